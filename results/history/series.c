@@ -174,7 +174,7 @@ struct view { double x[MOST_POINTS], r; size_t n, m; double strictness; };      
 /* Of the level: r is estimated from n points only, and what is left of it weighs more in a longer window of m. By simulation. */
 static double level_share(double r, size_t n, size_t m)
 {
-    double errors = fmin(9, fmax(0, r * sqrt((double)n))), full = fmin(1, (double)n / MOST_BEFORE);
+    double errors = fmin(9, fmax(0, r * sqrt((double)n))), full = (double)n / MOST_BEFORE;
     return exp(-stricter * errors) * full * full * full * (double)windows[0] / (double)m;
 }
 

@@ -19,7 +19,7 @@ static void add_op(struct layer_cost *layer, const struct op *op, const struct o
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op->kind);
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
-    if (forward && repeats != 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
+    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
         layer->slices_mac += p->mac * repeats;
     }

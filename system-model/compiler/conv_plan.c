@@ -242,7 +242,7 @@ static void offer_serial(struct branches *b, struct search *f, const struct cand
 /* The most promising first, until none is as good as what was found. */
 static void search_branches(struct search *f, struct branches *b)
 {
-    while (b->n != 0) {
+    while (b->n > 0) {
         size_t best = 0;
         for (size_t i = 1; i < b->n; i++)
             best = b->items[i].cycles < b->items[best].cycles ? i : best;

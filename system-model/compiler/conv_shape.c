@@ -164,7 +164,7 @@ static struct conv_shape columns_as_channels(const struct conv_shape *s)
 static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
     struct conv_shape e = columns_as_channels(s);
-    if (s->kernel_h != 1 && s->kernel_w != 1)
+    if (s->kernel_h > 1 && s->kernel_w > 1)
         add_amp_grains(list, &e, chip, amp);
     e.in_chans *= s->kernel_h;
     e.kernel_h = 1;
@@ -194,7 +194,7 @@ static void add_slic(struct candidates *list, const struct conv_shape *s, const 
         return;
     struct conv_shape e = *s;
     uint32_t together = s->in_chans == s->out_chans ? 4 / s->out_chans : 1;      /* groups of one or two channels fill a vertex's four */
-    if (together != 1) {
+    if (together > 1) {
         e.groups = (uint32_t)ceil_div(s->groups, together);
         e.in_chans = e.out_chans = 4;
     }
@@ -208,7 +208,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
 {
     struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
     list->n = 0;
-    bool sparse = s->groups != 1 && CHAIN_PARTS_IN_USE * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
+    bool sparse = s->groups > 1 && CHAIN_PARTS_IN_USE * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
     if (!sparse)
         add_amp_grains(list, s, chip, amp);
     if (!sparse && !is_1x1(s))
@@ -218,7 +218,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
         return;
     uint64_t lanes = HMAC_BYTES / amp.element_bytes;
     add_hmac(list, s, amp);
-    if (s->groups != 1 && s->kernel_w != 1) {
+    if (s->groups > 1 && s->kernel_w > 1) {
         struct conv_shape e = columns_as_channels(s);
         add_hmac(list, &e, amp);
     }

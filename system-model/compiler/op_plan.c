@@ -150,7 +150,7 @@ uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum part
 
 bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err)
 {
-    if (type != TYPE_FP8 || c->mac_fp8_per_cycle != 0)
+    if (type != TYPE_FP8 || c->mac_fp8_per_cycle > 0)
         return true;
     return fail(err, "%s: fp8, but %s multiplies no 8-bit floats (mac_fp8_per_cycle is 0 on its sheet); want fp16, or a chip that does, "
                 "such as c600", where, c->name);

@@ -96,9 +96,9 @@ void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, u
 {
     uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
     uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
-    if (n_quantities != 1)
+    if (n_quantities > 1)
         compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
-    if (in_rows && n_out != 1)
+    if (in_rows && n_out > 1)
         compute += n_quantities * pieces_cycles(p, n);
     add_superstep(p, compute);
     if (in_rows && ceil_div(n, n_out) <= share)

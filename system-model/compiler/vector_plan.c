@@ -243,7 +243,7 @@ static void add_gather_stages(struct passes *p, const struct gather_split *s, ui
         add_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
     add_exchange(p, lookups * 4);
     add_superstep(p, gather_cycles(p->chip, lookups, in, part));
-    if (s->rows != 1) {
+    if (s->rows > 1) {
         add_exchange(p, in * s->rows * part * p->element_bytes);
         add_superstep(p, gather_cycles(p->chip, in, in, part));
     }

@@ -60,7 +60,7 @@ struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_t
     a.result_bytes = type == TYPE_FP8 ? 2 : a.element_bytes;
     a.units = units;
     a.core_cycles = (double)(a.in_grain * units) / (double)mac;
-    if (chip->amp_efficiency != 0 && needs_all_ports(chip, &a)) {
+    if (chip->amp_efficiency > 0 && needs_all_ports(chip, &a)) {
         a.conflict_cycles = a.core_cycles;
         a.core_cycles /= chip->amp_efficiency;
     }

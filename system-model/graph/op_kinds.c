@@ -179,7 +179,7 @@ static void shape_slice(const struct graph *g, struct op *op, struct tensor *out
     shape_same(g, op, out);
     uint64_t *size = &out->dims[op->at->axis];
     assert(op->at->axis < out->n_dims);
-    if (op->at->pieces != 0) {
+    if (op->at->pieces > 0) {
         assert(op->at->pieces <= MAX_OP_OUTPUTS && *size % op->at->pieces == 0);
         op->n_outputs = op->at->pieces;
         *size /= op->at->pieces;

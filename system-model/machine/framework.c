@@ -142,7 +142,7 @@ static bool read_sheet(struct reader *r, const char *name, int depth, struct err
         const struct sheet_row *row = &s.rows[i];
         if (!text_is(row->key, "engine"))
             continue;
-        if (depth != 0)
+        if (depth > 0)
             return fail(err, "%s:%u: engine: the sheet is an engine itself; name %.60s in the sheet that started here", s.path, row->line, row->value);
         if (!read_sheet(r, row->value, depth + 1, err))
             return false;
@@ -188,7 +188,7 @@ double steps_in_whole_calls(double n_steps, double steps_per_call)
 double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call)
 {
     double all = steps_in_whole_calls(n * steps_per_epoch, steps_per_call);
-    if (!(steps_per_call != 0 && steps_per_call < n * steps_per_epoch))
+    if (!(steps_per_call > 0 && steps_per_call < n * steps_per_epoch))
         return steps_per_epoch;
     double before = whole((k - 1) * steps_per_epoch / steps_per_call) * steps_per_call;
     return (k == n ? all : whole(k * steps_per_epoch / steps_per_call) * steps_per_call) - before;

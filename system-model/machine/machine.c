@@ -320,7 +320,7 @@ static bool check_chip(const struct machine *m, const char *path, struct err *er
     if (m->rung_links + 2 * m->rail_links > c->n_links)
         return fail(err, "%s: rung_links: %llu, and twice %llu rail_links, are more than the %llu n_links of %s", path,
                     (unsigned long long)m->rung_links, (unsigned long long)m->rail_links, (unsigned long long)c->n_links, c->name);
-    if (m->rung_through_links != 0 && m->rung_through_links >= m->rung_links)
+    if (m->rung_through_links > 0 && m->rung_through_links >= m->rung_links)
         return fail(err, "%s: rung_through_links: %llu of %llu rung_links leave none for the two chips themselves", path,
                     (unsigned long long)m->rung_through_links, (unsigned long long)m->rung_links);
     return true;
@@ -338,14 +338,14 @@ static bool check_counts(const struct machine *m, const char *path, struct err *
         if (rules[i].whole % rules[i].part != 0)
             return fail(err, "%s: %s: %llu is not a multiple of %s, %llu", path, rules[i].name,
                         (unsigned long long)rules[i].whole, rules[i].part_name, (unsigned long long)rules[i].part);
-    if (m->ipus_per_domain != 1 && m->ipus_per_domain % 2 != 0)
+    if (m->ipus_per_domain > 1 && m->ipus_per_domain % 2 != 0)
         return fail(err, "%s: ipus_per_domain: %llu is odd, want two columns", path, (unsigned long long)m->ipus_per_domain);
     return true;
 }
 
 static bool check_links(const struct machine *m, const char *path, struct err *err)
 {
-    if (m->ipus_per_domain != 1 && m->domain_topology == DOMAIN_NONE)
+    if (m->ipus_per_domain > 1 && m->domain_topology == DOMAIN_NONE)
         return fail(err, "%s: domain_topology: none, but %llu IPUs in a domain; want ladder or torus", path,
                     (unsigned long long)m->ipus_per_domain);
     if (m->ipus_per_domain != 1 && (m->rung_links == 0 || (m->ipus_per_domain != 2 && m->rail_links == 0)))
@@ -371,7 +371,7 @@ static bool check_together(const struct machine *m, const char *path, struct err
 {
     if (m->streaming_bytes_per_s != 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
         return fail(err, "%s: streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too", path);
-    if (m->pcie_shared_ipus != 1 && m->pcie_shared_bytes_per_s == 0)
+    if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
         return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,
                     (unsigned long long)m->pcie_shared_ipus);
     return check_chip(m, path, err) && check_mac(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
@@ -434,7 +434,7 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
     out->n_sheets = n;
     if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))
         return false;
-    out->n_sheets += sheets[n].n_rows != 0;
+    out->n_sheets += sheets[n].n_rows > 0;
     return check_together(out, sheets[0].path, err);
 }
 

@@ -11,7 +11,7 @@
 void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
 {
     double boards = (double)n_ipus / (double)m->ipus_per_board;
-    bool of_boards = m->board_power_w != 0;
+    bool of_boards = m->board_power_w > 0;
     *out = (struct power){ .of = of_boards ? "boards" : "chips" };
     if (!of_boards && m->chip.tdp_w == 0) {
         out->missing = "no source gives the power of this board or of its chip; --set machine.board_power_w=W says what if";
@@ -19,7 +19,7 @@ void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
     }
     out->row = machine_row(m, of_boards ? "board_power_w" : "tdp_w", &out->sheet);
     out->at_work_w = of_boards ? boards * m->board_power_w : (double)n_ipus * m->chip.tdp_w;
-    out->knows_waiting = of_boards && m->board_idle_power_w != 0;
+    out->knows_waiting = of_boards && m->board_idle_power_w > 0;
     out->waiting_w = out->knows_waiting ? boards * m->board_idle_power_w : out->at_work_w;
     out->cap_w = boards * m->board_power_cap_w;
 }

@@ -356,7 +356,7 @@ static enum collective_method choose_method(const struct run *run, uint32_t n)
 static bool settle_method(enum collective_method *local, bool *by_domain, const struct run *run, struct err *err)
 {
     enum collective_method m = run->req->method;
-    bool several = run->at.n_domains != 1;
+    bool several = run->at.n_domains > 1;
     if (m == METHOD_HIERARCHICAL && !run->at.spanning)
         return fail(err, "%s: hierarchical wants ranks of each group in as many domains of %s",
                     collective_kind_names[run->req->kind], run->t->machine->name);

@@ -14,7 +14,7 @@
 
 static bool live(const struct topology *t, int64_t link)
 {
-    return link != NO_LINK && link_without_ends(t, (uint32_t)link).bytes_per_s != 0;
+    return link != NO_LINK && link_without_ends(t, (uint32_t)link).bytes_per_s > 0;
 }
 
 /* Between two IPUs of a domain. */
@@ -341,7 +341,7 @@ bool topology_flows(double *time_s, const struct topology *t, const struct flow 
         double flow_latency_s = route_latency_s(t, links, n);
         if (flow_latency_s > latency_s)
             latency_s = flow_latency_s;
-        if (flows[i].bytes != 0)
+        if (flows[i].bytes > 0)
             link_loads_add(&these, links, n, flows[i].bytes);
     }
     for (uint32_t i = 0; loads && i < these.n; i++)

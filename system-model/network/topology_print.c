@@ -90,7 +90,7 @@ void topology_print_dot(FILE *f, const struct topology *t)
         fprintf(f, " -- ");
         print_node(f, t, l->to);
         fprintf(f, " [label=\"%s%s %.4g\", style=%s];\n", link_kind_names[l->kind], l->through ? " through" : "", l->bytes_per_s / 1e9,
-                l->bytes_per_s != 0 ? l->kind <= LINK_RAIL ? "bold" : "solid" : "dotted");
+                l->bytes_per_s > 0 ? l->kind <= LINK_RAIL ? "bold" : "solid" : "dotted");
     }
     fprintf(f, "}\n");
 }

@@ -35,7 +35,7 @@ void plan_call(struct plan *p)
     const struct framework *f = &o->framework;
     double steps = o->training ? f->steps_per_call : 1, s[N_CALL_PARTS] = {0};
     s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
-    if ((o->training || o->evaluation) && steps != 0) {
+    if ((o->training || o->evaluation) && steps > 0) {
         double fetch_s = process_bytes(p) / f->host_data_bytes_per_s;
         s[CALL_SESSION] = (double)f->session_calls * o->fitted.call_s / steps;
         s[CALL_DATA] = f->host_data == HOST_DATA_IN_CALL ? fetch_s * o->grad_accum : 0;

@@ -134,7 +134,7 @@ const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct 
 
 bool keeps_gradients(const struct plan_options *o)
 {
-    return o->training && (o->grad_accum != 1 || o->n_replicas != 1);
+    return o->training && (o->grad_accum > 1 || o->n_replicas > 1);
 }
 
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)

@@ -199,7 +199,7 @@ static void plan_fetch(struct plan *p, double step_bytes)
 {
     const struct plan_options *o = &p->options;
     uint64_t replicas = replicas_of_process(p), threads = o->framework.fetch_threads;
-    bool waits = (o->training || o->evaluation) && step_bytes != 0 && !o->io_tiles;
+    bool waits = (o->training || o->evaluation) && step_bytes > 0 && !o->io_tiles;
     uint64_t turns = threads && o->framework.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
     uint64_t exchanges = 1 + (uint64_t)o->framework.outputs_each_micro_batch;
     p->fetch_cycles = waits ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
@@ -232,7 +232,7 @@ static void plan_input(struct plan *p, struct arena *a)
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
     double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
     double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
-    if (m->pcie_shared_ipus != 1)
+    if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
@@ -246,7 +246,7 @@ static void plan_input(struct plan *p, struct arena *a)
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
     double floor_s = fmax(beside_s, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
-    if (decode != 0)
+    if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);
     p->host_floor_cycles = cycles_of(p->topology, floor_s);
     plan_fetch(p, step_bytes);

@@ -178,10 +178,10 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
 static void add_stash_copies(const struct plan *p, struct stage_plan *s)
 {
     bool none_again = p->options.recompute == RECOMPUTE_NONE;
-    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer != 0, .fp8 = p->options.stash_type == TYPE_FP8 };
+    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->options.stash_type == TYPE_FP8 };
     struct op_plan write, read;
     for (uint32_t i = s->first_layer; i + !none_again < end_layer(s); i++)
-        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes != 0 : is_checkpoint(p, i);
+        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(p, i);
     stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
     cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
     cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);
@@ -278,9 +278,9 @@ static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, 
         keep_everything(s);
     else
         keep_checkpoints(p, s, last);
-    if (p->n_stages != 1)
+    if (p->n_stages > 1)
         add_stash_copies(p, s);
-    if (p->options.grad_accum != 1)
+    if (p->options.grad_accum > 1)
         add_accumulation(c, s);
 }
 
@@ -289,7 +289,7 @@ static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *
 {
     const struct plan_options *o = &p->options;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
-                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum != 1 };
+                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
     const struct stage_plan *known = memo_find(&c->stages, question, sizeof question);
     uint32_t ipu = s->ipu;
     if (known)

@@ -155,7 +155,7 @@ static void print_split(FILE *f, const struct op_plan *o)
     if (!s->batch)
         return;
     fprintf(f, "  b%u f%u k%u g%u i%u o%u", s->batch, s->field, s->kernel, s->conv_groups, s->in_chans, s->out_chans);
-    if (s->serial_in != 1 || s->serial_out != 1)
+    if (s->serial_in > 1 || s->serial_out > 1)
         fprintf(f, " serial i%u o%u", s->serial_in, s->serial_out);
 }
 

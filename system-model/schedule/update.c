@@ -107,7 +107,7 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
 /* Small all-reduces go together in buffers. */
 static bool is_merged(const struct builder *b)
 {
-    return b->p->options.framework.merge_buffer_bytes != 0;
+    return b->p->options.framework.merge_buffer_bytes > 0;
 }
 
 static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
@@ -115,7 +115,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
     const struct plan_options *o = &b->p->options;
     const struct framework *f = &o->framework;
     if (!b->sharded) {
-        bool alone = o->n_replicas != 1 && !is_merged(b);
+        bool alone = o->n_replicas > 1 && !is_merged(b);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
     if (f->rearrange_before_reduce) {
@@ -224,7 +224,7 @@ static bool add_steps(struct builder *b, const struct update_chain *chain)
 {
     const struct plan_options *o = &b->p->options;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
-    b->sharded = b->shard != 1 && chain->n_elements >= o->framework.sharded_elements;
+    b->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
     uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
@@ -266,7 +266,7 @@ static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
     enum norms norms = b->p->options.optimizer.norms;
-    bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims != 1);
+    bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
     for (uint32_t i = b->u->n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u->chains[i];
         if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
@@ -419,8 +419,8 @@ static bool build_program(struct builder *b)
     const struct plan_options *o = &b->p->options;
     b->n_pods = o->n_replicas / b->shard;
     b->vector = b->p->stages[0].compiled->options;
-    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica != 1
-                   && (o->n_replicas != 1 || o->optimizer_place == OPTIMIZER_STREAMING);
+    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
+                   && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
     list_tensors(b);
     for (uint32_t i = 0; i < b->u->n_chains; i++)
         if (!fill_chain(b, &b->u->chains[i]))

@@ -316,7 +316,7 @@ static bool check_overlap(const struct timeline *t, const struct span *a, const 
     if (a->row != b->row)
         return true;
     uint64_t a_end = a->start_cycle + (a->repeat - 1) * a->period_cycles + a->n_cycles;
-    bool same_run = a->repeat == b->repeat && a->period_cycles == b->period_cycles && a->repeat != 1
+    bool same_run = a->repeat == b->repeat && a->period_cycles == b->period_cycles && a->repeat > 1
                  && b->start_cycle < a->start_cycle + a->period_cycles;
     bool apart = same_run ? a->start_cycle + a->n_cycles <= b->start_cycle && b->start_cycle + b->n_cycles <= a->start_cycle + a->period_cycles
                           : a_end <= b->start_cycle;
@@ -373,7 +373,7 @@ static void print_span(FILE *f, const struct timeline *t, const struct span *s)
     fprintf(f, "  %14" PRIu64 " %12" PRIu64 " %-10s", s->start_cycle, s->n_cycles, span_kind_names[s->kind]);
     if (s->stage != UINT16_MAX)
         fprintf(f, " stage %u", s->stage);
-    if (s->repeat != 1)
+    if (s->repeat > 1)
         fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
     const struct update_chain *chain = span_chain(t, s);
     if (chain)

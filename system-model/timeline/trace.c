@@ -54,9 +54,9 @@ static const double *busiest_bytes(const struct timeline *t, const struct span *
 static void write_counter(FILE *f, const struct timeline *t, const struct timeline_row *row, uint64_t at, const double *bytes, double time_s)
 {
     for (int k = 0; k < N_LINK_KINDS; k++)
-        if (bytes[k] != 0)
+        if (bytes[k] > 0)
             fprintf(f, "{\"ph\":\"C\",\"name\":\"busiest %s\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes_per_s\":%.6g}},\n", link_kind_names[k],
-                    row->replica, slice_us(t, at), time_s != 0 ? bytes[k] / time_s : 0.0);
+                    row->replica, slice_us(t, at), time_s > 0 ? bytes[k] / time_s : 0.0);
 }
 
 /* ---- stash counters ------------------------------------------------------------------------ */

@@ -37,7 +37,8 @@ static void expressions_are_refused(void **state)
 {
     static const struct { const char *text, *message; } refusals[] = {
         { "", "t: 'the end' at character 1, want a number, a name, ( or -" }, { "2 +", "t: 'the end' at character 4, want a number, a name, ( or -" },
-        { "2 3", "t: '3' at character 3, want the end" }, { "(2", "t: 'the end' at character 3, want )" },
+        { "2 3", "t: '3' at character 3, want the end" }, { "2e", "t: 'e' at character 2, want the end" }, { "2e+", "t: 'e+' at character 2, want the end" },
+        { "(2", "t: 'the end' at character 3, want )" },
         { "1.2.3", "t: '1.2.3' at character 1, want a number" }, { "sheet", "t: 'the end' at character 6, want ( or [" },
         { "sheet[x", "t: 'x' at character 7, want an argument that ends in ]" },
         { "sine(2)", "t: no function sine of 1; known: sqrt, ceil, floor, log2 of one, min, max of two" },

@@ -305,7 +305,7 @@ static void fold_split(struct onnx_model *m, const struct onnx_node *n)
     if (!x || !x->known || !onnx_axis(&axis, onnx_int(n, "axis", 0), x->n_dims))
         return;
     uint64_t inner = onnx_elements_between(x, axis + 1, x->n_dims), row = onnx_elements_between(x, axis, x->n_dims), begin = 0;
-    for (uint32_t k = 0; k != n->n_outputs; k++) {
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
         struct onnx_value *part = onnx_out(m, n, k);
         if (!part)
             return;                     /* how large it is stands nowhere */
@@ -334,7 +334,7 @@ static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } 
 
 static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)
 {
-    for (uint32_t i = 0; i != n->n_inputs; i++) {
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct onnx_value *v = onnx_in(m, n, i);
         if (v && !v->constant && !v->known)
             return false;
@@ -346,7 +346,7 @@ static bool from_constants(const struct onnx_model *m, const struct onnx_node *n
 static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
 {
     bool computed = false;
-    for (uint32_t i = 0; i != n->n_inputs; i++) {
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
         uint32_t by = onnx_in(m, n, i) ? onnx_in(m, n, i)->producer : NO_ID;
         computed |= by != NO_ID && !text_is(m->nodes[by].op, "Constant");
     }
@@ -360,7 +360,7 @@ static bool takes_parameters(const struct onnx_model *m, const struct onnx_node 
     bool one_of_them = false;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         one_of_them |= text_is(ops[i], n->op);
-    for (uint32_t i = 0; i != n->n_inputs && one_of_them && !joins_sizes(m, n); i++) {
+    for (uint32_t i = 0; i < n->n_inputs && one_of_them && !joins_sizes(m, n); i++) {
         const struct onnx_value *v = onnx_in(m, n, i);
         if (v && onnx_holds_parameters(m, v))
             return true;
@@ -387,7 +387,7 @@ void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
     bool of_shape = text_is(n->op, "Shape") || text_is(n->op, "Size") || text_is(n->op, "EyeLike");
     if (!out || (!of_shape && !from_constants(m, n)) || takes_parameters(m, n))
         return;
-    for (uint32_t i = 0; i != n->n_outputs; i++)
+    for (uint32_t i = 0; i < n->n_outputs; i++)
         if (onnx_out(m, n, i))
             onnx_out(m, n, i)->constant = true;
     if (text_is(n->op, "Split"))

@@ -67,8 +67,8 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
         const struct onnx_value *v = onnx_out(p->m, n, 0);
         if (n == last)
             continue;
-        for (uint32_t k = 0; k != p->n_parts; k++)
-            for (uint32_t q = 0; q != p->m->nodes[p->parts[k]].n_inputs; q++)
+        for (uint32_t k = 0; k < p->n_parts; k++)
+            for (uint32_t q = 0; q < p->m->nodes[p->parts[k]].n_inputs; q++)
                 inside += p->m->nodes[p->parts[k]].inputs[q] == n->outputs[0];
         if (v->output || v->n_readers != inside)
             return false;
@@ -231,7 +231,7 @@ static struct onnx_node *only_reader(const struct onnx_model *m, const struct on
     if (!v || v->output || v->n_readers != 1)
         return NULL;
     for (size_t i = (size_t)(n - m->nodes); i != m->n_nodes; i++)
-        for (uint32_t k = 0; k != m->nodes[i].n_inputs; k++)
+        for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             if (m->nodes[i].inputs[k] == n->outputs[0])
                 return text_is(m->nodes[i].op, op) && !m->nodes[i].gone ? &m->nodes[i] : NULL;
     return NULL;

@@ -232,7 +232,7 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
         return onnx_refuse(m, n, err, "%s, or price it roughly with --approximate", why);
     if (!approximate)
         return onnx_refuse(m, n, err, "this operator is not modelled; change the model, or price it roughly with --approximate");
-    for (uint32_t k = 0; k != n->n_outputs; k++) {
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
         struct onnx_value *out = onnx_out(m, n, k);
         if (out && !out->shaped && !(x && x->shaped))
             return onnx_refuse(m, n, err, "this operator is not modelled, and neither its result nor its input has a shape");
@@ -281,7 +281,7 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
         return false;
     onnx_fold(m, n);
     settle_recurrence(m, n);
-    for (uint32_t k = 0; k != n->n_outputs; k++)
+    for (uint32_t k = 0; k < n->n_outputs; k++)
         if (onnx_out(m, n, k) && !take_given(onnx_out(m, n, k), m, o, err))
             return false;
     return true;

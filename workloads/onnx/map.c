@@ -151,7 +151,7 @@ static bool is_trained(const struct mapper *p, uint32_t value)
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value)
 {
     struct onnx_import *im = p->import;
-    for (size_t i = 0; i != im->n_sources; i++)
+    for (size_t i = 0; i < im->n_sources; i++)
         if (im->sources[i].tensor_id == tensor) {
             im->sources[i].layout = layout;
             return &im->sources[i];
@@ -167,7 +167,7 @@ struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layo
 
 static uint32_t known_weight(const struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
 {
-    for (size_t i = 0; i != p->import->n_sources && value != NO_ID; i++) {
+    for (size_t i = 0; i < p->import->n_sources && value != NO_ID; i++) {
         const struct onnx_source *s = &p->import->sources[i];
         const struct tensor *t = &p->g->tensors[s->tensor_id];
         if (s->values[0] == value && s->layout == layout && t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0)
@@ -435,7 +435,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
         return NULL;
     const struct onnx_node *found = NULL;
     for (size_t i = v->producer; i < p->m->n_nodes; i++)
-        for (uint32_t k = 0; k != p->m->nodes[i].n_inputs; k++)
+        for (uint32_t k = 0; k < p->m->nodes[i].n_inputs; k++)
             if (!p->m->nodes[i].gone && p->m->nodes[i].inputs[k] == value) {
                 if (found)
                     return NULL;
@@ -449,7 +449,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
 static void count(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)
 {
     struct onnx_import *im = p->import;
-    for (size_t i = 0; i != im->n_counts; i++)
+    for (size_t i = 0; i < im->n_counts; i++)
         if (im->counts[i].fate == fate && text_is(im->counts[i].op, op) && text_is(im->counts[i].into, into)) {
             im->counts[i].n++;
             return;
@@ -461,7 +461,7 @@ static void count(struct mapper *p, const char *op, enum onnx_fate fate, const c
 /* One pass over the result: what an operation without a rule costs at least. */
 static bool approximate(struct mapper *p)
 {
-    for (uint32_t i = 0; i != p->n->n_outputs; i++) {
+    for (uint32_t i = 0; i < p->n->n_outputs; i++) {
         const struct onnx_value *y = map_out(p, i);
         uint64_t dims[ONNX_MAX_DIMS];
         if (!y)
@@ -493,9 +493,9 @@ static bool is_wanted(const struct mapper *p)
 static bool has_empty(const struct mapper *p)
 {
     bool may = text_is(p->n->op, "Concat") || text_is(p->n->op, "Resize") || text_is(p->n->op, "Upsample"), empty = false;
-    for (uint32_t i = 0; i != p->n->n_inputs && !may; i++)
+    for (uint32_t i = 0; i < p->n->n_inputs && !may; i++)
         empty |= map_in(p, i) && onnx_elements(map_in(p, i)) == 0;
-    for (uint32_t i = 0; i != p->n->n_outputs; i++)
+    for (uint32_t i = 0; i < p->n->n_outputs; i++)
         empty |= map_out(p, i) && map_out(p, i)->shaped && onnx_elements(map_out(p, i)) == 0;
     return empty;
 }

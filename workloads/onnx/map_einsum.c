@@ -142,7 +142,7 @@ static uint32_t ordered(const struct einsum *s, uint32_t x, const struct letters
 {
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t perm[ONNX_MAX_DIMS];
-    for (uint32_t i = 0; i != from->n; i++) {
+    for (uint32_t i = 0; i < from->n; i++) {
         dims[i] = size_of(s, from->at[i]);
         perm[i] = (uint32_t)((const char *)memchr(from->at, to->at[i], from->n) - from->at);
     }

@@ -9,7 +9,7 @@
 /* All inputs but the first, where they are there, stand in the file. */
 static bool wants_constants(struct mapper *p)
 {
-    for (uint32_t i = 1; i != p->n->n_inputs; i++)
+    for (uint32_t i = 1; i < p->n->n_inputs; i++)
         if (map_in(p, i) && !map_in(p, i)->constant)
             return MAP_REFUSE(p, "its input %u, %.60s, is computed while the model runs; want a constant", i, map_in(p, i)->name);
     return true;

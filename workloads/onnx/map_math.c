@@ -50,7 +50,7 @@ bool map_function(struct mapper *p)
 /* Repeated where it has ones, the small one is as large. */
 bool map_fits_in(const struct tensor *small, const struct tensor *large)
 {
-    for (uint32_t i = 0; i != small->n_dims; i++)
+    for (uint32_t i = 0; i < small->n_dims; i++)
         if (small->dims[i] != large->dims[i] && small->dims[i] != 1)
             return false;
     return true;
@@ -242,7 +242,7 @@ static uint32_t expanded(struct mapper *p, uint32_t x, uint32_t other)
     const struct tensor *a = &p->g->tensors[x], *b = &p->g->tensors[other];
     struct op_attributes at = NO_ATTRIBUTES;
     bool smaller = false;
-    for (uint32_t i = 0; i != a->n_dims; i++) {
+    for (uint32_t i = 0; i < a->n_dims; i++) {
         at.view[i] = max_u64(a->dims[i], b->dims[i]);
         smaller |= at.view[i] != a->dims[i];
     }

@@ -58,7 +58,7 @@ static bool leaves_nothing(const struct onnx_model *m, uint32_t value, const str
     uint32_t n_readers = m->values[value].n_readers;
     for (size_t i = m->values[value].producer == NO_ID ? 0 : m->values[value].producer; i < m->n_nodes && n_readers; i++) {
         struct range r;
-        for (uint32_t k = 0; k != m->nodes[i].n_inputs; k++)
+        for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             n_readers -= m->nodes[i].inputs[k] == value;
         if (range_of(&r, m, &m->nodes[i], value) && r.axis == like->axis && r.length == like->length && r.begin % r.length == 0)
             seen |= UINT64_C(1) << r.begin / r.length;
@@ -74,7 +74,7 @@ uint32_t map_piece(struct mapper *p, bool image)
     if (!range_of(&r, p->m, p->n, value) || v->dims[r.axis] % r.length || r.begin % r.length)
         return NO_ID;
     uint64_t n = v->dims[r.axis] / r.length, piece = r.begin / r.length;
-    for (size_t i = 0; i != p->n_divisions; i++)
+    for (size_t i = 0; i < p->n_divisions; i++)
         if (p->divisions[i].value == value && p->divisions[i].axis == r.axis && p->divisions[i].n == n && p->divisions[i].image == image)
             return p->divisions[i].first + (uint32_t)piece;
     if (n < 2 || n > MAX_OP_OUTPUTS || !leaves_nothing(p->m, value, &r, n))

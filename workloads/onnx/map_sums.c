@@ -45,7 +45,7 @@ static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
     const struct tensor *x = &p->g->tensors[*a], *y = &p->g->tensors[*b];
     struct op_attributes at[2] = { NO_ATTRIBUTES, NO_ATTRIBUTES };
     bool smaller[2] = { false, false };
-    for (uint32_t i = 0; i != x->n_dims; i++) {
+    for (uint32_t i = 0; i < x->n_dims; i++) {
         bool stack = i + 2 < x->n_dims;
         at[0].view[i] = stack ? max_u64(x->dims[i], y->dims[i]) : x->dims[i];
         at[1].view[i] = stack ? max_u64(x->dims[i], y->dims[i]) : y->dims[i];

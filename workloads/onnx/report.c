@@ -12,7 +12,7 @@ const char *const onnx_fate_names[N_ONNX_FATES] = {
 void onnx_print(FILE *f, const struct onnx_import *im)
 {
     fprintf(f, "producer %s, opset %jd: %zu nodes\n", im->producer, (intmax_t)im->opset, im->n_nodes);
-    for (int fate = 0; fate != N_ONNX_FATES; fate++)
+    for (int fate = 0; fate < N_ONNX_FATES; fate++)
         for (const struct onnx_count *c = im->counts, *end = c + im->n_counts; c != end; c++)
             if (c->fate == (enum onnx_fate)fate)
                 fprintf(f, "  %-12s %5u x %-24s %s\n", onnx_fate_names[fate], c->n, c->op, c->into ? c->into : "");

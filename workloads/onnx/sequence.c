@@ -70,7 +70,7 @@ static bool erase(struct onnx_model *m, size_t id, const struct onnx_items *old,
     uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n);
     if (!place_of(&at, m, &m->nodes[id], 1, old->n, false))
         return refuse_place(m, &m->nodes[id], err);
-    for (uint32_t i = 0; i + 1 != old->n; i++)
+    for (uint32_t i = 0; i + 1 < old->n; i++)
         values[i] = old->values[i + (i >= at)];
     become_sequence(m, id, old->n - 1, values);
     return true;
@@ -188,7 +188,7 @@ bool onnx_open_sequence(struct onnx_model *m, size_t id, struct err *err)
     const struct onnx_value *x = onnx_in(m, n, 0);
     const char *op = n->op;
     bool made = text_is(op, "SequenceEmpty") || text_is(op, "SequenceConstruct");
-    for (uint32_t i = 0; i != n->n_inputs && made; i++)
+    for (uint32_t i = 0; i < n->n_inputs && made; i++)
         if (n->inputs[i] == NO_ID)
             return onnx_refuse(m, n, err, "leaves an item out");
     if (made)
