@@ -19,7 +19,7 @@ void space_start(struct space *s, const char *const *recipes, size_t n_recipes)
 
 /* ---- values of one key --------------------------------------------------------------------------- */
 
-struct values { const char **items; size_t n, cap; };
+struct values { const char **items; size_t n, cap; bool rise; };         /* rise: of a range */
 
 static void add_value(struct values *v, const char *text, size_t n, struct arena *a)
 {
@@ -86,14 +86,11 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
 static bool read_values(const char **key, struct values *v, const char *text, struct arena *a, struct err *err)
 {
     const char *equals = strchr(text, '=');
-    bool is_range;
     if (!equals || text[strcspn(text, ".=")] != '.' || strchr(text, '\n'))
         return fail(err, "--over %.100s: want SECTION.KEY=VALUES, as in parallel.replicas=1,2,4 or parallel.micro_batch=1..16", text);
     *v = (struct values){0};
     *key = arena_printf(a, "%.*s", (int)(equals - text), text);
-    if (!add_range(v, &is_range, equals + 1, text, a, err))
-        return false;
-    return is_range || add_list(v, equals + 1, text, a, err);
+    return add_range(v, &v->rise, equals + 1, text, a, err) && (v->rise || add_list(v, equals + 1, text, a, err));
 }
 
 /* ---- axes ------------------------------------------------------------------------------------------ */
@@ -114,9 +111,26 @@ static void set_values(struct axis *x, size_t k, const char *key, const struct v
         x->settings[i * x->n_keys + k] = *v->items[i] ? arena_printf(a, "%s=%s", key, v->items[i]) : "";
 }
 
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static bool stand_once(const struct values *v, const char *key, struct arena *a, struct err *err)
+{
+    const char **sorted = memcpy(ARENA_ARRAY(a, const char *, v->n), v->items, v->n * sizeof *v->items);
+    sort_items(sorted, v->n, sizeof *sorted, by_text);
+    for (size_t i = 1; i < v->n; i++)
+        if (text_is(sorted[i - 1], sorted[i]))
+            return fail(err, "--over %s: %.100s stands twice; name each value once", key, sorted[i]);
+    return true;
+}
+
 bool space_over(struct space *s, const char *text, struct arena *a, struct err *err)
 {
-    return space_zip(s, &text, 1, a, err);
+    const char *key;
+    struct values v;
+    if (!read_values(&key, &v, text, a, err) || (!v.rise && !stand_once(&v, key, a, err)))
+        return false;
+    set_values(add_axis(s, 1, v.n, a), 0, key, &v, a);
+    return true;
 }
 
 bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena *a, struct err *err)
@@ -144,7 +158,7 @@ bool space_from(struct space *s, const char *path, struct arena *a, struct err *
         return fail(err, "%s: has no row of settings", path);
     struct axis *x = add_axis(s, t.n_columns, t.n_rows, a);
     for (size_t k = 0; k < t.n_columns; k++) {
-        struct values v = { ARENA_ARRAY(a, const char *, t.n_rows), t.n_rows, 0 };
+        struct values v = { .items = ARENA_ARRAY(a, const char *, t.n_rows), .n = t.n_rows };
         if (!strchr(t.columns[k], '.'))
             return fail(err, "%s:1: column '%.60s' is not a key; want SECTION.KEY, as in parallel.replicas", path, t.columns[k]);
         for (size_t i = 0; i < t.n_rows; i++) {

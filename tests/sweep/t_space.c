@@ -77,6 +77,7 @@ static void what_is_no_space_is_refused(void **state)
         { "ab=3", "--over ab=3: want SECTION.KEY=VALUES, as in parallel.replicas=1,2,4 or parallel.micro_batch=1..16" },
         { "a.b=", "--over a.b=: an empty value; take a key away with --set SECTION.KEY=" },
         { "a.b=1,,2", "--over a.b=1,,2: an empty value; take a key away with --set SECTION.KEY=" },
+        { "a.b=7;30;9;30", "--over a.b: 30 stands twice; name each value once" },
         { "a.b=9..3", "--over a.b=9..3: never comes from 9 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
         { "a.b=1..3*1", "--over a.b=1..3*1: never comes from 1 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
         { "a.b=0..3*2", "--over a.b=0..3*2: never comes from 0 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
@@ -97,6 +98,8 @@ static void what_is_no_space_is_refused(void **state)
     const char *const uneven[] = { "a.b=1,2", "a.c=1,2,3" };
     assert_false(space_zip(&w.s, uneven, 2, &w.a, &w.err));
     assert_string_equal(w.err.msg, "--zip: a.b has 2 values, a.c has 3; want as many for each");
+    const char *const again[] = { "a.d=5,5", "a.e=6,7" };
+    assert_true(space_zip(&w.s, again, 2, &w.a, &w.err));
     assert_true(space_over(&w.s, "a.b=1,2", &w.a, &w.err) && space_over(&w.s, "a.b=3", &w.a, &w.err));
     assert_false(space_close(&w.s, &w.err));
     assert_string_equal(w.err.msg, "a.b is swept twice; name it once, or put its values in parallel with --zip");
