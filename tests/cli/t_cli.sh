@@ -92,6 +92,8 @@ run run vendor-ipu-pod4-resnet50-tf1 --set parallel.gradient_accumulation=4 --se
 gives 0 'podbench: --set parallel.gradient_accumulation=8 replaces --set parallel.gradient_accumulation=4' "of a key set twice the last one holds, aloud"
 [ "$(wc -l <"$work/err")" -eq 1 ]
 result $? "and of one set once nothing is said" "$(cat "$work/err")"
+run run vendor-ipu-pod4-resnet50-tf1 --set parallel.micro_batch=4 --set parallel.micro_batch=8
+gives 0 'podbench: --set parallel.micro_batch=8 replaces --set parallel.micro_batch=4' "so it is of two that stand side by side"
 run run prediction-bow-pod64-rnnt --unfolded
 gives 0 'on IPUs 0-1;' "the busy IPUs are those of the first replica, though the next one's are busy too"
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_step=3 --set framework.upload_s=0

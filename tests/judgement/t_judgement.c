@@ -123,19 +123,22 @@ static void expected_failures_do_not_fail_and_unexpected_passes_are_told(void **
     struct arena a = {0};
     struct err err;
     struct judgements set = build(&a);
-    char *tap, *annotations, *markdown;
+    char *tap, *junit, *annotations, *markdown;
     (void)state;
     assert_false(judgements_pass(&set));
     assert_true(judgements_expect(&set, expect_table("id,reason\ntwo*,the fan is broken\none,was slow\n"), &a, &err));
     assert_true(judgements_pass(&set));
     assert_int_equal(judgements_count(&set, JUDGED_UNEXPECTED_PASS), 1);
     PRINTED(tap, judgements_print_tap(f, &set));
+    PRINTED(junit, judgements_print_junit(f, &set));
     PRINTED(annotations, judgements_print_annotations(f, &set));
     PRINTED(markdown, judgements_print_markdown(f, &set));
     assert_string_equal(markdown, "### s: passed\n\n2 judged, 1 passed, 0 failed, 1 failed as expected; 1 not judged\n\n"
         "**Passed, though expected to fail: take it off the list: 1**\n\n| what | found |\n|---|---|\n| one | error +1 %; was slow |\n\n"
         "**Failed as expected: 1**\n\n| what | found |\n|---|---|\n| two\\|x | a < b # c; the fan is broken |\n");
     free(markdown);
+    assert_non_null(strstr(junit, " tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"2\" "));
+    free(junit);
     assert_string_equal(tap, "1..3\nok 1 - one: error +1 % # TODO was slow\nnot ok 2 - two|x: a < b   c # TODO the fan is broken\n"
                              "ok 3 - three: no recipe # SKIP not judged\n");
     assert_string_equal(annotations, "::warning file=t.csv,line=2,title=one::error +1 %25; was expected to fail: was slow\n"

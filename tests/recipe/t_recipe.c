@@ -270,6 +270,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },
     { "epochs-of-what", ": samples_per_epoch is missing in [data]: [training] counts in epochs" },
     { "two-lengths", ": [training] has more than one of epochs, samples_to_converge and converge; keep one" },
+    { "two-other-lengths", ": [training] has more than one of epochs, samples_to_converge and converge; keep one" },
     { "converge-how", ": converge: 'soon' is not known; want model, or leave it out" },
     { "stage-size", ":12: layers_per_ipu: 'x/6' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in "
       "7/6,6/7" },
