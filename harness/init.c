@@ -111,7 +111,7 @@ int command_init(const struct options *o, struct session *s, struct err *err)
 {
     const char *folder = o->arguments[0], *recipe = "", *figures = "";
     char *home = realpath(s->root, NULL);
-    const char *make_text = arena_printf(&s->arena, makefile, home ? home : s->root);
+    const char *named = arena_strdup(&s->arena, home ? home : s->root), *make_text = arena_printf(&s->arena, makefile, named);
     free(home);
     if (!own_recipe(&recipe, s, err) || !own_figures(&figures, s, err))
         return EXIT_BAD_INPUT;
@@ -122,5 +122,8 @@ int command_init(const struct options *o, struct session *s, struct err *err)
     if (!good)
         return EXIT_BAD_INPUT;
     printf("wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);
+    if (strpbrk(named, " \t#$:;%"))
+        fprintf(stderr, "podbench: make includes nothing from %s, for its blanks or signs: link to it from elsewhere, and name the link in "
+                        "%s/Makefile (PODBENCH_HOME)\n", named, folder);
     return EXIT_DONE;
 }

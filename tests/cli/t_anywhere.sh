@@ -34,6 +34,8 @@ result $? "a recipe and a trace by their paths" "$(cat "$work/err")"
 run sweep "eigene Rezepte/größer.ini" --over parallel.micro_batch=1,2 --out "alle Größen.csv"
 [ "$status" -eq 0 ] && [ "$(wc -l <"alle Größen.csv")" -eq 3 ]
 result $? "a sweep" "$(cat "$work/err")"
+run init "neues Projekt"
+gives 0 "make includes nothing from $tree, for its blanks or signs: link to it from elsewhere, and name the link in neues Projekt/Makefile (PODBENCH_HOME)" "a project that make cannot take from there is told so"
 refuses "$tree/nicht da.ini: No such file" "a path that is not there is named whole" run "$tree/nicht da.ini"
 
 # ---- make

@@ -131,10 +131,10 @@ gives 1 "::error title=$recipe::does not fit: " "run --format annotations: a rec
 run run "$recipe" --format tap
 gives 0 "ok 1 - $recipe: " "run --format tap"
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
-    TERM=xterm script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
-    grep -q "$(printf 'fits: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
+    TERM=xterm script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
+    grep -q "$(printf 'fits: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
     result $? "a verdict of no is red on a terminal, unless NO_COLOR is set" "$(head -3 "$work/out" | cat -v)"
-    TERM=dumb script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
+    TERM=dumb script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
     grep -q 'fits: NO' "$work/out" && ! grep -q "$(printf '\033')" "$work/out"
     result $? "but not on a dumb one" "$(head -3 "$work/out" | cat -v)"
 else
