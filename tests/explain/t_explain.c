@@ -436,6 +436,29 @@ static const char *lines_from(const char *text, const char *what, int n_lines)
     return arena_printf(&a, "%.*s", (int)(to - from), from);
 }
 
+/* Of the moves of what_helps_by_hand: those of the machine alone fit, or none does. */
+static void fewer_that_fit(struct explanation *e, struct move *moves, const struct input *sheet)
+{
+    char *text;
+    moves[4].fits = moves[6].fits = moves[7].fits = false;      /* the machine's alone, in either order */
+    PRINTED(text, explain_print(f, e));
+    assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 40, at -20.0 % time"));
+    free(text);
+    moves[3].relative = 0.3;
+    PRINTED(text, explain_print(f, e));
+    assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 30, at +10.0 % time"));
+    free(text);
+    e->moves.n = 3;
+    PRINTED(text, explain_print(f, e));
+    assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
+    assert_null(strstr(text, "in the machine"));
+    free(text);
+    moves[0] = (struct move){ sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 } };      /* a twentieth of a per cent is not told, a hair more is */
+    PRINTED(text, explain_print(f, e));
+    assert_string_equal(lines_from(text, "in the machine", 1), "  helps most in the machine: machine.sheet 2 -> 40 saves 0.1 % of the time per sample\n");
+    free(text);
+}
+
 /* Moves of a made-up value of the recipe, of the machine and of the data, none of which is to be changed: 300, 250, ... us of a sample less. */
 static void what_helps_by_hand(void **state)
 {
@@ -482,23 +505,7 @@ static void what_helps_by_hand(void **state)
         "  helps most in the recipe: parallel.own 1 -> 50 saves 30.0 % of the time per sample\n"
         "  helps most in the machine: machine.sheet 2 -> 40 saves 20.0 % of the time per sample\n");
     free(text);
-    moves[4].fits = moves[6].fits = moves[7].fits = false;      /* the machine's alone, in either order */
-    PRINTED(text, explain_print(f, &e));
-    assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 40, at -20.0 % time"));
-    free(text);
-    moves[3].relative = 0.3;
-    PRINTED(text, explain_print(f, &e));
-    assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 30, at +10.0 % time"));
-    free(text);
-    e.moves.n = 3;
-    PRINTED(text, explain_print(f, &e));
-    assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
-    assert_null(strstr(text, "in the machine"));
-    free(text);
-    moves[0] = (struct move){ &sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 } };      /* a twentieth of a per cent is not told, a hair more is */
-    PRINTED(text, explain_print(f, &e));
-    assert_string_equal(lines_from(text, "in the machine", 1), "  helps most in the machine: machine.sheet 2 -> 40 saves 0.1 % of the time per sample\n");
-    free(text);
+    fewer_that_fit(&e, moves, &sheet);
     simulation_free(&sim);
     arena_free(&a);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_control.c - branches, rounds of loops and scans, in the place of the node.
+ * t_control.c - branches and rounds of loops, in the place of the node.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
@@ -472,173 +472,6 @@ static void two_carried(void **state)
     draft_end(body);
 }
 
-/* A round for each of the 4 rows of v: the sum so far, from x on, is carried, doubled it is stacked; a product behind both. */
-static void scans(void **state)
-{
-    (void)state;
-    struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "sum", ONNX_FLOAT, "3");
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_node(body, "Add", "sum row", "more", "");
-    draft_node(body, "Add", "more more", "twice", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_weight(d, "x", DIMS(3));
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "x v", "last stacked", "num_scan_inputs=1 scan_output_axes=0 scan_output_directions=0");
-    draft_body(d, "body", body, "more twice");
-    draft_node(d, "Add", "stacked last", "both", "");
-    draft_node(d, "MatMul", "both m", "y", "");
-    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
-    double *y = outputs(r);
-    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 4 * 2);
-    for (uint64_t e = 0; e < 8; e++) {
-        double want = 0;
-        for (uint64_t k = 0; k < 3; k++) {
-            double so_far = draft_noise("x", k), last;
-            for (uint64_t t = 0; t <= e / 2; t++)
-                so_far += draft_noise("v", t * 3 + k);
-            last = so_far;
-            for (uint64_t t = e / 2 + 1; t < 4; t++)
-                last += draft_noise("v", t * 3 + k);
-            want += (2 * so_far + last) * draft_noise("m", k * 2 + e % 2);
-        }
-        assert_near(y[e], want, 1e-5);
-    }
-    done(r);
-    draft_end(body);
-}
-
-/* A Scan that carries nothing on: each of 4 rows is doubled by itself, and a product behind them. */
-static void a_scan_that_carries_nothing(void **state)
-{
-    (void)state;
-    struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_node(body, "Add", "row row", "twice", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "v", "stacked", "num_scan_inputs=1");
-    draft_body(d, "body", body, "twice");
-    draft_node(d, "MatMul", "stacked m", "y", "");
-    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
-    double *y = outputs(r);
-    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 4 * 2);
-    for (uint64_t e = 0; e < 8; e++) {
-        double want = 0;
-        for (uint64_t k = 0; k < 3; k++)
-            want += 2 * draft_noise("v", e / 2 * 3 + k) * draft_noise("m", k * 2 + e % 2);
-        assert_near(y[e], want, 1e-6);
-    }
-    done(r);
-    draft_end(body);
-}
-
-/* Two values read row by row beside one that is carried: what is carried grows by the product of both rows. */
-static void a_scan_of_two(void **state)
-{
-    (void)state;
-    struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "sum", ONNX_FLOAT, "3");
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_input(body, "factor", ONNX_FLOAT, "1");
-    draft_node(body, "Mul", "row factor", "product", "");
-    draft_node(body, "Add", "sum product", "more", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_input(d, "u", ONNX_FLOAT, "rows,1");
-    draft_weight(d, "x", DIMS(3));
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "x v u", "last", "num_scan_inputs=2 scan_input_axes=0,0 scan_input_directions=0,0");
-    draft_body(d, "body", body, "more");
-    draft_whole(d, "first", WHOLE(0));
-    draft_node(d, "Unsqueeze", "last first", "matrix", "");
-    draft_node(d, "MatMul", "matrix m", "y", "");
-    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
-    double *y = outputs(r);
-    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2);
-    for (uint64_t e = 0; e < 2; e++) {
-        double want = 0;
-        for (uint64_t k = 0; k < 3; k++) {
-            double sum = draft_noise("x", k);
-            for (uint64_t t = 0; t < 4; t++)
-                sum += draft_noise("v", t * 3 + k) * draft_noise("u", t);
-            want += sum * draft_noise("m", k * 2 + e);
-        }
-        assert_near(y[e], want, 1e-6);
-    }
-    done(r);
-    draft_end(body);
-}
-
-/* Two values that are carried: a sum of the rows, and a product of the sums. */
-static void a_scan_that_carries_two(void **state)
-{
-    (void)state;
-    struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "sum", ONNX_FLOAT, "3");
-    draft_input(body, "product", ONNX_FLOAT, "3");
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_node(body, "Add", "sum row", "more", "");
-    draft_node(body, "Mul", "product more", "larger", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_weight(d, "x", DIMS(3));
-    draft_weight(d, "z", DIMS(3));
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "x z v", "last_sum last_product", "num_scan_inputs=1");
-    draft_body(d, "body", body, "more larger");
-    draft_whole(d, "first", WHOLE(0));
-    draft_node(d, "Sub", "last_sum last_product", "difference", "");
-    draft_node(d, "Unsqueeze", "difference first", "matrix", "");
-    draft_node(d, "MatMul", "matrix m", "y", "");
-    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
-    double *y = outputs(r);
-    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2);
-    for (uint64_t e = 0; e < 2; e++) {
-        double want = 0;
-        for (uint64_t k = 0; k < 3; k++) {
-            double sum = draft_noise("x", k), product = draft_noise("z", k);
-            for (uint64_t t = 0; t < 4; t++)
-                product *= sum += draft_noise("v", t * 3 + k);
-            want += (sum - product) * draft_noise("m", k * 2 + e);
-        }
-        assert_near(y[e], want, 1e-6);
-    }
-    done(r);
-    draft_end(body);
-}
-
-static void scans_refused(void **state)
-{
-    static const struct { const char *attributes, *why; } cases[] = {
-        { "num_scan_inputs=1 scan_input_directions=1,0", "scan_input_directions: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_input_axes=1,0", "scan_input_axes: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_output_directions=0,1", "scan_output_directions: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_output_axes=1,0", "scan_output_axes: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_input_axes=1,1", "scan_input_axes: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_input_axes=0,-1", "scan_input_axes: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_input_directions=1,1", "scan_input_directions: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_output_axes=1,1", "scan_output_axes: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=1 scan_output_directions=1,1", "scan_output_directions: want rows along the first dimension, forwards" },
-        { "num_scan_inputs=3", "its body does not have the inputs and outputs of a scan of 3 inputs" },
-        { "num_scan_inputs=4294967297", "its body does not have the inputs and outputs of a scan of 4294967297 inputs" },
-        { "", "its body does not have the inputs and outputs of a scan of 0 inputs" }, { "num_scan_inputs=0", "its body does not have the inputs and outputs of a scan of 0 inputs" },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct draft *d = draft_start(17), *body = draft_start(17);
-        draft_input(body, "sum", ONNX_FLOAT, "3");
-        draft_input(body, "row", ONNX_FLOAT, "3");
-        draft_node(body, "Add", "sum row", "more", "");
-        draft_input(d, "v", ONNX_FLOAT, "rows,3");
-        draft_weight(d, "x", DIMS(3));
-        draft_node(d, "Scan", "x v", "y", cases[i].attributes);
-        draft_body(d, "body", body, "more");
-        draft_end(body);
-        char message[200];
-        snprintf(message, sizeof message, "node 0, Scan 'n0': %s", cases[i].why);
-        refused(d, infer, message);
-    }
-}
-
 /* Who runs a body has one. */
 static void bodies_left_out(void **state)
 {
@@ -746,9 +579,10 @@ static void bodies_of_other_sizes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(what_stands_behind_a_branch), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
-    cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(choices_within_a_branch), cmocka_unit_test(rounds_by_inputs), cmocka_unit_test(loops),
-    cmocka_unit_test(no_round), cmocka_unit_test(two_stacks), cmocka_unit_test(two_carried), cmocka_unit_test(scans), cmocka_unit_test(a_scan_that_carries_nothing),
-    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
+    cmocka_unit_test(branches), cmocka_unit_test(what_stands_behind_a_branch), cmocka_unit_test(names_like_a_scope),
+    cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(choices_far_away),
+    cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(choices_within_a_branch),
+    cmocka_unit_test(rounds_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
+    cmocka_unit_test(two_carried), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
 };
 TAP_MAIN(tests)
