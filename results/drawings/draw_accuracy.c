@@ -8,6 +8,7 @@
 #include "results/drawings/drawings.h"
 #include "results/validity/interval.h"
 
+#include <assert.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 static size_t property_find(const char *name)
 {
     size_t i = 0;
-    while (!text_is(properties[i].name, name))
+    while (!text_is(properties[i].name, name)) {
         i++;
+        assert(i < n_properties);
+    }
     return i;
 }
 

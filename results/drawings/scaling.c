@@ -3,6 +3,7 @@
  * scaling.c - throughput and efficiency against chips.
  */
 #include "results/drawings/scaling.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static void find_sizes(struct scaling *out, const struct results *results)
     for (uint64_t ipus = 1; ipus <= 1024; ipus *= 2)
         for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
             if (scaling_result(results, out->workload, scaling_rounds[k], ipus)) {
+                assert(out->n_sizes < MOST_SIZES);
                 out->sizes[out->n_sizes++] = ipus;
                 break;
             }

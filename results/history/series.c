@@ -203,7 +203,7 @@ static bool is_high(const struct view *v, double share)
 static bool is_low(const struct view *v, double share)
 {
     struct view turned = *v;
-    for (size_t i = 0; i < MOST_POINTS; i++)
+    for (size_t i = 0; i < v->n; i++)
         turned.x[i] = -v->x[i];
     return is_high(&turned, share);
 }

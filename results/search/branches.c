@@ -9,6 +9,7 @@
  */
 #include "results/search/branches.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,10 @@ static void add_own(struct state *s, struct dimension *d)
     for (size_t i = 0; own && i < d->n; i++)
         if (text_is(d->values[i], own))
             return;
-    if (own && !strchr(own, ','))
-        d->values[d->n++] = arena_strdup(s->a, own);
+    if (!own || strchr(own, ','))
+        return;
+    assert(d->n < MAX_VALUES);
+    d->values[d->n++] = arena_strdup(s->a, own);
 }
 
 static bool is_usual(const char *key)
