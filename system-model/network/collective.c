@@ -317,6 +317,7 @@ static bool fills_torus(const struct run *run)
 static uint64_t positions_from_first(const struct run *run)
 {
     uint64_t p = place_of(&run->at, 0, 0).positions;
+    assert(p);                          /* the first rank has one */
     return p >> __builtin_ctzll(p);
 }
 

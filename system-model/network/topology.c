@@ -105,7 +105,7 @@ static struct link spine_link(const struct topology *t, uint32_t i)
 static struct link host_link(const struct topology *t, uint32_t hub)
 {
     const struct machine *m = t->machine;
-    double rate = m->pcie_shared_ipus == 1 ? m->host_network_bytes_per_s : m->pcie_shared_bytes_per_s;
+    double rate = m->pcie_shared_ipus > 1 ? m->pcie_shared_bytes_per_s : m->host_network_bytes_per_s;
     uint32_t host = t->first_host + (uint32_t)(hub * t->ipus_per_hub / m->ipus_per_host);
     return (struct link){ t->first_hub + hub, host, LINK_HOST, false, rate, m->host_latency_s };
 }
@@ -232,9 +232,9 @@ static void count_nodes(struct topology *t)
     t->n_ipus = (uint32_t)m->n_ipus;
     t->ipus_per_domain = (uint32_t)m->ipus_per_domain;
     t->n_domains = t->n_ipus / t->ipus_per_domain;
-    t->ipus_per_hub = (uint32_t)(m->pcie_shared_ipus == 1 ? m->ipus_per_board : m->pcie_shared_ipus);
+    t->ipus_per_hub = (uint32_t)(m->pcie_shared_ipus > 1 ? m->pcie_shared_ipus : m->ipus_per_board);
     t->n_hubs = t->n_ipus / t->ipus_per_hub;
-    t->n_memories = m->streaming_bytes_per_s != 0 && m->pcie_shared_ipus == 1 ? t->n_hubs : 0;
+    t->n_memories = m->streaming_bytes_per_s > 0 && m->pcie_shared_ipus <= 1 ? t->n_hubs : 0;
     t->n_hosts = (uint32_t)ceil_div(m->n_ipus, m->ipus_per_host);
     t->n_switches = gateways(t) == GATEWAY_SWITCHED ? 1 : gateways(t) == GATEWAY_NETWORK ? t->n_domains + 1 : 0;
     t->first_hub = t->n_ipus;

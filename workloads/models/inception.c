@@ -15,8 +15,8 @@ static uint32_t conv(struct builder *b, uint32_t x, const char *item)
 {
     char *at;
     struct conv_spec c = { .channels = strtoull(item, &at, 10), .stride = 1 };
-    c.kernel = (uint32_t)strtoul(at + 1, &at, 0);
-    c.width = *at == 'x' ? (uint32_t)strtoul(at + 1, &at, 0) : c.kernel;
+    c.kernel = (uint32_t)strtoul(at + 1, &at, 10);
+    c.width = *at == 'x' ? (uint32_t)strtoul(at + 1, &at, 10) : c.kernel;
     c.stride = *at == '/' ? 2 : 1;
     c.unpadded = *at == '/' || *at == 'v';
     return build_op1(b, OP_RELU, build_conv_norm(b, x, c));

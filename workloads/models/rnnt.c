@@ -126,7 +126,7 @@ bool rnnt_build(struct graph *g, const struct workload *w, const struct model_op
 static uint32_t time_conv(struct builder *b, uint32_t x, uint64_t kernel)
 {
     uint64_t time = build_dim(b, x, 1), width = build_width(b, x);
-    struct op_attributes pad = { .axis = 2, .begin = ceil_div(kernel, 2) - 1, .length = time + kernel - 1 };
+    struct op_attributes pad = { .axis = 2, .begin = (kernel - 1) / 2, .length = time + kernel - 1 };
     struct op_attributes at = { .kernel_h = 1, .kernel_w = (uint32_t)kernel, .stride = 1, .groups = (uint32_t)width };
     x = build_view(b, x, DIMS(b->batch, 1, time, width));
     x = graph_op(b->g, OP_PAD, &x, 1, pad);

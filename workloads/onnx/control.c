@@ -82,7 +82,7 @@ static const struct onnx_value *chosen_by(const struct onnx_model *m, uint32_t v
     const struct onnx_value *v = &m->values[value], *by = NULL;
     const struct onnx_node *n = v->producer == NO_ID ? NULL : &m->nodes[v->producer];
     uint32_t n_open = 0;
-    for (uint32_t i = 0; n && depth && i != n->n_inputs; i++)
+    for (uint32_t i = 0; n && depth && i < n->n_inputs; i++)
         if (onnx_in(m, n, i) && !onnx_in(m, n, i)->constant && !onnx_in(m, n, i)->known) {
             by = chosen_by(m, n->inputs[i], depth - 1);
             n_open++;

@@ -230,7 +230,7 @@ static struct onnx_node *only_reader(const struct onnx_model *m, const struct on
     const struct onnx_value *v = onnx_out(m, n, 0);
     if (!v || v->output || v->n_readers != 1)
         return NULL;
-    for (size_t i = (size_t)(n - m->nodes); i != m->n_nodes; i++)
+    for (size_t i = (size_t)(n - m->nodes); i < m->n_nodes; i++)
         for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             if (m->nodes[i].inputs[k] == n->outputs[0])
                 return text_is(m->nodes[i].op, op) && !m->nodes[i].gone ? &m->nodes[i] : NULL;

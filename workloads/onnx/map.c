@@ -135,7 +135,7 @@ static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
         const struct onnx_node *n = &p->m->nodes[v->producer];
         if (is_stripped(p, n))
             return value;
-        if (!is_among(n->op, views, sizeof views / sizeof *views))
+        if (!is_among(n->op, views, sizeof views / sizeof *views) || n->n_inputs == 0 || n->inputs[0] == NO_ID)
             return v->constant ? root_of_elements(p, n, onnx_elements(v), depth) : NO_ID;
         value = n->inputs[0];
     }

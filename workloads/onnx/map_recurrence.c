@@ -51,7 +51,7 @@ static bool is_only_moved(const struct mapper *p, uint32_t value)
         bool moves_it = false;
         for (size_t i = 0; i < sizeof moves / sizeof *moves && n; i++)
             moves_it |= text_is(moves[i], n->op);
-        if (!moves_it)
+        if (!moves_it || n->n_inputs == 0 || n->inputs[0] == NO_ID)
             return !n;
         value = n->inputs[0];
     }
