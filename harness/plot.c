@@ -75,7 +75,7 @@ static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *er
 {
     int status;
     char line[256] = "";
-    if (waitpid(child, &status, 0) != child)
+    if (waitpid(child, &status, 0) < 0)
         return fail(err, "%s: gnuplot was lost", script);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
@@ -97,7 +97,7 @@ static pid_t start_gnuplot(FILE **drawn, FILE *talk, const char *script, const c
     pid_t child = fork();
     if (child == 0) {
         setenv("LC_ALL", "C", 1);
-        if (dup2(fileno(talk), STDERR_FILENO) == STDERR_FILENO && dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO && chdir(folder) == 0)
+        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 && chdir(folder) == 0)
             execlp("gnuplot", "gnuplot", "-d", "-e", settings, script, (char *)NULL);
         if (errno != ENOENT)
             fprintf(talk, "%s\n", strerror(errno)), fflush(talk);
@@ -126,7 +126,7 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
     pid_t child = good ? start_gnuplot(&drawn, talk, script, settings, folder) : -1;
     if (drawn)
         copy_all(file.f, drawn);
-    if (good && !(child != -1 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script))) {
+    if (good && !(child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script))) {
         new_file_drop(&file);
         good = false;
     }

@@ -152,7 +152,7 @@ static void act_append(struct compliance_run *r, struct layer_run *l, const stru
     struct value v, *list = state_find(&l->st, act->name);
     if (!list || list->kind != VALUE_NAMES || !expression_compute(&v, act->value, s))
         return;
-    if (list->names->n == MOST_NAMES)
+    if (list->names->n >= MOST_NAMES)
         stop(r, "more names are listed than any model has");
     else
         name_list_add(list->names, v.kind == VALUE_TEXT ? v.text : "", r->a);

@@ -194,7 +194,7 @@ static const char *convergence_problem(struct package *p)
         return "no log has a global_batch_size";
     if (p->batch_differs && f->edition->one_batch)
         return "the logs have different values of global_batch_size: the official checker stops";
-    for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r != end; r++)
+    for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r < end; r++)
         if (r->converged && isnan(r->point))
             return arena_printf(p->a, "%s converged, yet has no convergence point", r->file);
     return NULL;

@@ -20,9 +20,9 @@ static double median_over(const struct folder *f, enum run_measure m, double *ro
     size_t n = 0;
     bool any = false;
     const struct run_entry *end = f->runs + f->n;
-    for (const struct run_entry *r = f->runs; r != end; r++)
+    for (const struct run_entry *r = f->runs; r < end; r++)
         any = any || r->converged;
-    for (const struct run_entry *r = f->runs; r != end; r++)
+    for (const struct run_entry *r = f->runs; r < end; r++)
         if (isfinite(r->measures[m]) && !r->problem && (!any || r->converged))
             room[n++] = r->measures[m];
     return median_of(room, n);
@@ -32,7 +32,7 @@ static void take_spread(struct score_row *row, const struct folder *f)
 {
     double sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
     size_t n = 0;
-    for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r != end; r++) {
+    for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r < end; r++) {
         if (!counts(r))
             continue;
         sum += r->minutes, n++;

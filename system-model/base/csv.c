@@ -73,7 +73,7 @@ static bool take_row(struct csv_reader *r)
     struct csv_table *t = r->t;
     if (r->n_cells != t->n_columns)
         return fail(r->err, "%s:%u: %zu cell%s, want %zu (%s%s)", t->path, r->row_line, r->n_cells, plural(r->n_cells), t->n_columns,
-                    t->columns[0], t->n_columns == 1 ? "" : ", ...");
+                    t->columns[0], t->n_columns > 1 ? ", ..." : "");
     t->rows = arena_grow(r->a, t->rows, t->n_rows, &r->cap_rows, sizeof *t->rows);
     struct csv_row *row = &t->rows[t->n_rows++];
     row->line = r->row_line;

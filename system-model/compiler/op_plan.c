@@ -161,7 +161,7 @@ bool chip_multiplies(const struct chip *c, enum data_type type, const char *wher
 /* Along one axis, 0 down and 1 across: a kernel of one element has no pad of its own. */
 static uint32_t zeros_before(const struct op_attributes *at, uint32_t axis, uint32_t kernel)
 {
-    return (kernel == 1 ? 0 : at->pad) + at->zeros[axis];
+    return (kernel > 1 ? at->pad : 0) + at->zeros[axis];
 }
 
 /* A transposed convolution's result is the input of the convolution that it turns round. */

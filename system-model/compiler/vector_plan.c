@@ -239,7 +239,7 @@ static void add_gather_stages(struct passes *p, const struct gather_split *s, ui
 {
     uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
     uint64_t in = ceil_div(lookups, s->rows);
-    if (s->lookups != 1)                 /* each group of lookups has its own copy of the table */
+    if (s->lookups > 1)                 /* each group of lookups has its own copy of the table */
         add_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
     add_exchange(p, lookups * 4);
     add_superstep(p, gather_cycles(p->chip, lookups, in, part));
@@ -256,7 +256,7 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
     uint64_t in = ceil_div(lookups, s->rows), rows = ceil_div(table_rows, s->rows);
     add_exchange(p, lookups * (part * p->element_bytes + 4));
     add_superstep(p, scatter_add_cycles(p->chip, lookups, in, part));
-    if (s->lookups != 1) {
+    if (s->lookups > 1) {
         add_exchange(p, rows * part * p->element_bytes);
         add_superstep(p, reduce_cycles(p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
     }

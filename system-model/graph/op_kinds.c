@@ -70,7 +70,7 @@ static void shape_last_vector(const struct graph *g, struct op *op, struct tenso
 /* Along one dimension: first and last are zeros beyond the pad on both sides. */
 static uint64_t window_count(uint64_t size, uint32_t kernel, uint32_t stride, const struct op_attributes *at, uint32_t first, uint32_t last)
 {
-    uint64_t padded = size + (kernel == 1 ? 0 : 2ull * at->pad) + first + last;
+    uint64_t padded = size + (kernel > 1 ? 2ull * at->pad : 0) + first + last;
     uint64_t reach = (uint64_t)(kernel - 1) * (at->dilation ? at->dilation : 1) + 1;
     assert(kernel > 0 && stride > 0 && padded >= reach);
     return (padded - reach) / stride + 1;

@@ -182,7 +182,7 @@ static double whole(double x) { return floor(x + 1e-9); }
 
 double steps_in_whole_calls(double n_steps, double steps_per_call)
 {
-    return steps_per_call != 0 && steps_per_call < n_steps ? -whole(-n_steps / steps_per_call) * steps_per_call : n_steps;
+    return steps_per_call > 0 && steps_per_call < n_steps ? -whole(-n_steps / steps_per_call) * steps_per_call : n_steps;
 }
 
 double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call)

@@ -348,7 +348,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
     if (m->ipus_per_domain > 1 && m->domain_topology == DOMAIN_NONE)
         return fail(err, "%s: domain_topology: none, but %llu IPUs in a domain; want ladder or torus", path,
                     (unsigned long long)m->ipus_per_domain);
-    if (m->ipus_per_domain != 1 && (m->rung_links == 0 || (m->ipus_per_domain != 2 && m->rail_links == 0)))
+    if (m->ipus_per_domain > 1 && (m->rung_links == 0 || (m->ipus_per_domain > 2 && m->rail_links == 0)))
         return fail(err, "%s: %s: 0, so that the %llu IPUs of a domain have no way to each other", path,
                     m->rung_links == 0 ? "rung_links" : "rail_links", (unsigned long long)m->ipus_per_domain);
     uint64_t n_domains = m->n_ipus / m->ipus_per_domain;
@@ -369,7 +369,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
 
 static bool check_together(const struct machine *m, const char *path, struct err *err)
 {
-    if (m->streaming_bytes_per_s != 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
+    if (m->streaming_bytes_per_s > 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
         return fail(err, "%s: streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too", path);
     if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
         return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,
@@ -404,7 +404,7 @@ static void stand_alone(struct machine *m, enum level level)
         m->host_network_bytes_per_s = m->chip.host_link_bytes_per_s;
     }
     m->n_ipus = m->ipus_per_domain = m->ipus_per_host = m->ipus_per_board;
-    m->domain_topology = m->n_ipus == 1 ? DOMAIN_NONE : DOMAIN_LADDER;
+    m->domain_topology = m->n_ipus > 1 ? DOMAIN_LADDER : DOMAIN_NONE;
 }
 
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
@@ -429,7 +429,7 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
         stand_alone(out, level);
     out->name = sheets[0].name;
     out->chip.name = out->chip_name = sheets[n - 1].name;
-    out->board_name = n == 1 ? "" : sheets[n - 2].name;
+    out->board_name = n > 1 ? sheets[n - 2].name : "";
     out->sheets = sheets;
     out->n_sheets = n;
     if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))

@@ -13,7 +13,7 @@ void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
     double boards = (double)n_ipus / (double)m->ipus_per_board;
     bool of_boards = m->board_power_w > 0;
     *out = (struct power){ .of = of_boards ? "boards" : "chips" };
-    if (!of_boards && m->chip.tdp_w == 0) {
+    if (!of_boards && !(m->chip.tdp_w > 0)) {
         out->missing = "no source gives the power of this board or of its chip; --set machine.board_power_w=W says what if";
         return;
     }

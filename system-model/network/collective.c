@@ -332,7 +332,7 @@ static bool single_ipu_replicas(const struct run *run)
 static bool splits_steps(const struct run *run)
 {
     uint64_t p = positions_from_first(run);
-    return run->t->machine->domain_topology == DOMAIN_TORUS && p != 1 && (p & 6) == 0;
+    return run->t->machine->domain_topology == DOMAIN_TORUS && p > 1 && (p & 6) == 0;
 }
 
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */

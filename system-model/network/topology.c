@@ -75,7 +75,7 @@ static void index_domain(struct topology *t, struct arena *a)
 
 static enum gateway_topology gateways(const struct topology *t)
 {
-    return t->n_domains == 1 ? GATEWAY_NONE : (enum gateway_topology)t->machine->gateway_topology;
+    return t->n_domains > 1 ? (enum gateway_topology)t->machine->gateway_topology : GATEWAY_NONE;
 }
 
 static uint32_t hubs_per_domain(const struct topology *t)

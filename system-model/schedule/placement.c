@@ -228,7 +228,7 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
         const struct tensor *x = &p->graph->tensors[op->inputs[0]];
         uint32_t span = min_u32(op->at->norm_groups, p->options.n_replicas);
         uint64_t cycles;
-        if (span == 1 || !holds_layer(s, op->layer_id))
+        if (span < 2 || !holds_layer(s, op->layer_id))
             continue;
         bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
         good = norm_cycles(&cycles, p, c, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);

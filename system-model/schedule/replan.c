@@ -74,7 +74,7 @@ static bool tighten(double *shares, const struct plan *p, struct compiler *c, bo
         const struct stage_plan *stage = &p->stages[s];
         const struct worst *w = &worst[stage->ipu];
         any = any || w->over_bytes > 0;
-        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes != 0 && i < end_layer(stage); i++)
+        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < end_layer(stage); i++)
             shares[i] = fmin(share_of(&p->options, stage->ipu, i), w->share);
     }
     return any;

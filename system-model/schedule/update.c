@@ -123,7 +123,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods == 1 || is_merged(b)
+        && (b->n_pods < 2 || is_merged(b)
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
                               bytes / b->shard));
 }
@@ -134,7 +134,7 @@ static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
     uint32_t width = b->p->options.ipus_per_replica;
     struct flow word = { ipu, (ipu + 1) % width, 4 };
     struct flows_cost cost;
-    if (width == 1)
+    if (width < 2)
         return true;
     if (!compile_flows(&cost, b->c, &word, 1, played_replicas(b->p, width), width, b->err))
         return false;
@@ -339,7 +339,7 @@ static struct merged largest_merged(const struct builder *b)
 
 static bool add_merged(struct builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
 {
-    if (bytes == 0 || g.n_ranks == 1)
+    if (bytes == 0 || g.n_ranks < 2)
         return true;
     uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);

@@ -239,7 +239,7 @@ static bool extrapolate(const struct lookup *l, const struct rcp_table *t)
 
 static const struct rcp_point *record_at(const struct rcp_table *t, double batch)
 {
-    for (const struct rcp_point *p = t->points; p != t->points + t->n; p++)
+    for (const struct rcp_point *p = t->points; p < t->points + t->n; p++)
         if (p->batch == batch)
             return p;
     return NULL;

@@ -246,7 +246,7 @@ void rcp_prune_by_mean(struct rcp_table *t)
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch)
 {
     const struct rcp_point *p = t->points, *end = t->points + t->n;
-    while (p != end && p->batch < batch)
+    while (p < end && p->batch < batch)
         p++;
     if (p == end || (p == t->points && p->batch != batch))
         return false;
@@ -271,7 +271,7 @@ void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch
         *out = limit_of(RCP_SMALLER_BATCH, first->mean, first->sd, first->least, t);
         return;
     }
-    for (const struct rcp_point *p = first; p != end; p++)
+    for (const struct rcp_point *p = first; p < end; p++)
         if (p->batch == batch) {
             *out = limit_of(RCP_EXACT, p->mean, p->sd, p->least, t);
             return;

@@ -15,7 +15,7 @@ static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t 
     static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" };
     static const char *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity", "BatchNormalization", "Resize", "Transpose",
                                            "Slice", "Concat" };
-    for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n != end; n++) {
+    for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++) {
         bool passes = false;
         if (n->gone || n->n_inputs == 0 || n->inputs[0] != value)
             continue;
@@ -62,7 +62,7 @@ static bool add_loss(struct mapper *p, uint32_t tensor)
     uint32_t n = t->n_dims > 1 ? t->n_dims - 1 : 1;
     uint64_t dims[MAX_DIMS], last = t->dims[t->n_dims - 1], rows = tensor_elements(t) / last;
     memcpy(dims, t->dims, sizeof dims);
-    if (t->n_dims == 1) {
+    if (t->n_dims < 2) {
         tensor = VIEW(p, tensor, rows, last);
         dims[0] = rows;
     }

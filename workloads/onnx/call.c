@@ -26,7 +26,7 @@ static const Onnx__FunctionProto *function_of(const struct onnx_model *m, const 
 static uint32_t add_node(struct linker *l)
 {
     struct onnx_model *m = l->m;
-    if (m->n_nodes == MOST_NODES) {
+    if (m->n_nodes >= MOST_NODES) {
         fail(l->err, "%s: more than %d nodes with those of its functions", m->path, MOST_NODES);
         return NO_ID;
     }

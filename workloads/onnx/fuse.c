@@ -406,7 +406,7 @@ void onnx_fuse(struct onnx_model *m)
     static bool (*const patterns[])(struct onnx_model *m, struct onnx_node *last) = {
         fuse_gelu, fuse_swish, fuse_layer_norm, fuse_layer_norm_by_factor, fuse_group_norm, fuse_batch_norm,
     };
-    for (struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n != end; n++)
+    for (struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++)
         for (size_t k = 0; k < sizeof patterns / sizeof *patterns && !n->gone; k++)
             if (patterns[k](m, n))
                 break;

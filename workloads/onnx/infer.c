@@ -92,7 +92,7 @@ static bool is_column_for(const struct onnx_value *v, const struct onnx_value *o
 static bool has_channels_first(const struct onnx_model *m, uint32_t input)
 {
     static const char *const ops[] = { "Sub", "Div", "Add", "Mul" };
-    for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n != end; n++)
+    for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++)
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
             if (n->n_inputs == 2 && n->inputs[0] == input && text_is(n->op, ops[k]) && n->inputs[1] != NO_ID &&
                 is_column_for(&m->values[n->inputs[1]], &m->values[input]))

@@ -84,7 +84,7 @@ static void make_cuts(struct grouping *s)
         s->cut[i] = s->alive[i] == 1;
     s->cut[n - 1] = true;               /* behind the last operation nothing is */
     for (uint32_t most = 2; most <= MOST_ALIVE; most++)
-        for (size_t from = 0, to; from != n; from = to) {
+        for (size_t from = 0, to; from < n; from = to) {
             to = stretch_end(s, from);
             for (size_t i = from; i + 1 < to && work(s, from, to) > all / SHARE; i++)
                 s->cut[i] |= s->alive[i] == most;
@@ -103,7 +103,7 @@ static void join_idle(struct grouping *s)
 {
     size_t n = s->g->n_ops;
     bool forward = true;                /* nothing before yet */
-    for (size_t from = 0, to; from != n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         to = stretch_end(s, from);
         bool idle = work(s, from, to) == 0, last = work(s, to, n) == 0;
         forward = idle && (forward || shrinks(s, from, to));

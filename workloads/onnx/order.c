@@ -43,7 +43,7 @@ static uint32_t missing(const struct sorter *s, char *const *names, size_t n)
 static uint32_t missing_inside(const struct sorter *s, const Onnx__NodeProto *p, uint32_t depth)
 {
     uint32_t found = missing(s, p->input, p->n_input);
-    for (size_t i = 0; i < p->n_attribute && found == NO_ID && depth != DEEPEST_BODIES; i++) {
+    for (size_t i = 0; i < p->n_attribute && found == NO_ID && depth < DEEPEST_BODIES; i++) {
         const Onnx__GraphProto *g = p->attribute[i]->has_g ? onnx_unpack_graph(&p->attribute[i]->g, s->m->arena) : NULL;
         for (size_t k = 0; g && k < g->n_node && found == NO_ID; k++)
             found = missing_inside(s, g->node[k], depth + 1);
