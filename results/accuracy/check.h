@@ -78,8 +78,8 @@ struct check_group {
     const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
 };
 struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch);
-/* By standing; by kind, metric of derived rows, workload and system, each by standing; times to train in both manners, all and by workload. Groups without
- * rows are left out. */
+/* By standing; by kind, metric of derived rows, workload and system, each by standing; times to train in both manners, all and by
+ * workload. Groups without rows are left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 
 /* Whether what was run is said to fit, and what is published as too large is not. Configurations count once. */

@@ -3,8 +3,9 @@
  * coverage.c - how often published single runs lie within the 90 % interval predicted for them.
  *
  * Samples: the interval of the convergence model for the run's benchmark, round, division, submitter, batch and way of evaluating; of the
- * submission it knows no more. Time: the same draws through a time for each step, which the caller's model gives, or else the median time a sample of the
- * submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts as inside when the interval reaches beyond where it stopped.
+ * submission it knows no more. Time: the same draws through a time for each step, which the caller's model gives, or else the median time
+ * a sample of the submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts
+ * as inside when the interval reaches beyond where it stopped.
  */
 #include "results/accuracy/coverage.h"
 

@@ -8,7 +8,8 @@
  *
  * NAME is that of what was simulated (a recipe's id), so that several stand side by side. The official compliance and package checkers of
  * the round are to accept it; a run that did not converge is written as the failure it is, which they refuse. Organisation and platform
- * say that it is simulated, and each log carries a line that says so and one that names its round. Time stamps count from a fixed instant: the same runs give the same bytes.
+ * say that it is simulated, and each log carries a line that says so and one that names its round. Time stamps count from a fixed
+ * instant: the same runs give the same bytes.
  */
 #ifndef MLLOG_WRITE_H
 #define MLLOG_WRITE_H

@@ -2,9 +2,10 @@
 /*
  * mllog_write_run.c - the log of one simulated run.
  *
- * The keys of a log are those that the rules table asks for; a hyperparameter that is not given takes the value the rules fix, and those that
- * they leave open are refused, all in one message. The training interval is divided as the run was timed: startup, epochs or blocks, evaluations, tail; run_stop
- * stands exactly at the drawn time to train. Accuracies before the last evaluation are a drawn-out rise towards the target and mean nothing.
+ * The keys of a log are those that the rules table asks for; a hyperparameter that is not given takes the value the rules fix, and those
+ * that they leave open are refused, all in one message. The training interval is divided as the run was timed: startup, epochs or blocks,
+ * evaluations, tail; run_stop stands exactly at the drawn time to train. Accuracies before the last evaluation are a drawn-out rise
+ * towards the target and mean nothing.
  */
 #include <math.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 
 bool is_kernel_recipe(const char *recipe_text);
 
-/* metric: "tflop_per_s" (multiplications with padding are none), "time_s", "cycles" or "peak_share". The plan's cycles are those of the one operation,
- * sync included, operands on chip. */
+/* metric: "tflop_per_s" (multiplications with padding are none), "time_s", "cycles" or "peak_share". The plan's cycles are those of the
+ * one operation, sync included, operands on chip. */
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err);
 /* On a chip given: the plan and its rate. */

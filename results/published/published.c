@@ -5,9 +5,9 @@
  * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
  * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
  * "kernel:..." and "link:..." name no run but one operation, or one transfer. Rows of one configuration are one measurement
- * to whoever counts; an empty cell, or no such column, means that the recipe is the configuration. The role says whether a figure may shape a constant
- * (calibrate), is only checked (validate), or stands beside (context: peers, quotes, what no recipe describes). Units
- * of known metrics are fixed, so that no figure is off by a thousand.
+ * to whoever counts; an empty cell, or no such column, means that the recipe is the configuration. The role says whether a
+ * figure may shape a constant (calibrate), is only checked (validate), or stands beside (context: peers, quotes, what no
+ * recipe describes). Units of known metrics are fixed, so that no figure is off by a thousand.
  */
 #include "results/published/published.h"
 #include <string.h>

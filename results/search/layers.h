@@ -50,7 +50,7 @@ bool activations_fill_a_tile(const struct layer_work *w, bool training);
 struct stage_place { uint32_t s, n_stages, n_ipus, first, end; };
 struct stage_cost {
     uint64_t forward, backward;                         /* cycles of a micro-batch */
-    uint64_t lasting_bytes, stash_bytes, moment_bytes, code_bytes;      /* of a tile: always; kept of micro-batches in flight, and by turns, at the worst moment */
+    uint64_t lasting_bytes, stash_bytes, moment_bytes, code_bytes;      /* of a tile: always; of micro-batches in flight; at the worst moment */
     uint64_t output_bytes;                              /* of the whole IPU, to the next stage */
 };
 struct stage_cost stage_cost(const struct layer_work *w, const struct layout_rules *r, struct stage_place at);

@@ -17,7 +17,11 @@
 uint64_t least_step_cycles(const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus);
 
 /* A step of G micro-batches takes at least G x each_cycles + once_cycles, for every G up to that of the rules; step_cycles: for that. */
-struct layout { uint64_t step_cycles, each_cycles, once_cycles; uint32_t n_stages; uint16_t cuts[MAX_STAGES]; };   /* cuts[s]: the layer that stage s + 1 begins with */
+struct layout {
+    uint64_t step_cycles, each_cycles, once_cycles;
+    uint32_t n_stages;
+    uint16_t cuts[MAX_STAGES];          /* cuts[s]: the layer that stage s + 1 begins with */
+};
 /* Fills the cycles, from the costs of its stages. */
 void layout_time(struct layout *l, const struct stage_cost *costs, const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus);
 

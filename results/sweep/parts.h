@@ -17,8 +17,8 @@ bool shard_find(struct shard *out, const char *text, const char *(*get)(const ch
  * is of another sweep, or does not begin there, is refused. */
 bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const struct sweep *w, uint64_t first, struct err *err);
 
-/* Writes the rows of all parts to f, which is called path, in order. Refuses parts of different sweeps or versions, a configuration that is missing, or that
- * two parts hold. */
+/* Writes the rows of all parts to f, which is called path, in order. Refuses parts of different sweeps or versions, a configuration that
+ * is missing, or that two parts hold. */
 bool parts_merge(FILE *f, const char *path, const char *const *paths, size_t n, struct arena *scratch, struct err *err);
 
 #endif

@@ -21,7 +21,8 @@ struct validity {
 
 /* How far off published runs were when they were left out: what answers are judged by. Made once, read by many. */
 struct track_record { struct references references; struct spread spread; };
-bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err);     /* no such file: nothing to judge by */
+/* No such file: nothing to judge by. */
+bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err);
 
 /* q: how the result was simulated, for the shares; NULL: they are not asked for. */
 void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,

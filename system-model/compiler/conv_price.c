@@ -2,43 +2,21 @@
 /*
  * conv_price.c - what one split of a convolution costs on the fullest tile.
  *
- * One superstep computes a tile's share: its inputs and weights arrive by exchange, the vertex runs over
- * its channels, kernel elements and field; partial sums from a split of the reduction are exchanged and added,
- * in as many stages as their number asks for; serial splits repeat this. Times are added, as supersteps
- * are (bulk synchronous):
- *     cycles = steps * (exchange in + compute + reduce) + once (changes of layout, cast)   + sync a superstep.
- * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2), which leaves out
- * what the chip pays besides: sync for each superstep, exchange transit, the halo's share of the exchange. Those are added here,
- * and no estimate is charged where nothing moves, such as the planner's exchange of partial sums where a sum has one part. A result
- * lies where it was computed, as evenly as the split leaves it (op_plan's imbalance).
+ * One superstep computes a tile's share: its inputs and weights arrive by exchange, the vertex runs over its channels, kernel elements and
+ * field; partial sums from a split of the reduction are exchanged and added, in as many stages as their number asks for; serial splits
+ * repeat this. Times are added, as supersteps are (bulk synchronous):
+ *     cycles = steps * (exchange in + compute + reduce) + once (changes of layout, cast)   + sync a superstep
+ * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2). It leaves out what the chip pays besides:
+ * sync for each superstep, exchange transit, the halo's share of the exchange. Those are added here, and no estimate is charged where
+ * nothing moves, such as the planner's exchange of partial sums where a sum has one part. A result lies where it was computed, as evenly
+ * as the split leaves it (op_plan's imbalance).
  *
  * Copies by single elements are where the planner's estimate and the chip may part (planner_copies on the chip's sheet, with the
  * release that its measurements were made with): splits are then chosen by the estimate, and the plan pays the regression over
  * measured copies. More tiles may make such a plan slower (channels not in fours).
- * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
- * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5):
- * - what makes groups of 4 and 8 channels collapse at batch 64. Groups of 8 take 76 (1x1) or 137 (3x3) cycles for each position more than a plan
- *   without steps, as a copy of the filled-up input, or of its columns, at 3.13 cycles a byte would; at 128 HMAC is right. Groups of 4 take 34
- *   cycles for an output (1x1, batch 64) and 21 and 30 for an output and kernel element (3x3, 64 and 128) where HMAC has 15, as two dots of two
- *   channels would. Neither the least memory nor a budget of memory chooses such plans: at batch 64 the 3x3 of 8 channels takes 145 of 262 kB,
- *   operands included. Channels filled up to 16 (in the 3x3 too, where kernel rows could share a pass) and copied at 3.13 cycles a byte come
- *   within 4 % of both layers at 64, yet nothing that a planner may reckon with takes such plans there and not at 32;
- * - what groups of 4 have besides: the 1x1 takes 8,700 cycles an image from batch 2 to 32, and 10,000 once (HMAC: 10,200 and 3,900), but as much
- *   at batch 1 as at 2; the 3x3 has some 25,000 once. That each worker takes whole rows would say why for batch 1, and makes batch 32 worse.
- *   The AMP on channels filled up and copied like that is no better: within 11 % of the 1x1 from batch 4 to 16, 27 % and more too fast below,
- *   254 kB a tile at 32, and 21 to 79 % too fast for the 3x3 up to 16;
- * - what copies of 3 channels cost, from 0.4 to 4 times what is charged. Of more than a thousand estimates of these copies
- *   that a planner may have chosen by (of what is filled up, of columns and of whole kernels that become channels; by element, by word, spread or
- *   on each tile, with or without their exchange) none that is chosen on two of the three layers fits the third; ones that fit the 7x7 and the
- *   11x11 leave the 3x3 at 2.4 times its rate. A price for each run of a kernel's row besides the one for its bytes, with 2368 planners: what
- *   fits two of the layers best misses the third by more than now, or nearly as much (means of |ln| 0.56, 0.50 and 0.25; now 0.20, 0.56 and 0.18).
- * No budget of memory but 0.6, no preference for less memory among plans nearly as fast, and no planner
- * that leaves out sync and losses of rate chooses splits that fit more of these rows. Nor does one that splits batches evenly alone (of 12 rows
- * that move 5 come closer), one to which nothing of a tile's input or weights is there already, or one that reckons with the change of layout of
- * weights that are filled up or joined; with that of results in groups of other than 16, as poplin's does, one row of 275 comes closer.
- * What a 1x1 kernel with a stride meets of its input is laid out before the loop, as kernel elements that become channels are. Strides over all of
- * the input, with a list of rows, or a copy on each tile, whichever is less: runs of role calibrate fit worse (mean of 39 3.6 to 4.1 %, each left
- * out 2.2 to 3.1 % in the median).
+ * What a 1x1 kernel with a stride meets of its input is laid out before the loop, as kernel elements that become channels are.
+ * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it, yet, as there, they
+ * are not in the temporary memory. docs/unexplained.md says which measured convolutions no price here explains, and what was tried.
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"

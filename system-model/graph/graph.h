@@ -172,7 +172,8 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
  * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it
  * a weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two
  * gradients of one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data
- * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward operation's inputs are those it needs kept. */
+ * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward operation's inputs
+ * are those it needs kept. */
 void graph_add_backward(struct graph *g);
 uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
 

@@ -10,29 +10,21 @@
  *     meet in middle  n/2 steps of V/n to both neighbours (the last one way only where n is even), and one to join
  *     quad            n-1 steps of V/4n each way on two rings that share no rail, over a whole torus
  *     broadcast       no ring: every rank sends every other V/n in one step; for an all-reduce V, which does both at once
- * Across domains: reduce-scatter in each domain, all-reduce of the V/n shards between domains on a ring over the
- * gateways, all-gather in each domain; an all-reduce by broadcast: one in each domain, then V goes round the domains. A broadcast as a kind is a
- * scatter by the root and an all-gather.
- * Domains of unequal ranks do the same at their own sizes, the pieces between them those of the largest; where that is
- * slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
+ * Across domains: reduce-scatter in each domain, all-reduce of the V/n shards between domains on a ring over the gateways, all-gather in
+ * each domain; an all-reduce by broadcast: one in each domain, then V goes round the domains. A broadcast as a kind is a scatter by the
+ * root and an all-gather. Domains of unequal ranks do the same at their own sizes, the pieces between them those of the largest; where
+ * that is slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
  *     step = sync + latency of the longest route + max over links (bytes / rate) + a superstep that adds what came on the tiles
  * All groups run at the same time and share the links, so contention shows, and so do faults.
  *
- * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in
- * their default configuration. There quad is for links set up as a twisted torus (BarleyTwist) alone; no source says that
- * of a published run, so it is used only where a recipe forces it. That library has no broadcast; its successor, GCL, lists one among its
- * methods. Its rule is not known: here an all-reduce of three ranks or more takes it where it is faster, which is where a vector is too
- * small to be worth cutting in pieces.
+ * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in their default
+ * configuration; quad, for links set up as a twisted torus alone, is used only where a recipe forces it. When the library's successor
+ * takes its broadcast is not known: here an all-reduce of three ranks or more takes it where it is faster.
  * On a torus the copies of a step go round in several exchanges where replicas are wider than two IPUs, or they would wait for one
- * another in a circle (PopLibs, the same). How many is not known here: such steps are played once, and told apart (split_s).
- * Two calibrating runs tell of it, BERT on 64 GC200: without it v1.0 lacks 86 ms a step and v1.1 51, 3.1 +- 0.4 exchanges together. Tried in
- * its place, with nothing fitted (-2 ln L of times left out: -105.0 fitted, -97.9 with one exchange): an exchange for each link to the next replica,
- * four here, -105.1; each direction apart -105.7; pieces straight to their ranks -105.8; open rails and a ring -105.8. These rows cannot choose.
- * A split by pairs of IPUs leaves the tensors of one IPU, nearly all bytes, in one exchange.
+ * another in a circle (PopLibs, the same). How many is not known (docs/unexplained.md): such steps are played once, and told apart (split_s).
  * The steps of a phase are alike, so one is played and counted n times. Folding: where nothing is at fault and all domains hold the
  * same positions, one domain's flows stand for all. Unfolded, every domain is played; both give the same bits.
- * Not modelled: slicing of fragments on the tiles between steps (a compute set for each made left-out errors worse), overlap of a step's adding
- * with the next step.
+ * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
  */
 #include "system-model/network/topology_internal.h"
 #include "system-model/network/collective_layout.h"

@@ -32,7 +32,7 @@ struct collective_request {
     struct rank_pattern pattern;
     uint32_t n_groups, n_ranks;
     double bytes;
-    uint32_t n_in_use;                      /* IPUs of the program, the machine's first ones: a collective's sync holds them all; 0: the ranks alone */
+    uint32_t n_in_use;                      /* IPUs of the program, the machine's first ones, which a sync holds; 0: the ranks alone */
     bool unfolded;                          /* simulate every group and domain even where symmetric */
     struct collective_ways *ways;           /* of this topology; NULL: none are kept */
 };

@@ -68,7 +68,11 @@ bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const st
 
 /* Bytes by link, for those that carry any, in the order they were met. */
 struct link_load { uint32_t link; double bytes; };
-struct link_loads { struct link_load *items; uint32_t n, n_slots, *slots; struct arena *a; };     /* slots: hashed; 0: free, else an item's place + 1 */
+struct link_loads {
+    struct link_load *items;
+    uint32_t n, n_slots, *slots;        /* slots: hashed; 0: free, else an item's place + 1 */
+    struct arena *a;
+};
 struct link_loads link_loads_new(struct arena *a);
 double *link_loads_at(struct link_loads *loads, uint32_t link);        /* 0 where it is new; until the next one is asked for */
 

@@ -431,7 +431,8 @@ static bool build_program(struct builder *b)
     return true;
 }
 
-/* Every option but those that only shape what comes before the update, or what is made of it. The faults are the topology's, and so the compiler's. */
+/* Every option but those that only shape what comes before the update, or what is made of it. The faults are the topology's, and so the
+ * compiler's. */
 struct question { struct plan_options options; struct op_plan_options vector; };
 
 static void fill_question(struct question *q, const struct plan *p)

@@ -13,7 +13,7 @@ struct player {
     uint32_t width;             /* IPUs of a replica */
     uint32_t first_row;         /* of the replica being played */
     uint64_t now;               /* its clock */
-    struct { uint64_t input, work; uint32_t ipu; } tasks[2 * MAX_STAGES];  /* of the replica: reading a micro-batch's input, work as slow as the chip */
+    struct { uint64_t input, work; uint32_t ipu; } tasks[2 * MAX_STAGES];  /* of the replica: reading input; work, as slow as the chip */
     uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* of all its runs so far */
 };
 

@@ -4,7 +4,8 @@
  *
  * A pipeline runs at the pace of its slowest stage, so the longest stage is made as short as can be (split_balanced.c).
  * That sees neither copies between IPUs nor fill and drain, the update, buffers or code, so the result is improved by trying: the plan is
- * played with borders moved a unit or two either way, one, two, or more of them together, as long as that helps. What fits comes before what does not, then the shorter step.
+ * played with borders moved a unit or two either way, one, two, or more of them together, as long as that helps. What fits comes before
+ * what does not, then the shorter step.
  * An answer is remembered by its question, with the compiler that it was found for.
  * Not tried: stages that share an IPU other than the heads', and more stages than IPUs.
  */

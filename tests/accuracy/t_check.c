@@ -359,8 +359,8 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     world_free(&w);
 }
 
-/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s of 2048 accumulations and in 3.386 s of 512 leave 0.29707 s. Both
- * have to fit, and to have a throughput. */
+/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s of 2048 accumulations and in 3.386 s of 512 leave
+ * 0.29707 s. Both have to fit, and to have a throughput. */
 static void a_derived_row_follows_from_simulated_ones(void **state)
 {
     static const char one[] = "vendor-bow-pod16-bert-large-ph1-popart", other[] = "vendor-bow-pod64-bert-large-ph1-popart";

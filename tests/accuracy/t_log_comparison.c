@@ -4,8 +4,8 @@
 #include "results/accuracy/log_comparison.h"
 #include <jansson.h>
 
-/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of 4, start-up of 1 and 2 s,
- * 3 and 4 s after the last evaluation. */
+/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of 4,
+ * start-up of 1 and 2 s, 3 and 4 s after the last evaluation. */
 static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
 static const struct run_log logs[] = {
     { .global_batch = 30, .throughput_samples_per_s = 60, .steady_samples_per_s = 75, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
@@ -25,8 +25,8 @@ static const struct compared_value *value(const struct log_comparison *c, const 
     return NULL;
 }
 
-/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and 4 evaluations of 2 s, 1.1 and 0.7 s
- * that their round adds, 0.2 s at the end. */
+/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and
+ * 4 evaluations of 2 s, 1.1 and 0.7 s that their round adds, 0.2 s at the end. */
 static struct log_comparison compare(struct arena *a)
 {
     static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
@@ -81,7 +81,8 @@ static void test_values(void **state)
     arena_free(&a);
 }
 
-/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s or 5 of 4, start-up 1.5 s, 3.5 s at the end; simulated 660 at 66/s, 18 s, 3.5 of 2 s, 1.25 s, 1.1 s. */
+/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s or 5 of 4, start-up 1.5 s, 3.5 s at the end; simulated 660 at 66/s,
+ * 18 s, 3.5 of 2 s, 1.25 s, 1.1 s. */
 static void test_parts_sum_to_the_difference(void **state)
 {
     struct arena a = { 0 };

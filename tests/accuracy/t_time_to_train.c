@@ -28,7 +28,8 @@ static void end(struct run *x)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe says ten evaluations; one every 4 epochs would be nine. */
+/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe says ten evaluations; one every 4 epochs
+ * would be nine. */
 static void the_recipe_counts_its_evaluations(void **state)
 {
     (void)state;

@@ -61,7 +61,8 @@ enum { N_LAYERS = 11 };
 /*
  * Forward an operation reads and writes activations and state; element by element over what it reads. Backward gradients: of the data and,
  * where there is a weight, of that; a sum of two gradients of one tensor, 66 each, stands in the layer where the second arrives. Kept is what
- * the chain rule reads: outputs of relu and softmax, inputs of products, norm and loss. Of what is handed on, the tied product's result lives for two layers.
+ * the chain rule reads: outputs of relu and softmax, inputs of products, norm and loss. Of what is handed on, the tied product's result
+ * lives for two layers.
  */
 static void layers_in_training(void **state)
 {

@@ -241,8 +241,8 @@ static void test_rows_of_a_stride_are_gathered_too(void **state)
 }
 
 /* Results lie in groups of 16 channels, and chains of quarters take 32: what an operation has made, 8 x 8 positions on 64 tiles, is brought together,
- * 5/4 cycles for 8 bytes and a word a cycle. Inputs and operands that are laid out anew come as they are read, one group is filled up on each tile, and a
- * chain of halves takes one group. Results come 16 at a time, as many as the units of the AMP, or 8. */
+ * 5/4 cycles for 8 bytes and a word a cycle. Inputs and operands that are laid out anew come as they are read, one group is filled up on
+ * each tile, and a chain of halves takes one group. Results come 16 at a time, as many as the units of the AMP, or 8. */
 static void test_quarters_are_brought_together(void **state)
 {
     (void)state;

@@ -71,8 +71,9 @@ static bool copies_elements(const struct conv_shape *s)
     return s->in_chans % 4 != 0 && (s->in_chans < 16 || s->kernel_h > 1);
 }
 
-/* More of anything never makes a plan slower, where there is no padding: the planner does not know what its vertices leave out. (Of 20,000 such shapes four take one or two cycles more on more tiles, none of them here: a
- * tile holds less of the input itself then, and is sent more.) */
+/* More of anything never makes a plan slower, where there is no padding: the planner does not know what its vertices leave out. (Of 20,000
+ * such shapes four take one or two cycles more on more tiles, none of them here: a tile holds less of the input itself then, and is sent
+ * more.) */
 static void test_more_is_never_slower(void **state)
 {
     (void)state;
@@ -383,7 +384,8 @@ static void test_search_is_exhaustive(void **state)
 }
 
 /* The split that was chosen, priced again: the same plan on the same chip; on a slower one no faster than the best there, as it is one of
- * those that the search there tries (plans that pay more or, with padding, less than the estimate they are chosen by aside). Too few tiles for it are told. */
+ * those that the search there tries (plans that pay more or, with padding, less than the estimate they are chosen by aside). Too few tiles
+ * for it are told. */
 static void test_a_choice_is_priced_elsewhere(void **state)
 {
     (void)state;

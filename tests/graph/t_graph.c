@@ -338,8 +338,8 @@ static void pieces_beside_one_that_is_read(void **state)
 }
 
 /* Two tensors of 30 and 10 bytes are there before; layer 1 adds them, layer 2 takes the sum's tanh, times the first of the two, layer 3 multiplies
- * by a weight. Between layers: 30 + 10 into layer 1; the first and the sum into layer 2; the product into layer 3. Backward passes read the sum and the
- * product again. */
+ * by a weight. Between layers: 30 + 10 into layer 1; the first and the sum into layer 2; the product into layer 3. Backward passes read the
+ * sum and the product again. */
 static void what_layers_hand_on(void **state)
 {
     (void)state;

@@ -99,7 +99,8 @@ static void one_change_after_another(void **state)
 
 /* 100 points, h of them 9, some 8, the others 7, then five of 8: 5 h of the 500 pairs have the new point below, and a half of 5 for each 8.
  * Of the 96,560,646 ways to draw five of 105, as many have no more such pairs as there are partitions of that and less into at most five
- * parts: 2602 of 25, 4049 of 28, 5326 of 30, 9952 of 35. The level is 8e-5 or 7724 ways on one side, half of that on each where either side counts. */
+ * parts: 2602 of 25, 4049 of 28, 5326 of 30, 9952 of 35. The level is 8e-5 or 7724 ways on one side, half of that on each where either side
+ * counts. */
 static void ranks_are_counted(void **state)
 {
     static const struct { size_t n_higher, n_equal; const struct series_rule *rule; enum series_verdict verdict; } cases[] = {

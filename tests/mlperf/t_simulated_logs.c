@@ -310,7 +310,8 @@ static void test_descriptions_refused(void **state)
     }
 }
 
-/* A hundred thousand evaluations and as many epochs may be logged, one more of either not: what may be is looked at further, and no benchmark is 'none'. */
+/* A hundred thousand evaluations and as many epochs may be logged, one more of either not: what may be is looked at further, and no
+ * benchmark is 'none'. */
 static void test_longest_logs(void **state)
 {
     static const char more[] = "want at most 100000 and 100000; raise training.eval_every, or lower training.epochs", known[] = "benchmark 'none'";
@@ -387,7 +388,8 @@ static void test_hyperparameters_of_each_kind(void **state)
     arena_free(&a);
 }
 
-/* Each key that the rules ask for and fix is logged, the first and the last too, as what it is; what is given, or what the log writes anyway, once. */
+/* Each key that the rules ask for and fix is logged, the first and the last too, as what it is; what is given, or what the log writes
+ * anyway, once. */
 static void test_demands_of_each_kind(void **state)
 {
     struct arena a = { 0 };

@@ -137,7 +137,8 @@ static void quantised_inputs(void **state)
     done(r);
 }
 
-/* A runtime's LSTM of bytes has its weights turned; it is priced as the LSTM that it was: 5 steps of 2 samples, both directions, 3 wide and 4 hidden. */
+/* A runtime's LSTM of bytes has its weights turned; it is priced as the LSTM that it was: 5 steps of 2 samples, both directions, 3 wide and
+ * 4 hidden. */
 static void quantised_recurrence(void **state)
 {
     (void)state;

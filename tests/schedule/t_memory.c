@@ -149,8 +149,9 @@ static void layers_of_an_ipu(void **state)
     arena_free(&y.arena);
 }
 
-/* One micro-batch an update needs no accumulators, but gradients wait to be reduced where there are replicas; streamed state no place; three replicas with rts hold a third each: 5000 bytes:
- * 20 grains, 3 -> 768. fp8 halves what stage 0 keeps: 900: 8 grains: 2 -> 256; the last stage's is left as it is. */
+/* One micro-batch an update needs no accumulators, but gradients wait to be reduced where there are replicas; streamed state no place;
+ * three replicas with rts hold a third each: 5000 bytes: 20 grains, 3 -> 768. fp8 halves what stage 0 keeps: 900: 8 grains: 2 -> 256; the
+ * last stage's is left as it is. */
 static void options_that_save(void **state)
 {
     (void)state;

@@ -162,9 +162,9 @@ static void inference_holds_all_pieces(void **state)
     stop(&y);
 }
 
-/* The convolution is at work while 3072 bytes are alive, the cutting in pieces while 6144 are: the worst moment is the convolution's alone, whose sums
- * are its result. On 192 tiles of 1,472 it lies in 16 bytes each (8 channels of one position), as if all tiles held as much; that is among what is
- * alive already. */
+/* The convolution is at work while 3072 bytes are alive, the cutting in pieces while 6144 are: the worst moment is the convolution's alone,
+ * whose sums are its result. On 192 tiles of 1,472 it lies in 16 bytes each (8 channels of one position), as if all tiles held as much;
+ * that is among what is alive already. */
 static void a_moment_is_one_operations(void **state)
 {
     (void)state;

@@ -234,8 +234,8 @@ static void every_value_with_every_other(void **state)
     toy_close(&t);
 }
 
-/* Each micro-batch with each share and each number format is compiled as it is said; what is refused is counted; where one layer's activations alone fill
- * a tile, no share of that micro-batch is tried, unless another key may make them smaller. */
+/* Each micro-batch with each share and each number format is compiled as it is said; what is refused is counted; where one layer's
+ * activations alone fill a tile, no share of that micro-batch is tried, unless another key may make them smaller. */
 static void graphs_are_compiled_as_they_are_said(void **state)
 {
     static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };

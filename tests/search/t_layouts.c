@@ -565,8 +565,8 @@ static void layouts_of_five_layers(void **state)
 
 /* Given up before the first layout, a walk tells the best that it knew possible. Of two stages cut at 1, 2, 3 one takes at least: 9 micro-batches
  * of the first's work, or of the second's after the first's one: 199, 162, 243 cycles; of three stages cut at 1 and 2 135. Forward alone 58,
- * and where the last layer is back on the first IPU 9 x 5 + 4. The host's 3 of each and 11; and A bytes to the next IPU, 21 cycles, or 37 to one that is
- * farther: of each micro-batch, in both slots, or in PopART's fill and drain too. */
+ * and where the last layer is back on the first IPU 9 x 5 + 4. The host's 3 of each and 11; and A bytes to the next IPU, 21 cycles, or 37
+ * to one that is farther: of each micro-batch, in both slots, or in PopART's fill and drain too. */
 static void what_a_walk_knows_before_it_begins(void **state)
 {
     static const struct { uint32_t n_ipus; enum schedule schedule; bool training, heads; enum recompute recompute; uint64_t work, copies; } cases[] = {

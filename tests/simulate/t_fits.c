@@ -220,8 +220,8 @@ static void fits_have_no_holes(void **state)
     }
 }
 
-/* At 34 images the worst layer has no room for its temporaries beside the code of the others: all get less. 25,644 bytes are left, 0.04 of a tile; nothing
- * is found within 0.04 or 0.08, and what is takes 86,016, 0.135: half of that is no less than 0.04, a quarter is. */
+/* At 34 images the worst layer has no room for its temporaries beside the code of the others: all get less. 25,644 bytes are left, 0.04 of
+ * a tile; nothing is found within 0.04 or 0.08, and what is takes 86,016, 0.135: half of that is no less than 0.04, a quarter is. */
 static void all_layers_get_less_where_single_ones_do_not_help(void **state)
 {
     (void)state;

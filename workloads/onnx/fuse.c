@@ -380,7 +380,7 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
     uint32_t by[2];
     double epsilon = onnx_float(norm, "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);
-    return become(&p, last, "GroupNormalization", INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))      /* the last: as many as there are groups */
+    return become(&p, last, "GroupNormalization", INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))  /* the last: one a group */
            && (last->epsilon = epsilon, true);
 }
 

@@ -5,8 +5,8 @@
  * The first dimension of the inputs is the batch, where it has a name or the first input's size, and so is any other of that name. Where the
  * file fixes it, reshapes that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name,
  * the first one too; a value of one number takes what they give by its own. A first input of one size in front and names behind (three
- * channels, "height", "width"), or one with a number for each of its first dimension (a mean a channel), has no batch: one sample a run. A name may be a sum or a product of others ("past_sequence + sequence", "2*s0"),
- * as exporters write what a decoder with a cache reads.
+ * channels, "height", "width"), or one with a number for each of its first dimension (a mean a channel), has no batch: one sample a run. A
+ * name may be a sum or a product of others ("past_sequence + sequence", "2*s0"), as exporters write what a decoder with a cache reads.
  */
 #include "workloads/onnx/model.h"
 #include <string.h>

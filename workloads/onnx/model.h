@@ -2,9 +2,9 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: skim.c, file.c, order.c and call.c read and link; reach.c leaves what counts; infer.c finds all shapes (rules in shape.c, shape_moves.c
- * and shape_data.c, contents of small constants in fold.c, what If and Loop run in control.c, sequences in sequence.c, stand-ins in
- * stand_in.c); fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
+ * Read in order: skim.c, file.c, order.c and call.c read and link; reach.c leaves what counts; infer.c finds all shapes (rules in shape.c,
+ * shape_moves.c and shape_data.c, contents of small constants in fold.c, what If and Loop run in control.c, sequences in sequence.c,
+ * stand-ins in stand_in.c); fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
