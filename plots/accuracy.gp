@@ -29,12 +29,14 @@ set format x '%g'
 set format y ''
 set lmargin at screen 0.67
 set rmargin at screen 0.98
-set xrange [-60:60]
+set xrange [-40:90]
 set xlabel 'simulated minus published, %'
 set key at screen 0.98,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -2 font ',10'
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb black lw 1
 plot data using "calibrates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' title '90 % interval', \
      data using "validates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' notitle, \
+     data using "context":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' notitle, \
      data using "calibrates":"row" with points pt 7 ps 0.9 lc rgb sky title 'calibrate', \
-     data using "validates":"row" with points pt 9 ps 1.1 lc rgb red title 'validate'
+     data using "validates":"row" with points pt 9 ps 1.1 lc rgb red title 'validate', \
+     data using "context":"row" with points pt 5 ps 0.8 lc rgb '#888888' title 'context'
 unset multiplot

@@ -76,12 +76,12 @@ static const char *finding_of(const struct references *r, struct arena *a)
 
 static void write_row(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
 {
-    bool blind = r->role == FIGURE_VALIDATE;
     double error = 100 * (r->simulated / r->published - 1);
     double low = 100 * (r->simulated * exp(-half_width) / r->published - 1), high = 100 * (r->simulated * exp(half_width) / r->published - 1);
-    double per_ipu = (double)ipus_of(r);
-    const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, blind ? NAN : error, blind ? error : NAN,
-                             low, high };
+    double per_ipu = (double)ipus_of(r), by_role[N_FIGURE_ROLES] = { NAN, NAN, NAN };
+    by_role[r->role] = error;
+    const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, by_role[FIGURE_CALIBRATE], by_role[FIGURE_VALIDATE],
+                             by_role[FIGURE_CONTEXT], low, high };
     csv_write_cell(f, drawing_label(r->recipe, a), false);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         drawing_number(f, cells[i], i + 1 == sizeof cells / sizeof *cells);
@@ -94,7 +94,7 @@ bool draw_accuracy(struct drawing *d, struct err *err)
     struct new_file file;
     if (!drawing_open(&file, d, "accuracy", err))
         return false;
-    fprintf(file.f, "label,row,published,simulated,calibrates,validates,low,high\n");
+    fprintf(file.f, "label,row,published,simulated,calibrates,validates,context,low,high\n");
     for (size_t i = 0; i < r->n; i++) {
         struct spread s = spread_of(r, rows[i]->group, d->a);
         const struct left_out out = { .group = rows[i]->group };

@@ -13,10 +13,7 @@ static const char removed[] = "removed";
 
 static bool is_role(const char *text)
 {
-    for (int i = 0; i < N_FIGURE_ROLES; i++)
-        if (text_is(role_names[i], text))
-            return true;
-    return text_is(text, removed);
+    return role_named(text) < N_FIGURE_ROLES || text_is(text, removed);
 }
 
 const char *figure_hash(const struct figure *f, struct arena *a)

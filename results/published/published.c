@@ -78,14 +78,18 @@ static bool check_recipe(const struct figure *f, struct err *err)
     return true;
 }
 
+enum role role_named(const char *text)
+{
+    int i = 0;
+    while (i < N_FIGURE_ROLES && !text_is(role_names[i], text))
+        i++;
+    return (enum role)i;
+}
+
 static bool read_role(struct figure *f, const char *text, struct err *err)
 {
-    for (int i = 0; i < N_FIGURE_ROLES; i++)
-        if (text_is(role_names[i], text)) {
-            f->role = (enum role)i;
-            return true;
-        }
-    return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", f->path, f->line, text);
+    f->role = role_named(text);
+    return f->role < N_FIGURE_ROLES || fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", f->path, f->line, text);
 }
 
 static const double least_value = 1e-100;

@@ -8,6 +8,7 @@
 
 enum role { FIGURE_CALIBRATE, FIGURE_VALIDATE, FIGURE_CONTEXT, N_FIGURE_ROLES };
 extern const char *const role_names[N_FIGURE_ROLES + 1];
+enum role role_named(const char *text);                 /* N_FIGURE_ROLES: none is called that */
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
     const char *configuration;          /* what was run; rows that share it count as one measurement */

@@ -41,7 +41,6 @@ struct choice_columns { size_t role, status, placement; };
 static bool take_row(struct run_row *row, const struct csv_table *t, size_t i, const size_t at[N_COLUMNS],
                      const struct choice_columns *c, struct arena *a, struct err *err)
 {
-    static const char *const roles[] = { "calibrate", "validate", "context", NULL };
     static const char *const statuses[] = { "aborted", "success", NULL }, *const placements[] = { "inline", "end", NULL };
     const char *where = arena_printf(a, "%s:%u", t->path, t->rows[i].line);
     char **cells = t->rows[i].cells;
@@ -49,7 +48,7 @@ static bool take_row(struct run_row *row, const struct csv_table *t, size_t i, c
     for (size_t k = 0; k < N_COLUMNS; k++)
         if (!take_cell(row, &columns[k], at[k] < t->n_columns ? cells[at[k]] : "", where, err))
             return false;
-    if (!take_choice(&role, cells[c->role], roles, "role", where, err)
+    if (!take_choice(&role, cells[c->role], role_names, "role", where, err)
         || !take_choice(&status, cells[c->status], statuses, "status", where, err)
         || !take_choice(&placement, cells[c->placement], placements, "eval_placement", where, err))
         return false;

@@ -5,7 +5,7 @@
  * The constants of the software were fitted by least squares on r = ln(simulated / published) of the rows that calibrate. Without the
  * rows of a group they would be elsewhere: one Gauss-Newton step from where they are, on the rows that are left,
  *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation;  left out: r_group + J_group d,
- * by GSL's linear least squares, which drops directions that the rows left say nothing of. A row that only validates was never in the
+ * by GSL's linear least squares, which drops directions that the rows left say nothing of. A row of another role was never in the
  * fit: its error stands. Constants of chips are fitted to hundreds of kernels and stay as they are.
  */
 #include "results/validity/references.h"
@@ -128,23 +128,31 @@ static void leave_out(struct build *b)
 
 static bool is_reference(const struct figure *f)
 {
-    return f->role != FIGURE_CONTEXT && text_is(f->metric, "throughput_samples_per_s") && *f->recipe && !strchr(f->recipe, ':');
+    return text_is(f->metric, "throughput_samples_per_s") && *f->recipe && !strchr(f->recipe, ':');
+}
+
+static struct reference *find_configuration(const struct references *in, const char *configuration)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (text_is(in->items[i].configuration, configuration))
+            return &in->items[i];
+    return NULL;
 }
 
 /* A configuration that is published again is the same measurement; one that ever calibrates is a calibrating one. Of rows of one run the
- * last stands: its steady state, where that is known beside its median. */
+ * last stands: its steady state, where that is known beside its median. What is context stands where nothing else is known. */
 static void add_figure(struct references *out, const struct figure *f, struct arena *a)
 {
-    for (size_t i = 0; i < out->n; i++)
-        if (text_is(out->items[i].configuration, f->configuration)) {
-            if (f->role == FIGURE_CALIBRATE)
-                out->items[i].role = FIGURE_CALIBRATE;
-            if (text_is(f->recipe, f->configuration)) {         /* the run itself, not one that repeats it */
-                out->items[i].recipe = path_beside(f->path, f->recipe, a);
-                out->items[i].published = f->value;
-            }
-            return;
+    struct reference *same = find_configuration(out, f->configuration);
+    if (same) {
+        if (f->role == FIGURE_CALIBRATE)
+            same->role = FIGURE_CALIBRATE;
+        if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {        /* the run itself, not one that repeats it */
+            same->recipe = path_beside(f->path, f->recipe, a);
+            same->published = f->value;
         }
+        return;
+    }
     out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
     out->items[out->n++] = (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a),
                                                .role = f->role, .published = f->value };
@@ -153,9 +161,10 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
 void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a)
 {
     *out = (struct references){0};
-    for (size_t i = 0; i < figures->n; i++)
-        if (is_reference(&figures->items[i]))
-            add_figure(out, &figures->items[i], a);
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < figures->n; i++)
+            if (is_reference(&figures->items[i]) && (figures->items[i].role == FIGURE_CONTEXT) == (pass == 1))
+                add_figure(out, &figures->items[i], a);
     struct build b = { .out = out, .simulator = simulator, .a = a };
     size_t n = 0;
     for (size_t i = 0; i < out->n; i++)
@@ -215,7 +224,9 @@ static bool read_row(struct reference *out, const struct csv_table *t, const str
 {
     double *numbers[N_LAST] = { &out->published, &out->simulated, &out->left_out };
     *out = (struct reference){ .configuration = row->cells[at[CONFIGURATION]], .recipe = row->cells[at[RECIPE]], .group = row->cells[at[GROUP]],
-                               .role = text_is(row->cells[at[ROLE]], role_names[FIGURE_CALIBRATE]) ? FIGURE_CALIBRATE : FIGURE_VALIDATE };
+                               .role = role_named(row->cells[at[ROLE]]) };
+    if (out->role == N_FIGURE_ROLES)
+        return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, row->cells[at[ROLE]]);
     for (size_t i = 0; i < n_properties; i++)
         if (!properties[i].is_count)
             out->at.name[i] = row->cells[at[N_FIRST + i]];
