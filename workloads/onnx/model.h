@@ -2,9 +2,10 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: skim.c, file.c, order.c and call.c read and link; reach.c leaves what counts; infer.c finds all shapes (rules in shape.c,
- * shape_moves.c and shape_data.c, contents of small constants in fold.c, what If and Loop run in control.c, sequences in sequence.c,
- * stand-ins in stand_in.c); fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
+ * Read in order: skim.c, unpack.c, link.c, order.c, call.c and file.c read and link; reach.c leaves what counts; infer.c finds all shapes
+ * (rules in shape.c, shape_moves.c and shape_data.c, contents of small constants in fold.c, what If and Loop run in control.c, sequences
+ * in sequence.c, stand-ins in stand_in.c); fuse.c recognises operations that exporters write out in pieces. build.c turns the result into
+ * a graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
@@ -19,9 +20,6 @@ enum onnx_type {
     ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT8 = 3, ONNX_UINT16 = 4, ONNX_INT16 = 5, ONNX_INT32 = 6, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_BOOL = 9,
     ONNX_FLOAT16 = 10, ONNX_DOUBLE = 11, ONNX_UINT32 = 12, ONNX_UINT64 = 13, ONNX_BFLOAT16 = 16
 };
-bool onnx_is_whole(int type);           /* integers of any size, but no truth values */
-bool onnx_is_float(int type);
-
 struct onnx_items { uint32_t n; const uint32_t *values; };
 
 struct onnx_value {
@@ -79,28 +77,42 @@ struct onnx_model {
 
 /* file.c */
 bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct arena *a, struct err *err);   /* contents: of large tensors too */
+
 /* skim.c: the file's bytes without those. False: not in protobuf's format, or an error of the file. */
 bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a);
+
+/* unpack.c: messages in the arena. */
+const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struct arena *a, struct err *err);   /* NULL: refused */
+const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);   /* NULL: no graph */
+
+/* link.c: values by name, seen from a scope (that of a branch, a round or a called function; "": the graph), and nodes by index. */
 uint32_t onnx_value(struct onnx_model *m, const char *name);      /* the value so named; new where there is none */
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name);    /* in a branch: its own, or of what is around it */
 void onnx_bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to);     /* within the scope, the name is that value */
 bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, const char *scope, struct err *err);
+/* What the file says of a value: for inputs it counts; for others shape.c finds it again. */
+bool onnx_add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto *info, struct err *err);
 bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, const struct onnx_call *call,
                     struct err *err);
-const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);   /* NULL: no graph */
+
+/* numbers.c */
+bool onnx_is_whole(int type);           /* integers of any size, but no truth values */
+bool onnx_is_float(int type);
+double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL: not there, or more than most elements */
+
+/* model.c. An attribute that is not there is `otherwise`; NULL: it is not there. */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
 bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
 const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
-double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL: not there, or more */
+/* Always false: one line in err with the file, the node and its operator. */
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-
 /* NULL: left out. What a node must have is there once shape_wants() has passed it, out of the analyzers' sight. */
 struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
-bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* it stands in the file as such */
 struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
+bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* it stands in the file as such */
 uint64_t onnx_elements(const struct onnx_value *v);
 uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end);      /* of these dimensions: before an axis, or behind it */
 bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);             /* of at most 2^40 elements, below 2^32 along each dimension */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * model.c - what is asked of a model's nodes and values: attributes, operands, sizes, lists; and how a node is refused.
+ */
+#include "workloads/onnx/model.h"
+#include <math.h>
+#include <stdarg.h>
+
+static const Onnx__AttributeProto *named(Onnx__AttributeProto *const *all, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(all[i]->name, name))
+            return all[i];
+    return NULL;
+}
+
+/* In a function it may be that of who calls it, or the function's own. */
+const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name)
+{
+    const Onnx__AttributeProto *p = n->proto ? named(n->proto->attribute, n->proto->n_attribute, name) : NULL;
+    for (const struct onnx_call *c = n->call; p && p->ref_attr_name && *p->ref_attr_name; c = c->outer) {
+        if (!c)
+            return NULL;
+        name = p->ref_attr_name;
+        p = named(c->by->attribute, c->by->n_attribute, name);
+        if (!p)
+            return named(c->function->attribute_proto, c->function->n_attribute_proto, name);
+    }
+    return p;
+}
+
+int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p ? p->i : otherwise;
+}
+
+bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise)
+{
+    return onnx_int(n, name, otherwise) != 0;
+}
+
+double onnx_float(const struct onnx_node *n, const char *name, double otherwise)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p ? (double)p->f : otherwise;
+}
+
+const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p && p->has_s ? arena_printf(a, "%.*s", (int)p->s.len, (const char *)p->s.data) : otherwise;
+}
+
+struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    return i < n->n_inputs && n->inputs[i] != NO_ID ? &m->values[n->inputs[i]] : NULL;
+}
+
+struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    return i < n->n_outputs && n->outputs[i] != NO_ID ? &m->values[n->outputs[i]] : NULL;
+}
+
+bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v)
+{
+    return v->data && (v->producer == NO_ID || m->weights_in_nodes) && onnx_is_float(v->type) && onnx_elements(v) > 1;
+}
+
+uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end)
+{
+    uint64_t n = 1;
+    for (uint32_t i = first; i < end; i++)
+        n *= v->dims[i];
+    return n;
+}
+
+uint64_t onnx_elements(const struct onnx_value *v)
+{
+    return onnx_elements_between(v, 0, v->n_dims);
+}
+
+bool onnx_has_size(uint32_t n_dims, const uint64_t *dims)
+{
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < n_dims; i++) {
+        if (dims[i] > UINT32_MAX || (dims[i] && elements > (UINT64_C(1) << 40) / dims[i]))
+            return false;
+        elements *= dims[i];
+    }
+    return true;
+}
+
+bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
+{
+    if (given < -(int64_t)n_dims || given >= (int64_t)n_dims)
+        return false;
+    *axis = (uint32_t)(given < 0 ? given + n_dims : given);
+    return true;
+}
+
+/* The sum of a few of them is one too. */
+int64_t onnx_whole(double x)
+{
+    return isnan(x) ? 0 : (int64_t)fmin(fmax(x, -0x1p60), 0x1p60);
+}
+
+bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, attribute);
+    const struct onnx_value *v = onnx_in(m, n, input);
+    size_t most = sizeof out->at / sizeof *out->at;
+    *out = (struct onnx_list){ 0 };
+    if (p && p->n_ints <= most)
+        for (; out->n < p->n_ints; out->n++)
+            out->at[out->n] = onnx_whole((double)p->ints[out->n]);
+    if (p || !v)
+        return !p || p->n_ints <= most;
+    if (!v->known || onnx_elements(v) > most)
+        return false;
+    for (uint64_t i = 0; i < onnx_elements(v); i++)
+        out->at[out->n++] = onnx_whole(v->known[i]);
+    return true;
+}
+
+bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *name = *n->name ? n->name : n->n_outputs && n->outputs[0] != NO_ID ? m->values[n->outputs[0]].name : "";
+    return fail(err, "%s: node %zu, %.40s '%.80s': %s", m->path, (size_t)(n - m->nodes), n->op, name, text);
+}
