@@ -13,7 +13,9 @@
 #include <jansson.h>
 #include <math.h>
 
-const char *const time_part_names[N_TIME_PARTS] = { "samples to converge", "time of a step", "evaluations", "start-up", "after the last evaluation", "rest" };
+static const char *const time_part_names[N_TIME_PARTS] = {
+    "samples to converge", "time of a step", "evaluations", "start-up", "after the last evaluation", "rest"
+};
 static const double normal_95 = 1.645;
 
 struct comparing { struct log_comparison *out; const struct folder *f; const struct run_log *logs; const struct simulated_side *sim;

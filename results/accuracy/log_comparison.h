@@ -20,7 +20,6 @@ struct compared_value {
 };
 
 enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_AFTER, TIME_REST, N_TIME_PARTS };
-extern const char *const time_part_names[N_TIME_PARTS];
 
 struct log_comparison {
     const char *dir, *round, *division, *submitter, *system, *benchmark, *recipe;

@@ -1,227 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compile.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer.
+ * compile.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer (layer_costs.c).
  *
  * Layers are what plans are made of: placement, recomputation and schedules only add and multiply layer
  * costs. Compiled graphs and collectives are remembered, so a sweep over replicas, gradient accumulation and
  * schedules of one graph never plans an operation twice.
  */
-#include "system-model/compiler/compile.h"
+#include "system-model/compiler/compile_internal.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- one graph on one chip ------------------------------------------------------- */
-
-static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
-{
-    bool forward = op->pass == PASS_FORWARD;
-    enum part part = op_part(op->kind);
-    cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
-    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
-        cycles_add_plan(&layer->backward, p, part, repeats);
-        layer->slices_mac += p->mac * repeats;
-    }
-    if (forward)
-        layer->forward_mac += p->mac * repeats;
-    else
-        layer->backward_mac += p->mac * repeats;
-    if (layer->temp_bytes_per_tile < p->temp_bytes_per_tile)
-        layer->temp_bytes_per_tile = p->temp_bytes_per_tile;
-}
-
-static void add_weights(struct layer_cost *layers, const struct graph *g)
-{
-    for (size_t i = 0; i < g->n_tensors; i++) {
-        const struct tensor *t = &g->tensors[i];
-        if (t->role != ROLE_WEIGHT)
-            continue;
-        struct layer_cost *l = &layers[t->layer_id];
-        l->n_parameters += tensor_elements(t);
-        l->weight_bytes += tensor_bytes(t);
-    }
-}
-
-/* An input from the host comes once, to the layer that reads it first. */
-static void add_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
-{
-    bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
-    for (size_t i = 0; i < g->n_forward_ops; i++) {
-        const struct op *op = &g->ops[i];
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            const struct tensor *t = &g->tensors[op->inputs[k]];
-            if (t->role == ROLE_INPUT && !seen[op->inputs[k]])
-                layers[op->layer_id].host_bytes += tensor_bytes(t);
-            seen[op->inputs[k]] = true;
-        }
-    }
-}
-
-static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
-{
-    uint64_t *kept = ARENA_ARRAY(scratch, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(scratch, uint64_t, g->n_layers);
-    graph_activations(kept, outputs, g);
-    for (size_t i = 0; i < g->n_layers; i++) {
-        layers[i].kept_bytes = kept[i];
-        layers[i].output_bytes = outputs[i];
-    }
-}
-
-/* Operations that write over their input, as PopART and popops do with element-wise work. */
-static bool in_place(enum op_kind kind)
-{
-    return op_by_elements(kind) && kind != OP_OUTER_ADD && kind != OP_EXPAND;
-}
-
-/* By tensor: its bytes as if all tiles held as much of it as the fullest does; plans: by operation, NULL while there are none: evenly. The
- * fullest tile is what must suffice, and results lie where they were computed (op_plan's imbalance). */
-static const uint64_t *lying_bytes(const struct graph *g, const struct op_plan *const *plans, struct arena *scratch)
-{
-    uint64_t *out = ARENA_ROOM(scratch, uint64_t, g->n_tensors);
-    for (size_t i = 0; i < g->n_tensors; i++) {
-        uint32_t op = g->tensors[i].producer_op;
-        out[i] = tensor_bytes(&g->tensors[i]);
-        if (plans && op != NO_ID)
-            out[i] = (uint64_t)((double)out[i] * plans[op]->imbalance);
-    }
-    return out;
-}
-
-/* What lives while an operation works: results of its own direction, and state; state alone. */
-static const bool live_forward[N_TENSOR_ROLES] = { [ROLE_ACTIVATION] = true, [ROLE_STATE] = true };
-static const bool live_backward[N_TENSOR_ROLES] = { [ROLE_GRADIENT] = true, [ROLE_WEIGHT_GRADIENT] = true };
-static const bool state_alone[N_TENSOR_ROLES] = { [ROLE_STATE] = true };
-
-static uint64_t bytes_of_roles(const bool *roles, const struct graph *g, const uint64_t *bytes_of, const uint32_t *ids, uint32_t n)
-{
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < n; k++)
-        if (roles[g->tensors[ids[k]].role])
-            bytes += bytes_of[ids[k]];
-    return bytes;
-}
-
-static uint64_t live_bytes(const struct graph *g, const uint64_t *bytes_of, const struct op *op)
-{
-    const bool *roles = op->pass == PASS_FORWARD ? live_forward : live_backward;
-    uint64_t read = bytes_of_roles(roles, g, bytes_of, op->inputs, op->n_inputs);
-    return in_place(op->kind) ? read : read + bytes_of_roles(roles, g, bytes_of, op->outputs, op->n_outputs);
-}
-
-/* Bytes alive while an operation works, by operation. Inference keeps nothing for later but what later operations read: a unit's input lives on
- * beside what its convolutions make until it is added. An operation in place frees what it read last before it writes. */
-static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t *bytes_of, struct arena *scratch)
-{
-    size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
-    uint64_t *out = ARENA_ARRAY(scratch, uint64_t, g->n_ops), alive = 0;
-    for (size_t i = 0; i < g->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
-            last_use[g->ops[i].inputs[k]] = i;
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        uint64_t made = bytes_of_roles(live_forward, g, bytes_of, op->outputs, op->n_outputs), freed = 0;
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            uint32_t id = op->inputs[k];
-            if (g->tensors[id].role != ROLE_ACTIVATION || last_use[id] != i)
-                continue;
-            freed += bytes_of[id];
-            last_use[id] = g->n_ops;    /* once, though it may be read twice */
-        }
-        out[i] = bytes_of_roles(state_alone, g, bytes_of, op->inputs, op->n_inputs);
-        out[i] += in_place(op->kind) && freed >= made ? alive : alive + made;
-        alive += made - freed;
-    }
-    return out;
-}
-
-static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
-{
-    const uint64_t *alive = alive_in_inference(g, lying_bytes(g, NULL, scratch), scratch);
-    for (size_t i = 0; i < g->n_ops; i++) {
-        uint64_t *most = &layers[g->ops[i].layer_id].forward_live_bytes;
-        *most = max_u64(*most, alive[i]);
-    }
-}
-
-/* Evenly, or by plans, which is no less. */
-static void add_live(struct layer_cost *layers, const struct graph *g, const struct op_plan *const *plans)
-{
-    struct arena scratch = {0};
-    const uint64_t *bytes_of = lying_bytes(g, plans, &scratch);
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        struct layer_cost *l = &layers[op->layer_id];
-        uint64_t *most = op->pass == PASS_FORWARD ? &l->forward_live_bytes : &l->backward_live_bytes;
-        *most = max_u64(*most, live_bytes(g, bytes_of, op));
-    }
-    arena_free(&scratch);
-}
-
-const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a)
-{
-    struct layer_cost *layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
-    struct arena scratch = {0};
-    add_weights(layers, g);
-    add_inputs(layers, g, &scratch);
-    add_activations(layers, g, &scratch);
-    if (g->n_ops == g->n_forward_ops)
-        add_live_inference(layers, g, &scratch);
-    else
-        add_live(layers, g, NULL);
-    arena_free(&scratch);
-    return layers;
-}
-
-/* What an operation takes beside what is alive: where a convolution's sums are its result, neither shared, cast nor put together from steps,
- * they are there once. */
-static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
-{
-    const struct tensor *result = &g->tensors[op->outputs[0]];
-    bool one_step = (p->split.in_chans | p->split.kernel | p->split.serial_in | p->split.serial_out) == 1;
-    bool same_type = data_type_bytes(result->type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
-    if (op->kind != OP_CONV || !one_step || !same_type)
-        return p->temp_bytes_per_tile;
-    return p->temp_bytes_per_tile - min_u64(bytes_of[op->outputs[0]] / n_tiles, p->temp_bytes_per_tile);
-}
-
-/* Of inference a layer's worst moment is that of one operation, of equal ones the last: what is alive then, and what it takes itself. */
-static void keep_worst_moments(struct compiled *out, const struct graph *g)
-{
-    struct arena scratch = {0};
-    uint64_t *worst = ARENA_ARRAY(&scratch, uint64_t, g->n_layers);         /* bytes of the fullest tile, by layer */
-    const uint64_t *bytes_of = lying_bytes(g, out->op_plans, &scratch), *alive = alive_in_inference(g, bytes_of, &scratch);
-    uint64_t tiles = out->options.n_tiles;
-    for (size_t i = 0; i < g->n_ops; i++) {
-        uint32_t layer = g->ops[i].layer_id;
-        uint64_t beside = beside_alive(g, bytes_of, &g->ops[i], out->op_plans[i], tiles), bytes = ceil_div(alive[i], tiles) + beside;
-        if (bytes < worst[layer])
-            continue;
-        worst[layer] = bytes;
-        out->layers[layer].forward_live_bytes = alive[i];
-        out->layers[layer].temp_bytes_per_tile = beside;
-    }
-    arena_free(&scratch);
-}
-
-static void compile_layers(struct compiled *out, struct compiler *c)
-{
-    const struct graph *g = c->graph;
-    if (!c->layers)
-        c->layers = layers_without_plans(g, c->arena);
-    out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
-    memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
-    for (size_t i = 0; i < g->n_ops; i++)
-        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
-    if (g->n_ops == g->n_forward_ops)
-        keep_worst_moments(out, g);
-    else
-        add_live(out->layers, g, out->op_plans);
-    for (size_t i = 0; i < g->n_layers; i++) {
-        out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
-        out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);
-    }
-}
+/* ---- operations planned -------------------------------------------------------------- */
 
 static void find_weights(struct compiler *c, const struct graph *g)
 {
@@ -248,70 +38,6 @@ static void find_tied(struct compiler *c, const struct graph *g)
         }
     }
 }
-
-/* ---- operations alike --------------------------------------------------------------- */
-
-/* All that a plan may read of an operation and its tensors, in words without holes: of equal forms plans are equal. A backward pass has the
- * tensors of what it differentiates through `forward`: the first operation like that one, else NO_ID; of its results, which input of that one
- * each is the gradient of. Attributes that are equal are the same. Dimensions follow each tensor, as many as it has. */
-struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
-struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
-struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
-enum { MOST_FORM_WORDS = sizeof(struct longest_form) / sizeof(uint64_t) };
-
-/* Which input, the last where it stands there twice; NO_ID: of none. */
-static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
-{
-    const struct op *forward = op_forward(g, op);
-    uint32_t k = forward->n_inputs;
-    while (k-- > 0 && forward->inputs[k] != result->of_tensor) {}
-    return k;
-}
-
-static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t of_input)
-{
-    const struct tensor_form form = { (uint8_t)t->type, (uint8_t)t->role, t->producer_op != NO_ID, (uint8_t)t->n_dims, of_input };
-    _Static_assert(sizeof form == sizeof *out, "a word");
-    memcpy(out++, &form, sizeof form);
-    for (uint32_t i = 0; i < t->n_dims; i++)
-        *out++ = t->dims[i];
-    return out;
-}
-
-/* Returns how many bytes it has. */
-static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, const struct op *op, const uint32_t *alike)
-{
-    const struct op_form form = { (uintptr_t)op->at, op->kind, op->pass, op->forward_op == NO_ID ? NO_ID : alike[op->forward_op], op->n_inputs };
-    uint64_t *end = mempcpy(out, &form, sizeof form);
-    for (uint32_t k = 0; k < op->n_inputs; k++)
-        end = add_tensor_form(end, &g->tensors[op->inputs[k]], NO_ID);
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        const struct tensor *result = &g->tensors[op->outputs[k]];
-        end = add_tensor_form(end, result, differentiated_input(g, op, result));
-    }
-    return (size_t)((char *)end - (char *)out);
-}
-
-const uint32_t *ops_alike(const struct graph *g, struct arena *a)
-{
-    struct arena scratch = {0};
-    struct memo forms = {0};
-    uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
-    uint64_t form[MOST_FORM_WORDS];
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
-        size_t n_bytes = op_form(form, g, op, alike);
-        const uint32_t *first = memo_find(&forms, form, n_bytes);
-        if (!first)
-            *(uint32_t *)memo_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
-        alike[i] = first ? *first : i;
-    }
-    arena_free(&scratch);
-    return alike;
-}
-
-/* ---- operations planned -------------------------------------------------------------- */
 
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
@@ -486,12 +212,13 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 
 /* ---- sums over layers of one IPU, remembered ---------------------------------------------- */
 
+struct range_question { bool code; enum vector_work work; enum part part; };
 struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
 
 static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (layer - ranges[i].first < ranges[i].n) {
+        if (layer >= ranges[i].first && layer < ranges[i].first + ranges[i].n) {
             *compiled = ranges[i].compiled;
             return true;
         }

@@ -11,7 +11,6 @@
 
 enum { MAX_STAGES = 64 };
 
-
 /* One layer, one micro-batch. Sums over its operations' plans. */
 struct layer_cost {
     struct cycles forward, backward;
@@ -77,7 +76,6 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
 /* Vector work over all their weights, tensor by tensor. Compute goes to part; exchange and sync to theirs. */
-struct range_question { bool code; enum vector_work work; enum part part; };
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
                                   enum part part);
 

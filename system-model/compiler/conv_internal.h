@@ -8,14 +8,10 @@
 #include "system-model/compiler/vertex_cost.h"
 #include <assert.h>
 
-
 static inline uint64_t shape_positions(const struct conv_shape *s)
 {
     return (uint64_t)s->batch * s->field_h * s->field_w;
 }
-
-/* What is at least one is one where all bits but the last are zero. */
-static inline bool is_1x1(const struct conv_shape *s) { return (s->kernel_h | s->kernel_w) == 1; }
 
 /* ---- conv_shape.c: a vertex, its grains, and the shape it sees ----------------------------- */
 

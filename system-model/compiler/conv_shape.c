@@ -28,6 +28,8 @@ uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, ui
     return high > low ? high - low : 0;
 }
 
+static bool is_1x1(const struct conv_shape *s) { return s->kernel_h == 1 && s->kernel_w == 1; }
+
 static uint32_t stride_across(const struct conv_params *p) { return p->stride_w ? p->stride_w : p->stride; }
 static uint32_t dilation_of(const struct conv_params *p) { return p->dilation ? p->dilation : 1; }
 
@@ -91,8 +93,8 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
  * other was. All of them are laid out anew for it, as the planner of PopLibs charges operands that are swapped. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
-    uint32_t strides = s->in_stride_h | s->in_stride_w | s->out_stride_h | s->out_stride_w;
-    if (!is_1x1(s) || (s->batch | s->field_w | strides | s->in_expand) != 1 || s->in_h != s->field_h)
+    bool has_strides = s->in_stride_h > 1 || s->in_stride_w > 1 || s->out_stride_h > 1 || s->out_stride_w > 1;
+    if (!is_1x1(s) || s->batch > 1 || s->field_w > 1 || has_strides || s->in_expand > 1 || s->in_h != s->field_h)
         return false;
     *out = *s;
     out->field_h = out->in_h = s->out_chans;
@@ -235,7 +237,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
 static struct conv_shape met_alone(const struct conv_shape *s)
 {
     struct conv_shape e = *s;
-    if (!is_1x1(s) || (s->in_stride_h | s->in_stride_w) == 1)
+    if (!is_1x1(s) || (s->in_stride_h == 1 && s->in_stride_w == 1))
         return e;
     e.in_stride_h = e.in_stride_w = 1;
     e.in_h = s->field_h;

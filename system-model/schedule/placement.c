@@ -219,6 +219,11 @@ static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
     }
 }
 
+static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
+{
+    return layer_id >= s->first_layer && layer_id < end_layer(s);
+}
+
 /* A small all-reduce for each such norm, forward, again, backward. */
 static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
 {

@@ -36,7 +36,6 @@ struct stage_plan {
     uint64_t host_bytes;                /* one micro-batch */
 };
 static inline uint32_t end_layer(const struct stage_plan *s) { return s->first_layer + s->n_layers; }       /* behind its last */
-static inline bool holds_layer(const struct stage_plan *s, uint32_t layer_id) { return layer_id - s->first_layer < s->n_layers; }
 
 /* One task: a stage's forward or backward of one micro-batch. In the pipeline it runs in every cycle from
  * first_cycle on, once a micro-batch, in the given slot; slots of a cycle run one after the other, and

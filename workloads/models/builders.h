@@ -51,39 +51,42 @@ uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *
 uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at);
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
 
+/* ---- families that are built in a test too, at sizes of its own: a config, and the builder that reads it as w->config ------ */
+
 struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; };     /* groups 0: a plain 3x3 convolution */
-struct densenet_config { uint64_t layers[4]; uint64_t growth; };
+bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
+/* inverted.c: width and depth in tenths of the smallest; group 1: depthwise; image 0: as the options have it. */
+struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
+bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
+struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
+bool vit_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
+bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
+struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
+bool gpt2_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
 struct rnnt_config {
     uint64_t features, encoder_hidden, encoder_first, encoder_second, time_stack;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
 };
+bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
 struct transducer_config {
     uint64_t n_layers, hidden, heads, inner, kernel, subsampling, features;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
 };
-
-bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool densenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
-/* inverted.c: width and depth in tenths of the smallest; group 1: depthwise; image 0: as the options have it. */
-struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
-struct vgg_config { uint64_t convs[5]; };
-struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
-struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
 /* predictor 0: trained by alignment and a transformer decoder; else a transducer, with one LSTM so wide and a joint network as wide. */
 struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels, predictor; };
-bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool vgg_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool inception_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool unet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool vit_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool gpt2_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
+/* onnx_file.c: of the file that the options name. */
 bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */

@@ -61,7 +61,7 @@ static const struct { const char *name, *branches[MOST_BRANCHES + 3]; } modules[
     { "mixed7c", { "320:1", "384:1 +", "384:1x3", "384:3x1", "448:1 384:3 +", "384:1x3", "384:3x1", "avg 192:1" } },
 };
 
-bool inception_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool inception_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     static const char *const stem[] = { "32:3/ 32:3v 64:3 max", NULL }, *const second[] = { "80:1 192:3v max", NULL };
     struct builder b = builder_start(g, w->name, o, a);

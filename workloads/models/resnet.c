@@ -69,7 +69,9 @@ static uint32_t transition(struct builder *b, uint32_t x)
     return build_pool(b, OP_AVERAGE_POOL, x, 2, 2, 0);
 }
 
-bool densenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+struct densenet_config { uint64_t layers[4]; uint64_t growth; };
+
+static bool densenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     const struct densenet_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);

@@ -43,7 +43,7 @@ static bool check_size(uint64_t size, const struct workload *w, const struct mod
     return true;
 }
 
-bool unet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool unet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct builder b = builder_start(g, w->name, o, a);
     uint32_t beside[LEVELS], block = 0;

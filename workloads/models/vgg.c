@@ -10,6 +10,8 @@
 enum { IMAGE_SIZE = 224, WIDE = 4096 };
 static const double dropout = 0.5;
 
+struct vgg_config { uint64_t convs[5]; };
+
 static uint32_t stages(struct builder *b, const struct vgg_config *c)
 {
     uint32_t block = 0, x = NO_ID;
@@ -34,7 +36,7 @@ static uint32_t stages(struct builder *b, const struct vgg_config *c)
     return x;
 }
 
-bool vgg_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool vgg_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct builder b = builder_start(g, w->name, o, a);
     (void)err;
