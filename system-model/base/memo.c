@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memo.c - a chained hash table in an arena; it doubles when it holds one answer a bucket, and its old buckets stay behind.
+ * memo.c - the hash of bytes, and a chained hash table in an arena; it doubles when it holds one answer a bucket, and its old buckets stay behind.
  */
 #include "system-model/base/memo.h"
 
+#include <xxhash.h>
 #include <string.h>
 
 enum { FIRST_BUCKETS = 32 };
 _Static_assert((FIRST_BUCKETS & (FIRST_BUCKETS - 1)) == 0, "buckets are found by a mask");
 
 struct memo_item { struct memo_item *next; uint64_t hash; size_t n_bytes; void *answer; unsigned char question[]; };
+
+uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(data, n_bytes, seed);
+}
 
 void *memo_find(const struct memo *m, const void *question, size_t n_bytes)
 {

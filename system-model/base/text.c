@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 bool parse_u64(const char *text, uint64_t *out)
 {
@@ -177,11 +176,6 @@ size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
     }
     arena_free(&scratch);
     return i;
-}
-
-uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed)
-{
-    return XXH3_64bits_withSeed(data, n_bytes, seed);
 }
 
 const char *names_list(const char *const *names, size_t n, struct arena *a)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace.c - the timeline span by span: Chrome trace events for Perfetto and chrome://tracing, CSV for figures, a picture in letters.
+ * trace.c - the timeline span by span: Chrome trace events for Perfetto and chrome://tracing, CSV for figures.
  *
  * Each IPU is a named track (pid: replica, tid: IPU), each span but a wait a slice named by its kind and stage. Times are whole
  * nanoseconds, rounded down at both ends, so slices that follow each other never overlap. A recurring span is written out each
@@ -221,74 +221,4 @@ void timeline_write_csv(FILE *f, const struct timeline *t)
             fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%.9g,%.9g\n", start, s->n_cycles, to_us(t, start) * 1e-6, to_us(t, start + s->n_cycles) * 1e-6);
         }
     }
-}
-
-/* ---- a picture ------------------------------------------------------------------------------------ */
-
-enum state { STATE_FORWARD, STATE_BACKWARD, STATE_COPY, STATE_OTHER, STATE_WAIT, N_STATES };
-
-static enum state state_of(const struct span *s)
-{
-    switch (s->kind) {
-    case SPAN_FORWARD:  return STATE_FORWARD;
-    case SPAN_BACKWARD: return STATE_BACKWARD;
-    case SPAN_COPY:     return STATE_COPY;
-    case SPAN_WAIT:
-    case SPAN_TURN:     return STATE_WAIT;
-    default:            return STATE_OTHER;
-    }
-}
-
-/* What a column's time is spent on, and the micro-batch of the longest stretch of forward and of backward in it. */
-struct column { uint64_t spent[N_STATES], longest[2]; uint32_t micro_batch[2]; };
-
-static void add_stretch(struct column *columns, uint32_t n_columns, uint64_t step, uint64_t start, uint64_t end, enum state state, uint32_t micro_batch)
-{
-    uint64_t scaled_end = end * n_columns;
-    for (uint64_t at = start * n_columns; at < scaled_end;) {
-        uint64_t i = at / step, next = min_u64((i + 1) * step, scaled_end);
-        struct column *c = &columns[i];
-        c->spent[state] += next - at;
-        if (state <= STATE_BACKWARD && next - at > c->longest[state]) {
-            c->longest[state] = next - at;
-            c->micro_batch[state] = micro_batch;
-        }
-        at = next;
-    }
-}
-
-static char letter_of(const struct column *c)
-{
-    int most = STATE_WAIT;
-    for (int i = 0; i < N_STATES; i++)
-        if (c->spent[i] > c->spent[most])
-            most = i;
-    return most == STATE_FORWARD ? (char)('A' + c->micro_batch[0] % 26) : most == STATE_BACKWARD ? (char)('a' + c->micro_batch[1] % 26)
-         : most == STATE_COPY ? '-' : most == STATE_OTHER ? '#' : c->spent[STATE_WAIT] ? '.' : ' ';
-}
-
-static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n_columns)
-{
-    struct arena scratch = {0};
-    struct column *columns = ARENA_ARRAY(&scratch, struct column, n_columns);
-    char letters[MAX_PICTURE_COLUMNS] = "";
-    uint64_t busy = 0;
-    for (size_t i = 0; i < t->n_spans; i++) {
-        const struct span *s = &t->spans[i];
-        for (uint32_t k = 0; s->row == row && k < s->repeat; k++) {
-            uint64_t start = s->start_cycle + k * s->period_cycles;
-            add_stretch(columns, n_columns, t->step_cycles, start, start + s->n_cycles, state_of(s), s->which + k);
-            busy += state_of(s) <= STATE_BACKWARD ? s->n_cycles : 0;
-        }
-    }
-    for (uint32_t i = 0; i < n_columns; i++)
-        letters[i] = letter_of(&columns[i]);
-    fprintf(f, "  ipu %-2u %.*s  %.0f %% at work\n", row, (int)n_columns, letters, 100 * (double)busy / (double)t->step_cycles);
-    arena_free(&scratch);
-}
-
-void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
-{
-    for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++)
-        draw_row(f, t, row, n_columns < MAX_PICTURE_COLUMNS ? n_columns : MAX_PICTURE_COLUMNS);
 }
