@@ -118,14 +118,18 @@ const char *write_cause(void);          /* of a write that failed since errno wa
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
 /* A folder of files that belong together, there with all of them or not at all: fill temp_path, then save (renames) or drop. open refuses what
- * is there already; with replace it is there until all of the new one takes its place. What killed programs left is removed. */
+ * is there already; with replace it is there until all of the new one takes its place: at once, or, on a file system that cannot exchange two
+ * names (NFS), after a moment in which none has the name. What killed programs left is removed. */
 struct new_folder { char *path, *temp_path; bool replaces; };
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_replace(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_save(struct new_folder *folder, struct err *err);
 void new_folder_drop(struct new_folder *folder);
+void folder_settle(const char *path);   /* a writer killed in that moment has left the new one beside it: it takes the name */
 /* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
+/* Refuses a name or a file that stands twice in a list; names: as whoever asked wrote them. Files that are not there are told by their names alone. */
+bool files_stand_once(const char *const *names, const char *const *paths, size_t n, struct err *err);
 bool is_device(const char *path);       /* is there, and no regular file: nothing can take its place */
 /* The file that a symbolic link stands for, or the path itself: what takes its place leaves the link. NULL: a link to nothing. free() it. */
 char *behind_link(const char *path, struct err *err);

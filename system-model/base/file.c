@@ -113,6 +113,23 @@ static char *joined(const char *path, const char *suffix)
     return text;
 }
 
+bool files_stand_once(const char *const *names, const char *const *paths, size_t n, struct err *err)
+{
+    struct arena scratch = {0};
+    const char **files = ARENA_ROOM(&scratch, const char *, n);
+    struct stat st;
+    size_t earlier;
+    for (size_t i = 0; i < n; i++)
+        files[i] = stat(paths[i], &st) == 0 ? arena_printf(&scratch, "%ju %ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino) : names[i];
+    size_t again = first_repeated(&earlier, files, n);
+    arena_free(&scratch);
+    if (again == n)
+        return true;
+    if (text_is(names[again], names[earlier]))
+        return fail(err, "%s stands twice; name it once", names[again]);
+    return fail(err, "%s and %s are the same; name it once", names[earlier], names[again]);
+}
+
 bool is_device(const char *path)
 {
     struct stat st;
@@ -165,6 +182,16 @@ static void remove_whole(const char *path)
     nftw(path, remove_entry, MOST_OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Of a folder that was replaced in steps: the old one, while it lies in the new one. */
+#define REPLACED "replaced"
+
+/* The new one, killed before it took the name, is whole: it takes it now. */
+static bool takes_the_name(const char *leftover, const char *suffix, const char *path, struct arena *a)
+{
+    return access(arena_printf(a, "%s/" REPLACED "%s", leftover, suffix), F_OK) == 0 && access(path, F_OK) != 0 && rename(leftover, path) == 0;
+}
+
+/* What killed programs left under names of their own, PATH.PID.new, is removed, but for what was about to become PATH. */
 static void remove_leftovers(const char *path)
 {
     struct arena scratch = {0};
@@ -174,9 +201,11 @@ static void remove_leftovers(const char *path)
     char **names;
     size_t n;
     if (list_folder(&names, &n, folder, ".new", &scratch, NULL))
-        for (size_t i = 0; i < n; i++)
-            if (is_leftover(arena_printf(&scratch, "%s.new", names[i]), file))
-                remove_whole(arena_printf(&scratch, "%s/%s.new", folder, names[i]));
+        for (size_t i = 0; i < n; i++) {
+            const char *name = arena_printf(&scratch, "%s.new", names[i]), *leftover = arena_printf(&scratch, "%s/%s", folder, name);
+            if (is_leftover(name, file) && !takes_the_name(leftover, name + strlen(file), path, &scratch))
+                remove_whole(leftover);
+        }
     arena_free(&scratch);
 }
 
@@ -261,11 +290,19 @@ static bool make_parent(const char *path, struct err *err)
     return good;
 }
 
+void folder_settle(const char *path)
+{
+    char *replaced = joined(path, "/" REPLACED);
+    remove_leftovers(path);
+    remove_leftovers(replaced);
+    free(replaced);
+}
+
 static bool folder_begin(struct new_folder *out, struct err *err)
 {
     if (!make_parent(out->path, err))
         return false;
-    remove_leftovers(out->path);
+    folder_settle(out->path);
     out->temp_path = own_name(out->path);
     return mkdir(out->temp_path, 0777) == 0 || fail(err, "%s: cannot be made: %s", out->path, strerror(errno));
 }
@@ -295,17 +332,20 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
     return good;
 }
 
-/* Where two names cannot be exchanged (NFS): for a moment no folder has the name, and the old one lies in the new one. */
+/* Where two names cannot be exchanged (NFS): the old folder goes into the new one, which then takes its name. In between none has it; whoever
+ * is killed there has left the new one, whole, for folder_settle() to bring in. */
 static bool exchange_in_steps(const char *temp_path, const char *path)
 {
-    char *aside = joined(temp_path, "/.before"), *before = joined(path, "/.before");
-    bool good = rename(path, aside) == 0 && rename(temp_path, path) == 0;
+    char *inner = joined(temp_path, "/" REPLACED), *outer = joined(path, "/" REPLACED), *aside = own_name(inner), *old = own_name(outer);
+    bool is_aside = rename(path, aside) == 0, good = is_aside && rename(temp_path, path) == 0;
     if (good)
-        remove_whole(before);
-    else
+        remove_whole(old);
+    else if (is_aside)
         rename(aside, path);
+    free(inner);
+    free(outer);
     free(aside);
-    free(before);
+    free(old);
     return good;
 }
 

@@ -119,6 +119,46 @@ static void a_folder_is_replaced_as_one(void **state)
     arena_free(&a);
 }
 
+/* A folder's names, one after the other, sorted; "" where it is not there. */
+static const char *names_in(const char *folder, struct arena *a)
+{
+    char **names;
+    size_t n;
+    const char *text = "";
+    if (list_folder(&names, &n, folder, "", a, NULL))
+        for (size_t i = 0; i < n; i++)
+            text = arena_printf(a, "%s%s ", text, names[i]);
+    return text;
+}
+
+/* A writer that was killed while no folder had the name, or before the old one was gone: the new one is there, and nothing of the old. What a
+ * writer that lives is at, what is only half written, and files that happen to be called so stay or go as ever. */
+static void a_folder_that_was_being_replaced_is_found_again(void **state)
+{
+    static const struct { const char *folders[4], *top, *real; } cases[] = {
+        { { "real.4194999.new/replaced.4194999.new/old", "real.4194999.new/new" }, "real ", "new " },
+        { { "real/replaced.4194999.new/old", "real/new" }, "real ", "new " },
+        { { "real.4194999.new/replaced.4194999.new/old", "real.4194999.new/new", "real/newer" }, "real ", "newer " },
+        { { "real.4194999.new/replaced.4194998.new/old", "real.4194999.new/new" }, "", "" },
+        { { "real.4194999.new/half" }, "", "" },
+        { { "real.1.new/replaced.1.new/old", "real.1.new/new" }, "real.1.new ", "" },
+        { { "real/replaced/mine", "real/replaced.1.new/theirs" }, "real ", "replaced replaced.1.new " },
+    };
+    struct err err = {0};
+    struct arena a = {0};
+    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.settled", (long)getpid()), *real = arena_printf(&a, "%s/real", top);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (const char *const *folder = cases[i].folders; *folder; folder++)
+            assert_true(make_folders(arena_printf(&a, "%s/%s", top, *folder), &err));
+        folder_settle(real);
+        assert_string_equal(names_in(top, &a), cases[i].top);
+        assert_string_equal(names_in(real, &a), cases[i].real);
+        assert_int_equal(system(arena_printf(&a, "rm -r %s", top)), 0);
+    }
+    arena_free(&a);
+}
+
 /* Of a writer that is dead; not of one that lives, of another file, or of no writer at all. No process has a number above 2^22. */
 static void leftovers_are_removed(void **state)
 {
@@ -267,7 +307,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(files_as_long_as_may_be), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
-    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(a_folder_is_replaced_as_one), cmocka_unit_test(leftovers_are_removed),
+    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(a_folder_is_replaced_as_one),
+    cmocka_unit_test(a_folder_that_was_being_replaced_is_found_again), cmocka_unit_test(leftovers_are_removed),
     cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

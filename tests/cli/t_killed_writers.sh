@@ -104,11 +104,31 @@ is_one_package() {
 kill_everywhere seed1 is_one_package 7 $package 4 --runs 10
 [ -z "$torn" ] && [ "$n_killed" -ge 6 ] && [ -e seed1/$logs/result_10.txt ] && ! cmp -s seed1/$logs/result_1.txt seed4/$logs/result_1.txt
 result $? "a package in the place of another killed at $n_killed calls is one or the other" "$torn"
-# Where a file system cannot exchange two names.
+# Where a file system cannot exchange two names, there is a moment without logs: written again they are there, and the new ones take no --force.
+unexchanged="-e inject=renameat2:error=EINVAL"
 state=seed1 && start_over
-(cd now && strace -f -qq -o ../calls -e trace=renameat2 -e inject=renameat2:error=EINVAL "$PODBENCH" $package 4 --runs 10 >/dev/null 2>&1)
+# shellcheck disable=SC2086
+(cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged "$PODBENCH" $package 4 --runs 10 >/dev/null 2>&1)
 grep -q INJECTED calls && same seed4
 result $? "and where two names cannot be exchanged" "$(cat difference calls)"
+n_renames=$(grep -c ' rename(' calls) torn='' n_without=0
+for at in $(seq 1 "$n_renames"); do
+    start_over
+    # shellcheck disable=SC2086
+    (cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged -e "inject=rename:signal=KILL:when=$at" "$PODBENCH" $package 4 --runs 10 >/dev/null 2>&1) 2>/dev/null
+    if [ ! -e now/$logs ]; then
+        n_without=$((n_without + 1))
+        "$PODBENCH" score now/out >/dev/null 2>err
+        grep -q 'is not finished: its writer is at work, or was killed: not read' err || torn="$torn $at:not told"
+        # shellcheck disable=SC2086
+        (cd now && "$PODBENCH" ${package% --force*} --seed 4 --runs 10 >/dev/null 2>../err)
+        grep -q 'holds logs already: name another folder, or replace them by --force' err && diff -r now/$logs seed4/$logs >>err || torn="$torn $at:not found again"
+    fi
+    # shellcheck disable=SC2086
+    again $package 4 --runs 10 && same seed4 || torn="$torn $at"
+done
+[ -z "$torn" ] && [ "$n_without" -eq 1 ] && [ "$n_renames" -ge 3 ]
+result $? "killed at each of $n_renames renames there, logs are found again" "$torn $(cat err)"
 mkdir made && (cd made && "$PODBENCH" init mine >/dev/null)
 is_project() { [ ! -e now/mine ] || same made || return 1; again "$@" || [ -e now/mine ] && same made; }
 kill_everywhere empty is_project 2 init mine
