@@ -38,7 +38,7 @@ static double binary(const char *op, double a, double b, bool whole)
     case 'A': return op[1] == 'n' ? a != 0 && b != 0 : a + b;                   /* And, Add */
     case 'S': return a - b;
     case 'M': return op[1] == 'u' ? a * b : op[1] == 'a' ? fmax(a, b) : op[1] == 'i' ? fmin(a, b) : op[3] ? fmod(a, b) : a - b * floor(a / b);
-    case 'D': return b == 0 ? 0 : whole ? trunc(a / b) : a / b;
+    case 'D': return whole ? trunc(a / b) : a / b;
     case 'P': return pow(a, b);
     case 'E': return a == b;
     case 'G': return op[7] ? a >= b : a > b;                                    /* GreaterOrEqual, Greater */
@@ -141,7 +141,7 @@ static bool fold_triangle(struct fold *f)
     bool upper = onnx_flag(f->n, "upper", true);
     if (!f->a || n < 2 || (input(f, 1) && !f->b))
         return false;
-    int64_t columns = (int64_t)f->out->dims[n - 1], rows = (int64_t)f->out->dims[n - 2], k = f->b ? (int64_t)f->b[0] : 0;
+    int64_t columns = (int64_t)f->out->dims[n - 1], rows = (int64_t)f->out->dims[n - 2], k = f->b ? onnx_whole(f->b[0]) : 0;
     for (uint64_t i = 0; i < f->n_out; i++) {
         int64_t column = (int64_t)i % columns, row = (int64_t)i / columns % rows;
         f->out->known[i] = (upper ? column >= row + k : column <= row + k) ? f->a[i] : 0;

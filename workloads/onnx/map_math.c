@@ -220,7 +220,7 @@ static const struct two *find_two(const char *op)
 static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x, double number, bool number_first)
 {
     bool subtract = two->function == FUNCTION_SUBTRACT && two->kind == OP_COMBINE, divide = two->function == FUNCTION_DIVIDE;
-    if (two->kind == OP_MUL || (divide && !number_first && number != 0))
+    if (two->kind == OP_MUL || (divide && !number_first))
         return emit1(p, OP_SCALE, x, AT(.rate = two->kind == OP_MUL ? number : 1 / number));
     if (divide)
         return map_scaled(p, emit_function(p, FUNCTION_RECIPROCAL, x), number);

@@ -98,6 +98,16 @@ static bool pair(const struct shape *s, int type)
 }
 
 static bool shape_pair(const struct shape *s) { return pair(s, type_of(s, 0)); }
+/* Whole numbers have no infinity to become. */
+static bool shape_quotient(const struct shape *s)
+{
+    const struct onnx_value *by = onnx_in(s->m, s->n, 1);
+    for (uint64_t i = 0; by && by->known && onnx_is_whole(by->type) && i < onnx_elements(by); i++)
+        if (by->known[i] == 0)
+            return REFUSE(s, "divides whole numbers by 0");
+    return shape_pair(s);
+}
+
 static bool shape_truth(const struct shape *s) { return pair(s, ONNX_BOOL); }
 static bool shape_where(const struct shape *s) { return broadcast(s, 0, type_of(s, 1)); }
 static bool shape_test(const struct shape *s)
@@ -421,8 +431,8 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "LogSoftmax", like_input }, { "BatchNormalization", like_input }, { "InstanceNormalization", like_input },
     { "GroupNormalization", like_input }, { "LayerNormalization", like_input }, { "LRN", like_input }, { "Trilu", like_input },
     { "CumSum", like_input }, { "ScatterND", shape_scatter }, { "Cast", shape_cast }, { "CastLike", shape_cast_like },
-    { "Add", shape_pair }, { "Sub", shape_pair }, { "Mul", shape_pair }, { "Div", shape_pair }, { "Pow", shape_pair },
-    { "Max", shape_numbers }, { "Min", shape_numbers }, { "Sum", shape_numbers }, { "Mean", shape_numbers }, { "Mod", shape_pair },
+    { "Add", shape_pair }, { "Sub", shape_pair }, { "Mul", shape_pair }, { "Div", shape_quotient }, { "Pow", shape_pair },
+    { "Max", shape_numbers }, { "Min", shape_numbers }, { "Sum", shape_numbers }, { "Mean", shape_numbers }, { "Mod", shape_quotient },
     { "Equal", shape_truth }, { "Greater", shape_truth }, { "Less", shape_truth }, { "GreaterOrEqual", shape_truth },
     { "LessOrEqual", shape_truth }, { "And", shape_truth }, { "Or", shape_truth }, { "Where", shape_where }, { "Reshape", shape_reshape },
     { "Flatten", shape_flatten }, { "Transpose", shape_transpose }, { "Squeeze", shape_squeeze }, { "Unsqueeze", shape_unsqueeze },
