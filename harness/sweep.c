@@ -38,9 +38,11 @@ static bool check_sets(const struct space *space, const struct options *o, struc
 }
 
 /* The last of these varies fastest. */
-static bool build_space(struct space *space, const struct options *o, struct arena *a, struct err *err)
+static bool build_space(struct space *space, const struct options *o, const char *recipes_dir, struct arena *a, struct err *err)
 {
     space_start(space, o->arguments, o->n_arguments);
+    if (!recipes_stand_once(o->arguments, o->n_arguments, recipes_dir, err))
+        return fail_at(err, "sweep");
     if ((o->from && !space_from(space, o->from, a, err)) || (o->n_zips && !space_zip(space, o->zips, o->n_zips, a, err)))
         return false;
     for (size_t i = 0; i < o->n_overs; i++)
@@ -187,7 +189,7 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     struct sweep w = { .space = &space, .record = &record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
                        .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
     uint64_t first, end;
-    if (!build_space(&space, o, &s->arena, err) || !count_threads(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
+    if (!build_space(&space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
         || !track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
         || !sweep_identity(&w.identity, &w, &s->arena, err))
         return EXIT_BAD_INPUT;

@@ -150,7 +150,8 @@ static bool find_places(struct places *p, const char *dir, const struct submissi
     p->systems = arena_printf(a, "%s/systems", org);
     p->logs = arena_printf(a, "%s/results/%s/%s", org, p->name, s->benchmark);
     p->code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
-    folder_settle(p->logs);
+    if (access(p->logs, F_OK) != 0)
+        folder_settle(p->logs);
     return s->replaces || !holds_logs(p->logs)
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }

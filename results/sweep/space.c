@@ -4,6 +4,7 @@
  */
 #include "results/sweep/space.h"
 
+#include "workloads/recipe/recipe.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -111,26 +112,55 @@ static void set_values(struct axis *x, size_t k, const char *key, const struct v
         x->settings[i * x->n_keys + k] = *v->items[i] ? arena_printf(a, "%s=%s", key, v->items[i]) : "";
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
-static bool stand_once(const struct values *v, const char *key, struct arena *a, struct err *err)
+/* 7, 07 and 7.0 are one number, as far as numbers are exact; 2.1 and 2.10 are two releases. */
+static const char *meaning(const char *key, const char *setting, struct arena *a)
 {
-    const char **sorted = memcpy(ARENA_ARRAY(a, const char *, v->n), v->items, v->n * sizeof *v->items);
-    sort_items(sorted, v->n, sizeof *sorted, by_text);
-    for (size_t i = 1; i < v->n; i++)
-        if (text_is(sorted[i - 1], sorted[i]))
-            return fail(err, "--over %s: %.100s stands twice; name each value once", key, sorted[i]);
-    return true;
+    double x;
+    const char *value = *setting ? setting + strlen(key) + 1 : "";
+    return !recipe_key_is_text(key) && parse_f64(value, &x) && fabs(x) < 0x1p53 ? arena_printf(a, "%.17g", x) : value;
+}
+
+/* The first step of the axis that sets all as an earlier one does; its number of steps where none does. */
+static size_t first_again(size_t *earlier, const struct axis *x, struct arena *a)
+{
+    const char **steps = ARENA_ARRAY(a, const char *, x->n);
+    for (size_t i = 0; i < x->n; i++) {
+        steps[i] = "";
+        for (size_t k = 0; k < x->n_keys; k++)
+            steps[i] = arena_printf(a, "%s%s\n", steps[i], meaning(x->keys[k], x->settings[i * x->n_keys + k], a));
+    }
+    return first_repeated(earlier, steps, x->n);
+}
+
+/* "a.b=1 c.d=2" */
+static const char *step_text(const struct axis *x, size_t i, struct arena *a)
+{
+    const char *text = "";
+    for (size_t k = 0; k < x->n_keys; k++)
+        text = arena_printf(a, "%s%s%s", text, k ? " " : "", x->settings[i * x->n_keys + k]);
+    return text;
+}
+
+static bool stand_once(const struct axis *x, const char *option, struct arena *a, struct err *err)
+{
+    size_t earlier, again = first_again(&earlier, x, a);
+    if (again == x->n)
+        return true;
+    const char *before = step_text(x, earlier, a), *text = step_text(x, again, a);
+    if (text_is(before, text))
+        return fail(err, "%s: %.150s stands twice; name it once", option, text);
+    return fail(err, "%s: %.150s and %.150s are the same; name it once", option, before, text);
 }
 
 bool space_over(struct space *s, const char *text, struct arena *a, struct err *err)
 {
     const char *key;
     struct values v;
-    if (!read_values(&key, &v, text, a, err) || (!v.rise && !stand_once(&v, key, a, err)))
+    if (!read_values(&key, &v, text, a, err))
         return false;
-    set_values(add_axis(s, 1, v.n, a), 0, key, &v, a);
-    return true;
+    struct axis *x = add_axis(s, 1, v.n, a);
+    set_values(x, 0, key, &v, a);
+    return v.rise || stand_once(x, "--over", a, err);
 }
 
 bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena *a, struct err *err)
@@ -146,7 +176,7 @@ bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena
     struct axis *x = add_axis(s, n, v[0].n, a);
     for (size_t k = 0; k < n; k++)
         set_values(x, k, keys[k], &v[k], a);
-    return true;
+    return stand_once(x, "--zip", a, err);
 }
 
 bool space_from(struct space *s, const char *path, struct arena *a, struct err *err)
@@ -168,7 +198,8 @@ bool space_from(struct space *s, const char *path, struct arena *a, struct err *
         }
         set_values(x, k, t.columns[k], &v, a);
     }
-    return true;
+    size_t earlier, again = first_again(&earlier, x, a);
+    return again == x->n || fail(err, "%s:%u: sets what line %u sets; keep one of them", path, t.rows[again].line, t.rows[earlier].line);
 }
 
 bool space_close(struct space *s, struct err *err)

@@ -21,7 +21,7 @@ struct space {
 
 void space_start(struct space *s, const char *const *recipes, size_t n_recipes);
 /* "key=values". Values: a,b,c; or a;b;c, where they hold commas; or FROM..TO, FROM..TO+STEP, FROM..TO*FACTOR. A value that a
- * list names twice is refused. */
+ * list names twice is refused, and so is a step of a --zip or a row of a table that sets the same again. */
 bool space_over(struct space *s, const char *text, struct arena *a, struct err *err);
 /* Several such texts, as long as each other: one axis that sets all of their keys. */
 bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena *a, struct err *err);

@@ -165,7 +165,7 @@ run run mlperf-v1.1-closed-ipu-pod16-resnet50 --set machine.link_bytes_per_s=1e8
 gives 0 'bound by: links between IPUs, ' "what a step is bound by is the largest part of it: links a hundred times slower"
 run run mlperf-v1.1-closed-ipu-pod16-resnet50 --set machine.exchange_bytes_per_cycle=1
 gives 0 'bound by: exchange on the chip, ' "or an exchange of a byte a cycle"
-run run "$recipe" "$recipe" --format json
+run run "$recipe" vendor-c600-resnet50-b1-poprt --format json
 perl -MJSON::PP -e 'local $/; exit !(ref decode_json(<STDIN>) eq "ARRAY")' <"$work/out"
 result $? "run of several: an array"
 run run "$recipe" --format csv

@@ -53,6 +53,21 @@ run run $bert nowhere $resnet --format json
 [ "$status" -eq 2 ] && [ "$(grep -c '^    "id": ' "$work/out")" -eq 2 ] && grep -q "^podbench: no recipe 'nowhere'" "$work/err"
 result $? "run: a bad recipe is told and does not lose the others" "$status $(cat "$work/err")"
 
+# ---- what is named twice
+
+cp workloads/recipes/$resnet.ini "$work/own.ini" && ln "$work/own.ini" "$work/other.ini"
+file=workloads/recipes/$bert.ini
+refuses "podbench: sweep: $bert stands twice; name it once" "a recipe that stands twice is refused" sweep $bert $resnet $bert --over parallel.replicas=1,2
+refuses "podbench: sweep: $bert and ./$file are the same; name it once" "by two spellings too" sweep $bert $resnet ./$file --over parallel.replicas=1,2
+refuses "podbench: run: $file and $bert are the same; name it once" "run refuses it too" run $file $bert
+refuses "podbench: run: $work/own.ini and $work/other.ini are the same; name it once" "two names of one file" run "$work/own.ini" "$work/other.ini"
+refuses "podbench: run: nowhere stands twice; name it once" "a name of nothing" run nowhere nowhere
+refuses "podbench: --over: parallel.micro_batch=2 and parallel.micro_batch=02 are the same; name it once" "search refuses a value that stands twice" \
+    search $bert --over parallel.micro_batch=2,3,02
+refuses "podbench: merge: $work/whole.csv and $work/./whole.csv are the same; name it once" "a part that stands twice" \
+    merge "$work/whole.csv" "$work/./whole.csv"
+refuses "podbench: lint: tests/bad and ./tests/bad are the same; name it once" "logs that are named twice" lint tests/bad results ./tests/bad
+
 printf 'parallel.replicas,parallel.gradient_accumulation\n1,10\n2,\n' >"$work/rows.csv"
 run sweep $bert --from "$work/rows.csv" --over parallel.schedule=popart,sequential --format json
 [ "$status" -eq 0 ] && [ "$(grep -c '^{"configuration":[1-4],"of":4,"sweep":"[0-9a-f]\{16\}","recipe":' "$work/out")" -eq 4 ] &&

@@ -67,6 +67,8 @@ static void lists_and_ranges(void **state)
     values_of(&w, "a.b=1e9..3e9+1e9", "1000000000|2000000000|3000000000|");
     values_of(&w, "a.b=../x.csv", "../x.csv|");         /* a path, not a range */
     values_of(&w, "a.b=0-1 0.5;0-1 0.25", "0-1 0.5|0-1 0.25|");
+    values_of(&w, "recipe.sdk=2.1,2.10", "2.1|2.10|");  /* two releases */
+    values_of(&w, "a.b=9007199254740993,9007199254740992", "9007199254740993|9007199254740992|");
 }
 
 static void what_is_no_space_is_refused(void **state)
@@ -77,7 +79,8 @@ static void what_is_no_space_is_refused(void **state)
         { "ab=3", "--over ab=3: want SECTION.KEY=VALUES, as in parallel.replicas=1,2,4 or parallel.micro_batch=1..16" },
         { "a.b=", "--over a.b=: an empty value; take a key away with --set SECTION.KEY=" },
         { "a.b=1,,2", "--over a.b=1,,2: an empty value; take a key away with --set SECTION.KEY=" },
-        { "a.b=7;30;9;30", "--over a.b: 30 stands twice; name each value once" },
+        { "a.b=7;30;9;30", "--over: a.b=30 stands twice; name it once" },
+        { "a.b=9,07,x,7.0", "--over: a.b=07 and a.b=7.0 are the same; name it once" },
         { "a.b=9..3", "--over a.b=9..3: never comes from 9 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
         { "a.b=1..3*1", "--over a.b=1..3*1: never comes from 1 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
         { "a.b=0..3*2", "--over a.b=0..3*2: never comes from 0 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
@@ -98,6 +101,11 @@ static void what_is_no_space_is_refused(void **state)
     const char *const uneven[] = { "a.b=1,2", "a.c=1,2,3" };
     assert_false(space_zip(&w.s, uneven, 2, &w.a, &w.err));
     assert_string_equal(w.err.msg, "--zip: a.b has 2 values, a.c has 3; want as many for each");
+    const char *const same[] = { "a.b=5,6,5", "a.c=7,7,07" };
+    assert_false(space_zip(&w.s, same, 2, &w.a, &w.err));
+    assert_string_equal(w.err.msg, "--zip: a.b=5 a.c=7 and a.b=5 a.c=07 are the same; name it once");
+    arena_free(&w.a);
+    start(&w);
     const char *const again[] = { "a.d=5,5", "a.e=6,7" };
     assert_true(space_zip(&w.s, again, 2, &w.a, &w.err));
     assert_true(space_over(&w.s, "a.b=1,2", &w.a, &w.err) && space_over(&w.s, "a.b=3", &w.a, &w.err));
@@ -138,6 +146,11 @@ static void a_table_is_an_axis(void **state)
     const char *path = temp_file(bad, sizeof bad - 1, ".csv");
     assert_false(space_from(&w.s, path, &w.a, &w.err));
     assert_non_null(strstr(w.err.msg, ":1: column 'cd' is not a key; want SECTION.KEY, as in parallel.replicas"));
+    static const char twice[] = "a.b,c.d\n1,x\n,\n01,x\n";
+    start(&w);
+    temp_file(twice, sizeof twice - 1, ".csv");
+    assert_false(space_from(&w.s, path, &w.a, &w.err));
+    assert_string_equal(w.err.msg, arena_printf(&w.a, "%s:4: sets what line 2 sets; keep one of them", path));
     unlink(path);
     arena_free(&w.a);
 }

@@ -22,19 +22,35 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* The id itself: it is a path. */
+static const char *recipe_path(const char *id, const char *dir, struct arena *a)
+{
+    return ends_with(id, ".ini") || strchr(id, '/') ? id : arena_printf(a, "%s/%s.ini", dir, id);
+}
+
 static bool find_recipe(const char **path, const char *id, const char *dir, struct arena *a, struct err *err)
 {
     char **names;
     size_t n;
-    bool is_path = ends_with(id, ".ini") || strchr(id, '/');
-    *path = is_path ? id : arena_printf(a, "%s/%s.ini", dir, id);
-    if (is_path || access(*path, F_OK) == 0)
+    *path = recipe_path(id, dir, a);
+    if (*path == id || access(*path, F_OK) == 0)
         return true;
     if (!list_folder(&names, &n, dir, ".ini", a, err))
         return false;
     const char *nearest[3];
     size_t n_nearest = names_nearest(nearest, 3, (const char *const *)names, n, id);
     return fail(err, "no recipe '%.80s' in %s; %s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a));
+}
+
+bool recipes_stand_once(const char *const *ids, size_t n, const char *recipes_dir, struct err *err)
+{
+    struct arena scratch = {0};
+    const char **paths = ARENA_ROOM(&scratch, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        paths[i] = recipe_path(ids[i], recipes_dir, &scratch);
+    bool good = files_stand_once(ids, paths, n, err);
+    arena_free(&scratch);
+    return good;
 }
 
 /* A recipe's entries while they are overridden. */

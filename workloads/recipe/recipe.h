@@ -73,6 +73,8 @@ struct recipe_file {
     struct recipe plain; bool is_whole;         /* without overrides, where that makes a recipe */
 };
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
+/* Refuses a recipe that stands twice in a list, by one name or by two. */
+bool recipes_stand_once(const char *const *ids, size_t n, const char *recipes_dir, struct err *err);
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
 /* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. p: the plan that
@@ -99,6 +101,7 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
 /* The rest of the options: the recipe's framework as its sheet has it, with what the recipe sets on top. */
 bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err);
 /* Field table of all keys: for --help and the README. */
+bool recipe_key_is_text(const char *name);      /* "section.key"; false: a number, or none of the table */
 void recipe_keys_print(FILE *f);
 struct json_t *recipe_keys_json(void);          /* an array of objects; jansson, the caller owns it */
 

@@ -211,6 +211,18 @@ const struct recipe_key *recipe_key_find(const char *section, const char *key)
     return NULL;
 }
 
+bool recipe_key_is_text(const char *name)
+{
+    const char *point = strchr(name, '.');
+    for (size_t i = 0; point && i < N_RECIPE_KEYS; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        size_t n = strlen(k->section);
+        if (strncmp(name, k->section, n) == 0 && name + n == point && text_is(point + 1, k->field.name))
+            return k->field.type == FIELD_TEXT;
+    }
+    return false;
+}
+
 bool recipe_takes_hyperparameter(const char *key)
 {
     for (size_t i = 0; i < N_HYPERPARAMETERS; i++)
