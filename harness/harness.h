@@ -107,7 +107,11 @@ struct setting {
     const char **others; size_t n_others;
     bool is_choice;                     /* not what was asked for: podbench's own */
 };
-struct configuration { const char *recipe; struct setting *settings; size_t n, cap; };
+struct configuration {
+    const char *recipe;
+    struct setting *settings; size_t n, cap;
+    bool draws, is_of_many;             /* runs are drawn from it, or logged; it is one of a sweep or a search */
+};
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a);
 /* A setting that is one of n: the first, and every stride-th after it. */
 void configuration_vary(struct configuration *c, const char *text, const char *const *others, size_t n, size_t stride, struct arena *a);

@@ -218,7 +218,7 @@ static bool is_given(const char *setting, const struct search_request *q)
 
 static void tell_idle_keys(const struct found *best, const struct search_request *q, struct session *s)
 {
-    struct configuration c = { .recipe = q->recipe };
+    struct configuration c = { .recipe = q->recipe, .is_of_many = true };
     configuration_add(&c, q->sets, q->n_sets, &s->arena);
     for (size_t i = 0; i < q->n_given; i++)
         add_given(&c, &q->given[i], best, &s->arena);

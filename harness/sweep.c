@@ -67,7 +67,7 @@ static void tell_idle_keys(const struct sweep *w, struct session *session)
     const struct space *s = w->space;
     struct arena *a = &session->arena;
     const char **settings = ARENA_ROOM(a, const char *, s->n_keys);
-    struct configuration c = { .recipe = space_configuration(settings, s, 0) };
+    struct configuration c = { .recipe = space_configuration(settings, s, 0), .is_of_many = true };
     configuration_add(&c, w->sets, w->n_sets, a);
     for (size_t i = 0; i < s->n_axes; i++)
         for (size_t k = 0; k < s->axes[i].n_keys; k++, settings++)

@@ -2,8 +2,9 @@
 /*
  * unused.c - what was set and changes nothing: silence would pass for an effect that happens to be none.
  *
- * Keys of the recipe by their rules; values of sheets by a simulation without each, and with each that may stand in its place: not
- * unfolded, where one may take long.
+ * What a recipe's file says by the rules of its keys; what is set by a simulation without it as well, and with each value that may stand in
+ * its place: not unfolded, where one may take long. Nothing is said of a recipe's key that has the value it had anyhow, nor of one that
+ * many configurations share, which may be held there on purpose.
  */
 #include "harness/harness.h"
 #include "results/simulate/energy.h"
@@ -17,16 +18,34 @@ static const char *key_of(const char *setting, struct arena *a)
     return arena_printf(a, "%.*s", (int)strcspn(setting, "="), setting);
 }
 
-/* The result, what its energy rests on, and the memory that its peak stands beside. */
+/* The result, what its energy rests on, the memory of each IPU, and that which it stands beside. */
 static json_t *all_that_is_found(const struct simulation *sim, const struct result *r)
 {
+    json_t *used_bytes = json_array();
     struct power power;
     machine_power(&power, sim->machine, r->ipus);
-    return json_pack("{s:o, s:o, s:I}", "result", result_json(r), "energy", energy_json(&power, r),
+    for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++)
+        json_array_append_new(used_bytes, json_integer((json_int_t)sim->plan.memory[i].total_bytes));
+    return json_pack("{s:o, s:o, s:o, s:I}", "result", result_json(r), "energy", energy_json(&power, r), "used_bytes", used_bytes,
                      "tile_memory_bytes", (json_int_t)sim->machine->chip.tile_memory_bytes);
 }
 
-/* Whether all that is found is the same with another text, or none (NULL), in the place of one setting, whatever else is set. */
+static bool has_key(const char *setting, const char *other)
+{
+    size_t n = strcspn(other, "=") + 1;
+    return strncmp(setting, other, n) == 0;
+}
+
+/* Of settings of one key the last one holds. */
+static bool is_replaced(const struct configuration *c, size_t at)
+{
+    for (size_t i = at + 1; i < c->n; i++)
+        if (has_key(c->settings[i].text, c->settings[at].text))
+            return true;
+    return false;
+}
+
+/* Whether all that is found is the same with another text, or none (NULL), in the place of the settings of one key, whatever else is set. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
 {
     struct arena scratch = {0};
@@ -35,8 +54,10 @@ static bool is_found_again(const json_t *found, const struct configuration *c, s
     const char **texts = ARENA_ARRAY(&scratch, const char *, c->n);
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
-        if (i != at || instead)
-            texts[n++] = i == at ? instead : c->settings[i].text;
+        if (!has_key(c->settings[i].text, c->settings[at].text))
+            texts[n++] = c->settings[i].text;
+        else if (i == at && instead)
+            texts[n++] = instead;
     bool same = simulator_run(&s->simulator, &sim, &r, c->recipe, texts, n, NULL);
     if (same) {
         json_t *again = all_that_is_found(&sim, &r);
@@ -57,21 +78,73 @@ static bool is_idle_value(const json_t *found, const struct configuration *c, si
     return idle;
 }
 
+/* Drawn runs and their logs rest on more than the result: these by their rules alone. */
+static bool shapes_drawn_runs(const char *setting)
+{
+    static const char *const sections[] = { "recipe.", "data.", "optimizer.", "training." };
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strncmp(setting, sections[i], strlen(sections[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_of(const char *setting, const char *section, const char *key)
+{
+    size_t n = strlen(section);
+    return strncmp(setting, section, n) == 0 && setting[n] == '.' && strncmp(setting + n + 1, key, strlen(key)) == 0
+        && setting[n + 1 + strlen(key)] == '=';
+}
+
+/* What stands in the recipe's file, or what a choice is that nobody made: the first, and no. */
+static bool is_there_anyhow(const struct recipe *own, const char *setting, struct arena *a)
+{
+    const char *value = strchr(setting, '=') + 1;
+    struct recipe_setting *keys;
+    size_t n = recipe_settings(&keys, own, a);
+    for (size_t i = 0; i < own->n_entries; i++)
+        if (is_of(setting, own->entries[i].section, own->entries[i].key))
+            return text_is(own->entries[i].value, value);
+    for (size_t i = 0; i < n; i++)
+        if (is_of(setting, keys[i].section, keys[i].field->name))
+            return text_is(value, keys[i].field->choices ? keys[i].field->choices[0] : keys[i].field->type == FIELD_BOOL ? "no" : "");
+    return false;
+}
+
+/* Whether a simulation is to tell of it. */
+static bool is_tried(const struct configuration *c, size_t at, const struct recipe *own, struct arena *a)
+{
+    const char *text = c->settings[at].text;
+    return !is_replaced(c, at)
+        && (is_what_if(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !is_there_anyhow(own, text, a)));
+}
+
+static bool is_named(const char *const *names, size_t n, const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(names[i], key, length) == 0 && (names[i][length] == '\0' || names[i][length] == ' '))
+            return true;
+    return false;
+}
+
 /* Their keys, and what the recipe itself sets in vain. */
 static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, const struct configuration *c,
                                 struct session *s, struct arena *a)
 {
     const char **unused, **names;
+    struct recipe own = {0};
     json_t *found = NULL;
     recipe_unused_keys(&unused, n, &sim->recipe, &sim->plan, a);
     names = ARENA_ARRAY(a, const char *, *n + c->n);
     memcpy(names, unused, *n * sizeof *names);
+    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* as far as it is one without what is set */
     for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
-        if (!is_what_if(c->settings[i].text))
+        const char *key = key_of(c->settings[i].text, a);
+        if (!is_tried(c, i, &own, a) || is_named(names, *n, key))
             continue;
         found = found ? found : all_that_is_found(sim, r);
         if (is_idle_value(found, c, i, s))
-            names[(*n)++] = key_of(c->settings[i].text, a);
+            names[(*n)++] = key;
     }
     json_decref(found);
     return names;
@@ -80,7 +153,7 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
 void tell_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
                       struct arena *scratch)
 {
-    struct configuration c = { .recipe = recipe };
+    struct configuration c = { .recipe = recipe, .draws = o->runs || o->mllog };
     size_t n;
     configuration_add(&c, o->sets, o->n_sets, scratch);
     const char **names = unused_keys(&n, sim, r, &c, s, scratch);

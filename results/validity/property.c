@@ -38,7 +38,7 @@ static const char *first_word(const char *text, struct arena *a)
 
 static uint64_t sequence_length(const struct recipe *r, const struct workload *w)
 {
-    return r->model.sequence_length ? r->model.sequence_length : w->default_sequence_length;
+    return w->traits & TAKES_SEQUENCES && r->model.sequence_length ? r->model.sequence_length : w->default_sequence_length;
 }
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)

@@ -62,7 +62,7 @@ static const struct sheet_field sheet_fields[] = {
     CR(exchange_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CN(on_chip_sync_cycles, "cycles", 0, 1e6, "a sync of the tiles"),
     CN(global_sync_cycles, "cycles", 0, 1e7, "a sync of chips"),
-    CN(exchange_near_cycles, "cycles", 0, 1e6, "a word's way within a column of tiles"),
+    CN(exchange_near_cycles, "cycles", 0, 1e6, "a word's way within a column of tiles; of record, every word's way counts as the farthest"),
     CN(exchange_transit_cycles, "cycles", 0, 1e6, "a word's way to the farthest tile"),
     CN(supervisor_cycles, "cycles", 0, 1e6, "starting a vertex"),
     CN(n_links, "links", 0, 1000, "IPU-Links of a chip"),

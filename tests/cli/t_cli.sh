@@ -77,9 +77,20 @@ gives 0 'no effect here: training.eval_every, training.eval_samples, training.ev
 run run vendor-bow-pod16-efficientnet-b4-g16-tf1 --set training.epochs=1 --set training.eval_samples=1
 [ "$status" -eq 0 ] && ! grep -q 'no effect' "$work/err"
 result $? "the samples of the evaluation at the end of an epoch do matter" "$(cat "$work/err")"
-run run vendor-bow-pod16-resnet50-tf1 --set hosts.decode_bytes_per_s=1e9 --set hosts.count=2 --set hosts.instances=3
+run run vendor-bow-pod16-resnet50-tf1 --set hosts.decode_bytes_per_s=1e9 --set hosts.count=2
 ! grep -q 'no effect' "$work/err"
 result $? "and hosts that prepare the input of replicas are not" "$(cat "$work/err")"
+# 51 MB of gradients are one buffer's, whether it holds 60 or 100; who evaluates nothing may do it in any way; a chip that is no slower is no fault. What is
+# the file's own, or the choice that nobody made, is no change, and of two settings of a key the last one holds.
+for set in 'framework.merge_buffer_bytes=1e8' recipe.source=x training.eval_program=training 'faults.chip=1 1' 'faults.flow=0-1 0' precision.loss_scale=3; do
+    run run vendor-bow-pod16-resnet50-tf1 --set framework.merge_buffer_bytes=6e6 --set "$set" --set parallel.rts=no --set parallel.micro_batch=20 --set precision.stable_norm=no
+    gives 0 "podbench: vendor-bow-pod16-resnet50-tf1: no effect here: ${set%%=*}" "what a simulation without it shows to be idle is told: $set"
+    [ "$(grep -c 'no effect' "$work/err")" -eq 1 ] && ! grep 'no effect' "$work/err" | grep -q ,
+    result $? "and nothing else: $set" "$(cat "$work/err")"
+done
+run run mlperf-v1.1-closed-ipu-pod16-resnet50 --set training.reference_round=v1.0 --runs 2
+! grep -q 'no effect' "$work/err"
+result $? "what drawn runs alone rest on is not" "$(cat "$work/err")"
 # 12811.67 samples of 3520 a step are 4 steps.
 run run "$recipe" --set parallel.replicas=16 --set parallel.micro_batch=22 --set parallel.gradient_accumulation=10 --set training.epochs=0.01 --set hosts.steps_per_call=72
 gives 0 "podbench: $recipe: the run is 4 steps, of a call of 72: it counts 5.6 % of what a call costs; hosts.steps_per_call=4 counts a call of its own" "a run of less than a call is told"

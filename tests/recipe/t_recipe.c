@@ -187,6 +187,8 @@ static void overrides_are_named_in_refusals(void **state)
 {
     (void)state;
     refuses("parallel.replicas=0", "--set parallel.replicas=0: 0 is outside 1 to 65536");
+    refuses("optimizer.state_bytes_per_param=0", "--set optimizer.state_bytes_per_param=0: 0 is outside 0.125 to 64");
+    refuses("cost.price_per_hour=0", "--set cost.price_per_hour=0: 0 is outside 1e-06 to 1000000000");
     refuses("replicas=3", "--set replicas=3: want section.key=value, as in parallel.replicas=4");
     refuses("parallel.=3", "--set parallel.=3: want section.key=value, as in parallel.replicas=4");
     refuses("precision.compute=bf16", "--set precision.compute=bf16: 'bf16' is not one of: fp16, fp32, fp8");
@@ -488,6 +490,44 @@ static void keys_without_effect_are_reported(void **state)
     arena_free(&l.a);
 }
 
+/* Inference with an optimizer is the evaluation of a pre-training run: only BERT has heads of its own for that. And drawn runs of a benchmark have
+ * an end, where its recipe has none. */
+static void keys_that_matter_elsewhere(void **state)
+{
+    static const struct { const char *recipe, *sets[2]; const char *idle; } rows[] = {
+        { "vendor-ipu-m2000-bert-large-infer-b2", { "optimizer.name=lamb", "optimizer.name=lamb" }, "" },
+        { "vendor-ipu-m2000-bert-large-infer-b2", { "optimizer.name=lamb", "training.fine_tuning=yes" }, "optimizer.name training.fine_tuning" },
+        { "vendor-ipu-m2000-resnet50-infer-b4", { "optimizer.name=lars", "optimizer.name=lars" }, "optimizer.name" },
+        { "vendor-ipu-pod16-bert-large-ph1-popart", { "training.eval_every=7", "training.initial_checkpoint=yes" }, "" },
+        { "vendor-ipu-pod16-bert-large-ph1-popart", { "training.eval_samples=7", "training.evaluations=3" }, "training.evaluations" },
+        { "vendor-ipu-pod16-bert-base-ph1-popart", { "training.eval_every=7", "training.eval_samples=3" }, "training.eval_every training.eval_samples" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        const char **unused, *found = "";
+        size_t n;
+        assert_true(load(&l, rows[i].recipe, rows[i].sets, 2));
+        recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a);
+        for (size_t k = 0; k < n; k++)
+            found = arena_printf(&l.a, "%s%s%s", found, k ? " " : "", unused[k]);
+        assert_string_equal(found, rows[i].idle);
+        arena_free(&l.a);
+    }
+}
+
+static void an_optimizer_of_inference_is_known(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_false(LOAD(&l, "vendor-ipu-m2000-bert-large-infer-b2", "optimizer.name=adamw"));
+    assert_string_equal(l.err.msg, "--set optimizer.name=adamw: 'adamw' is not known; want one of: sgd, lars, adam, lamb");
+    arena_free(&l.a);
+    assert_true(LOAD(&l, "vendor-ipu-m2000-bert-large-infer-b2", "optimizer.name=lamb"));
+    assert_near(l.o.optimizer.state_bytes_per_param, 0, 0);         /* it updates nothing */
+    arena_free(&l.a);
+}
+
 /* Wherever in the file it stands; what overrides it there counts. */
 static void a_first_key_without_effect(void **state)
 {
@@ -580,6 +620,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys), cmocka_unit_test(overrides_stand_in_place), cmocka_unit_test(required_keys_are_missed),
     cmocka_unit_test(every_recipe_is_sound),
-    cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
+    cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_that_matter_elsewhere),
+    cmocka_unit_test(an_optimizer_of_inference_is_known), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
 };
 TAP_MAIN(tests)

@@ -72,8 +72,9 @@ bool recipe_may_converge(const struct recipe *r)
     return w && w->benchmark && in_training(r);
 }
 static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
-static bool in_whole_training(const struct recipe *r) { return in_training(r) && has_length(r); }
-static bool in_own_schedule(const struct recipe *r) { return in_whole_training(r) && !r->converge; }
+static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* drawn runs have an end */
+static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
+static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
 bool recipe_key_describes(const struct recipe_key *k)
@@ -153,9 +154,9 @@ const struct recipe_key recipe_keys[] = {
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; costs no time in hardware"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "loss scale; documentation only"),
 
-    TEXT("optimizer", "name", optimizer_name, false, in_training, "sgd, lars, adam or lamb"),
-    NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0, 64, in_training,
-           "bytes of moments per parameter; default: 2 for each moment"),
+    TEXT("optimizer", "name", optimizer_name, false, in_training_heads, "sgd, lars, adam or lamb; inference with one has the heads of pre-training"),
+    NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
+           "bytes of moments per parameter; default: for each of adam and lamb framework.moment_bytes, for that of sgd and lars 2"),
 
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),
@@ -180,7 +181,7 @@ const struct recipe_key recipe_keys[] = {
            "rate at which one host prepares input; default: no limit"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "weight updates before control returns to the host; 0: all in one call; default: the framework's"),
 
-    NUMBER("cost", "price_per_hour", price_per_hour, "", 0, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
+    NUMBER("cost", "price_per_hour", price_per_hour, "", 1e-6, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
 };
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 const size_t n_recipe_keys = N_RECIPE_KEYS;

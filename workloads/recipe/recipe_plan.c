@@ -124,14 +124,15 @@ static bool read_checkpoints(struct plan_options *out, const struct recipe *r, s
 static bool read_optimizer(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     const char *names[N_OPTIMIZERS];
-    if (!out->training)
+    if (!r->optimizer_name)
         return true;
     for (size_t i = 0; i < N_OPTIMIZERS; i++) {
         names[i] = optimizers[i].name;
         if (!text_is(names[i], r->optimizer_name))
             continue;
-        out->optimizer = optimizers[i].o;
-        if (r->state_bytes_per_param > 0)
+        if (out->training)
+            out->optimizer = optimizers[i].o;
+        if (out->training && r->state_bytes_per_param > 0)
             out->optimizer.state_bytes_per_param = r->state_bytes_per_param;
         return true;
     }
