@@ -104,10 +104,12 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
 
-/* Small all-reduces go together in buffers. */
-static bool is_merged(const struct builder *b)
+enum { WORD_BYTES = 4 };          /* a square, or a norm, on its way */
+
+/* All-reduces that a buffer has room for go together; a larger one goes alone, as nothing is cut to fill a buffer. */
+static bool is_merged(const struct builder *b, double bytes)
 {
-    return b->p->options.framework.merge_buffer_bytes > 0;
+    return bytes <= b->p->options.framework.merge_buffer_bytes;
 }
 
 static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
@@ -115,7 +117,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
     const struct plan_options *o = &b->p->options;
     const struct framework *f = &o->framework;
     if (!b->sharded) {
-        bool alone = o->n_replicas > 1 && !is_merged(b);
+        bool alone = o->n_replicas > 1 && !is_merged(b, bytes);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
     if (f->rearrange_before_reduce) {
@@ -123,7 +125,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || is_merged(b)
+        && (b->n_pods < 2 || is_merged(b, bytes / b->shard)
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
                               bytes / b->shard));
 }
@@ -153,7 +155,7 @@ static bool add_clip(struct builder *b, const struct update_chain *chain, uint64
     add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
     if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
         return false;
-    return !b->sharded || is_merged(b) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
+    return !b->sharded || is_merged(b, WORD_BYTES) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
 }
 
 /* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
@@ -187,11 +189,11 @@ static void add_streaming(struct builder *b, enum update_kind kind, const struct
 /* Norms of weight and update, each a number of its own, added over the shards. */
 static bool add_norms(struct builder *b, const struct update_chain *chain)
 {
-    if (!chain->has_norms || !b->sharded || is_merged(b))
+    if (!chain->has_norms || !b->sharded || is_merged(b, WORD_BYTES))
         return true;
     struct update_op *op = add_op(b, UPDATE_NORMS, false);
-    return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4)
-        && add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
+    return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES)
+        && add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
 }
 
 static bool add_gather(struct builder *b, const struct update_chain *chain, double bytes)
@@ -319,8 +321,9 @@ static struct merged largest_merged(const struct builder *b)
         if (c->ipu != ipu)
             of_ipu = (struct merged){0};
         ipu = c->ipu;
-        double bytes = (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
-        *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
+        double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->shard : bytes;
+        if (is_merged(b, moved))
+            *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += c->n_tensors * bytes;
         uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
         of_ipu.n_norms += n_norms;
         of_ipu.n_sharded_norms += c->steps->sharded ? n_norms : 0;
@@ -374,13 +377,12 @@ static bool merge_collectives(struct builder *b)
     const struct framework *f = &o->framework;
     struct merged most = largest_merged(b);
     merge_norms(b, &most);
-    if (!is_merged(b))
-        return true;
+    double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0;
     return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
                       f->merge_buffer_bytes)
-        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), 4.0 * most.n_tensors, f->merge_buffer_bytes))
-        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded_norms, f->merge_buffer_bytes);
+        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), words * most.n_tensors, f->merge_buffer_bytes))
+        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * words * most.n_sharded_norms, f->merge_buffer_bytes);
 }
 
 /* ---- streaming memory --------------------------------------------------------------------------- */

@@ -204,7 +204,7 @@ static void a_framework_orders_the_update(void **state)
         assert_int_equal(matrix->steps->ops[k].kind, order[k]);
     y.opt.framework.clip_norm = false;
     y.opt.framework.rearrange_before_reduce = false;
-    for (double buffer_bytes = 1; buffer_bytes <= 1e12; buffer_bytes *= 1e12) {        /* however small: a buffer is one */
+    for (double buffer_bytes = 4; buffer_bytes <= 4e12; buffer_bytes *= 1e12) {        /* as small as a norm on its way */
         y.opt.framework.merge_buffer_bytes = buffer_bytes;
         assert_true(build(&y, &p));
         assert_int_equal(largest_of(&p, 3)->steps->n_ops, 3);      /* reduce, optimizer, gather */
@@ -307,6 +307,89 @@ static void merged_gradients_fill_buffers(void **state)
     stop(&y);
 }
 
+/* ResNet-50's kernels and biases of 262,144 halves and more are larger than a buffer of 524,287 B and go alone, each for its own IPU; the others
+ * together fill buffers. What a buffer of a byte more has room for goes with them. One of 7 B has room for nothing. */
+static void what_a_buffer_has_no_room_for_goes_alone(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, resnet);
+    const double buffers[] = { 524287, 524288, 7 };
+    for (uint32_t i = 0; i < 3; i++) {
+        double small_bytes = 0, alone_bytes = 0;
+        y.opt.framework.merge_buffer_bytes = buffers[i];
+        assert_true(build(&y, &p));
+        for (size_t k = 0; k < p.graph->n_tensors; k++) {
+            double bytes = (double)tensor_bytes(&p.graph->tensors[k]);
+            if (p.graph->tensors[k].role == ROLE_WEIGHT && bytes <= buffers[i])
+                small_bytes += bytes;
+        }
+        for (uint32_t k = 0; k < p.update.n_chains; k++) {
+            const struct update_chain *chain = &p.update.chains[k];
+            const struct update_op *reduce = step_of(chain, UPDATE_REDUCE);
+            if (chain->ipu == ALL_IPUS) {
+                assert_int_equal(chain->n_tensors, (uint32_t)ceil(small_bytes / buffers[i]));
+                assert_near(reduce->bytes, small_bytes / chain->n_tensors, 1e-3);
+            } else {
+                assert_true((reduce != NULL) == ((double)(2 * chain->n_elements) > buffers[i]));
+                alone_bytes += reduce ? chain->n_tensors * reduce->bytes : 0;
+            }
+        }
+        assert_true(p.update.chains[0].ipu == (small_bytes > 0 ? ALL_IPUS : 0));
+        assert_near(small_bytes + alone_bytes, 2 * 25557032, 0);
+    }
+    stop(&y);
+}
+
+/* Shards between pods, squares and norms on 128 IPUs: a word needs a buffer of 4 B, a shard one of its own size. Where all go alone nothing is
+ * merged, as without a buffer. */
+static void words_and_shards_are_merged_where_they_fit(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p, none;
+    start(&y, "mlperf-v1.1-closed-ipu-pod128-bert-large");
+    y.opt.framework.clip_norm = true;
+    y.opt.framework.merge_buffer_bytes = 0;
+    assert_true(build(&y, &none));
+    const struct update_chain *alone = largest_of(&none, 3);
+    double shard_bytes = step_of(alone, UPDATE_REDUCE_PODS)->bytes;
+    const struct { double buffer_bytes; bool words, shards; } rows[] = { { 3, false, false }, { 4, true, false }, { shard_bytes - 1, true, false },
+                                                                         { shard_bytes, true, true } };
+    for (uint32_t i = 0; i < 4; i++) {
+        y.opt.framework.merge_buffer_bytes = rows[i].buffer_bytes;
+        assert_true(build(&y, &p));
+        const struct update_chain *chain = largest_of(&p, 3);
+        assert_int_equal(chain->n_elements, alone->n_elements);
+        assert_true((step_of(chain, UPDATE_NORMS) == NULL) == rows[i].words);
+        assert_true((step_of(chain, UPDATE_CLIP)->n_cycles < step_of(alone, UPDATE_CLIP)->n_cycles) == rows[i].words);
+        assert_true((step_of(chain, UPDATE_REDUCE_PODS) == NULL) == rows[i].shards);
+        assert_true((p.update.chains[0].ipu == ALL_IPUS) == rows[i].words);
+        if (!rows[i].words)
+            assert_int_equal(p.update.n_chains, none.update.n_chains);
+    }
+    stop(&y);
+}
+
+/* Larger buffers never make for a slower update of one IPU a replica. */
+static void larger_buffers_are_no_slower(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    uint64_t last = UINT64_MAX;
+    start(&y, resnet);
+    for (double buffer_bytes = 7; buffer_bytes < 1e9; buffer_bytes *= 13) {
+        y.opt.framework.merge_buffer_bytes = buffer_bytes;
+        assert_true(build(&y, &p));
+        uint64_t cycles = update_cycles(&p, 0, UPDATE_REDUCE);
+        assert_true(cycles <= last);
+        last = cycles;
+    }
+    stop(&y);
+}
+
 /* State of 2 bytes a parameter, tensor by tensor, there and back at a quarter of the board's memory, each time after an access. */
 static void streamed_state_by_hand(void **state)
 {
@@ -405,7 +488,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
-    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
+    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers),
+    cmocka_unit_test(what_a_buffer_has_no_room_for_goes_alone),
+    cmocka_unit_test(words_and_shards_are_merged_where_they_fit), cmocka_unit_test(larger_buffers_are_no_slower), cmocka_unit_test(streamed_state_by_hand),
     cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
 };
 TAP_MAIN(tests)
