@@ -224,7 +224,10 @@ static struct kept *keep_topology(struct simulator *s, struct kept *sheets, cons
                                   struct arena *scratch, struct err *err)
 {
     struct key key = { .a = scratch };
+    const struct machine *m = &((struct kept_sheets *)sheets->value)->machine;
+    enum domain_topology shape = topology_of_partition(m, rec->replicas * rec->ipus_per_replica);
     add_bytes(&key, &sheets, sizeof sheets);
+    add_bytes(&key, &shape, sizeof shape);
     for (size_t i = 0; faults && i < rec->n_faults; i++) {
         add_text(&key, rec->faults[i].key);
         add_text(&key, rec->faults[i].value);
@@ -234,7 +237,7 @@ static struct kept *keep_topology(struct simulator *s, struct kept *sheets, cons
         return x;
     x = keeper_add(&s->topologies, key.bytes, key.n, sizeof(struct kept_topology));
     struct kept_topology *t = x->value;
-    if (!topology_build(&t->topology, &((struct kept_sheets *)sheets->value)->machine, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
+    if (!topology_build_as(&t->topology, m, shape, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
         keeper_drop(&s->topologies, x);
         return NULL;
     }

@@ -301,7 +301,7 @@ static bool scatter_or_gather(struct run *run, const struct ring *rings, size_t 
 static bool fills_torus(const struct run *run)
 {
     const struct topology *t = run->t;
-    return t->machine->domain_topology == DOMAIN_TORUS && run->at.n_groups == 1 && run->at.regular &&
+    return t->domain_topology == DOMAIN_TORUS && run->at.n_groups == 1 && run->at.regular &&
            run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain >= 8;
 }
 
@@ -324,7 +324,7 @@ static bool single_ipu_replicas(const struct run *run)
 static bool splits_steps(const struct run *run)
 {
     uint64_t p = positions_from_first(run);
-    return run->t->machine->domain_topology == DOMAIN_TORUS && p > 1 && (p & 6) == 0;
+    return run->t->domain_topology == DOMAIN_TORUS && p > 1 && (p & 6) == 0;
 }
 
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
@@ -341,7 +341,7 @@ static enum collective_method choose_method(const struct run *run, uint32_t n)
     if (n <= 2)
         return METHOD_RING;
     if (!single_ipu_replicas(run))
-        return run->t->machine->domain_topology == DOMAIN_TORUS ? METHOD_MEET_IN_MIDDLE : METHOD_RING;
+        return run->t->domain_topology == DOMAIN_TORUS ? METHOD_MEET_IN_MIDDLE : METHOD_RING;
     return r->bytes < meet_in_middle_below(n, gather) ? METHOD_MEET_IN_MIDDLE : METHOD_BIDIRECTIONAL_RING;
 }
 

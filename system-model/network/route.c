@@ -53,7 +53,7 @@ static int64_t find_link(const struct topology *t, uint32_t from, uint32_t to, b
 static uint32_t next_row(const struct topology *t, uint32_t row, uint32_t to_row)
 {
     uint32_t rows = t->ipus_per_domain / 2;
-    if (t->machine->domain_topology != DOMAIN_TORUS)
+    if (t->domain_topology != DOMAIN_TORUS)
         return row < to_row ? row + 1 : row - 1;
     uint32_t up = (to_row + rows - row) % rows;
     return up <= rows - up ? (row + 1) % rows : (row + rows - 1) % rows;

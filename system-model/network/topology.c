@@ -3,7 +3,7 @@
  * topology.c - the link graph of a machine.
  *
  * An IPU-Link domain is a ladder of two columns: IPU 2i and 2i+1 are joined by a rung, k and k+2 by a rail; in a
- * torus the rails are closed. On GC2 some links of each rung carry only what goes on along a rail. Every board has a
+ * torus the rails are closed, for a program that has the whole domain. On GC2 some links of each rung carry only what goes on along a rail. Every board has a
  * hub (gateway or PCIe switch) with a port to each of its IPUs, its streaming memory and its host. Between domains:
  *     direct      the hubs of two domains, pair by pair
  *     switched    every hub to one switch
@@ -53,7 +53,7 @@ static void add_domain(struct topology *t, struct arena *a)
         add_rung(t, i);
     for (uint32_t i = 0; i + 2 < n; i++)
         add_both_ways(t, i, i + 2, LINK_RAIL, rate, m->rail_latency_s);
-    for (uint32_t i = 0; m->domain_topology == DOMAIN_TORUS && n > 4 && i < 2; i++)
+    for (uint32_t i = 0; t->domain_topology == DOMAIN_TORUS && n > 4 && i < 2; i++)
         add_both_ways(t, n - 2 + i, i, LINK_RAIL, rate, m->rail_latency_s);
 }
 
@@ -314,9 +314,25 @@ static bool apply_faults(struct topology *t, const struct faults *faults, struct
     return take_background(t, faults, a, err);
 }
 
+/* A program has a partition of 2^k IPUs. The way round a torus goes over all of its IPUs, so that a part of them is a ladder (assumed: no source at
+ * hand states what links a partition has). */
+enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_in_use)
+{
+    uint64_t n = 1;
+    while (n < n_in_use)
+        n *= 2;
+    return m->domain_topology == DOMAIN_TORUS && n < m->ipus_per_domain ? DOMAIN_LADDER : m->domain_topology;
+}
+
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults, struct arena *a, struct err *err)
 {
-    *out = (struct topology){ .machine = m };
+    return topology_build_as(out, m, m->domain_topology, faults, a, err);
+}
+
+bool topology_build_as(struct topology *out, const struct machine *m, enum domain_topology shape, const struct faults *faults, struct arena *a,
+                       struct err *err)
+{
+    *out = (struct topology){ .machine = m, .domain_topology = shape };
     count_nodes(out);
     add_domain(out, a);
     index_domain(out, a);

@@ -25,6 +25,7 @@ struct link {
 struct topology {
     const struct machine *machine;
     const struct faults *faults;            /* NULL: none */
+    enum domain_topology domain_topology;   /* of the partition that a program has, or of the machine */
     uint32_t n_ipus, n_nodes, n_links;
     uint32_t n_domains, ipus_per_domain, ipus_per_hub;
     uint32_t first_hub, n_hubs, first_memory, n_memories, first_host, n_hosts, first_switch, n_switches;
@@ -54,6 +55,10 @@ uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i);
 
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
                     struct arena *a, struct err *err);
+/* Of the part of a machine that so many IPUs are given. */
+enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_in_use);
+bool topology_build_as(struct topology *out, const struct machine *m, enum domain_topology shape, const struct faults *faults, struct arena *a,
+                       struct err *err);
 void topology_print_kinds(FILE *f, const struct topology *t);    /* without the single links */
 void topology_print(FILE *f, const struct topology *t);         /* text: nodes by kind, links by kind, rates */
 void topology_print_dot(FILE *f, const struct topology *t);

@@ -67,7 +67,7 @@ void topology_print_kinds(FILE *f, const struct topology *t)
     fprintf(f, "  %u nodes: %u IPUs, %u hubs, %u memories, %u hosts, %u switches\n", t->n_nodes, t->n_ipus, t->n_hubs, t->n_memories,
             t->n_hosts, t->n_switches);
     fprintf(f, "  %u domain%s of %u IPUs (%s), gateways %s\n", t->n_domains, plural(t->n_domains), t->ipus_per_domain,
-            domains[m->domain_topology], gateways[m->gateway_topology]);
+            domains[t->domain_topology], gateways[m->gateway_topology]);
     print_kinds(f, t);
 }
 

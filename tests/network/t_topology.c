@@ -402,6 +402,42 @@ static void memories_there_are(void **state)
     arena_free(&a);
 }
 
+/* Partitions of 2^k IPUs of a torus of 16 and of two: 8 are a ladder, 9 need 16. A ladder, and IPUs without links, are what they are. */
+static void a_part_of_a_torus_is_a_ladder(void **state)
+{
+    static const struct { enum domain_topology of_machine; uint64_t n_in_use; enum domain_topology want; } cases[] = {
+        { DOMAIN_TORUS, 1, DOMAIN_LADDER }, { DOMAIN_TORUS, 6, DOMAIN_LADDER }, { DOMAIN_TORUS, 8, DOMAIN_LADDER }, { DOMAIN_TORUS, 9, DOMAIN_TORUS },
+        { DOMAIN_TORUS, 16, DOMAIN_TORUS }, { DOMAIN_TORUS, 17, DOMAIN_TORUS }, { DOMAIN_TORUS, 32, DOMAIN_TORUS }, { DOMAIN_LADDER, 16, DOMAIN_LADDER },
+        { DOMAIN_LADDER, 6, DOMAIN_LADDER }, { DOMAIN_NONE, 1, DOMAIN_NONE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct machine m = toy_machine(32, 16, cases[i].of_machine, GATEWAY_DIRECT);
+        assert_int_equal(topology_of_partition(&m, cases[i].n_in_use), cases[i].want);
+    }
+}
+
+/* From row 0 to row 6 of 8: two rails round a torus, six along a ladder; all else is that of a machine whose rails are open. */
+static void a_ladder_has_no_way_round(void **state)
+{
+    (void)state;
+    struct machine torus = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE), ladder = toy_machine(16, 16, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology whole, part, open = build(&ladder, NULL);
+    uint32_t links[16];
+    size_t n_round, n_along;
+    char *want, *got;
+    assert_true(topology_build(&whole, &torus, NULL, &a, &err) && topology_build_as(&part, &torus, DOMAIN_LADDER, NULL, &a, &err));
+    assert_true(topology_route(links, 16, &n_round, &whole, 0, 12, &err) && topology_route(links, 16, &n_along, &part, 0, 12, &err));
+    assert_int_equal(n_round, 2);
+    assert_int_equal(n_along, 6);
+    PRINTED(want, topology_print(f, &open));
+    PRINTED(got, topology_print(f, &part));
+    assert_string_equal(got, want);
+    free(want);
+    free(got);
+    arena_free(&a);
+}
+
 /* A cut link is dotted, both ways; the others are as they were. */
 static void a_cut_link_is_drawn_as_such(void **state)
 {
@@ -472,7 +508,8 @@ int main(void)
         cmocka_unit_test(a_slow_link_slows_and_a_busy_one_is_shared),
         cmocka_unit_test(a_dead_gateway_is_gone_round), cmocka_unit_test(as_many_kinds_as_rates),
         cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(a_cut_link_is_drawn_as_such), cmocka_unit_test(memories_there_are), cmocka_unit_test(golden_texts),
+        cmocka_unit_test(a_cut_link_is_drawn_as_such), cmocka_unit_test(a_part_of_a_torus_is_a_ladder), cmocka_unit_test(a_ladder_has_no_way_round),
+        cmocka_unit_test(memories_there_are), cmocka_unit_test(golden_texts),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

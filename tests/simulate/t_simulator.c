@@ -388,10 +388,37 @@ static void alike_operations_have_equal_plans(void **state)
     assert_true(n_first < n_ops / 3);
 }
 
+/* Two replicas of 8 IPUs have the same links in a torus of 64 as on a machine of 16, before and after eight replicas have had all of it. */
+static void a_partition_is_as_a_machine_of_its_size(void **state)
+{
+    (void)state;
+    struct simulator s;
+    uint64_t cycles[4];
+    static const char *const sets[4][2] = {
+        { "recipe.system=bow-pod16", "parallel.replicas=2" }, { "recipe.system=bow-pod64", "parallel.replicas=2" },
+        { "recipe.system=bow-pod64", "parallel.replicas=8" }, { "recipe.system=bow-pod64", "parallel.replicas=2" },
+    };
+    simulator_open(&s, &paths);
+    for (int i = 0; i < 4; i++) {
+        struct simulation sim;
+        struct result r;
+        struct err err = { "" };
+        assert_true(simulator_run(&s, &sim, &r, "mlperf-v2.0-closed-bow-pod64-bert-large", sets[i], 2, &err));
+        assert_int_equal(sim.topology->domain_topology, i == 2 ? DOMAIN_TORUS : DOMAIN_LADDER);
+        cycles[i] = sim.timeline.step_cycles;
+        simulation_free(&sim);
+    }
+    simulator_close(&s);
+    assert_int_equal(cycles[1], cycles[0]);
+    assert_true(cycles[2] > cycles[0]);
+    assert_int_equal(cycles[3], cycles[0]);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions), cmocka_unit_test_setup_teardown(sheets_beside_recipes, set_up, tear_down), cmocka_unit_test(keys_of_sheets_are_offered),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
     cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(nothing_outlives_who_stands_on_it), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
-    cmocka_unit_test(long_work_is_told), cmocka_unit_test(alike_operations_have_equal_plans),
+    cmocka_unit_test(long_work_is_told), cmocka_unit_test(a_partition_is_as_a_machine_of_its_size),
+    cmocka_unit_test(alike_operations_have_equal_plans),
 };
 TAP_MAIN(tests)
