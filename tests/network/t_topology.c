@@ -424,7 +424,7 @@ static void a_ladder_has_no_way_round(void **state)
     struct machine torus = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE), ladder = toy_machine(16, 16, DOMAIN_LADDER, GATEWAY_NONE);
     struct topology whole, part, open = build(&ladder, NULL);
     uint32_t links[16];
-    size_t n_round, n_along;
+    size_t n_round = 0, n_along = 0;
     char *want, *got;
     assert_true(topology_build(&whole, &torus, NULL, &a, &err) && topology_build_as(&part, &torus, DOMAIN_LADDER, NULL, &a, &err));
     assert_true(topology_route(links, 16, &n_round, &whole, 0, 12, &err) && topology_route(links, 16, &n_along, &part, 0, 12, &err));
