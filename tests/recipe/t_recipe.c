@@ -516,6 +516,22 @@ static void keys_that_matter_elsewhere(void **state)
     }
 }
 
+/* SGD's moment is of the weights' type; what is said of it holds. */
+static void a_moment_is_as_wide_as_its_weight(void **state)
+{
+    static const struct { const char *compute, *bytes; double want; } rows[] = {
+        { "precision.compute=fp16", "optimizer.state_bytes_per_param=", 2 }, { "precision.compute=fp32", "optimizer.state_bytes_per_param=", 4 },
+        { "precision.compute=fp32", "optimizer.state_bytes_per_param=3", 3 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        assert_true(LOAD(&l, "vendor-ipu-pod4-resnet50-tf1", rows[i].compute, rows[i].bytes));
+        assert_near(l.o.optimizer.state_bytes_per_param, rows[i].want, 0);
+        arena_free(&l.a);
+    }
+}
+
 static void an_optimizer_of_inference_is_known(void **state)
 {
     struct loaded l;
@@ -621,6 +637,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys), cmocka_unit_test(overrides_stand_in_place), cmocka_unit_test(required_keys_are_missed),
     cmocka_unit_test(every_recipe_is_sound),
     cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_that_matter_elsewhere),
-    cmocka_unit_test(an_optimizer_of_inference_is_known), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
+    cmocka_unit_test(a_moment_is_as_wide_as_its_weight), cmocka_unit_test(an_optimizer_of_inference_is_known), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
 };
 TAP_MAIN(tests)

@@ -156,7 +156,7 @@ const struct recipe_key recipe_keys[] = {
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads, "sgd, lars, adam or lamb; inference with one has the heads of pre-training"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
-           "bytes of moments per parameter; default: for each of adam and lamb framework.moment_bytes, for that of sgd and lars 2"),
+           "bytes of moments per parameter; default: for each of adam and lamb framework.moment_bytes, for that of sgd and lars a weight's"),
 
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),

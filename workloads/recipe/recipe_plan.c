@@ -132,6 +132,8 @@ static bool read_optimizer(struct plan_options *out, const struct recipe *r, str
             continue;
         if (out->training)
             out->optimizer = optimizers[i].o;
+        if (out->training && r->model.compute == COMPUTE_FP32)
+            out->optimizer.state_bytes_per_param *= 2;      /* moments of the weights' type; a framework's are told later */
         if (out->training && r->state_bytes_per_param > 0)
             out->optimizer.state_bytes_per_param = r->state_bytes_per_param;
         return true;
