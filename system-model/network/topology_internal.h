@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * topology_internal.h - what topology.c, route.c and collective.c share.
+ * topology_internal.h - what topology.c, route.c and the collectives share.
  */
 #ifndef TOPOLOGY_INTERNAL_H
 #define TOPOLOGY_INTERNAL_H
