@@ -5,9 +5,8 @@
 #ifndef PLANNED_H
 #define PLANNED_H
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/simulate/simulate.h"
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_options opt; struct err err; };
 

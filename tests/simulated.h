@@ -5,9 +5,9 @@
 #ifndef SIMULATED_H
 #define SIMULATED_H
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/simulate/simulator.h"
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 struct texts { const char *items[8]; size_t n; };
 
 static inline void run_with(struct simulation *sim, struct result *r, const char *recipe, struct texts sets, const struct model_paths *how,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_time_to_train.c - time to train by hand out of its parts, the batch that logs state, both manners, and coverage by simulated timing. */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/accuracy/simulated_runs.h"
 #include "results/calibration/system_fit.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <sys/stat.h>
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
-                                          .data_dir = "workloads/convergence" };
 static const char resnet[] = "mlperf-v2.0-closed-bow-pod16-resnet50", bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large";
 
 struct run { struct simulation sim; struct result r; struct plan_cache cache; struct err err; };

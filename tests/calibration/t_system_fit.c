@@ -3,9 +3,8 @@
  * t_system_fit.c - the fit of the system's constants finds again what rows were made with, and leaves alone what they cannot tell.
  */
 #include "tests/golden_text.h"
+#include "tests/model_paths.h"
 #include "results/calibration/system_fit.h"
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 /* A call shows in every one of these; collectives one a tensor in BERT alone; none streams its state. */
 static const char *const recipes[] = {

@@ -4,6 +4,7 @@
  * small run simulated, by what must hold of it.
  */
 #include "tests/golden_text.h"
+#include "tests/model_paths.h"
 #include "results/drawings/drawings.h"
 #include "results/drawings/scaling.h"
 #include "results/simulate/recompute_curve.h"
@@ -12,7 +13,6 @@
 
 static struct arena a;
 static struct err err;
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
 static const char pipelined[] = "vendor-ipu-pod16-resnet50-pipelined";
 
 static struct simulator *simulator(void)

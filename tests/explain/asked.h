@@ -5,6 +5,7 @@
 #ifndef ASKED_H
 #define ASKED_H
 #include "tests/golden_text.h"
+#include "tests/model_paths.h"
 #include "results/explain/diff.h"
 #include "results/explain/explain.h"
 
@@ -13,7 +14,6 @@
 
 static struct arena a;
 static struct err err;
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
 
 static inline struct simulator *simulator(void)
 {

@@ -8,6 +8,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
+#include "tests/model_paths.h"
 #include "results/explain/diff.h"
 #include "results/explain/explain.h"
 
@@ -87,7 +88,6 @@ static void split(struct side sides[2], const struct texts *lines)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
     static struct simulator by;
     static size_t n_inputs;
     char text[1024];

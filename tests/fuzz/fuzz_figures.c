@@ -5,6 +5,7 @@
  * Figures of recipes are only read: fuzz_model simulates. Law: every row has a verdict, and a simulated value is a number.
  */
 #include "tests/fuzz/fuzz.h"
+#include "tests/model_paths.h"
 #include "results/accuracy/check.h"
 
 #include <math.h>
@@ -26,8 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static struct simulator simulator;
     static size_t n_inputs;
-    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
-                                 .data_dir = "workloads/convergence" };
     struct arena a = {0};
     struct err err = { "" };
     struct figures figures = {0};

@@ -5,6 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/laws.h"
+#include "tests/model_paths.h"
 #include "workloads/onnx/onnx.h"
 
 #include <inttypes.h>
@@ -42,7 +43,6 @@ static const char *recipe_of(const char *onnx, const struct onnx_options *o, str
 
 static void simulate_file(const char *onnx, const struct onnx_options *o, struct arena *a)
 {
-    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
     static struct plan_cache plans;
     struct simulation sim;
     struct result r;

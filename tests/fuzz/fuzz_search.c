@@ -8,6 +8,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
+#include "tests/model_paths.h"
 #include "results/search/search.h"
 #include "results/sweep/space.h"
 
@@ -15,7 +16,6 @@
 
 enum { MOST_ACCUMULATION = 32, MOST_SPACE = 100, FEW = 6, MOST_VALUES = 3 };
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 static const char *const recipes[] = { "vendor-ipu-pod4-resnet50-caraml", "vendor-ipu-m2000-bert-base-infer-b16", "vendor-ipu-pod16-bert-base-ph1-popart" };
 static const char *const set[][2] = {       /* where nothing else is said, so that a space is small */
     { "parallel.micro_batch", "2" }, { "parallel.available_memory", "0.3" }, { "parallel.io_tiles", "32" }, { "parallel.recompute", "layer" },

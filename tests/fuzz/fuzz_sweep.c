@@ -8,11 +8,11 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
+#include "tests/model_paths.h"
 #include "results/sweep/sweep.h"
 
 enum { MOST_ACCUMULATION = 32, MOST_CONFIGURATIONS = 12, MOST_KEYS = 16 };
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 static const char *const recipes[] = { "vendor-ipu-pod4-resnet50-caraml", "vendor-ipu-m2000-bert-base-infer-b16", "vendor-ipu-m2000-resnet50-infer-b4" };
 
 /* Rows first to end - 1, under the header or without. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_what_if.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
 #include "tests/golden_text.h"
+#include "tests/model_paths.h"
 #include "results/simulate/simulate.h"
 
 static struct arena a;
 static struct err err;
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
 
 static struct what_ifs take(const char *const *overrides, size_t n)
 {

@@ -37,6 +37,17 @@ static inline void done(struct imported *r)
     free(r);
 }
 
+/* The first output of values; an image comes out in the file's order. */
+static inline double *executed(struct imported *r, double **v)
+{
+    graph_execute(&r->g, v);
+    const struct tensor *y = &r->g.tensors[r->im.output];
+    double *out = ARENA_ARRAY(&r->arena, double, tensor_elements(y));
+    for (uint64_t i = 0; i < tensor_elements(y); i++)
+        out[i] = v[r->im.output][r->im.output_is_image ? channels_last(i, y) : i];
+    return out;
+}
+
 /* Inputs filled with noise by name; the first output. Images go in and come out in the file's order. */
 static inline double *outputs(struct imported *r)
 {
@@ -48,12 +59,7 @@ static inline double *outputs(struct imported *r)
             v[r->im.inputs[i]][r->im.input_is_image[i] ? channels_last(k, t) : k] =
                 t->type == TYPE_INT32 ? (double)(k * 7 % 5) : draft_noise(t->name, k);
     }
-    graph_execute(&r->g, v);
-    const struct tensor *y = &r->g.tensors[r->im.output];
-    double *out = ARENA_ARRAY(&r->arena, double, tensor_elements(y));
-    for (uint64_t i = 0; i < tensor_elements(y); i++)
-        out[i] = v[r->im.output][r->im.output_is_image ? channels_last(i, y) : i];
-    return out;
+    return executed(r, v);
 }
 
 static inline uint32_t count_kind(const struct graph *g, enum op_kind kind)

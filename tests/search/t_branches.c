@@ -3,6 +3,7 @@
  * t_branches.c - what a search tries, and its bounds, of a model small enough for paper.
  */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/search/branches.h"
 
 /* ---- a stem, four blocks and heads ----------------------------------------------------------------------------- */
@@ -238,7 +239,6 @@ static void every_value_with_every_other(void **state)
  * activations alone fill a tile, no share of that micro-batch is tried, unless another key may make them smaller. */
 static void graphs_are_compiled_as_they_are_said(void **state)
 {
-    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
     static const char *const micro_batches[] = { "3", "5", "4000", "0" };
     (void)state;
     for (int with_format = 0; with_format < 2; with_format++) {

@@ -3,6 +3,7 @@
  * t_layouts.c - stages and layouts of models small enough for paper.
  */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/search/layouts.h"
 #include "results/simulate/simulate.h"
 #include "system-model/compiler/op_plan.h"
@@ -434,7 +435,6 @@ static void assert_no_host_link(const struct simulation *sim)
 
 static void what_a_plan_leaves_for_the_search(void **state)
 {
-    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
     static const struct { const char *recipe, *sets[2]; bool beside; size_t n_tied; } cases[] = {
         { "mlperf-v1.1-closed-ipu-pod16-bert-large", { "parallel.ipus_per_replica=1", "parallel.layers_per_ipu=" }, false, 1 },
         { "mlperf-v1.1-closed-ipu-pod16-resnet50", { "parallel.io_tiles=32", "parallel.recompute=layer" }, true, 0 },

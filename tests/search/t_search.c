@@ -3,16 +3,10 @@
  * t_search.c - the laws that branches are left by, on thousands of plans; and small searches beside every configuration simulated.
  */
 #include "tests/golden_text.h"
+#include "tests/model_paths.h"
+#include "tests/random.h"
 #include "results/search/layouts.h"
 #include "results/search/search.h"
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
-
-static uint32_t random_below(uint64_t *state, uint32_t n)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((*state >> 33) % n);
-}
 
 static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined", "vendor-ipu-pod16-bert-base-ph1-popart",
                                        "mlperf-v1.1-closed-ipu-pod16-resnet50" };

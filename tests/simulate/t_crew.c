@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_crew.c - threads that share out work: each piece done once, neighbours on one simulator, no more threads than there are chunks. */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/simulate/crew.h"
 #include <pthread.h>
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 enum { MOST = 40 };
 struct tally { uint32_t times[MOST]; const struct simulator *by[MOST]; };

@@ -3,17 +3,10 @@
  * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
  */
 #include "tests/test_folder.h"
+#include "tests/model_paths.h"
+#include "tests/random.h"
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
-
-/* The same numbers on every machine. */
-static uint32_t random_below(uint64_t *state, uint32_t n)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((*state >> 33) % n);
-}
 
 static const char *const recipes[] = {
     "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined", "vendor-ipu-pod16-bert-base-ph1-popart",

@@ -3,6 +3,7 @@
  * t_space.c - lists, ranges and tables as configurations; shards that take each once; parts joined again.
  */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/sweep/parts.h"
 #include "results/sweep/sweep.h"
 #include <unistd.h>
@@ -277,19 +278,19 @@ static void texts_that_name_no_shard(void **state)
 static char *joined(const char *const *texts, struct err *err)
 {
     char names[3][64], *out = NULL;
-    const char *paths[3];
+    const char *parts[3];
     size_t n = 0;
     struct arena a = {0};
     bool good;
     for (; n < 3 && texts[n]; n++) {
         snprintf(names[n], sizeof names[n], "part%zu", n);
-        paths[n] = names[n];
+        parts[n] = names[n];
         FILE *f = fopen(names[n], "w");
         assert_non_null(f);
         fputs(texts[n], f);
         fclose(f);
     }
-    PRINTED(out, good = parts_merge(f, "all.csv", paths, n, &a, err));
+    PRINTED(out, good = parts_merge(f, "all.csv", parts, n, &a, err));
     for (size_t i = 0; i < n; i++)
         unlink(names[i]);
     arena_free(&a);
@@ -357,7 +358,6 @@ static void a_sweep_is_known_by_its_recipes(void **state)
     const char *one = temp_file(texts[0], strlen(texts[0]), ".ini");
     const char *const written[] = { one };
     struct track_record record = { .spread = { 0 } };
-    const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
     const struct sweep sweep = { .space = &w.s, .paths = &paths, .record = &record };
     space_start(&w.s, written, 1);
     for (size_t i = 0; i < N; i++) {
@@ -400,7 +400,6 @@ static void a_sweep_is_known_by_all_that_it_is(void **state)
         struct reference errors[2] = { { .configuration = all[i].names[0], .left_out = all[i].errors[0] },
                                        { .configuration = all[i].names[1], .left_out = all[i].errors[1] } };
         struct track_record record = { .references = { .items = errors, .n = 2 } };
-        const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
         const struct sweep sweep = { .space = &w.s, .paths = &paths, .record = &record, .sets = all[i].sets, .n_sets = 2 };
         start(&w);
         space_start(&w.s, all[i].recipes, 2);

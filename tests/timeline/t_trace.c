@@ -3,12 +3,11 @@
  * t_trace.c - the trace is JSON, its events sum to the result's breakdown, its counters carry the bytes that were sent.
  */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/simulate/simulate.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 static void run(struct simulation *sim, struct result *r, const char *recipe, const char *const *sets, size_t n_sets)
 {

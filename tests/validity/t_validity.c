@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_validity.c - distances and intervals by hand, what is left out of a fit, what lies beyond everything published. */
 #include "tests/check.h"
+#include "tests/model_paths.h"
 #include "results/validity/validity.h"
 
 #include <jansson.h>
@@ -10,7 +11,6 @@
 
 static struct arena a;
 static struct err err;
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
 
 /* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
 static struct properties one = { .name = { "bert", "train", "bert-large", "bow", "PopART", "fp16" }, .count = { [6] = 16, 4, 3, 1536, 512 } };
