@@ -18,6 +18,8 @@ printed assumptions
 for format in text csv json; do
     show machine dss8440 --format $format
 done
+show machine bow-pod256
+show machine c600
 show machine bow-pod64 --topology
 show machine ipu-pod16 --topology --format dot
 show machine ipu-pod16 --format json

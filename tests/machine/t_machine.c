@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_machine.c - spec sheets: what every sheet of the project gives, what is derived from it, what is refused and in which words. */
 #include "tests/check.h"
-#include "tests/golden_text.h"
+#include "tests/check.h"
 #include "system-model/machine/machine.h"
 
 #define SPECS "system-model/specs"
@@ -143,20 +143,6 @@ static void sheets_as_long_as_may_be(void **state)
     arena_free(&a);
 }
 
-static void golden_text(void **state)
-{
-    (void)state;
-    static const char *const names[] = { "dss8440", "bow-pod256" };
-    for (size_t i = 0; i < 2; i++) {
-        struct machine m = load(names[i]);
-        char *text;
-        PRINTED(text, machine_print(f, &m));
-        assert_golden(text, arena_printf(&a, "tests/golden/machine_%s.txt", names[i]), &a);
-        free(text);
-    }
-    arena_free(&a);
-}
-
 /* 128 products of 8 bits a tile and cycle on 1,472 tiles at 1.5 GHz; a Bow has none. */
 static void only_who_has_fp8_says_so(void **state)
 {
@@ -259,7 +245,7 @@ int main(void)
         cmocka_unit_test(off_chip_rates_are_those_of_the_board),
         cmocka_unit_test(every_sheet_loads),
         cmocka_unit_test(a_path_is_a_machine_too),
-        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(golden_text), cmocka_unit_test(only_who_has_fp8_says_so), cmocka_unit_test(power_that_nobody_gives),
+        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(only_who_has_fp8_says_so), cmocka_unit_test(power_that_nobody_gives),
         cmocka_unit_test(refusals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
-#include "tests/golden_text.h"
+#include "tests/check.h"
 #include <jansson.h>
 #include "workloads/recipe/recipe.h"
 #include "workloads/recipe/recipe_convergence.h"
@@ -571,7 +571,6 @@ static void keys_are_listed(void **state)
     char *text;
     (void)state;
     PRINTED(text, recipe_keys_print(f));
-    assert_golden(text, "tests/golden/keys.txt", &a);
     json_t *json = recipe_keys_json(), *key;
     size_t i = 0;
     for (const char *line = text; *line && strncmp(line, "[faults]", 8) != 0; line = strchr(line, '\n') + 1)
