@@ -30,7 +30,8 @@ show check --published tests/root/link-grid.csv --format csv        # every expe
 show check --published tests/root/links.csv --format markdown
 sed 's/,0\.1,calibrate/,0.001,calibrate/' tests/root/links.csv >"$work/strict.csv"
 show check --published "$work/strict.csv" --format markdown
-show check --published "$work/strict.csv" --format junit
+head -8 "$work/strict.csv" >"$work/few.csv"
+show check --published "$work/few.csv" --format junit
 # What a killed writer left is finished by who reads it, where it is whole.
 cp -r "$work/one" "$work/killed"
 for file in rows.csv manifest.json; do
