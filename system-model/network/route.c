@@ -127,15 +127,14 @@ static bool domain_route(uint32_t *links, size_t *n_links, const struct topology
 /* The way from hub to hub: straight, over one switch, or over two and the spine. */
 static size_t hub_nodes(uint32_t *nodes, const struct topology *t, uint32_t from_hub, uint32_t to_hub)
 {
-    uint32_t hubs_per_domain = t->n_hubs / t->n_domains;
     size_t n = 0;
     nodes[n++] = t->first_hub + from_hub;
     if (t->n_switches == 1)
         nodes[n++] = t->first_switch;
     if (t->n_switches > 1) {
-        nodes[n++] = t->first_switch + from_hub / hubs_per_domain;
+        nodes[n++] = t->first_switch + from_hub / hubs_per_domain(t);
         nodes[n++] = t->first_switch + t->n_domains;
-        nodes[n++] = t->first_switch + to_hub / hubs_per_domain;
+        nodes[n++] = t->first_switch + to_hub / hubs_per_domain(t);
     }
     nodes[n++] = t->first_hub + to_hub;
     return n;

@@ -53,6 +53,8 @@ struct link topology_link(const struct topology *t, uint32_t link);
 uint32_t topology_n_out(const struct topology *t, uint32_t node);
 uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i);
 
+/* The links lie in the arena; the machine, which the caller keeps, is pointed to. Fails where a fault names IPUs without a link, or a
+ * background flow has no route. */
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
                     struct arena *a, struct err *err);
 /* Of the part of a machine that so many IPUs are given. */

@@ -46,7 +46,6 @@ uint32_t emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, stru
 uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x);
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* the tensor itself where they are its own */
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
-enum data_type map_type(const struct mapper *p, int onnx_type);
 void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three to five dimensions */
 uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* its own; a scalar has one. Returns how many. */
 uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* the same, of many the first joined */
@@ -62,7 +61,9 @@ bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       
 bool map_alias(struct mapper *p);                                       /* output 0 is input 0, in whatever dimensions */
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* of a node's result; NULL: none, many, or it leaves the graph */
 
-/* map_weights.c: a constant of the file as a weight, or as state where nothing is to be trained; a vector of one number; what a tensor holds. */
+/* map_weights.c: the type that the graph has for one of the file's; a constant of the file as a weight, or as state where nothing is to be
+ * trained; a vector of one number; what a tensor holds. */
+enum data_type map_type(const struct mapper *p, int onnx_type);
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);

@@ -43,13 +43,6 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
     return tensor;
 }
 
-enum data_type map_type(const struct mapper *p, int onnx)
-{
-    if (onnx == ONNX_BOOL || onnx == ONNX_UINT8 || onnx == ONNX_INT8)
-        return TYPE_UINT8;
-    return onnx_is_whole(onnx) ? TYPE_INT32 : p->o->type;
-}
-
 /* ---- layouts -------------------------------------------------------------------------------------------------------- */
 
 /* [batch, height, width, channels] of a value of three to five dimensions. One spatial dimension is the width: PopLibs puts dimensions of

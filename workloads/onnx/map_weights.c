@@ -5,6 +5,13 @@
 #include "workloads/onnx/map_internal.h"
 #include <string.h>
 
+enum data_type map_type(const struct mapper *p, int onnx)
+{
+    if (onnx == ONNX_BOOL || onnx == ONNX_UINT8 || onnx == ONNX_INT8)
+        return TYPE_UINT8;
+    return onnx_is_whole(onnx) ? TYPE_INT32 : p->o->type;
+}
+
 /* Floats filled with one number, in a size that stands as an initialiser: a weight of a file without its numbers. */
 static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
 {
