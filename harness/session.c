@@ -6,6 +6,8 @@
 #include "results/published/derived.h"
 #include "results/library/root.h"
 #include "results/simulate/run_folder.h"
+#include "system-model/machine/fitted_chip.h"
+#include "system-model/machine/fitted_system.h"
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -56,13 +58,33 @@ bool session_folders(struct session *s, const struct options *o, struct err *err
     return take_folder(&s->paths.recipes_dir, o->recipes, "recipes", err);
 }
 
+static void tell_unfitted(const char *sheet, const char *const *names, size_t n, struct session *s)
+{
+    const char *path = arena_printf(&s->arena, "%s/%s", s->paths.specs_dir, sheet), **absent = ARENA_ARRAY(&s->arena, const char *, n);
+    struct sheet found;
+    size_t n_absent = 0;
+    if (access(path, F_OK) != 0) {
+        fprintf(stderr, "podbench: %s: no %s: its constants stand at their unfitted values; 'podbench calibrate --out DIR' makes it\n",
+                s->paths.specs_dir, sheet);
+        return;
+    }
+    if (!sheet_load(&found, path, &s->arena, NULL))
+        return;                         /* whoever needs it says what is wrong */
+    for (size_t i = 0; i < n; i++)
+        if (!sheet_find(&found, names[i]))
+            absent[n_absent++] = names[i];
+    if (n_absent)
+        fprintf(stderr, "podbench: %s: unfitted values stand for what it does not have: %s; 'podbench calibrate --out DIR' makes it anew\n",
+                path, names_list(absent, n_absent, &s->arena));
+}
+
 void session_tell_unfitted(struct session *s)
 {
-    const char *const sheets[] = { "fitted-chip.csv", "fitted-system.csv" };        /* as calibrate writes them */
-    for (size_t i = 0; i < sizeof sheets / sizeof *sheets; i++)
-        if (access(arena_printf(&s->arena, "%s/%s", s->paths.specs_dir, sheets[i]), F_OK) != 0)
-            fprintf(stderr, "podbench: %s: no %s: its constants stand at their unfitted values; 'podbench calibrate --out DIR' makes it\n",
-                    s->paths.specs_dir, sheets[i]);
+    const char *of_chip[MAX_FITTED], *of_system[N_FITTED_SYSTEM_NAMES];
+    fitted_chip_names(of_chip, &s->arena);
+    fitted_system_names(of_system);
+    tell_unfitted("fitted-chip.csv", of_chip, n_fitted_constants, s);
+    tell_unfitted("fitted-system.csv", of_system, N_FITTED_SYSTEM_NAMES, s);
 }
 
 /* Of a key that is set twice the last one holds. */

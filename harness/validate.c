@@ -30,6 +30,16 @@ static const char *constant_name(const struct csv_table *t, const struct csv_row
     return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
 }
 
+/* Of a table of fits in a column; of a fitted sheet at the head of its note, as calibrate writes it. "": not fitted. */
+static const char *standard_error(const struct csv_table *t, const struct csv_row *row, struct arena *a)
+{
+    static const char head[] = "standard error ";
+    const char *note = cell_of(t, row, "note"), *number = note + sizeof head - 1;
+    if (strncmp(note, head, sizeof head - 1) != 0)
+        return cell_of(t, row, "standard_error");
+    return arena_printf(a, "%.*s", (int)strcspn(number, ";"), number);
+}
+
 static void add_constants_json(json_t *array, const struct csv_table *t, struct arena *a)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
@@ -39,7 +49,7 @@ static void add_constants_json(json_t *array, const struct csv_table *t, struct 
         json_object_set_new(o, "name", json_string(constant_name(t, row, a)));
         json_object_set_new(o, "value", parse_f64(cell_of(t, row, "value"), &value) ? json_real(value) : json_null());
         json_object_set_new(o, "unit", json_string(cell_of(t, row, "unit")));
-        json_object_set_new(o, "standard_error", parse_f64(cell_of(t, row, "standard_error"), &error) ? json_real(error) : json_null());
+        json_object_set_new(o, "standard_error", parse_f64(standard_error(t, row, a), &error) ? json_real(error) : json_null());
         json_object_set_new(o, "source", json_string(cell_of(t, row, "source")));
         json_array_append_new(array, o);
     }
@@ -49,7 +59,7 @@ static void print_constants(const struct csv_table *t, struct arena *a)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
         const struct csv_row *row = &t->rows[i];
-        const char *error = cell_of(t, row, "standard_error");
+        const char *error = standard_error(t, row, a);
         printf("%-42s %s%s%s %s\n", constant_name(t, row, a), cell_of(t, row, "value"), *error ? " +- " : "", error,
                cell_of(t, row, "unit"));
     }

@@ -39,14 +39,19 @@ static const struct fitted_constant *constant_find(const char *key, struct arena
     return NULL;
 }
 
+void fitted_chip_names(const char **out, struct arena *a)
+{
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        out[i] = constant_name(&fitted_constants[i], a);
+}
+
 static bool set_constant(struct chip *chip, struct sheet *applied, const struct sheet *s, const struct sheet_row *row,
                          struct arena *a, struct err *err)
 {
     const struct fitted_constant *k = constant_find(row->key, a);
     if (!k) {
         const char *names[MAX_FITTED];
-        for (size_t i = 0; i < n_fitted_constants; i++)
-            names[i] = constant_name(&fitted_constants[i], a);
+        fitted_chip_names(names, a);
         return fail(err, "%s:%u: %.60s: not a fitted constant; known: %s", s->path, row->line, row->key,
                     names_list(names, n_fitted_constants, a));
     }

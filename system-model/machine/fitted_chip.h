@@ -15,6 +15,7 @@ struct fitted_constant {
 extern const struct fitted_constant fitted_constants[MAX_FITTED];
 extern const size_t n_fitted_constants;
 
+void fitted_chip_names(const char **out, struct arena *a);      /* the keys of the sheet: n_fitted_constants */
 /* Sets what specs_dir/fitted-chip.csv has for this chip, keys GENERATION.FIELD. No such file: nothing is fitted.
  * applied: the sheet with the rows of this chip alone; n_rows 0 for none. changes: values in place of the sheet's, or NULL. */
 bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct what_ifs *changes, struct arena *a,

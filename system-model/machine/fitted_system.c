@@ -32,6 +32,13 @@ const struct field throughput_error_field = {
     "throughput_error", "share", FIELD_F64, offsetof(struct fitted_system, throughput_error), 0, 10, NULL, false,
     "spread of ln(simulated / published), rows left out of the fit" };
 
+void fitted_system_names(const char **out)
+{
+    for (int i = 0; i < N_SYSTEM_CONSTANTS; i++)
+        out[i] = system_constants[i].field.name;
+    out[N_SYSTEM_CONSTANTS] = throughput_error_field.name;
+}
+
 void fitted_system_defaults(struct fitted_system *out)
 {
     *out = (struct fitted_system){0};
@@ -50,9 +57,8 @@ static bool set_row(void *out, const struct sheet *s, const struct sheet_row *ro
             return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
         return field_set(out, f, row->value, where, err);
     }
-    const char *names[N_SYSTEM_CONSTANTS + 1] = { [N_SYSTEM_CONSTANTS] = throughput_error_field.name };
-    for (int i = 0; i < N_SYSTEM_CONSTANTS; i++)
-        names[i] = system_constants[i].field.name;
+    const char *names[N_FITTED_SYSTEM_NAMES];
+    fitted_system_names(names);
     return fail(err, "%s: not a fitted constant of the system; known: %s", where, names_list(names, sizeof names / sizeof *names, a));
 }
 

@@ -27,6 +27,8 @@ enum { N_SYSTEM_CONSTANTS = 4 };
 extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
 extern const struct field throughput_error_field;       /* recorded beside them, not fitted */
 
+enum { N_FITTED_SYSTEM_NAMES = N_SYSTEM_CONSTANTS + 1 };
+void fitted_system_names(const char **out);             /* the keys of the sheet */
 void fitted_system_defaults(struct fitted_system *out);
 /* changes: values in place of the sheet's, or NULL. */
 bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
