@@ -459,6 +459,19 @@ static void fewer_that_fit(struct explanation *e, struct move *moves, const stru
     free(text);
 }
 
+/* Two regions, the larger first, and no third that holds nothing. */
+static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
+{
+    const struct tile_memory *counted = sim->plan.memory, tile = { .bytes = { [REGION_CODE] = 7, [REGION_TEMPORARIES] = 31 }, .total_bytes = 38 };
+    char *text;
+    sim->plan.memory = &tile;
+    PRINTED(text, explain_print(f, e));
+    assert_string_equal(lines_from(text, "memory of the fullest", 1),
+                        "  memory of the fullest tile, IPU 0: 38 of 638976 B: temporaries 31, code 7\n");
+    free(text);
+    sim->plan.memory = counted;
+}
+
 /* Moves of a made-up value of the recipe, of the machine and of the data, none of which is to be changed: 300, 250, ... us of a sample less. */
 static void what_helps_by_hand(void **state)
 {
@@ -480,6 +493,7 @@ static void what_helps_by_hand(void **state)
     explain(&e, &sim, &r, &q, &a);
     r.step_time_s = 1;
     e.moves = (struct moves){ .items = moves, .n = 8 };
+    a_tile_of_two_regions(&e, &sim);
     e.bound.least_waiting_share = 0.7448, e.bound.most_waiting_share = 0.7488, e.bound.class_share = 0.62;
     PRINTED(text, explain_print(f, &e));
     assert_string_equal(lines_from(text, "of a replica waits", 1), "  IPU 0 of a replica waits least: 74 % of its step; it spends 62 % on compute\n");

@@ -225,6 +225,8 @@ static void refusals(void **state)
         { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
         { "../specs/gc2", "../specs/gc2: No such file or directory" },
         { "x.csv", "x.csv: No such file or directory" },
+        { ".csv", "unknown machine '.csv'; known: bow, bow-2000, bow-pod1024, bow-pod128, bow-pod16, bow-pod256, bow-pod4, bow-pod64, c2, c600, "
+          "dss8440, gc2, gc200, ipu-65536, ipu-m2000, ipu-pod128, ipu-pod16, ipu-pod256, ipu-pod4, ipu-pod64" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct machine m;

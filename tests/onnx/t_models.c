@@ -284,22 +284,25 @@ static void inputs_without_batch(void **state)
 }
 
 /* A mean a channel is taken from an image of fixed sizes: three channels, no batch of three. Another operator, a column of another dimension,
- * one number for all, or a column that stands first say nothing: then the first dimension is the batch. */
+ * one number for all, a row of as many, or a column that stands first say nothing: then the first dimension is the batch. Of one image the
+ * batch is asked for. */
 static void channels_without_batch(void **state)
 {
-    static const struct { const char *column, *inputs; uint64_t dims[3], rows; } cases[] = {
-        { "Sub", "x m", { 3, 1, 1 }, 3 }, { "Div", "x m", { 3, 1, 1 }, 3 }, { "Max", "x m", { 3, 1, 1 }, 1 }, { "Sub", "x m", { 1, 6, 1 }, 1 },
-        { "Mul", "x m", { 1, 1, 1 }, 1 }, { "Sub", "m x", { 3, 1, 1 }, 1 },
+    static const struct { const char *column, *inputs, *image; size_t n_dims; uint64_t dims[3], batch, rows; } cases[] = {
+        { "Sub", "x m", "3,6,4", 3, { 3, 1, 1 }, 1, 3 }, { "Div", "x m", "3,6,4", 3, { 3, 1, 1 }, 1, 3 }, { "Max", "x m", "3,6,4", 3, { 3, 1, 1 }, 1, 1 },
+        { "Sub", "x m", "3,6,4", 3, { 1, 6, 1 }, 1, 1 }, { "Mul", "x m", "3,6,4", 3, { 1, 1, 1 }, 1, 1 }, { "Sub", "m x", "3,6,4", 3, { 3, 1, 1 }, 1, 1 },
+        { "Sub", "x m", "4,6,4", 1, { 4 }, 1, 1 },       { "Sub", "x m", "6,6,4", 3, { 1, 6, 1 }, 1, 1 },
+        { "Sub", "x m", "1,6,4", 3, { 1, 1, 1 }, 5, 5 }, { "Sub", "x m", "3,6,4", 3, { 3, 1, 1 }, 5, 3 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "3,6,4");
-        draft_weight(d, "m", 3, cases[i].dims);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].image);
+        draft_weight(d, "m", cases[i].n_dims, cases[i].dims);
         draft_weight(d, "w", DIMS(4, 2));
         draft_node(d, cases[i].column, cases[i].inputs, "c", "");
         draft_node(d, "MatMul", "x w", "p", "");
-        struct imported *r = import(d, "p c", (struct onnx_options){ .inference = true });
+        struct imported *r = import(d, "p c", (struct onnx_options){ .inference = true, .batch = cases[i].batch });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(graph_forward_mac(&r->g), cases[i].rows * 6 * 4 * 2);
         done(r);

@@ -398,6 +398,8 @@ static void einsums(void **state)
         { "Einsum", "1,2,3,4,5,6,7,8", "equation=...->...", "1x2x3x4x5x6x7x8" },
         { "Einsum", "2,3 4,5", "equation=ab,cb->ac", "its operands differ in dimension b" },
         { "Einsum", "2,3,4 3,4,5", "equation=...ab,...bc", "its operands differ in dimension Z" },
+        { "Einsum", "2,3,3", "equation=abb->a", "'abb->a'" WANTS },         { "Einsum", "3,2 2,3,3", "equation=ab,bcc->a", "'ab,bcc->a'" WANTS },
+        { "Einsum", "2,3 3,4", "equation=ab,bc->ad", "dimension d of the result is in no operand" },
         { "Einsum", "2,3", "equation=ab->ac", "dimension c of the result is in no operand" },
         { "Einsum", "2,3 3,4", "equation=ab->a", "'ab->a'" WANTS },         { "Einsum", "2,3", "equation=ab,bc->ac", "'ab,bc->ac'" WANTS },
         { "Einsum", "2,3 3,4 4,5", "equation=ab,bc->ac", "'ab,bc->ac'" WANTS },
