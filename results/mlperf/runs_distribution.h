@@ -25,7 +25,7 @@ struct run_timing {
     double noise;                               /* relative spread from run to run; negative: the table's time_noise */
 };
 
-double samples_per_step(const struct run_timing *t, double global_batch);
+double samples_per_step(const struct run_timing *t, double global_batch);      /* the timing's, or else the batch */
 
 struct distribution_request {
     const struct convergence *convergence;
@@ -67,6 +67,7 @@ struct run_distribution {
     double valid_probability;           /* enough runs converge */
 };
 
+/* The same for the same request and seed. Fails on values that no run can have, and where until_valid finds none in its number of draws. */
 bool distribution_draw(struct run_distribution *out, const struct distribution_request *q, struct arena *a, struct err *err);
 struct json_t *distribution_json(const struct run_distribution *d);     /* the caller owns it */
 void distribution_print(FILE *f, const struct run_distribution *d);

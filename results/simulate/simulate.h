@@ -42,7 +42,7 @@ struct model_paths {
  * shared by several; NULL: none. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
-void simulation_free(struct simulation *sim);
+void simulation_free(struct simulation *sim);       /* and its simulator, where it is its own */
 /* Every sheet that the simulation read, outermost first; returns how many. */
 enum { MAX_SHEETS = 8 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);

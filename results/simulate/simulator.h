@@ -36,7 +36,7 @@ struct simulator {
     struct keeper recipes, sheets, sheets_asked, topologies, graphs, compilers, convergences;
 };
 
-void simulator_open(struct simulator *out, const struct model_paths *paths);
+void simulator_open(struct simulator *out, const struct model_paths *paths);    /* reads nothing yet */
 void simulator_close(struct simulator *s);      /* after the last of its simulations is freed */
 
 /* Recipe, with overrides "section.key=value" and "machine.key=value" in order. What fails leaves nothing to free. */

@@ -59,7 +59,9 @@ struct compiler {
 const uint32_t *ops_alike(const struct graph *g, struct arena *a);
 /* What a layer's cost is before its operations are planned: parameters and bytes, the same on every chip. */
 const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a);
+/* Graph, topology and cache are the caller's, and outlive it; all that is compiled lies in the arena. */
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
+/* Never fails: what takes more memory than it is given says so in its costs. The same for equal options. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
 /* Shares of tile memory by layer, as the options take them; NULL stays NULL. */
 const double *compile_layer_memory(struct compiler *c, const double *shares);

@@ -39,6 +39,7 @@ struct conv_params {
     enum data_type type;
     uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 is as stride; dilation: 0 is 1 */
 };
+/* What a pass multiplies: of the gradients' passes too, as a convolution of its own. groups x [rows, inner] x [inner, columns]. */
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass);
@@ -73,7 +74,7 @@ struct plan_choice {
     struct bounds within;
 };
 
-uint64_t conv_shape_mac(const struct conv_shape *s);
+uint64_t conv_shape_mac(const struct conv_shape *s);        /* multiplications with padding are none */
 /* The product turned round, its operands and its result with it; false where this is no product. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s);
 /* Fastest plan within the bound, of a product either way round; the bound doubles until there is one.
@@ -88,6 +89,7 @@ bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const s
 struct layer_shape { uint32_t groups, rows, inner, columns; enum data_type type; };
 void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
                                const struct op_plan_options *opt);
+/* By what was chosen for another chip, as conv_plan_as. */
 bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
                                   const struct chip *chip, const struct op_plan_options *opt);
 #endif

@@ -25,9 +25,9 @@ enum part_class { CLASS_COMPUTE, CLASS_EXCHANGE, CLASS_SYNC, CLASS_LINKS, CLASS_
 extern const char *const part_class_names[N_PART_CLASSES];
 extern const enum part_class part_classes[N_PARTS];
 struct cycles { uint64_t part[N_PARTS]; };
-uint64_t cycles_total(const struct cycles *c);
+uint64_t cycles_total(const struct cycles *c);                                  /* of all parts */
 uint64_t cycles_of_class(const struct cycles *c, enum part_class class);
-void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);     /* part by part, times over */
 /* Compute to part; exchange and sync to theirs. */
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);
 /* Seconds on this chip's clock, rounded up; MOST_CYCLES where it is more, or not a number. plan_build refuses a step as long as that

@@ -94,6 +94,7 @@ enum vector_work {
     WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
     N_VECTOR_WORKS
 };
+/* n_elements spread evenly over the options' tiles. */
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type,
                       const struct chip *chip, const struct op_plan_options *opt);
 

@@ -17,9 +17,12 @@ struct amp {
     double conflict_cycles;             /* and more, where the memory serves its two loads one after the other */
     uint64_t element_bytes, partial_bytes, result_bytes;
 };
+/* Of types that the chip multiplies (chip_multiplies()). With other units than its own it loads as many weights. */
 struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);
 
+/* Convolution vertices. groups: of the convolution; in_groups and out_groups: of channels, in grains of the AMP; positions, rows and width:
+ * of the field on this tile; kernel_h, kernel_w: elements of the kernel. */
 uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
                         uint64_t out_groups, uint64_t positions);
 
@@ -41,6 +44,7 @@ uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t
 
 /* Adds depth partials for each of n outputs of this tile. */
 uint64_t reduce_cycles(const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
+/* Of n elements of this tile. */
 uint64_t cast_cycles(const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes);
 uint64_t zero_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes);
 uint64_t dynamic_slice_cycles(const struct chip *chip, uint64_t n);
@@ -77,6 +81,7 @@ uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_
 /* rows: output rows of this tile; each of `vectors` vectors takes kernel_elements steps. */
 uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,
                      bool max_backward);
+/* Cells of the lattice of time steps and labels on this tile, forward or backward. */
 uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells);
 
 #endif

@@ -158,15 +158,16 @@ struct graph {
 
 /* ---- building ----------------------------------------------------------------------- */
 
+/* Empty, growing in the arena, which outlives it; names are the caller's. */
 void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct arena *a);
 uint32_t graph_layer(struct graph *g, struct layer layer);      /* opens a layer; later ops belong to it */
 uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
                       uint32_t n_dims, const uint64_t *dims);
-/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor.
+/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of slices in pieces
+ * the first, the others have the next ids.
  * A shape that does not fit is the builder's bug: assert. */
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
                   struct op_attributes at);
-/* Outputs of one operation have consecutive ids (slices in pieces). */
 
 /* Every pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
  * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it

@@ -17,6 +17,7 @@ struct power {
     const struct sheet_row *row; const struct sheet *sheet;     /* where at_work_w comes from */
     const char *missing;                /* NULL: it is known */
 };
+/* Of the first n_ipus of the machine. */
 void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus);
 /* Mean power of a step that waits for this share of its time. */
 double power_mean_w(const struct power *p, double waiting_share);

@@ -45,6 +45,7 @@ struct collective_cost {
     enum collective_method method;          /* the one used */
     double busiest_bytes[N_LINK_KINDS];     /* on the busiest link of each kind */
 };
+/* Fails on a request that the machine cannot serve: an IPU that it has not, a method that wants another shape, a route that is cut. */
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err);
 

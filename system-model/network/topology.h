@@ -48,7 +48,7 @@ struct faults {
 
 struct flow { uint32_t from, to; double bytes; };
 
-struct link topology_link(const struct topology *t, uint32_t link);
+struct link topology_link(const struct topology *t, uint32_t link);        /* by its number, 0 to n_links - 1, with what is at fault */
 /* Links that leave a node, in the order of their numbers. */
 uint32_t topology_n_out(const struct topology *t, uint32_t node);
 uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i);

@@ -95,6 +95,8 @@ struct plan {
     uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
 };
 
+/* Every decision of one step. What does not fit the memory is no failure but a plan that says so (fits); fails on options that no program
+ * can have, and on a step of MOST_CYCLES or more. The plan points into the compiler. */
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);   /* plan.c: as asked */
 double ipu_available_memory(const struct plan_options *o, uint32_t ipu);    /* share of tile memory for temporaries */

@@ -31,6 +31,7 @@ struct timeline {
     struct span *spans; size_t n_spans, cap_spans;
     struct timeline_row *rows; uint32_t n_rows;
 };
+/* Fails on replicas of more than MAX_STAGES IPUs. The plan outlives it; spans lie in the arena. */
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
 void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the picture, and by IPU what the step is spent on; each span too */
 /* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */

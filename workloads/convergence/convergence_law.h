@@ -18,7 +18,7 @@ struct convergence_law {
     size_t n;
 };
 
-double law_at(const struct convergence_law *l, double batch);
+double law_at(const struct convergence_law *l, double batch);       /* in the unit of e0; batch in samples */
 /* For batches beyond the data: where the law with g > 1 would ask for more steps than at a smaller batch, the steps stay at their least
  * (maximal data parallelism, Shallue et al. 2019). */
 double law_beyond(const struct convergence_law *l, double batch);

@@ -15,8 +15,10 @@ struct builder {
     bool training;
     uint64_t batch;
 };
+/* Empty; its name and options are the caller's. Functions that build return the tensor that comes out. */
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a);
 
+/* Opens a layer, struct layer's fields; all that is built belongs to it until the next one. */
 uint32_t build_layer(struct builder *b, enum layer_role role, uint32_t block_id, uint32_t part_id, uint32_t n_parts,
                      const char *name);
 #define DIMS(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), (const uint64_t[]){ __VA_ARGS__ }

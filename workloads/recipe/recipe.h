@@ -72,9 +72,11 @@ struct recipe_file {
     struct ini_file file;
     struct recipe plain; bool is_whole;         /* without overrides, where that makes a recipe */
 };
+/* By id in recipes_dir, or by path. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
 /* Refuses a recipe that stands twice in a list, by one name or by two. */
 bool recipes_stand_once(const char *const *ids, size_t n, const char *recipes_dir, struct err *err);
+/* "section.key=value" on top, in order. Fails on what makes no recipe, with file, line and key. */
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
 /* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. p: the plan that
@@ -100,9 +102,8 @@ struct recipe_setting {
 size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);
 /* The rest of the options: the recipe's framework as its sheet has it, with what the recipe sets on top. */
 bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err);
-/* Field table of all keys: for --help and the README. */
 bool recipe_key_is_text(const char *name);      /* "section.key"; false: a number, or none of the table */
-void recipe_keys_print(FILE *f);
+void recipe_keys_print(FILE *f);                /* every key, what it may be and what it means: podbench list keys */
 struct json_t *recipe_keys_json(void);          /* an array of objects; jansson, the caller owns it */
 
 #endif
