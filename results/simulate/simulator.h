@@ -3,11 +3,11 @@
  * simulator.h - simulations one after the other, with everything kept that does not change from one to the next.
  *
  * Kept, each by what it depends on: recipe files (their name), sheets (their names, what is given in place of their values), link
- * graphs (sheets, whether a torus is used as one, faults), graphs (the keys that shape them), compiled layers, collectives and copies (graph and link graph),
- * samples to converge (benchmark, round, batch, optimizer), the search of splits (shape, chip, options). A changed key invalidates
- * what depends on it and nothing else, and a result is the same to the bit whatever was simulated before. Files are read once: a
- * simulator does not see later changes.
- * What no living simulation uses is dropped when more than limit_bytes are kept. One thread at a time.
+ * graphs (sheets, whether a torus is used as one, faults), graphs (the keys that shape them), compiled layers, collectives and copies
+ * (graph and link graph), samples to converge (benchmark, round, batch, optimizer), the search of splits (shape, chip, options). A changed
+ * key invalidates what depends on it and nothing else, and a result is the same to the bit whatever was simulated before. Files are read
+ * once: a simulator does not see later changes. What no living simulation uses is dropped when more than limit_bytes are kept. One thread
+ * at a time.
  */
 #ifndef SIMULATOR_H
 #define SIMULATOR_H

@@ -20,8 +20,9 @@ struct reference {
 };
 struct references { struct reference *items; size_t n, cap; };
 
-/* One a configuration with a published throughput, context too: whoever is near it should know how far off it was. Simulates them, and those that calibrate once more for
- * each constant that was fitted to runs. Those whose recipe cannot be simulated are left out: podbench check names them. */
+/* One a configuration with a published throughput, context too: whoever is near it should know how far off it was. Simulates them, and
+ * those that calibrate once more for each constant that was fitted to runs. Those whose recipe cannot be simulated are left out: podbench
+ * check names them. */
 void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a);
 void references_write(FILE *f, const struct references *r);
 /* No such file: none. */

@@ -128,7 +128,8 @@ void new_folder_drop(struct new_folder *folder);
 void folder_settle(const char *path);   /* a writer killed in that moment has left the new one beside it: it takes the name */
 /* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
-/* Refuses a name or a file that stands twice in a list; names: as whoever asked wrote them. Files that are not there are told by their names alone. */
+/* Refuses a name or a file that stands twice in a list; names: as whoever asked wrote them. Files that are not there are told by their
+ * names alone. */
 bool files_stand_once(const char *const *names, const char *const *paths, size_t n, struct err *err);
 bool is_device(const char *path);       /* is there, and no regular file: nothing can take its place */
 /* The file that a symbolic link stands for, or the path itself: what takes its place leaves the link. NULL: a link to nothing. free() it. */
