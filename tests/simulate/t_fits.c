@@ -5,6 +5,24 @@
 #include "results/simulate/remedies.h"
 #include <jansson.h>
 
+struct remedied { struct simulator s; struct simulation sim; struct result r; struct remedy list[MAX_REMEDIES]; size_t n; };
+
+/* What would help a recipe with these settings. */
+static void find_remedies(struct remedied *y, const char *recipe, const char *const *sets, size_t n_sets)
+{
+    struct err err = { "" };
+    *y = (struct remedied){ .n = 0 };
+    simulator_open(&y->s, &paths);
+    assert_true(simulator_run(&y->s, &y->sim, &y->r, recipe, sets, n_sets, &err));
+    assert_true(remedies_find(y->list, &y->n, &y->sim, recipe, sets, n_sets, &y->sim.arena, &err));
+}
+
+static void forget_remedies(struct remedied *y)
+{
+    simulation_free(&y->sim);
+    simulator_close(&y->s);
+}
+
 /* What is listed is what simulating it says; those that fit come first, the fastest of them leading; two together where none alone helps. */
 static void remedies_do_what_they_say(void **state)
 {
@@ -15,22 +33,19 @@ static void remedies_do_what_they_say(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct simulator s;
-        struct simulation sim = {0}, again = {0};
-        struct remedy list[MAX_REMEDIES];
+        struct simulation again = {0};
         struct result r;
         struct err err = { "" };
-        size_t n;
-        simulator_open(&s, &paths);
-        assert_true(simulator_run(&s, &sim, &r, cases[i].recipe, &cases[i].override, 1, &err));
-        assert_false(r.fits);
-        assert_true(remedies_find(list, &n, &sim, cases[i].recipe, &cases[i].override, 1, &sim.arena, &err));
+        struct remedied y;
+        find_remedies(&y, cases[i].recipe, &cases[i].override, 1);
+        assert_false(y.r.fits);
+        const struct remedy *list = y.list;
         assert_true(list[0].fits == cases[i].fits && (strstr(list[0].what, ", and ") != NULL) == cases[i].pairs);
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < y.n; k++) {
             const char *sets[MAX_REMEDY_SETS + 1] = { cases[i].override };
             for (uint32_t m = 0; m < list[k].n_sets; m++)
                 sets[m + 1] = list[k].sets[m];
-            assert_true(simulator_run(&s, &again, &r, cases[i].recipe, sets, list[k].n_sets + 1, &err));
+            assert_true(simulator_run(&y.s, &again, &r, cases[i].recipe, sets, list[k].n_sets + 1, &err));
             assert_true(r.fits == list[k].fits && r.throughput_samples_per_s == list[k].throughput_samples_per_s);
             assert_true(r.memory_shortfall_bytes_per_tile == list[k].shortfall_bytes_per_tile);
             assert_true(list[k].fits || !strstr(list[k].what, ", and "));
@@ -39,9 +54,8 @@ static void remedies_do_what_they_say(void **state)
                         : list[k - 1].shortfall_bytes_per_tile <= list[k].shortfall_bytes_per_tile)));
             simulation_free(&again);
         }
-        assert_true(n > 2);
-        simulation_free(&sim);
-        simulator_close(&s);
+        assert_true(y.n > 2);
+        forget_remedies(&y);
     }
 }
 
@@ -62,22 +76,14 @@ static void what_is_tried(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct simulator s;
-        struct simulation sim = {0};
-        struct remedy list[MAX_REMEDIES];
-        struct result r;
-        struct err err = { "" };
-        size_t n;
         char tried[N_WHATS + 1] = "--------";
-        simulator_open(&s, &paths);
-        assert_true(simulator_run(&s, &sim, &r, cases[i].recipe, &cases[i].override, 1, &err));
-        assert_true(remedies_find(list, &n, &sim, cases[i].recipe, &cases[i].override, 1, &sim.arena, &err));
-        for (size_t k = 0; k < n; k++)
+        struct remedied y;
+        find_remedies(&y, cases[i].recipe, &cases[i].override, 1);
+        for (size_t k = 0; k < y.n; k++)
             for (size_t w = 0; w < N_WHATS; w++)
-                tried[w] = text_is(list[k].what, whats[w]) ? 'y' : tried[w];
+                tried[w] = text_is(y.list[k].what, whats[w]) ? 'y' : tried[w];
         assert_string_equal(tried, cases[i].tried);
-        simulation_free(&sim);
-        simulator_close(&s);
+        forget_remedies(&y);
     }
 }
 
@@ -111,21 +117,13 @@ static void twice_the_tiles_that_load(void **state)
     static const char *const sets[][2] = { { "parallel.micro_batch=160", "parallel.io_tiles=0" }, { "parallel.micro_batch=160", "parallel.io_tiles=40" } };
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct simulator s;
-        struct simulation sim = {0};
-        struct remedy list[MAX_REMEDIES];
-        struct result r;
-        struct err err = { "" };
-        size_t n, found = 0;
-        const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
-        simulator_open(&s, &paths);
-        assert_true(simulator_run(&s, &sim, &r, recipe, sets[i], 2, &err));
-        assert_true(remedies_find(list, &n, &sim, recipe, sets[i], 2, &sim.arena, &err));
-        for (size_t k = 0; k < n; k++)
-            found += list[k].n_sets == 1 && text_is(list[k].sets[0], "parallel.io_tiles=80");
+        size_t found = 0;
+        struct remedied y;
+        find_remedies(&y, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets[i], 2);
+        for (size_t k = 0; k < y.n; k++)
+            found += y.list[k].n_sets == 1 && text_is(y.list[k].sets[0], "parallel.io_tiles=80");
         assert_int_equal(found, i);
-        simulation_free(&sim);
-        simulator_close(&s);
+        forget_remedies(&y);
     }
 }
 
@@ -134,29 +132,21 @@ static void a_micro_batch_of_one_is_not_halved(void **state)
 {
     (void)state;
     for (int micro_batch = 1; micro_batch <= 2; micro_batch++) {
-        struct simulator s;
-        struct simulation sim = {0};
-        struct remedy list[MAX_REMEDIES];
-        struct result r;
-        struct err err = { "" };
-        size_t n;
         bool halves = false;
-        const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", *const sets[] = {
-            micro_batch == 1 ? "parallel.micro_batch=1" : "parallel.micro_batch=2", "parallel.gradient_accumulation=7", "machine.tile_memory_bytes=200000",
-            "machine.interleaved_bytes=131072" };
-        simulator_open(&s, &paths);
-        assert_true(simulator_run(&s, &sim, &r, recipe, sets, 4, &err) && !r.fits);
-        assert_true(remedies_find(list, &n, &sim, recipe, sets, 4, &sim.arena, &err));
-        for (size_t k = 0; k < n; k++)
-            if (text_is(list[k].what, "half the micro-batch")) {
+        const char *const sets[] = { micro_batch == 1 ? "parallel.micro_batch=1" : "parallel.micro_batch=2", "parallel.gradient_accumulation=7",
+                                     "machine.tile_memory_bytes=200000", "machine.interleaved_bytes=131072" };
+        struct remedied y;
+        find_remedies(&y, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 4);
+        assert_false(y.r.fits);
+        for (size_t k = 0; k < y.n; k++)
+            if (text_is(y.list[k].what, "half the micro-batch")) {
                 halves = true;
-                assert_int_equal(list[k].n_sets, 2);
-                assert_string_equal(list[k].sets[0], "parallel.micro_batch=1");
-                assert_string_equal(list[k].sets[1], "parallel.gradient_accumulation=14");
+                assert_int_equal(y.list[k].n_sets, 2);
+                assert_string_equal(y.list[k].sets[0], "parallel.micro_batch=1");
+                assert_string_equal(y.list[k].sets[1], "parallel.gradient_accumulation=14");
             }
-        assert_true(n > 0 && halves == (micro_batch == 2));
-        simulation_free(&sim);
-        simulator_close(&s);
+        assert_true(y.n > 0 && halves == (micro_batch == 2));
+        forget_remedies(&y);
     }
 }
 
