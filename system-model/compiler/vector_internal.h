@@ -49,6 +49,14 @@ void plan_view(struct passes *p, const struct work *w);
 void plan_resize(struct passes *p, const struct work *w);
 void plan_local_norm(struct passes *p, const struct work *w);
 
+/* vector_norms.c */
+void plan_norm(struct passes *p, const struct work *w);
+
+/* vector_lookups.c */
+void plan_gather(struct passes *p, const struct work *w);
+void plan_scatter(struct passes *p, const struct work *w);
+void plan_top_k(struct passes *p, const struct work *w);
+
 /* vector_recurrence.c */
 void plan_recurrence(struct passes *p, const struct work *w);
 

@@ -6,12 +6,9 @@
  * them has left them unevenly (popops maps an element-wise result as its operand), and runs one vertex over them (vertex_cost.c);
  * every compute set costs a sync. Where operands lie elsewhere their bytes are exchanged first. How many passes an operation takes is how
  * PopLibs (popops, popnn, poplin at 7eac0f2) and PopART build it; neighbours are not fused, as these frameworks run one operation after the other.
- *     batch norm    statistics (two sums in one pass), then subtract, multiply, multiply, add: 5 passes; inference 2
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
- *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
- *     scatter       the same split: each tile writes or adds the rows that it holds; the table is copied first
  *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
- *     top-k         a bitonic network over runs of k (see there), pairs of values and places
+ * Norms, lookups, functions of elements and recurrent layers have files of their own (vector_*.c).
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once a tile.
  */
 #include <assert.h>
@@ -119,78 +116,6 @@ static void plan_softmax(struct passes *p, const struct work *w)
     add_map(p, MAP_BINARY_IN_PLACE, w->n);
 }
 
-/* How many statistics a norm keeps: a channel's, a group's, or a row's. */
-static uint64_t norm_statistics(const struct work *w)
-{
-    if (w->op->kind == OP_BATCH_NORM)
-        return w->last;
-    if (w->op->kind == OP_LAYER_NORM)
-        return w->n / w->last;
-    return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
-}
-
-/* Between replicas: what this chip does to hand its sums over and take them back. */
-static void add_shared_statistics(struct passes *p, const struct work *w, uint64_t n)
-{
-    if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)
-        return;
-    add_map(p, MAP_COPY, n);
-    add_map(p, MAP_BINARY, n);
-}
-
-/* Less one vector's values, times another's: a value a row, or one a channel. */
-static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, bool by_row)
-{
-    add_vector_broadcast(p, 2 * n_statistics, n);
-    add_map_vector(p, n, by_row);
-    add_map_vector(p, n, by_row);
-}
-
-/* Mean and variance: two sums in one pass; the stable way, popnn's, sums, takes the mean away, then sums the squares. */
-static void add_statistics(struct passes *p, const struct work *w, uint64_t n, uint64_t k, bool by_row)
-{
-    bool stable = w->forward->at->stable;
-    add_reduction(p, MAP_REDUCE, by_row, n, k, stable ? 1 : 2);
-    add_shared_statistics(p, w, stable ? k : 2 * k);
-    if (!stable)
-        return;
-    add_vector_broadcast(p, k, n);
-    add_map_vector(p, n, by_row);
-    add_reduction(p, MAP_REDUCE, by_row, n, k, 1);
-    add_shared_statistics(p, w, k);
-}
-
-static void plan_norm(struct passes *p, const struct work *w)
-{
-    uint64_t n = w->n, k = norm_statistics(w);
-    bool by_row = w->op->kind == OP_LAYER_NORM;
-    if (w->op->pass == PASS_FORWARD) {
-        if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
-            add_whitening(p, n, k, false);
-            return;
-        }
-        add_statistics(p, w, n, k, by_row);
-        add_map(p, MAP_RSQRT, k);
-        add_whitening(p, n, k, by_row);
-        add_whitening(p, n, w->last, false);                        /* gamma and beta */
-        return;
-    }
-    if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        add_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
-        add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
-        return;
-    }
-    add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
-    add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
-    add_map(p, MAP_BINARY, n);
-    add_reduction(p, MAP_REDUCE, by_row, n, k, 2);
-    add_shared_statistics(p, w, 2 * k);
-    add_vector_broadcast(p, 2 * k, n);
-    add_map_vector(p, n, by_row);       /* less what the statistics pass back, one for each */
-    add_map(p, MAP_BINARY_IN_PLACE, n);
-    add_map_vector(p, n, by_row);
-}
-
 /* One window over the whole image is a reduction, as popnn does it (Pooling.cpp, substPoolingWithReduction); backward its gradient goes
  * to every element, where the maximum stood by a comparison. */
 static void plan_global_pool(struct passes *p, const struct work *w)
@@ -228,121 +153,6 @@ static void plan_pool(struct passes *p, const struct work *w)
     uint64_t items = ceil_div(rows * out->dims[2], p->n_tiles * vectors);
     add_superstep(p, pool_cycles(p->chip, items, vectors, kernel, w->backward && w->op->kind == OP_MAX_POOL));
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
-}
-
-/* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------- */
-
-struct gather_split { uint64_t rows, lookups, width; };
-
-static void add_gather_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups,
-                              uint64_t width)
-{
-    uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
-    uint64_t in = ceil_div(lookups, s->rows);
-    if (s->lookups > 1)                 /* each group of lookups has its own copy of the table */
-        add_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
-    add_exchange(p, lookups * 4);
-    add_superstep(p, gather_cycles(p->chip, lookups, in, part));
-    if (s->rows > 1) {
-        add_exchange(p, in * s->rows * part * p->element_bytes);
-        add_superstep(p, gather_cycles(p->chip, in, in, part));
-    }
-}
-
-static void add_scatter_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups,
-                               uint64_t width)
-{
-    uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
-    uint64_t in = ceil_div(lookups, s->rows), rows = ceil_div(table_rows, s->rows);
-    add_exchange(p, lookups * (part * p->element_bytes + 4));
-    add_superstep(p, scatter_add_cycles(p->chip, lookups, in, part));
-    if (s->lookups > 1) {
-        add_exchange(p, rows * part * p->element_bytes);
-        add_superstep(p, reduce_cycles(p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
-    }
-}
-
-typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups, uint64_t width);
-
-/* What several groups of tiles have written can be put together only where it is a sum. */
-static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
-{
-    struct { struct op_plan plan; uint64_t scratch_bytes; } best = { .plan.compute_cycles = UINT64_MAX };
-    struct op_plan empty = *p->plan;
-    for (uint64_t cut = 1; cut <= width; cut *= 2)
-        for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {
-            struct gather_split s = { rows, 1, cut };
-            for (s.lookups = 1; s.lookups * rows * cut <= p->n_tiles && s.lookups <= n_lookups && (in_groups || s.lookups == 1); s.lookups *= 4) {
-                struct op_plan try = empty;
-                struct passes q = *p;
-                q.plan = &try;
-                stages(&q, &s, table_rows, n_lookups, width);
-                if (op_plan_cycles(&try) >= op_plan_cycles(&best.plan))
-                    continue;
-                best.plan = try;
-                best.plan.n_tiles_used = (uint32_t)(rows * cut * s.lookups);
-                best.scratch_bytes = q.scratch_bytes;
-            }
-        }
-    *p->plan = best.plan;
-    p->scratch_bytes = best.scratch_bytes;
-}
-
-static void plan_gather(struct passes *p, const struct work *w)
-{
-    uint64_t n_lookups = w->n_out / w->last;
-    add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, true);
-}
-
-/* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. Backward the table's gradient is the result's, with zeros where
- * rows were replaced; that of the updates is looked up in it. */
-static void plan_scatter(struct passes *p, const struct work *w)
-{
-    uint64_t n_lookups = tensor_elements(&w->g->tensors[w->forward->inputs[1]]);
-    bool adds = w->forward->at->scatter == SCATTER_ADD;
-    for (uint32_t i = 0; i < w->op->n_outputs; i++) {
-        bool updates = w->backward && w->g->tensors[w->op->outputs[i]].of_tensor == w->forward->inputs[2];
-        if (!updates)
-            add_map(p, MAP_COPY, w->n);
-        if (updates || !(w->backward && adds))
-            add_best_split(p, updates ? add_gather_stages : add_scatter_stages, w->n / w->last, n_lookups, w->last, updates || adds);
-    }
-}
-
-/* ---- top-k: a bitonic network, as popops::topK is ------------------------------------------------------- */
-
-/* One stage: elements so far apart are compared in pairs, and both, or the larger alone, are kept with their places. Partners on other tiles
- * come over first. */
-static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart, bool larger_alone)
-{
-    uint64_t kept = larger_alone ? ceil_div(n, 2) : n;
-    if (apart >= tile_share(p, n))
-        add_exchange(p, tile_share(p, n) * (p->element_bytes + sizeof(int32_t)));
-    add_map(p, MAP_BINARY, ceil_div(n, 2));
-    add_map(p, MAP_SELECT, kept);
-    add_map(p, MAP_SELECT, kept);
-}
-
-static void add_merge(struct passes *p, uint64_t n, uint64_t run)
-{
-    for (uint64_t apart = run / 2; apart > 0; apart /= 2)
-        add_compare_exchange(p, n, apart, false);
-}
-
-/* With k rounded up to a power of two: runs of k are sorted, log2(k) (log2(k) + 1) / 2 stages over all elements; then, as long as a row has
- * more than one run, the larger of each two runs are kept (a stage) and sorted again (log2(k) stages over the half). The bitonic network is
- * Batcher's (1968). */
-static void plan_top_k(struct passes *p, const struct work *w)
-{
-    uint64_t k = 1, n = w->n, row = w->last;
-    while (k < w->forward->at->length)
-        k *= 2;
-    for (uint64_t run = 2; run <= k; run *= 2)
-        add_merge(p, n, run);
-    for (; row > k; row = max_u64(k, ceil_div(row, 2)), n = ceil_div(n, 2)) {
-        add_compare_exchange(p, n, k, true);
-        add_merge(p, ceil_div(n, 2), k);
-    }
 }
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
