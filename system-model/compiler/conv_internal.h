@@ -42,7 +42,7 @@ struct candidate {
     size_t order;                       /* in which it is tried: of equal plans the earlier one is kept */
 };
 
-enum { MAX_CANDIDATES = 16 };
+enum { MAX_CANDIDATES = 48 };       /* with 1024 units, in eight grains, 40 of the AMP and four others */
 struct candidates { struct candidate items[MAX_CANDIDATES]; size_t n; };
 
 /* Vertices in the order in which they are tried. */

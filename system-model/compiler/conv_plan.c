@@ -207,8 +207,7 @@ static void search_groups(struct search *f, const struct candidate *c, struct sh
 static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
 enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps };
 struct branch { const struct candidate *c; uint64_t serial_in, serial_out; double cycles; };
-struct branches { struct branch items[400]; size_t n; };
-_Static_assert(MAX_CANDIDATES * 2 * N_SERIAL <= 400, "input or output channels of each candidate, in each number of steps");
+struct branches { struct branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
 
 static void offer_branch(struct branches *b, struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
 {

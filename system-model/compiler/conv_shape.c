@@ -124,7 +124,7 @@ static struct candidate *add_candidate(struct candidates *list, enum vertex_kind
 /* Results lie in groups of so many channels (outChanGroup of poplin's planner, which prices any other as one to be regrouped). */
 enum { RESULT_GROUP = 16 };
 
-/* Output channels in grains of 16, or of 8 where that wastes less; AMP units serve a grain in passes. */
+/* AMP units serve a grain of output channels in passes; of a grain narrower than they are, so many alone work. */
 void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
                   uint64_t out_grain)
 {
@@ -137,18 +137,31 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, const str
         c->filter_height = amp.in_grain / in_grain;
 }
 
+enum { NARROW = 8 };
+
+/* The next narrower grain: 8 channels, doubled as often as is narrower; 0 after 8. */
+static uint64_t narrower(uint64_t grain)
+{
+    uint64_t next = NARROW;
+    while (2 * next < grain)
+        next *= 2;
+    return grain > NARROW ? next : 0;
+}
+
+/* Output channels in grains of all units, or of fewer where that wastes less. */
+static void add_out_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain)
+{
+    uint64_t wide = max_u64(amp.units, min_u64(amp.in_grain, RESULT_GROUP));
+    for (uint64_t grain = wide; grain > 0; grain = narrower(grain))
+        conv_add_amp(list, s, chip, amp, in_grain, grain);
+}
+
 static void add_amp_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
-    uint64_t wide = max_u64(amp.units, min_u64(amp.in_grain, RESULT_GROUP)), narrow = 8;
-    conv_add_amp(list, s, chip, amp, amp.in_grain, wide);
-    if (narrow < wide)
-        conv_add_amp(list, s, chip, amp, amp.in_grain, narrow);
+    add_out_grains(list, s, chip, amp, amp.in_grain);
     if (s->in_chans > amp.in_grain / 2 || s->kernel_h == 1 || s->type != TYPE_FP16)
         return;
-    uint64_t thin = s->in_chans <= amp.in_grain / 4 ? 4 : 8;    /* 4 or 2 kernel rows share a pass */
-    conv_add_amp(list, s, chip, amp, thin, wide);
-    if (narrow < wide)
-        conv_add_amp(list, s, chip, amp, thin, narrow);
+    add_out_grains(list, s, chip, amp, s->in_chans <= amp.in_grain / 4 ? 4 : 8);        /* 4 or 2 kernel rows share a pass */
 }
 
 static struct conv_shape columns_as_channels(const struct conv_shape *s)

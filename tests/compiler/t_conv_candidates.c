@@ -48,6 +48,31 @@ static void check(const struct conv_case *cases, size_t n, const struct chip *ch
 }
 #define CHECK(cases, ...) check(cases, sizeof cases / sizeof *cases, __VA_ARGS__)
 
+/* 50 units make 50 channels, or as many as 8 doubled are, down to 8; 64 as many twice over. With four channels the same again for four rows. */
+static void test_many_units(void **state)
+{
+    (void)state;
+    static const struct conv_case fifty[] = {
+        { 1, 1, 1, 24, 20, 1, 1, "1A16/50:1x1x24 1A16/32:1x1x24 1A16/16:1x1x24 1A16/8:1x1x24 1H4/1:1x1x24" },
+        { 1, 3, 1, 4, 20, 1, 1, "1N16/50:3x1x4 1N16/32:3x1x4 1N16/16:3x1x4 1N16/8:3x1x4 1N4/50*4:3x1x4 1N4/32*4:3x1x4 1N4/16*4:3x1x4 1N4/8*4:3x1x4 "
+                                "1A16/50:1x1x12j 1A16/32:1x1x12j 1A16/16:1x1x12j 1A16/8:1x1x12j 1H4/1:3x1x4" },
+    };
+    static const struct conv_case sixty_four[] = { { 1, 1, 1, 24, 20, 1, 1, "1A16/64:1x1x24 1A16/32:1x1x24 1A16/16:1x1x24 1A16/8:1x1x24 1H4/1:1x1x24" } };
+    struct chip chip = small_chip(7);
+    chip.conv_units_fp16_fp16 = 50;
+    CHECK(fifty, &chip, TYPE_FP16, PARTIALS_FP16, 0);
+    chip.conv_units_fp16_fp16 = 64;
+    CHECK(sixty_four, &chip, TYPE_FP16, PARTIALS_FP16, 0);
+    /* the longest list: the AMP with eight grains of 1024 units and less, of the kernel's elements, its columns, and these for two rows; HMAC twice */
+    const struct conv_params p = { .groups = 2, .batch = 2, .in_h = 15, .in_w = 17, .out_h = 15, .out_w = 17, .kernel_h = 3, .kernel_w = 5, .in_chans = 8,
+                                   .out_chans = 8, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct candidates list;
+    chip.conv_units_fp16_fp16 = 1024;
+    conv_candidates(&list, &s, &chip, &(struct op_plan_options){ .partials = PARTIALS_FP16, .available_memory = 0.6 });
+    assert_int_equal(list.n, 2 * 8 + 8 + 8 + 2);
+}
+
 /* The AMP's input chain takes 16 halves; its 16 units make 16 channels at once, or 8. Where channels fill half of it, or a quarter, two or four rows
  * of a kernel share a pass. Columns, then all elements, of a kernel may become channels; in whole grains they are laid out before. */
 static void test_halves(void **state)
@@ -131,5 +156,5 @@ static void test_other_types(void **state)
     CHECK(quarters_there, &chip, TYPE_FP8, PARTIALS_FP16, 0);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(test_halves), cmocka_unit_test(test_groups), cmocka_unit_test(test_other_types) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(test_many_units), cmocka_unit_test(test_halves), cmocka_unit_test(test_groups), cmocka_unit_test(test_other_types) };
 TAP_MAIN(tests)

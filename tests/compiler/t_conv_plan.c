@@ -58,6 +58,24 @@ static void test_a_product_is_a_convolution(void **state)
     assert_memory_equal(&product, &conv, sizeof conv);
 }
 
+/* More units at the same rate are no slower, as fewer may work: 18 make no result of 16 channels wait for more. At twice the rate, twice the units
+ * are faster. */
+static void test_more_units_are_no_slower(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct conv_shape s = matmul_conv_shape(1, 313, 80, 112, TYPE_FP16, PASS_FORWARD);
+    uint64_t first = op_plan_cycles(&(struct op_plan[]){ planned(&s, &chip, &options) }[0]);
+    const uint64_t units[] = { 18, 23, 32, 48, 64, 100, 256 };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        chip.conv_units_fp16_fp16 = units[i];
+        assert_true(op_plan_cycles(&(struct op_plan[]){ planned(&s, &chip, &options) }[0]) <= first);
+    }
+    chip.conv_units_fp16_fp16 = 2 * small_chip(7).conv_units_fp16_fp16;
+    chip.mac_fp16_fp16_per_cycle *= 2;
+    assert_true(op_plan_cycles(&(struct op_plan[]){ planned(&s, &chip, &options) }[0]) < first);
+}
+
 /* Four groups of one channel fill a slice vertex as one of four does, moved and multiplied together: all that is more is the order of
  * their weights, 12 cycles a turn for each of 3 rows of a kernel slice. Five groups leave three of eight channels empty. */
 static void test_depthwise_groups_go_together(void **state)
@@ -615,7 +633,7 @@ static void test_only_products_are_turned(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work), cmocka_unit_test(test_a_product_is_a_convolution),
-    cmocka_unit_test(test_depthwise_groups_go_together),
+    cmocka_unit_test(test_more_units_are_no_slower), cmocka_unit_test(test_depthwise_groups_go_together),
     cmocka_unit_test(test_more_positions_than_32_bits_hold), cmocka_unit_test(test_no_padding_where_all_divides),
     cmocka_unit_test(test_memory_forces_serial_steps), cmocka_unit_test(test_hmac_takes_steps),
     cmocka_unit_test(test_hmac_takes_columns_as_channels), cmocka_unit_test(test_images_beside_each_other_are_one_row),
