@@ -125,7 +125,8 @@ static void test_what_later_rounds_ask(void **state)
 }
 
 #define ERROR_LINE "sed -i '0,/\"eval_accuracy\"/{/\"eval_accuracy\"/{p;s/eval_accuracy/eval_error/;s/\"epoch_num\": [0-9]*/\"epoch_num\": 12/}}' " LOGS "'result_0.txt"
-/* An evaluation after run_stop is none of the run's; of two batches the last counts, of two divisions the first. A line of eval_error is read
+/* An evaluation after run_stop is none of the run's; of two batches the last counts, of two divisions the first. Thousandths
+ * of an epoch count; a text is no point, and the one before it holds. A line of eval_error is read
  * instead of those of eval_accuracy, from v3.0 on as one of them, and before v1.1 not at all. */
 static void test_what_comes_after_the_stop(void **state)
 {
@@ -133,6 +134,8 @@ static void test_what_comes_after_the_stop(void **state)
         { "true", "2.1.0", 3200, 38 },
         { "sed -i '/run_stop/{p;s/run_stop/eval_accuracy/;s/\"metadata\": {/&\"epoch_num\": 40, /}' " LOGS "'result_0.txt", "2.1.0", 3200, 38 },
         { "sed -i '/global_batch_size/{p;s/3200/3264/};/submission_division/{p;s/closed/open/}' " LOGS "'result_0.txt", "2.1.0", 3264, 38 },
+        { "sed -i 's/\"epoch_num\": 38/&.1237/' " LOGS "'result_0.txt", "2.1.0", 3200, 38.124 },
+        { "sed -i 's/\"epoch_num\": 38/\"epoch_num\": \"39\"/' " LOGS "'result_0.txt", "2.1.0", 3200, 34 },
         { ERROR_LINE, "2.1.0", 3200, 12 }, { ERROR_LINE, "1.0.0", 3200, 38 }, { ERROR_LINE, "3.0.0", 3200, 38 },
     };
     struct arena a = { 0 };

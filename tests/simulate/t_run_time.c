@@ -44,6 +44,15 @@ static void inference_trains_nothing(void **state)
     assert_true(r.latency_s > 0 && r.samples_to_converge == 0 && r.time_to_train_s == 0 && r.predicted_time_to_train_s == 0);
 }
 
+/* Nor does an evaluation of what does not say how long it trains, though MLPerf has reference points of it. */
+static void what_has_no_end_has_no_times(void **state)
+{
+    (void)state;
+    struct result r = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ { "training.epochs=" }, 1 });
+    assert_true(r.step_time_s > 0 && r.samples_to_converge == 0 && r.evaluation_time_s == 0 && r.eval_time_s == 0 && r.tail_time_s == 0);
+    assert_true(r.time_to_train_s == 0 && r.predicted_samples_to_converge == 0 && r.predicted_time_to_train_s == 0);
+}
+
 /* What no round of MLPerf holds is not scaled to its reference. */
 static void others_are_not_scaled(void **state)
 {
@@ -222,7 +231,8 @@ static void an_endless_evaluation_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
-    cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(others_are_not_scaled), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
+    cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(what_has_no_end_has_no_times),
+    cmocka_unit_test(others_are_not_scaled), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
     cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(evaluations_in_whole_calls),
     cmocka_unit_test(times_of_a_run_by_hand), cmocka_unit_test(fast_convergence_is_scaled_to_the_reference), cmocka_unit_test(an_endless_evaluation_is_refused),
 };

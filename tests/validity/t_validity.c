@@ -529,6 +529,34 @@ static void shares_follow_the_values(void **state)
     arena_free(&a);
 }
 
+/* Each step of PopART's BERT is a call: its time is fitted, as if the first and last listed. What is sourced, of the recipe or beyond the list
+ * is not. */
+static void a_share_by_hand(void **state)
+{
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+    struct simulator simulator;
+    struct question q = { .recipe = recipe, .simulator = &simulator };
+    struct simulation sim;
+    struct result r;
+    (void)state;
+    simulator_open(&simulator, &paths);
+    assert_true(simulator_run(&simulator, &sim, &r, recipe, NULL, 0, &err));
+    const char *call_s = arena_printf(&a, "%.10g", sim.fitted.call_s);
+    struct input call = { .name = "machine.call_s", .value = call_s, .unit = "s", .origin = ORIGIN_FITTED },
+                 clock = { .name = "machine.clock_hz", .value = "1.325e9", .unit = "Hz", .origin = ORIGIN_SOURCED },
+                 wait = { .name = "machine.host_latency_s", .value = "8.83e-6", .unit = "s", .origin = ORIGIN_FITTED };
+    struct input items[][3] = { { call, clock, wait }, { clock, call, wait }, { call, wait, clock } };
+    const size_t n[] = { 2, 2, 1 };
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        struct inputs inputs = { .items = items[i], .n = n[i] };
+        assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &r, &q, &a), sim.fitted.call_s / r.step_time_s, 1e-8);
+        assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &r, &q, &a), 0, 0);
+    }
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 /* The shares of the plan that was chosen are those of a machine that may choose again to a point, at most one and a half: the last recipe
  * here is the farthest off of all that there are (1.41 points). And they are the same whatever was asked before. */
 static void shares_are_of_the_chosen_plan(void **state)
@@ -633,7 +661,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider), cmocka_unit_test(groups_in_one_place),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(a_refit_of_two_constants), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(near_to_the_last_doubling), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
-    cmocka_unit_test(shares_are_of_the_chosen_plan),
+    cmocka_unit_test(a_share_by_hand), cmocka_unit_test(shares_are_of_the_chosen_plan),
 };
 
 TAP_MAIN(tests)
