@@ -34,6 +34,8 @@ struct layer_calls { struct { const char *key, *value; } items[MOST_CALLS]; size
 struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; const char *missing; };
 
 void layer_calls_add(struct layer_calls *c, const struct mllog_line *l, struct arena *a);
+/* A key of the submission, of which the edition judges the first line alone. */
+bool judged_once(const struct edition *e, const char *key);
 void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a);
 
 /* ---- the checks, line by line; what they own beyond the arena is freed by compliance_end -------------- */

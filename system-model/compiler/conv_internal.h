@@ -103,6 +103,9 @@ struct search conv_search_start(const struct conv_shape *s, const struct chip *c
 /* Keeps the split if it is the fastest so far and within the bound. False where its work alone takes longer than the fastest, or its
  * memory is beyond the bound: then so it is for larger shares. */
 bool conv_price(struct search *f, const struct candidate *c, const struct share *t);
+/* The vertex's amp as it runs with so many bytes of temporaries beside the operands. */
+struct amp conv_crowded_amp(const struct search *f, const struct candidate *c, uint64_t temp_bytes);
+/* conv_fill.c */
 void conv_fill_plan(struct op_plan *out, struct search *f);
 struct cost conv_gathering(const struct search *f, const struct candidate *c);
 bool conv_pads_tiles(const struct search *f, const struct candidate *c);

@@ -4,9 +4,10 @@
  *
  * One table names every member that a sheet may set: on which level (chip, board, system) it may stand, where it
  * must, its unit and its range. A system names its board, a board its chip; the outer sheet wins where both
- * set a value (a board that gives its chip fewer PCIe lanes). What belongs together is checked at the end.
+ * set a value (a board that gives its chip fewer PCIe lanes). What belongs together is checked at the end
+ * (machine_check.c).
  */
-#include "system-model/machine/machine.h"
+#include "system-model/machine/machine_internal.h"
 #include "system-model/machine/fitted_chip.h"
 #include "system-model/machine/what_if.h"
 #include <assert.h>
@@ -17,7 +18,7 @@
 enum level { CHIP = 1, BOARD = 2, SYSTEM = 4, OUTER = BOARD | SYSTEM, ANY = CHIP | BOARD | SYSTEM };
 
 static const char *const domain_names[] = { "none", "ladder", "torus", NULL };
-static const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
+const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
 
 const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
 
@@ -284,99 +285,6 @@ static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const
     return true;
 }
 
-/* ---- what belongs together ---------------------------------------------------------- */
-
-/* A multiply unit takes one operand of the data path's 8 bytes a cycle: PopLibs' chain of four over 32 bytes of weights. The workers'
- * own dot products take vector_bytes_per_cycle: a chip's rate is never below theirs, or it would be beaten by itself. */
-static bool check_mac(const struct machine *m, const char *path, struct err *err)
-{
-    enum { OPERAND_BYTES = 8 };
-    const struct chip *c = &m->chip;
-    const struct { const char *name; uint64_t mac, units, bytes; const char *units_name; } rates[] = {
-        { "mac_fp16_fp16_per_cycle", c->mac_fp16_fp16_per_cycle, c->conv_units_fp16_fp16, 2, "conv_units_fp16_fp16" },
-        { "mac_fp16_fp32_per_cycle", c->mac_fp16_fp32_per_cycle, c->conv_units_fp16_fp32, 2, "conv_units_fp16_fp32" },
-        { "mac_fp32_per_cycle", c->mac_fp32_per_cycle, c->conv_units_fp32, 4, "conv_units_fp32" },
-        { "mac_fp8_per_cycle", c->mac_fp8_per_cycle, c->conv_units_fp16_fp16, 1, "conv_units_fp16_fp16" },
-    };
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        uint64_t least = c->vector_bytes_per_cycle / rates[i].bytes;
-        if (rates[i].mac && rates[i].mac < least)
-            return fail(err, "%s: %s: %llu, but the workers' dot products of %llu bytes a cycle do %llu; raise it or lower vector_bytes_per_cycle",
-                        path, rates[i].name, (unsigned long long)rates[i].mac, (unsigned long long)c->vector_bytes_per_cycle, (unsigned long long)least);
-        if (rates[i].mac > rates[i].units * OPERAND_BYTES / rates[i].bytes)
-            return fail(err, "%s: %s: %llu, but %llu units fed %d bytes a cycle do at most %llu; lower it or raise %s", path,
-                        rates[i].name, (unsigned long long)rates[i].mac, (unsigned long long)rates[i].units, OPERAND_BYTES,
-                        (unsigned long long)(rates[i].units * OPERAND_BYTES / rates[i].bytes), rates[i].units_name);
-    }
-    return true;
-}
-
-static bool check_chip(const struct machine *m, const char *path, struct err *err)
-{
-    const struct chip *c = &m->chip;
-    if (c->interleaved_bytes > c->tile_memory_bytes)
-        return fail(err, "%s: interleaved_bytes: %llu of a tile's %llu", path, (unsigned long long)c->interleaved_bytes,
-                    (unsigned long long)c->tile_memory_bytes);
-    if (m->rung_links + 2 * m->rail_links > c->n_links)
-        return fail(err, "%s: rung_links: %llu, and twice %llu rail_links, are more than the %llu n_links of %s", path,
-                    (unsigned long long)m->rung_links, (unsigned long long)m->rail_links, (unsigned long long)c->n_links, c->name);
-    if (m->rung_through_links > 0 && m->rung_through_links >= m->rung_links)
-        return fail(err, "%s: rung_through_links: %llu of %llu rung_links leave none for the two chips themselves", path,
-                    (unsigned long long)m->rung_through_links, (unsigned long long)m->rung_links);
-    return true;
-}
-
-static bool check_counts(const struct machine *m, const char *path, struct err *err)
-{
-    const struct { const char *name; uint64_t whole, part; const char *part_name; } rules[] = {
-        { "n_ipus", m->n_ipus, m->ipus_per_board, "ipus_per_board" },
-        { "n_ipus", m->n_ipus, m->ipus_per_domain, "ipus_per_domain" },
-        { "ipus_per_domain", m->ipus_per_domain, m->ipus_per_board, "ipus_per_board" },
-        { "ipus_per_domain", m->ipus_per_domain, m->pcie_shared_ipus, "pcie_shared_ipus" },
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].whole % rules[i].part != 0)
-            return fail(err, "%s: %s: %llu is not a multiple of %s, %llu", path, rules[i].name,
-                        (unsigned long long)rules[i].whole, rules[i].part_name, (unsigned long long)rules[i].part);
-    if (m->ipus_per_domain > 1 && m->ipus_per_domain % 2 != 0)
-        return fail(err, "%s: ipus_per_domain: %llu is odd, want two columns", path, (unsigned long long)m->ipus_per_domain);
-    return true;
-}
-
-static bool check_links(const struct machine *m, const char *path, struct err *err)
-{
-    if (m->ipus_per_domain > 1 && m->domain_topology == DOMAIN_NONE)
-        return fail(err, "%s: domain_topology: none, but %llu IPUs in a domain; want ladder or torus", path,
-                    (unsigned long long)m->ipus_per_domain);
-    if (m->ipus_per_domain > 1 && (m->rung_links == 0 || (m->ipus_per_domain > 2 && m->rail_links == 0)))
-        return fail(err, "%s: %s: 0, so that the %llu IPUs of a domain have no way to each other", path,
-                    m->rung_links == 0 ? "rung_links" : "rail_links", (unsigned long long)m->ipus_per_domain);
-    uint64_t n_domains = m->n_ipus / m->ipus_per_domain;
-    if (n_domains == 1)
-        return true;
-    const char *missing = m->gateway_topology == GATEWAY_NONE ? "gateway_topology: none" :
-                          m->gateway_bytes_per_s == 0 ? "gateway_bytes_per_s: missing on the board" :
-                          m->gateway_efficiency == 0 ? "gateway_efficiency: missing on the board" : NULL;
-    if (missing)
-        return fail(err, "%s: %s, so that the %llu domains have no way to each other", path, missing, (unsigned long long)n_domains);
-    if (m->gateway_topology == GATEWAY_DIRECT && n_domains != 2)
-        return fail(err, "%s: gateway_topology: direct links two domains, not %llu; want switched or network", path,
-                    (unsigned long long)n_domains);
-    if (m->gateway_topology != GATEWAY_DIRECT && m->switch_latency_s == 0)
-        return fail(err, "%s: gateway_topology: %s, want switch_latency_s too", path, gateway_names[m->gateway_topology]);
-    return true;
-}
-
-static bool check_together(const struct machine *m, const char *path, struct err *err)
-{
-    if (m->streaming_bytes_per_s > 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
-        return fail(err, "%s: streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too", path);
-    if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
-        return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,
-                    (unsigned long long)m->pcie_shared_ipus);
-    return check_chip(m, path, err) && check_mac(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
-}
-
 /* ---- values given for one simulation -------------------------------------------------- */
 
 /* A key that no sheet has goes onto the outermost one that may have it. */
@@ -435,7 +343,7 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
     if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))
         return false;
     out->n_sheets += sheets[n].n_rows > 0;
-    return check_together(out, sheets[0].path, err);
+    return machine_check(out, sheets[0].path, err);
 }
 
 const struct sheet_row *machine_row(const struct machine *m, const char *key, const struct sheet **sheet)

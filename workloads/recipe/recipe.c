@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe.c - how one run is configured: a recipe's file read, its values overridden, its refusals, and what is asked of it.
+ * recipe.c - how one run is configured: a recipe's file read, its values overridden, its refusals.
  *
  * Which keys there are, and when each matters, is the table of recipe_keys.c.
  */
 #include "system-model/machine/sdk.h"
-#include "system-model/schedule/plan.h"
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe_internal.h"
-#include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -306,159 +303,6 @@ bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, co
 uint64_t recipe_global_batch(const struct recipe *r)
 {
     return r->model.micro_batch * r->gradient_accumulation * r->replicas;
-}
-
-/* One share for all, or one an IPU of the replica; what goes beyond is not read. */
-static bool has_idle_shares(const struct recipe *r)
-{
-    uint64_t n = 1;
-    for (const char *p = r->available_memory; p && *p; p++)
-        n += *p == ',';
-    return r->available_memory && n > r->ipus_per_replica;
-}
-
-/* Whether the framework's multiple is asked for at all: see check_schedule. */
-static bool runs_in_turns(const struct recipe *r)
-{
-    return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
-}
-
-/* What [framework] sets matters in training, and of some keys only where something else of the recipe has not settled it. That a program
- * reduces no outputs holds of one process too, and is no mistake there. */
-static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
-{
-    bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
-    const struct { const char *key; bool idle; } settled[] = {
-        { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
-        { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
-        { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !runs_in_turns(r) },
-        { "output_reductions", r->instances <= 1 && !text_is(value, "0") },
-    };
-    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
-        if (text_is(key, settled[i].key) && settled[i].idle)
-            return true;
-    return r->mode != MODE_TRAIN;
-}
-
-/* Only the sheets that the plan was made by can tell: whether the replicas are on one pod, whether a product has another factor of 0, and
- * whether micro-batches wait for their host exchange at all. */
-static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
-{
-    const struct plan_options *o = &p->options;
-    const struct framework *f = &o->framework;
-    uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
-    const struct { const char *section, *key; bool idle; } settled[] = {
-        { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
-        { "framework", "uploads_per_step", !(f->upload_s > 0) }, { "framework", "upload_s", !(f->uploads_per_step > 0) },
-        { "framework", "output_reductions", !(f->steps_per_call > 0) },
-        { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
-        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
-        { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
-    };
-    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
-        if (text_is(section, settled[i].section) && text_is(key, settled[i].key))
-            return settled[i].idle;
-    return false;
-}
-
-static bool is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
-{
-    const struct recipe_key *k = recipe_key_find(e->section, e->key);
-    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* what a file says of its source is no mistake */
-    return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
-        || (p && is_idle_in_plan(p, e->section, e->key));
-}
-
-bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a)
-{
-    *names = ARENA_ARRAY(a, const char *, r->n_entries);
-    *n = 0;
-    for (size_t i = 0; i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
-        if (is_idle(r, p, e))
-            (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
-        else if (text_is(e->key, "available_memory") && has_idle_shares(r))
-            (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
-                                            (unsigned)r->ipus_per_replica - 1);
-    }
-    return *n > 0;
-}
-
-size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a)
-{
-    *out = ARENA_ARRAY(a, struct recipe_setting, n_recipe_keys);
-    for (size_t i = 0; i < n_recipe_keys; i++) {
-        const struct recipe_key *k = &recipe_keys[i];
-        (*out)[i] = (struct recipe_setting){ .section = k->section, .field = &k->field, .matters = !k->matters || k->matters(r) };
-        for (size_t e = 0; e < r->n_entries; e++)
-            if (text_is(r->entries[e].section, k->section) && text_is(r->entries[e].key, k->field.name)) {
-                (*out)[i].value = r->entries[e].value;
-                (*out)[i].line = r->entries[e].line;
-            }
-    }
-    return n_recipe_keys;
-}
-
-bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err)
-{
-    const struct workload *w = workload_find(r->workload, err);
-    struct model_options o = r->model;
-    o.where = r->path;
-    o.inference = r->mode == MODE_INFER;
-    o.keeps_training_heads = r->optimizer_name;
-    return w && workload_graph(out, w, &o, a, err);
-}
-
-static bool shapes_graph(const struct field *f)
-{
-    return f->offset - offsetof(struct recipe, model) < sizeof(struct model_options);     /* unsigned: what stands before is far */
-}
-
-static size_t field_bytes(const struct field *f)
-{
-    return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : 8;
-}
-
-/* Without bytes it is only counted how many there are. */
-struct key_text { char *bytes; size_t n; };
-
-static void add_bytes(struct key_text *k, const void *bytes, size_t n)
-{
-    if (k->bytes)
-        memcpy(k->bytes + k->n, bytes, n);
-    k->n += n;
-}
-
-static void add_text(struct key_text *k, const char *text)
-{
-    add_bytes(k, text ? text : "", text ? strlen(text) + 1 : 1);
-}
-
-static void add_graph_key(struct key_text *k, const struct recipe *r)
-{
-    const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };
-    add_text(k, r->workload);
-    add_text(k, r->model.file);             /* these two no single key sets */
-    add_text(k, r->model.dimensions);
-    add_bytes(k, kind, sizeof kind);
-    for (size_t i = 0; i < n_recipe_keys; i++) {
-        const struct field *f = &recipe_keys[i].field;
-        const char *member = (const char *)r + f->offset;
-        if (shapes_graph(f) && f->type == FIELD_TEXT)
-            add_text(k, *(const char *const *)member);
-        else if (shapes_graph(f))
-            add_bytes(k, member, field_bytes(f));
-    }
-}
-
-const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
-{
-    struct key_text counted = { 0 }, k = { 0 };
-    add_graph_key(&counted, r);
-    k.bytes = arena_alloc(a, counted.n);
-    add_graph_key(&k, r);
-    *n_bytes = k.n;
-    return k.bytes;
 }
 
 double recipe_samples_per_item(const struct recipe *r)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * conv_fill.c - the plan of the split that was found best: what the chip pays beside the planner's estimate, code, and how its results lie.
+ */
+#include "system-model/compiler/assumed.h"
+#include "system-model/compiler/conv_internal.h"
+
+static uint64_t padded_mac(const struct candidate *c, const struct share *t)
+{
+    uint64_t kernel = c->vertex == VERTEX_AMP_NX1
+        ? ceil_div(t->kernel_h, c->filter_height) * c->filter_height : t->kernel_h;
+    return tiles_in_use(t) * share_steps(t) * t->groups * share_positions(t) * kernel * c->s.kernel_w
+         * t->in * c->in_grain * t->out * c->out_grain;
+}
+
+/* Pieces that reach a tile in one step, each from one other tile: operands lie over the tiles in order, channel
+ * groups outermost, so a tile's share of a channel group is one run (a row of the field each where the kernel is wider
+ * than one), cut where it leaves the tile that holds it. */
+static uint64_t received_pieces(const struct search *f)
+{
+    const struct share *t = &f->best;
+    const struct candidate *c = f->best_candidate;
+    uint64_t es = c->amp.element_bytes, steps = share_steps(t);
+    uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
+    uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
+                                                  * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
+    uint64_t runs = t->groups * t->in * (c->flat ? 1 : t->batch), run = share_positions(t) / (c->flat ? 1 : t->batch) * c->in_grain * es;
+    uint64_t weight_run = t->in * c->in_grain * c->out_grain * t->kernel_h * c->s.kernel_w * es;
+    uint64_t pieces = runs * (1 + run / held) + t->groups * t->out * (1 + weight_run / weights_held) + t->p_in * t->p_kernel;
+    return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
+}
+
+/* Exchange code: 3 instructions of 4 bytes a received piece, 24 bytes a superstep of control; vertex state: a
+ * worklist item of 8 bytes a worker, kernel element and channel group. */
+static uint64_t code_bytes(const struct search *f)
+{
+    const struct share *t = &f->best;
+    uint64_t steps = share_steps(t);
+    return 12 * received_pieces(f) + SUPERSTEP_CONTROL_BYTES * (f->best_cost.supersteps / steps + 1)
+         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 16 * (t->in + t->out);
+}
+
+/* A planner that chooses by its estimate: the chip pays for copies element by element what was measured. */
+static void pay_copies(const struct search *f, struct cost *k)
+{
+    if (k->copied_bytes == 0)
+        return;
+    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate->amp.element_bytes, f->shape->in_chans % 4 == 0);
+    uint64_t steps = share_steps(&f->best), more = max_u64(paid, k->planned_copies) - k->planned_copies;
+    k->compute += steps * more;
+    k->rearrange += steps * more;
+}
+
+/* Nor does the planner know that the vertices leave out positions where a kernel element meets padding alone. */
+static void leave_out_padding(const struct search *f, struct cost *k)
+{
+    struct candidate crowded = *f->best_candidate;
+    crowded.amp = conv_crowded_amp(f, f->best_candidate, k->temp_bytes);
+    k->compute -= share_steps(&f->best) * conv_padding_cycles(f->chip, &crowded, &f->best);
+}
+
+/* Outputs of the fullest tile over an even share; the tiles that share a sum share its outputs. */
+static double output_imbalance(const struct search *f)
+{
+    const struct share *t = &f->best;
+    uint64_t strides = (uint64_t)f->best_candidate->s.out_stride_h * f->best_candidate->s.out_stride_w, parts = t->p_in * t->p_kernel;
+    double fullest = (double)(t->serial_out * t->groups * share_positions(t) * t->out * f->best_candidate->out_grain * strides) / (double)parts;
+    double all = (double)f->shape->groups * (double)shape_positions(f->shape) * (double)f->shape->out_chans
+               * (double)(f->shape->out_stride_h * f->shape->out_stride_w);
+    double imbalance = fullest * (double)f->n_tiles / all;
+    return imbalance > 1 ? imbalance : 1;
+}
+
+void conv_fill_plan(struct op_plan *out, struct search *f)
+{
+    const struct share *t = &f->best;
+    struct cost *k = &f->best_cost;
+    pay_copies(f, k);
+    leave_out_padding(f, k);
+    *out = (struct op_plan){
+        .compute_cycles = k->compute, .exchange_cycles = k->exchange,
+        .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
+        .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
+        .padded_mac = padded_mac(f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
+        .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
+        .vertex = f->best_candidate->vertex,
+        .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
+        .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f),
+        .split = { .batch = (uint32_t)t->p_batch, .field = (uint32_t)t->p_field, .kernel = (uint32_t)t->p_kernel,
+                   .conv_groups = (uint32_t)t->p_groups, .in_chans = (uint32_t)t->p_in,
+                   .out_chans = (uint32_t)t->p_out, .serial_in = (uint32_t)t->serial_in,
+                   .serial_out = (uint32_t)t->serial_out, .in_grain = (uint32_t)f->best_candidate->in_grain,
+                   .out_grain = (uint32_t)f->best_candidate->out_grain },
+    };
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_idle.c - which keys a recipe gives, and which of them change nothing.
+ */
+#include "system-model/schedule/plan.h"
+#include "workloads/recipe/recipe_internal.h"
+
+/* One share for all, or one an IPU of the replica; what goes beyond is not read. */
+static bool has_idle_shares(const struct recipe *r)
+{
+    uint64_t n = 1;
+    for (const char *p = r->available_memory; p && *p; p++)
+        n += *p == ',';
+    return r->available_memory && n > r->ipus_per_replica;
+}
+
+/* Whether the framework's multiple is asked for at all: see check_schedule. */
+static bool runs_in_turns(const struct recipe *r)
+{
+    return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
+}
+
+/* What [framework] sets matters in training, and of some keys only where something else of the recipe has not settled it. That a program
+ * reduces no outputs holds of one process too, and is no mistake there. */
+static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
+{
+    bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
+    const struct { const char *key; bool idle; } settled[] = {
+        { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
+        { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
+        { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !runs_in_turns(r) },
+        { "output_reductions", r->instances <= 1 && !text_is(value, "0") },
+    };
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (text_is(key, settled[i].key) && settled[i].idle)
+            return true;
+    return r->mode != MODE_TRAIN;
+}
+
+/* Only the sheets that the plan was made by can tell: whether the replicas are on one pod, whether a product has another factor of 0, and
+ * whether micro-batches wait for their host exchange at all. */
+static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
+{
+    const struct plan_options *o = &p->options;
+    const struct framework *f = &o->framework;
+    uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
+    const struct { const char *section, *key; bool idle; } settled[] = {
+        { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
+        { "framework", "uploads_per_step", !(f->upload_s > 0) }, { "framework", "upload_s", !(f->uploads_per_step > 0) },
+        { "framework", "output_reductions", !(f->steps_per_call > 0) },
+        { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
+        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
+        { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
+    };
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (text_is(section, settled[i].section) && text_is(key, settled[i].key))
+            return settled[i].idle;
+    return false;
+}
+
+static bool is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
+{
+    const struct recipe_key *k = recipe_key_find(e->section, e->key);
+    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* what a file says of its source is no mistake */
+    return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
+        || (p && is_idle_in_plan(p, e->section, e->key));
+}
+
+bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a)
+{
+    *names = ARENA_ARRAY(a, const char *, r->n_entries);
+    *n = 0;
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        if (is_idle(r, p, e))
+            (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
+        else if (text_is(e->key, "available_memory") && has_idle_shares(r))
+            (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
+                                            (unsigned)r->ipus_per_replica - 1);
+    }
+    return *n > 0;
+}
+
+size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a)
+{
+    *out = ARENA_ARRAY(a, struct recipe_setting, n_recipe_keys);
+    for (size_t i = 0; i < n_recipe_keys; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        (*out)[i] = (struct recipe_setting){ .section = k->section, .field = &k->field, .matters = !k->matters || k->matters(r) };
+        for (size_t e = 0; e < r->n_entries; e++)
+            if (text_is(r->entries[e].section, k->section) && text_is(r->entries[e].key, k->field.name)) {
+                (*out)[i].value = r->entries[e].value;
+                (*out)[i].line = r->entries[e].line;
+            }
+    }
+    return n_recipe_keys;
+}
