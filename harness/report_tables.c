@@ -55,7 +55,7 @@ void report_write_accuracy(FILE *f, const struct check *c, const struct report *
     size_t n;
     struct accuracy *all = check_summary(&n, c, r->a);
     fputs("<h2 id=\"accuracy\">Accuracy</h2>\n<details><summary>Error of the simulated value by group. Rows of role <i>validate</i> never shaped "
-          "a constant; each configuration counts once.</summary>\n", f);
+          "a constant; each configuration counts once. Bias is the mean of signed errors, + where predicted too fast.</summary>\n", f);
     write_head(f, "accuracy-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < n; i++) {
         const struct accuracy *x = &all[i];

@@ -2,7 +2,8 @@
 /*
  * accuracy.c - how far a check's rows are off, by group; see check.h.
  *
- * A configuration counts once, with the mean of its rows. Medians are of configurations too; the largest error is that of one row.
+ * A configuration counts once, with the mean of its rows. Medians are of configurations too; the largest error is that of one row. Signed
+ * errors are turned by their metric before they are averaged, so that + is predicted too fast.
  */
 #include "results/accuracy/check.h"
 
@@ -44,7 +45,7 @@ static void add_error(struct accuracy *acc, struct errors *of, const struct chec
     acc->n_simulated++;
     acc->n_configurations += of->n == 0;
     of->absolute += fabs(error);
-    of->of_sign += error;
+    of->of_sign += metric_faster(row->figure->metric) * error;
     of->n++;
     if (!acc->worst || fabs(error) > acc->max_abs_error) {
         acc->worst = row;
@@ -71,9 +72,7 @@ static void take_means(struct accuracy *acc, const struct errors *of, size_t n_o
 struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch)
 {
     struct accuracy acc = { .standing = standing };
-    bool by_itself = group->manner == MANNER_PREDICTED_SAMPLES;
-    size_t n_of = by_itself ? c->n : c->n_configurations;
-    struct errors *of = ARENA_ARRAY(scratch, struct errors, n_of);
+    struct errors *of = ARENA_ARRAY(scratch, struct errors, c->n_configurations);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         if (!in_group(row, standing, group))
@@ -81,9 +80,9 @@ struct accuracy check_accuracy(const struct check *c, enum standing standing, co
         acc.n_rows++;
         acc.n_passed += row_passes(row, group->manner);
         if (row->has_simulated)
-            add_error(&acc, &of[by_itself ? i : row->configuration], row, by_itself ? row->predicted_error : row->error);
+            add_error(&acc, &of[row->configuration], row, group->manner == MANNER_PREDICTED_SAMPLES ? row->predicted_error : row->error);
     }
-    take_means(&acc, of, n_of, scratch);
+    take_means(&acc, of, c->n_configurations, scratch);
     return acc;
 }
 

@@ -227,8 +227,7 @@ static bool value_of(struct check_row *row, struct check_source *from, struct ar
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
     if (kind == FIGURE_OF_MEMORY)
         return value_of_memory(row, from, a);
-    bool is_ratio = text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
-    if (is_ratio && strchr(f->recipe, ':'))
+    if (figure_is_ratio(f))
         return value_of_ratio(row, from, a);
     return kind == FIGURE_DERIVED ? value_of_derived(row, from, a) : value_of_recipe(row, from, a);
 }
@@ -259,7 +258,13 @@ static int by_configuration(const void *x, const void *y)
     return strcmp((*a)->figure->configuration, (*b)->figure->configuration);
 }
 
-/* Numbers the configurations, in alphabetical order, and finds the rows of role validate that repeat one which calibrates. */
+/* What a ratio says, its two configurations say: it is none of its own. Derived ratios have a group of their own. */
+static bool is_repeated(const struct figure *f, bool calibrates)
+{
+    return (f->role == FIGURE_VALIDATE && calibrates) || (f->role != FIGURE_CONTEXT && figure_is_ratio(f) && !f->n_parents);
+}
+
+/* Numbers the configurations, in alphabetical order, and finds the rows that repeat others. */
 static void set_standings(struct check *c, struct arena *a)
 {
     struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n);
@@ -273,8 +278,7 @@ static void set_standings(struct check *c, struct arena *a)
             calibrates |= sorted[end]->figure->role == FIGURE_CALIBRATE;
         for (size_t k = i; k < end; k++) {
             sorted[k]->configuration = c->n_configurations;
-            sorted[k]->standing = calibrates && sorted[k]->figure->role == FIGURE_VALIDATE ? STANDS_REPEAT
-                                                                                           : (enum standing)sorted[k]->figure->role;
+            sorted[k]->standing = is_repeated(sorted[k]->figure, calibrates) ? STANDS_REPEAT : (enum standing)sorted[k]->figure->role;
         }
         c->n_configurations++;
     }

@@ -14,7 +14,8 @@
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
 extern const char *const verdict_names[N_VERDICTS];
 
-/* How a row counts. A configuration that calibrates has been seen: its rows of role validate only repeat it, and validate nothing. */
+/* How a row counts. A configuration that calibrates has been seen: its rows of role validate only repeat it, and validate nothing. A ratio
+ * of two configurations, of either role, repeats them. */
 enum standing { STANDS_CALIBRATE = FIGURE_CALIBRATE, STANDS_VALIDATE = FIGURE_VALIDATE, STANDS_CONTEXT = FIGURE_CONTEXT, STANDS_REPEAT,
                 N_STANDINGS };
 extern const char *const standing_names[N_STANDINGS];
@@ -60,14 +61,15 @@ struct accuracy {
     enum standing standing;
     size_t n_rows, n_simulated, n_passed;
     size_t n_configurations;            /* of the simulated rows */
-    /* Over the configurations, each with the mean of its simulated rows; bias: of signed errors. The largest is that of one row. */
+    /* Over the configurations, each with the mean of its simulated rows. The largest is that of one row. bias: of signed errors, positive
+     * where predicted too fast: a time that is too short and a throughput that is too high do not cancel. */
     double median_abs_error, mean_abs_error, max_abs_error, bias;
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
 /* Times to train come in two manners: with the published samples to converge (the model of the system alone: simulated, error) and with
  * predicted ones (the whole: predicted, predicted_error). Both manners' groups hold the rows that have both; ANY: all rows, simulated. With
- * predicted samples a row counts by itself and by its role: what calibrated its speed says nothing of its samples. */
+ * predicted samples a row counts by its role: what calibrated the speed of its configuration says nothing of its samples. */
 enum check_manner { MANNER_ANY, MANNER_PUBLISHED_SAMPLES, MANNER_PREDICTED_SAMPLES };
 
 struct check_group {

@@ -106,7 +106,8 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
 void check_print_summary(FILE *f, const struct check *c, struct arena *scratch)
 {
     fputs("Errors are per configuration (conf), each the mean over its rows. A validate row whose configuration also calibrates repeats what\n"
-          "has been seen, and is listed as such.\n", f);
+          "has been seen, and is listed as such; so is a ratio of two configurations. Bias is the mean of signed errors, + where predicted too\n"
+          "fast: a time is turned round (of memory, + where predicted to fit).\n", f);
     size_t n;
     struct accuracy *all = check_summary(&n, c, scratch);
     fprintf(f, "%-9s %-24s %-9s %5s %5s %6s %5s %9s %9s %9s %9s  %s\n", "summary", "of", "role", "rows", "sim", "passed", "conf",

@@ -7,9 +7,9 @@
  */
 #include "results/drawings/drawings.h"
 #include "results/validity/interval.h"
+#include "system-model/base/statistics.h"
 
 #include <assert.h>
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
@@ -60,18 +60,17 @@ static const struct reference **in_order(const struct references *r, struct aren
 
 static const char *finding_of(const struct references *r, struct arena *a)
 {
-    double *sizes = ARENA_ROOM(a, double, r->n), sum = 0;
+    double *sizes = ARENA_ROOM(a, double, r->n), worst = 0;
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
         if (r->items[i].role == FIGURE_VALIDATE) {
             sizes[n] = 100 * fabs(r->items[i].simulated / r->items[i].published - 1);
-            sum += sizes[n++];
+            worst = fmax(worst, sizes[n++]);
         }
     if (!n)
         return r->n ? "No configuration has been kept out of the fit" : NULL;
-    gsl_sort(sizes, 1, n);
     return arena_printf(a, "%zu configurations that shaped no constant: throughput off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
-                        n, sum / (double)n, sizes[n / 2], sizes[n - 1]);
+                        n, statistics_mean(sizes, n), statistics_median(sizes, n, a), worst);
 }
 
 static void write_row(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)

@@ -20,13 +20,32 @@ enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE
 static const char *const column_names[N_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
                                                       "source", "quote", "note", "configuration" };
 
-/* Metrics that a result has, and their unit. */
-static const struct metric_unit { const char *metric, *unit; } metric_units[] = {
-    { "throughput_samples_per_s", "samples/s" }, { "step_time_s", "s" }, { "time_to_train_min", "min" },
-    { "time_to_train_s", "s" }, { "mfu", "share" }, { "hfu", "share" },
-    { "latency_s", "s" }, { "samples_to_converge", "samples" }, { "speedup_x", "x" }, { "time_to_train_speedup_x", "x" },
-    { "evaluation_time_s", "s" }, { "fits", "yes=1" },
+/* Metrics that are simulated: of a run; of a kernel or a link; of a derived row. Their unit where it is fixed here, and whether more of it
+ * is faster (+1) or slower (-1). A run that fits is not faster; +1 says that it is predicted to fit. */
+static const struct metric_kind { const char *metric, *unit; int faster; } metric_kinds[] = {
+    { "throughput_samples_per_s", "samples/s", +1 }, { "step_time_s", "s", -1 }, { "time_to_train_min", "min", -1 },
+    { "time_to_train_s", "s", -1 }, { "mfu", "share", +1 }, { "hfu", "share", +1 }, { "latency_s", "s", -1 },
+    { "samples_to_converge", "samples", -1 }, { "speedup_x", "x", +1 }, { "time_to_train_speedup_x", "x", +1 },
+    { "evaluation_time_s", "s", -1 }, { "fits", "yes=1", +1 },
+    { "tflop_per_s", NULL, +1 }, { "peak_share", NULL, +1 }, { "time_s", NULL, -1 }, { "cycles", NULL, -1 },
+    { "aggregate_gb_per_s", NULL, +1 }, { "latency_us", NULL, -1 },
+    { "loop_s_per_micro_batch", "s", -1 }, { "update_s", "s", -1 }, { "forward_s_per_micro_batch", "s", -1 }, { "call_s", "s", -1 },
+    { "step_increase_s", "s", -1 },
 };
+
+static const struct metric_kind *metric_kind(const char *metric)
+{
+    for (size_t i = 0; i < sizeof metric_kinds / sizeof *metric_kinds; i++)
+        if (text_is(metric_kinds[i].metric, metric))
+            return &metric_kinds[i];
+    return NULL;
+}
+
+int metric_faster(const char *metric)
+{
+    const struct metric_kind *kind = metric_kind(metric);
+    return kind ? kind->faster : 0;
+}
 
 static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
 {
@@ -45,14 +64,13 @@ static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struc
 
 static bool check_unit(const struct figure *f, struct err *err)
 {
-    for (size_t i = 0; i < sizeof metric_units / sizeof *metric_units; i++)
-        if (text_is(metric_units[i].metric, f->metric) && !text_is(metric_units[i].unit, f->unit))
-            return fail(err, "%s:%u: unit: '%.40s', want '%s' for %s", f->path, f->line, f->unit, metric_units[i].unit,
-                        f->metric);
+    const struct metric_kind *kind = metric_kind(f->metric);
+    if (kind && kind->unit && !text_is(kind->unit, f->unit))
+        return fail(err, "%s:%u: unit: '%.40s', want '%s' for %s", f->path, f->line, f->unit, kind->unit, f->metric);
     return true;
 }
 
-static bool is_ratio(const struct figure *f)
+bool figure_is_ratio(const struct figure *f)
 {
     return text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
 }
@@ -71,9 +89,9 @@ static bool check_recipe(const struct figure *f, struct err *err)
         return true;
     if (f->role != FIGURE_CONTEXT && !*f->recipe)
         return fail(err, "%s:%u: recipe: is empty; only context rows may have none", f->path, f->line);
-    if (*f->recipe && is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))
+    if (*f->recipe && figure_is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))
         return fail(err, "%s:%u: recipe: '%.80s', want two ids, A:B, for %s", f->path, f->line, f->recipe, f->metric);
-    if (colon && !is_ratio(f))
+    if (colon && !figure_is_ratio(f))
         return fail(err, "%s:%u: recipe: '%.80s' are two ids, want one for %s", f->path, f->line, f->recipe, f->metric);
     return true;
 }
@@ -134,6 +152,29 @@ static bool check_ids(const struct figures *all, struct arena *a, struct err *er
     return fail(err, "%s:%u: id: '%.80s' stands already in %s:%u", f->path, f->line, f->id, before->path, before->line);
 }
 
+static int by_recipe(const void *x, const void *y)
+{
+    const struct figure *a = *(const struct figure *const *)x, *b = *(const struct figure *const *)y;
+    int order = strcmp(a->recipe, b->recipe);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* A recipe is one configuration: a row that left the cell empty where another has it would count apart. Over all tables at once. */
+static bool check_configurations(const struct figures *all, struct arena *a, struct err *err)
+{
+    const struct figure **sorted = ARENA_ARRAY(a, const struct figure *, all->n);
+    for (size_t i = 0; i < all->n; i++)
+        sorted[i] = &all->items[i];
+    sort_items(sorted, all->n, sizeof *sorted, by_recipe);
+    for (size_t i = 1; i < all->n; i++) {
+        const struct figure *before = sorted[i - 1], *f = sorted[i];
+        if (*f->recipe && text_is(f->recipe, before->recipe) && !text_is(f->configuration, before->configuration))
+            return fail(err, "%s:%u: configuration: %.80s, but %s:%u has %.80s for the same recipe", f->path, f->line, f->configuration,
+                        before->path, before->line, before->configuration);
+    }
+    return true;
+}
+
 static bool read_row(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS],
                      struct arena *a, struct err *err)
 {
@@ -178,7 +219,7 @@ bool published_load_naming(struct figures *out, const char *path, const char *re
     size_t n;
     *out = (struct figures){ 0 };
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-        return load_table(out, path, recipe, a, err) && check_ids(out, a, err);
+        return load_table(out, path, recipe, a, err) && check_ids(out, a, err) && check_configurations(out, a, err);
     if (!list_folder(&names, &n, path, ".csv", a, err))
         return false;
     if (n == 0)
@@ -186,5 +227,5 @@ bool published_load_naming(struct figures *out, const char *path, const char *re
     for (size_t i = 0; i < n; i++)
         if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), recipe, a, err))
             return false;
-    return check_ids(out, a, err);
+    return check_ids(out, a, err) && check_configurations(out, a, err);
 }

@@ -24,5 +24,8 @@ struct figures {
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
 /* Of the tables alone in which the recipe is named; the others are not looked at. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
+bool figure_is_ratio(const struct figure *f);           /* of two recipes */
+/* Whether more of it is faster (+1) or slower (-1); 0: the metric is not simulated. */
+int metric_faster(const char *metric);
 
 #endif
