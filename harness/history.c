@@ -5,6 +5,7 @@
  * --out FILE.svg draws it with plots/single/history.gp: the eight series that moved most, their data beside the picture.
  */
 #include "harness/harness.h"
+#include "results/accuracy/compare.h"
 #include "results/history/history.h"
 #include <jansson.h>
 #include <math.h>
@@ -38,6 +39,13 @@ static const char *time_text(struct arena *a)
     return arena_strdup(a, text);
 }
 
+/* As the check's summary has it; NAN: nothing validates. */
+static double validate_error(const struct csv_table *check, struct arena *a)
+{
+    struct error_summary x = errors_of_role(check, "validate", a);
+    return x.n ? x.mean : NAN;
+}
+
 int command_record(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *check_path, *path = history_path(o, s);
@@ -48,7 +56,7 @@ int command_record(const struct options *o, struct session *s, struct err *err)
         !run_table_path(&rows_path, run, "rows.csv", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
         !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err) ||
         (!o->from && !make_folders(s->baselines_dir, err)) ||
-        !history_append(path, &rows, &check, o->label, time_text(&s->arena), err))
+        !history_append(path, &rows, validate_error(&check, &s->arena), o->label, time_text(&s->arena), err))
         return EXIT_BAD_INPUT;
     printf("recorded %s as %s in %s\n", run, o->label, path);
     return EXIT_DONE;

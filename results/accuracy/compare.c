@@ -127,7 +127,6 @@ void compare_print_text(FILE *f, const struct comparison *c)
         fprintf(f, "the same: %zu rows of %zu columns\n", c->n_rows, c->n_columns);
 }
 
-struct error_summary { size_t n; double median, mean; };
 
 /* Where a check's table says how its rows count; absent columns: each row by its role. */
 struct counting { size_t role, configuration, kind, error; bool by_configuration, by_kind; };
@@ -163,7 +162,7 @@ static bool configuration_error(double *out, const struct csv_table *t, const st
     return true;
 }
 
-static struct error_summary errors_of_role(const struct csv_table *t, const char *role, struct arena *scratch)
+struct error_summary errors_of_role(const struct csv_table *t, const char *role, struct arena *scratch)
 {
     struct error_summary out = {0};
     struct counting at;

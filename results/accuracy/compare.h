@@ -24,6 +24,10 @@ struct comparison { struct change *items; size_t n, cap; size_t n_rows, n_column
 bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
                     struct arena *a, struct err *err);
 void compare_print_text(FILE *f, const struct comparison *c);
+/* Of a check's table with columns role and error, as its summary counts them: over the configurations of runs, kernels and links; n 0: none.
+ * By counts_as, where there is such a column. */
+struct error_summary { size_t n; double median, mean; };
+struct error_summary errors_of_role(const struct csv_table *check, const char *role, struct arena *scratch);
 /* For tables with columns role and error: the accuracy by role, before and after. Prints nothing for others. */
 void compare_print_accuracy(FILE *f, const struct csv_table *base, const struct csv_table *run, struct arena *scratch);
 struct json_t *compare_json(const struct comparison *c);

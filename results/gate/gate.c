@@ -188,41 +188,76 @@ static int by_growth(const void *x, const void *y)
     return a->growth != b->growth ? (a->growth < b->growth) - (a->growth > b->growth) : strcmp(a->name, b->name);
 }
 
-static void add_row(struct gate *g, const char *name, const char *id, double before, double after)
+/* A row that the accuracy counts: its group, its configuration, and the error before and after. */
+struct counted { const char *name, *configuration, *id; double before, after; };
+
+/* Rows of a configuration share its weight of 1. */
+static void add_row(struct gate *g, const struct counted *row, double weight)
 {
-    struct accuracy_group *group = group_named(g, name);
-    double growth = fmax(0, after - before);
-    group->n++;
-    group->before += before;
-    group->after += after;
-    group->growth += growth;
+    struct accuracy_group *group = group_named(g, row->name);
+    double growth = fmax(0, row->after - row->before);
+    group->weight += weight;
+    group->before += weight * row->before;
+    group->after += weight * row->after;
+    group->growth += weight * growth;
     if (growth > group->worst_growth) {
         group->worst_growth = growth;
-        group->worst = id;
+        group->worst = row->id;
     }
 }
 
-/* Rows of both runs that have a prediction; error as the check has it, with published and with predicted samples to converge. */
-static void group_accuracy(struct gate *g, const struct csv_table *base, const struct csv_table *run, struct arena *a)
+static void add_rows(struct gate *g, const struct counted *rows, size_t n)
 {
-    static const struct { const char *column, *manner; } errors[] = { { "error", "" }, { "predicted_error", ", samples predicted" } };
-    g->accuracy = ARENA_ROOM(a, struct accuracy_group, 2 * base->n_rows);
+    for (size_t i = 0; i < n; i++) {
+        double alike = 0;
+        for (size_t k = 0; k < n; k++)
+            alike += text_is(rows[k].name, rows[i].name) && text_is(rows[k].configuration, rows[i].configuration);
+        add_row(g, &rows[i], 1 / alike);
+    }
+}
+
+/* Errors as the check has them. With published samples a row counts as it says; with predicted ones by its role, as what calibrated the
+ * speed of a configuration says nothing of its samples. */
+static const struct manner { const char *column, *counts_by, *name; } manners[] = {
+    { "error", "counts_as", "" }, { "predicted_error", "role", ", samples predicted" } };
+
+static bool validates(const struct csv_table *run, const struct csv_row *r, const struct manner *m)
+{
+    const char *counts_by = cell(run, r, m->counts_by);
+    return text_is(*counts_by ? counts_by : cell(run, r, "role"), "validate");
+}
+
+/* Rows of both runs that have a prediction. */
+static size_t counted_rows(struct counted *out, const struct csv_table *base, const struct csv_table *run, struct arena *a)
+{
+    size_t n = 0;
     for (size_t i = 0; i < base->n_rows; i++) {
         const struct csv_row *b = &base->rows[i], *r = row_of(run, b->cells[0]);
         for (size_t k = 0; r && k < 2; k++) {
             double before, after;
-            const char *counts_as = cell(run, r, "counts_as");      /* derived rows and repeats count once, with what they repeat */
-            if (text_is(*counts_as ? counts_as : cell(run, r, "role"), "validate") && parse_f64(cell(base, b, errors[k].column), &before) &&
-                parse_f64(cell(run, r, errors[k].column), &after))
-                add_row(g, arena_printf(a, "%s %s%s", cell(run, r, "workload"), cell(run, r, "metric"), errors[k].manner), b->cells[0],
-                        fabs(before), fabs(after));
+            const char *configuration = cell(run, r, "configuration");
+            if (!validates(run, r, &manners[k]) || !parse_f64(cell(base, b, manners[k].column), &before) ||
+                !parse_f64(cell(run, r, manners[k].column), &after))
+                continue;
+            out[n++] = (struct counted){ arena_printf(a, "%s %s%s", cell(run, r, "workload"), cell(run, r, "metric"), manners[k].name),
+                                         *configuration ? configuration : b->cells[0], b->cells[0], fabs(before), fabs(after) };
         }
     }
+    return n;
+}
+
+static void group_accuracy(struct gate *g, const struct csv_table *base, const struct csv_table *run, struct arena *a)
+{
+    struct counted *rows = ARENA_ROOM(a, struct counted, 2 * base->n_rows);
+    size_t n = counted_rows(rows, base, run, a);
+    g->accuracy = ARENA_ROOM(a, struct accuracy_group, n);
+    add_rows(g, rows, n);
     for (size_t i = 0; i < g->n_accuracy; i++) {
         struct accuracy_group *group = &g->accuracy[i];
-        group->before /= (double)group->n;
-        group->after /= (double)group->n;
-        group->growth /= (double)group->n;
+        group->n = (size_t)(group->weight + 0.5);
+        group->before /= group->weight;
+        group->after /= group->weight;
+        group->growth /= group->weight;
         group->holds = group->growth <= g->margin;
     }
     sort_items(g->accuracy, g->n_accuracy, sizeof *g->accuracy, by_growth);

@@ -4,8 +4,9 @@
  *
  * Change    predictions are deterministic, so any move is a change that someone made: each counts, and is accepted by recording a baseline
  *           with a reason. Moves are grouped by the part of the step that moved most, the largest group first.
- * Accuracy  of rows that validate, by kind, model and metric: the mean over a group's rows of how much |error| grew, where it grew. What
- *           got better is not set against it, so that one mended error cannot hide another.
+ * Accuracy  of rows that validate, by kind, model and metric: the mean over a group's configurations of how much |error| grew, where it
+ *           grew; rows of one configuration share its weight. What got better is not set against it, so that one mended error cannot hide
+ *           another.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -19,7 +20,8 @@ struct gate_move {
     int verdict;                        /* +1 better, -1 worse, 0 neither */
 };
 struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };
-struct accuracy_group { const char *name; size_t n; double before, after, growth; const char *worst; double worst_growth; bool holds; };
+struct accuracy_group { const char *name; size_t n; double weight;     /* n: configurations */
+                        double before, after, growth; const char *worst; double worst_growth; bool holds; };
 
 struct gate {
     struct gate_move *moves; size_t n_moves, cap_moves;      /* largest first */

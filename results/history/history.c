@@ -130,27 +130,10 @@ static const char *cell(const struct csv_table *t, const struct csv_row *row, co
     return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
 }
 
-/* Over the rows that count as validate. */
-static bool mean_error(double *out, const struct csv_table *check)
-{
-    double sum = 0, n = 0, x;
-    for (size_t i = 0; i < check->n_rows; i++) {
-        const char *role = cell(check, &check->rows[i], "counts_as");
-        if (text_is(*role ? role : cell(check, &check->rows[i], "role"), "validate") && parse_f64(cell(check, &check->rows[i], "error"), &x)) {
-            sum += fabs(x);
-            n++;
-        }
-    }
-    *out = sum / n;
-    return n > 0;
-}
-
-bool history_append(const char *path, const struct csv_table *rows, const struct csv_table *check, const char *label, const char *time,
-                    struct err *err)
+bool history_append(const char *path, const struct csv_table *rows, double error, const char *label, const char *time, struct err *err)
 {
     char *text = NULL;
     size_t n;
-    double error;
     if (!*label || strpbrk(label, ",\"\r\n"))
         return fail(err, "--label: '%.60s': want a name without comma, quote or newline", label);
     FILE *f = text_stream(&text, &n);
@@ -163,7 +146,7 @@ bool history_append(const char *path, const struct csv_table *rows, const struct
             csv_write_cell(f, r->cells[0], false);
             fprintf(f, "%s,%s,%s\n", kept[k].column, cell(rows, r, kept[k].column), kept[k].unit);
         }
-    if (mean_error(&error, check))
+    if (!isnan(error))
         fprintf(f, "%s,%s,%s,,validate,mean_abs_error,%.10g,share\n", label, time, rows->n_rows ? cell(rows, &rows->rows[0], "version") : "", error);
     fclose(f);
     bool good = append_lines(path, header, text, err);

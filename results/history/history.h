@@ -15,10 +15,8 @@ struct history { struct history_series *items; size_t n, cap; size_t n_broken; }
 
 /* The series of one metric (NULL: all), of one recipe (NULL: all), points ordered by time, then as they stand. */
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err);
-/* Appends a run's rows.csv (and the mean error of its check.csv) as one point. */
-bool history_append(const char *path, const struct csv_table *rows, const struct csv_table *check, const char *label,
-                    const char *time,
-                    struct err *err);
+/* Appends a run's rows.csv, and the mean error of what validates, as one point. NAN: there is none. */
+bool history_append(const char *path, const struct csv_table *rows, double error, const char *label, const char *time, struct err *err);
 /* Relative to the size of what was before; NaN: from nothing to something, or beyond any number. */
 double relative_change(double before, double after);
 const char *change_text(double before, double after, int digits, struct arena *a);     /* "+1.23 %", or "from nothing" */

@@ -176,6 +176,9 @@ static void accuracy_counts_configurations(void **state)
     PRINTED(text, compare_print_accuracy(f, &x, &x, &a));
     assert_string_equal(text, "accuracy, validate: 2 -> 2 configurations, median 30.000 -> 30.000 %, mean 30.000 -> 30.000 %  the same\n");
     free(text);
+    struct error_summary one = errors_of_role(&x, "repeats", &a), none = errors_of_role(&x, "calibrate", &a);
+    assert_true(one.n == 1 && none.n == 0);
+    assert_near(one.mean, 7, 1e-12);
     arena_free(&a);
 }
 

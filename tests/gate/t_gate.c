@@ -125,7 +125,7 @@ static void moves_are_grouped_by_what_moved_most(void **state)
     PRINTED(text, gate_print(f, &p.g));
     assert_non_null(strstr(text, "change: 5 predictions moved (2 better, 3 worse)\n"));
     assert_non_null(strstr(text, "  host                         2  -10 to -2 %            p: 100 -> 90 samples/s\n"));
-    assert_non_null(strstr(text, "bert throughput                                         2 rows    3.00 -> 4.50 %, grew by 4.00 points, most: p.t  TOO MUCH\n"));
+    assert_non_null(strstr(text, "bert throughput                                         2 configurations    3.00 -> 4.50 %, grew by 4.00 points, most: p.t  TOO MUCH\n"));
     free(text);
     arena_free(&p.a);
 }
@@ -168,6 +168,27 @@ static void what_was_nothing(void **state)
     PRINTED(text, gate_print(f, &p.g));
     assert_non_null(strstr(text, "  inputs that differ: none; the program itself differs\n"));
     free(text);
+    arena_free(&p.a);
+}
+
+/* p and q are one configuration: 2 and 4 % become 8 and 1, so 3 becomes 4.5 and what grew is 3; r's 10 % become 12. */
+static void rows_of_a_configuration_share_its_weight(void **state)
+{
+    static const char header[] = "id,recipe,metric,role,workload,configuration,error,predicted_error\n";
+    struct pair p = {0};
+    (void)state;
+    load(&p.base.rows, rows_header, "", &p.a);
+    load(&p.run.rows, rows_header, "", &p.a);
+    load(&p.base.check, header, "p,p,step,validate,bert,c,-0.02,\nr,r,step,validate,bert,r,0.1,\nq,q,step,validate,bert,c,0.04,\n", &p.a);
+    load(&p.run.check, header, "p,p,step,validate,bert,c,-0.08,\nr,r,step,validate,bert,r,0.12,\nq,q,step,validate,bert,c,0.01,\n", &p.a);
+    assert_true(gate_build(&p.g, &p.base, &p.run, 0.024, &p.a, &p.err));
+    assert_int_equal(p.g.n_accuracy, 1);
+    assert_int_equal(p.g.accuracy[0].n, 2);
+    assert_near(p.g.accuracy[0].before, 0.065, 1e-12);
+    assert_near(p.g.accuracy[0].after, 0.0825, 1e-12);
+    assert_near(p.g.accuracy[0].growth, 0.025, 1e-12);
+    assert_string_equal(p.g.accuracy[0].worst, "p");
+    assert_false(p.g.accuracy[0].holds);
     arena_free(&p.a);
 }
 
@@ -227,8 +248,8 @@ static const char every_cause[] =
     "  predicted convergence        1  +10 %                  f: 70 -> 77 s to train, predicted\n"
     "  samples to converge          1  -10 %                  d: 50 -> 45 samples to converge\n"
     "accuracy of validate rows: WORSE (the mean |error| of a group may grow by 1 percentage point; gains elsewhere do not offset it)\n"
-    "  bert throughput                                         2 rows    5.00 -> 4.50 %, grew by 1.50 points, most: a.t  TOO MUCH\n"
-    "  bert throughput, samples predicted                      2 rows   15.00 -> 7.00 %, grew by 0.00 points\n"
+    "  bert throughput                                         2 configurations    5.00 -> 4.50 %, grew by 1.50 points, most: a.t  TOO MUCH\n"
+    "  bert throughput, samples predicted                      2 configurations   15.00 -> 7.00 %, grew by 0.00 points\n"
     "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"\n";
 
 static void every_cause_is_told(void **state)
@@ -249,12 +270,12 @@ static void every_cause_is_told(void **state)
     load(&p.run.rows, told, "x,1,1,1,1,1,1,yes,1,1\na,104,1000,50,60,70,80,yes,0.55,0.41\nb,150,1100,50,60,70,80,yes,0.6,0.4\nc,100,1100,45,60,70,80,yes,0.6,0.4\n"
          "d,100,1000,45,60,70,80,yes,0.6,0.4\ne,100,1000,50,57,77,80,yes,0.6,0.4\nf,100,1000,50,60,77,90,yes,0.6,0.4\ng,100,1000,50,60,70,0.6,yes,0.6,0.4\n"
          "h,90,1000,50,60,70,80,yes,0.6,0.4\ny,1,1,1,1,1,1,yes,1,1\nz,1,1,1,1,1,1,yes,1,1\n", &p.a);
-    load(&p.base.check, checked, "a.t,a,throughput,validate,,bert,100,0.02,0.10\nb.t,b,throughput,context,validate,bert,200,-0.08,0.2\n"
-         "c.t,c,throughput,calibrate,,bert,100,0.5,0.5\nd.t,d,throughput,validate,repeat,bert,100,0.5,\ne.t,e,throughput,validate,,resnet,100,0.03,\n"
+    load(&p.base.check, checked, "a.t,a,throughput,validate,,bert,100,0.02,0.10\nb.t,b,throughput,context,validate,bert,200,-0.08,0.6\n"
+         "c.t,c,throughput,calibrate,,bert,100,0.5,0.5\nd.t,d,throughput,validate,repeat,bert,100,0.5,0.2\ne.t,e,throughput,validate,,resnet,100,0.03,\n"
          "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,10,0.3,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,20,-0.1,\n"
          "m,link:p2p,latency_us,calibrate,,link p2p,0.5,0.2,\nn,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\n", &p.a);
-    load(&p.run.check, checked, "a.t,a,throughput,validate,,bert,104,0.05,-0.04\nb.t,b,throughput,context,validate,bert,150,0.04,0.1\n"
-         "c.t,c,throughput,calibrate,,bert,100,0.9,0.9\nd.t,d,throughput,validate,repeat,bert,100,0.9,\ne.t,e,throughput,validate,,resnet,100,-0.03,\n"
+    load(&p.run.check, checked, "a.t,a,throughput,validate,,bert,104,0.05,-0.04\nb.t,b,throughput,context,validate,bert,150,0.04,0.9\n"
+         "c.t,c,throughput,calibrate,,bert,100,0.9,0.9\nd.t,d,throughput,validate,repeat,bert,100,0.9,0.1\ne.t,e,throughput,validate,,resnet,100,-0.03,\n"
          "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,12,0.1,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,17,0.2,\n"
          "m,link:p2p,latency_us,calibrate,,link p2p,0.55,-0.2,\no,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\np,kernel:conv,t,calibrate,,kernel conv,5,0.2,\n", &p.a);
     assert_true(gate_build(&p.g, &p.base, &p.run, 0.01, &p.a, &p.err));
@@ -272,7 +293,7 @@ static void every_cause_is_told(void **state)
     }
     assert_string_equal(j.items[0].message, "2 predictions moved, -15 to +20 %; the largest: k, 10 -> 12 tflop_per_s");
     assert_string_equal(j.items[10].message, "5 rows are new, 3 are gone");
-    assert_string_equal(j.items[11].message, "mean error of 2 rows 5.00 -> 4.50 %, grew by 1.50 points");
+    assert_string_equal(j.items[11].message, "mean error of 2 configurations 5.00 -> 4.50 %, grew by 1.50 points");
     arena_free(&p.a);
 }
 
@@ -309,6 +330,6 @@ static void inputs_that_changed_are_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(equal_runs_pass), cmocka_unit_test(every_cause_is_told), cmocka_unit_test(long_lists_are_cut), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
-    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(an_error_may_grow_by_the_margin), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
+    cmocka_unit_test(rows_of_a_configuration_share_its_weight), cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(an_error_may_grow_by_the_margin), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)

@@ -38,6 +38,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "ratio-of-three", ":2: recipe: 'r:s:t', want two ids, A:B, for speedup_x" },
     { "two-recipes", ":2: recipe: 'r:s' are two ids, want one for throughput_samples_per_s" },
     { "short-row", ":2: 4 cells, want 10 (id, ...)" },
+    { "two-configurations", ":4: configuration: r, but tests/bad/published/two-configurations.csv:2 has s for the same recipe" },
 };
 
 static void bad_tables_are_refused(void **state)
@@ -89,6 +90,21 @@ static void cells_that_may_be(void **state)
     arena_free(&a);
 }
 
+/* More of a rate is faster, more of a time slower; of what is not simulated neither. */
+static void a_metric_says_what_is_faster(void **state)
+{
+    static const struct { const char *metric; int faster; } cases[] = {
+        { "throughput_samples_per_s", 1 }, { "mfu", 1 }, { "hfu", 1 }, { "speedup_x", 1 }, { "time_to_train_speedup_x", 1 }, { "tflop_per_s", 1 },
+        { "peak_share", 1 }, { "aggregate_gb_per_s", 1 }, { "fits", 1 }, { "step_time_s", -1 }, { "time_to_train_min", -1 }, { "time_to_train_s", -1 },
+        { "latency_s", -1 }, { "latency_us", -1 }, { "samples_to_converge", -1 }, { "evaluation_time_s", -1 }, { "time_s", -1 }, { "cycles", -1 },
+        { "loop_s_per_micro_batch", -1 }, { "update_s", -1 }, { "forward_s_per_micro_batch", -1 }, { "call_s", -1 }, { "step_increase_s", -1 },
+        { "board_power_w", 0 }, { "", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(metric_faster(cases[i].metric), cases[i].faster);
+}
+
 /* ---- the tables that are here ----------------------------------------------------------------- */
 
 static bool has_recipe(const char *id)
@@ -113,6 +129,20 @@ static bool never_calibrates(const char *id, struct arena *a)
     uint64_t ipus = r.replicas * r.ipus_per_replica;
     return ipus > 64 || (ipus > 16 && strncmp(r.system, "bow", 3) == 0) || contains(id, "-open-")
         || text_is(r.workload, "transformer-transducer");
+}
+
+/* What is judged is averaged, and by its direction. */
+static void every_judged_metric_has_a_direction(void **state)
+{
+    struct figures f;
+    struct arena a;
+    (void)state;
+    load(&f, &a, "");
+    for (size_t i = 0; i < f.n; i++)
+        if (f.items[i].role != FIGURE_CONTEXT && !metric_faster(f.items[i].metric))
+            (print_error("%s: %s\n", f.items[i].id, f.items[i].metric), _fail(__FILE__, __LINE__));
+    assert_true(f.n > 1000);
+    arena_free(&a);
 }
 
 static void roles_keep_to_the_protocol(void **state)
@@ -229,7 +259,7 @@ static void step_times_agree_with_throughput(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(roles_keep_to_the_protocol),
+    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(a_metric_says_what_is_faster), cmocka_unit_test(every_judged_metric_has_a_direction), cmocka_unit_test(roles_keep_to_the_protocol),
     cmocka_unit_test(every_figure_names_recipes_that_are_here), cmocka_unit_test(scores_are_the_official_ones),
     cmocka_unit_test(step_times_agree_with_throughput), cmocka_unit_test(a_configuration_is_the_recipe_unless_it_says),
 };
