@@ -5,6 +5,9 @@
  * A throughput gives the step through the recipe's global batch; an evaluation gives its call through the number of calls, which is
  * the evaluation's samples over the batch, rounded up. Parents of a line must have one micro-batch and at least two accumulations.
  * A ratio (speedup_x) is checked as any other row "A:B"; only its value is made here.
+ *
+ * A line has two numbers. Where one is listed the other must be too, so that neither is left out for how well it is predicted; unless the
+ * parents give none above 0. Rows of one metric whose parents repeat the same configurations count as one.
  */
 #include "results/published/derived.h"
 
@@ -163,6 +166,24 @@ static bool leave_out(const struct figure *f, const char *recipe, const struct l
     return true;
 }
 
+/* In the order in which they stand. */
+static bool have_one_configuration(const struct figure *f, const struct figure *g)
+{
+    bool alike = f->n_parents == g->n_parents && text_is(f->metric, g->metric);
+    for (size_t i = 0; alike && i < f->n_parents; i++)
+        alike = text_is(f->parents[i].configuration, g->parents[i].configuration);
+    return alike;
+}
+
+/* The id, but for a row that says again what an earlier one does. */
+static const char *configuration_of(const struct figure *f, const struct loader *l)
+{
+    for (size_t i = l->n_published; i < l->figures->n; i++)
+        if (have_one_configuration(f, &l->figures->items[i]))
+            return l->figures->items[i].configuration;
+    return f->id;
+}
+
 static const char *source_of(const struct figure *f, struct arena *a)
 {
     const char *text = "computed from";
@@ -197,11 +218,61 @@ static bool take_row(struct loader *l, const struct csv_table *t, const struct c
         return leave_out(&f, missing, l);
     if (!take_value(&f, m, l))
         return false;
-    f.configuration = f.id;
+    f.configuration = configuration_of(&f, l);
     f.source = source_of(&f, l->a);
     l->figures->items = arena_grow(l->a, l->figures->items, l->figures->n, &l->figures->cap, sizeof f);
     l->figures->items[l->figures->n++] = f;
     return true;
+}
+
+/* ---- the other number of a line ------------------------------------------------------------------------ */
+
+static bool has_parent(const struct figure *f, const char *id)
+{
+    for (size_t i = 0; i < f->n_parents; i++)
+        if (text_is(f->parents[i].id, id))
+            return true;
+    return false;
+}
+
+static bool have_one_line(const struct figure *f, const struct figure *line)
+{
+    bool same = f->n_parents == line->n_parents;
+    for (size_t i = 0; same && i < line->n_parents; i++)
+        same = has_parent(f, line->parents[i].id);
+    return same;
+}
+
+static bool is_listed(const struct figure *line, const struct derived_metric *m, const struct loader *l)
+{
+    for (size_t i = l->n_published; i < l->figures->n; i++)
+        if (text_is(l->figures->items[i].metric, m->name) && have_one_line(&l->figures->items[i], line))
+            return true;
+    return false;
+}
+
+/* The intercept of a slope, the slope of an intercept; NULL: it is neither. */
+static const struct derived_metric *other_number(const struct derived_metric *m)
+{
+    bool is_of_line = m->use == SLOPE || m->use == INTERCEPT;
+    for (size_t i = 0; i < N_METRICS && is_of_line; i++)
+        if (metrics[i].use == (m->use == SLOPE ? INTERCEPT : SLOPE) && metrics[i].of_evaluations == m->of_evaluations)
+            return &metrics[i];
+    return NULL;
+}
+
+static bool check_line_is_whole(const struct figure *f, const struct loader *l)
+{
+    const struct derived_metric *other = other_number(metric_find(f->metric));
+    if (!other || is_listed(f, other, l))
+        return true;
+    struct figure missing = *f;
+    struct err none;
+    missing.metric = other->name;
+    struct loader quiet = *l;
+    quiet.err = &none;
+    return !take_value(&missing, other, &quiet)
+        || fail(l->err, "%s:%u: parents: they give %s too, %.6g s, which no row lists; add it", f->path, f->line, other->name, missing.value);
 }
 
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err)
@@ -222,6 +293,9 @@ bool published_load_derived(struct figures *out, const char *path, const char *r
             return false;
     for (size_t i = 0; i < t.n_rows; i++)
         if (!take_row(&l, &t, &t.rows[i], at))
+            return false;
+    for (size_t i = l.n_published; i < out->n; i++)
+        if (!check_line_is_whole(&out->items[i], &l))
             return false;
     return true;
 }

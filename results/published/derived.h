@@ -5,6 +5,7 @@
  * Runs that differ only in gradient accumulation or in replicas lie on a line: step = loop x micro-batches + update. So two published
  * throughputs state two facts more. results/published/derived/derived.csv names them: id,metric,parents,tolerance,note; parents are
  * ids of published rows joined by +. Value, unit, role and source follow: the role is the strictest of the parents'.
+ * A line of which only the slope or only the intercept is listed is refused.
  */
 #ifndef DERIVED_H
 #define DERIVED_H

@@ -40,7 +40,9 @@ static const char rows[] =
     "c,mlperf-v2.0-closed-bow-pod128-bert-large,evaluation_time_s,0.3,s,0.1,validate,a test,,\n"
     "d,mlperf-v2.0-closed-bow-pod256-bert-large,evaluation_time_s,0.2,s,0.1,calibrate,a test,,\n"
     "e,vendor-bow-pod16-bert-large-ph2-popart,throughput_samples_per_s,1470,samples/s,0.1,calibrate,a test,,\n"
-    "f,mlperf-v1.1-closed-ipu-pod16-resnet50,time_to_train_min,28,min,0.1,calibrate,a test,,\n";
+    "f,mlperf-v1.1-closed-ipu-pod16-resnet50,time_to_train_min,28,min,0.1,calibrate,a test,,\n"
+    "g,vendor-bow-pod64-bert-large-ph1-popart,throughput_samples_per_s,21000,samples/s,0.1,validate,a test,,\n"
+    "h,vendor-bow-pod16-bert-large-ph1-popart,throughput_samples_per_s,5000,samples/s,0.1,calibrate,a test,,\n";
 
 static void a_line_has_a_slope_and_an_intercept(void **state)
 {
@@ -52,14 +54,14 @@ static void a_line_has_a_slope_and_an_intercept(void **state)
                                          "less,step_increase_s,b+a,0.1,\n", &a);
     published_load_derived(&f, folder, recipes, &a, &err);
     assert_string_equal(err.msg, "");
-    assert_int_equal(f.n, 10);
-    assert_near(f.items[6].value, (65536.0 / 5179 - 65536.0 / 19353) / 1536, 1e-12);
-    assert_near(f.items[7].value, 0.29707, 1e-5);
-    assert_near(f.items[8].value, 19353.0 / 5179, 1e-12);
-    assert_near(f.items[9].value, 65536.0 / 5179 - 65536.0 / 19353, 1e-12);
-    assert_int_equal(f.items[6].role, FIGURE_VALIDATE);         /* of calibrate and validate */
-    assert_string_equal(f.items[6].source, "computed from a, b");
-    assert_string_equal(f.items[8].recipe, "vendor-bow-pod64-bert-large-ph1-popart:vendor-bow-pod16-bert-large-ph1-popart");
+    assert_int_equal(f.n, 12);
+    assert_near(f.items[8].value, (65536.0 / 5179 - 65536.0 / 19353) / 1536, 1e-12);
+    assert_near(f.items[9].value, 0.29707, 1e-5);
+    assert_near(f.items[10].value, 19353.0 / 5179, 1e-12);
+    assert_near(f.items[11].value, 65536.0 / 5179 - 65536.0 / 19353, 1e-12);
+    assert_int_equal(f.items[8].role, FIGURE_VALIDATE);         /* of calibrate and validate */
+    assert_string_equal(f.items[8].source, "computed from a, b");
+    assert_string_equal(f.items[10].recipe, "vendor-bow-pod64-bert-large-ph1-popart:vendor-bow-pod16-bert-large-ph1-popart");
     remove_folder(folder, &a);
     arena_free(&a);
 }
@@ -74,8 +76,8 @@ static void an_evaluation_is_as_many_calls_as_it_needs(void **state)
     const char *folder = folder_of(rows, "forward,forward_s_per_micro_batch,c+d,0.05,\ncall,call_s,c+d,0.1,\n", &a);
     published_load_derived(&f, folder, recipes, &a, &err);
     assert_string_equal(err.msg, "");
-    assert_near(f.items[6].value, 0.05 / 28, 1e-12);
-    assert_near(f.items[7].value, 0.1 - 36 * 0.05 / 28, 1e-12);
+    assert_near(f.items[8].value, 0.05 / 28, 1e-12);
+    assert_near(f.items[9].value, 0.1 - 36 * 0.05 / 28, 1e-12);
     remove_folder(folder, &a);
     arena_free(&a);
 }
@@ -130,6 +132,11 @@ static void what_makes_no_line_is_refused(void **state)
         { "x,step_increase_s,a+a,0.1,", "2: x: the parents give 0, want a value above 0" },
         { "a,update_s,a+b,0.1,", "2: id: 'a' is a published row's" },
         { "x,update_s,a+b,-1,", "2: tolerance: '-1' is not a share above 0" },
+        { "x,update_s,a+b,0.1,", "2: parents: they give loop_s_per_micro_batch too, 0.00603374 s, which no row lists; add it" },
+        { "x,loop_s_per_micro_batch,b+a,0.1,", "2: parents: they give update_s too, 0.297071 s, which no row lists; add it" },
+        { "x,call_s,c+d,0.1,", "2: parents: they give forward_s_per_micro_batch too, 0.00178571 s, which no row lists; add it" },
+        { "x,loop_s_per_micro_batch,a+b,0.1,\ny,update_s,a+b+h,0.1,",
+          "2: parents: they give update_s too, 0.297071 s, which no row lists; add it" },
     };
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct arena a = { 0 };
@@ -141,6 +148,67 @@ static void what_makes_no_line_is_refused(void **state)
         remove_folder(folder, &a);
         arena_free(&a);
     }
+}
+
+/* Parents in any order are one line. 65536 / 21000 = 3.12076 s: 0.057 s below nothing at 0, which is no number to list. */
+static void a_line_is_listed_whole(void **state)
+{
+    static const char *const whole[] = { "loop,loop_s_per_micro_batch,a+b,0.05,\nupdate,update_s,b+a,0.1,\n",
+                                         "forward,forward_s_per_micro_batch,c+d,0.05,\ncall,call_s,d+c,0.1,\n",
+                                         "loop,loop_s_per_micro_batch,a+g,0.05,\n", "more,step_increase_s,b+a,0.05,\n" };
+    (void)state;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct figures f;
+        const char *folder = folder_of(rows, whole[i], &a);
+        bool good = published_load_derived(&f, folder, recipes, &a, &err);
+        assert_string_equal(err.msg, "");
+        assert_true(good);
+        remove_folder(folder, &a);
+        arena_free(&a);
+    }
+}
+
+/* h and a are of one recipe. */
+static void what_is_derived_again_is_one_configuration(void **state)
+{
+    static const char *const want[] = { "loop", "update", "loop", "update", "other", "rest" };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    const char *folder = folder_of(rows, "loop,loop_s_per_micro_batch,a+b,0.05,\nupdate,update_s,a+b,0.1,\nloop-2,loop_s_per_micro_batch,h+b,0.05,\n"
+                                         "update-2,update_s,h+b,0.1,\nother,loop_s_per_micro_batch,b+a+h,0.05,\nrest,update_s,b+a+h,0.1,\n", &a);
+    (void)state;
+    published_load_derived(&f, folder, recipes, &a, &err);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(f.n, 8 + 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(f.items[8 + i].configuration, want[i]);
+    remove_folder(folder, &a);
+    arena_free(&a);
+}
+
+/* The aims: 3 % of a slope, 10 % of an intercept or a difference. */
+static void tolerances_here_are_the_aims(void **state)
+{
+    static const struct { const char *metric; double tolerance; } aims[] = { { "loop_s_per_micro_batch", 0.03 }, { "forward_s_per_micro_batch", 0.03 },
+        { "update_s", 0.1 }, { "call_s", 0.1 }, { "step_increase_s", 0.1 } };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    size_t n[5] = { 0 };
+    (void)state;
+    assert_true(published_load_derived(&f, "results/published", recipes, &a, &err));
+    for (size_t i = 0; i < f.n; i++)
+        for (size_t k = 0; k < 5; k++)
+            if (text_is(f.items[i].metric, aims[k].metric)) {
+                assert_near(f.items[i].tolerance, aims[k].tolerance, 0);
+                n[k]++;
+            }
+    for (size_t k = 0; k < 5; k++)
+        assert_true(n[k] > 0);
+    arena_free(&a);
 }
 
 /* Recipes of one's own: rows whose parents have none there are left out, and counted. */
@@ -157,8 +225,8 @@ static void without_a_recipe_a_row_is_left_out(void **state)
     const char *copy = arena_printf(&a, "%s/vendor-bow-pod16-bert-large-ph1-popart.ini", own);
     assert_int_equal(symlink(arena_printf(&a, "%s/%s", here, strrchr(copy, '/') + 1), copy), 0);
     assert_true(published_load_derived(&f, folder, own, &a, &err));
-    assert_int_equal(f.n, 7);
-    assert_string_equal(f.items[6].id, "same");
+    assert_int_equal(f.n, 9);
+    assert_string_equal(f.items[8].id, "same");
     assert_int_equal(f.n_left_out, 2);
     assert_string_equal(f.left_out, arena_printf(&a, "loop: no recipe 'vendor-bow-pod64-bert-large-ph1-popart' in %s", own));
     unlink(copy);
@@ -170,6 +238,7 @@ static void without_a_recipe_a_row_is_left_out(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_line_has_a_slope_and_an_intercept), cmocka_unit_test(an_evaluation_is_as_many_calls_as_it_needs),
     cmocka_unit_test(whole_batches_need_no_more), cmocka_unit_test(three_points_by_least_squares), cmocka_unit_test(what_makes_no_line_is_refused),
+    cmocka_unit_test(a_line_is_listed_whole), cmocka_unit_test(what_is_derived_again_is_one_configuration), cmocka_unit_test(tolerances_here_are_the_aims),
     cmocka_unit_test(without_a_recipe_a_row_is_left_out),
 };
 TAP_MAIN(tests)
