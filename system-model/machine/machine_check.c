@@ -85,6 +85,18 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
     return true;
 }
 
+static bool check_power(const struct machine *m, const char *path, struct err *err)
+{
+    const struct { const char *name; double w; const char *most_name; double most_w; } rules[] = {
+        { "board_idle_power_w", m->board_idle_power_w, "board_power_w", m->board_power_w },
+        { "board_power_w", m->board_power_w, "board_power_cap_w", m->board_power_cap_w },
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].most_w > 0 && rules[i].w > rules[i].most_w)
+            return fail(err, "%s: %s: %g W are more than the %g W of %s", path, rules[i].name, rules[i].w, rules[i].most_w, rules[i].most_name);
+    return true;
+}
+
 bool machine_check(const struct machine *m, const char *path, struct err *err)
 {
     if (m->streaming_bytes_per_s > 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
@@ -92,5 +104,6 @@ bool machine_check(const struct machine *m, const char *path, struct err *err)
     if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
         return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,
                     (unsigned long long)m->pcie_shared_ipus);
-    return check_chip(m, path, err) && check_mac(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
+    return check_chip(m, path, err) && check_mac(m, path, err) && check_counts(m, path, err) && check_links(m, path, err)
+        && check_power(m, path, err);
 }

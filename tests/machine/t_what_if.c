@@ -98,6 +98,9 @@ static void what_belongs_together(void **state)
     static const struct { const char *sets[5], *refused; } cases[] = {
         { { "interleaved_bytes=638976" }, NULL }, { { "interleaved_bytes=638977" }, "interleaved_bytes: 638977 of a tile's 638976" },
         { { "n_links=10" }, NULL },
+        { { "board_power_w=1701" }, "board_power_w: 1701 W are more than the 1700 W of board_power_cap_w" },
+        { { "board_idle_power_w=1250.5" }, "board_idle_power_w: 1250.5 W are more than the 1250 W of board_power_w" },
+        { { "board_power_w=1700" }, NULL }, { { "board_idle_power_w=1250" }, NULL }, { { "board_power_w=1701", "board_power_cap_w=" }, NULL },
         { { "n_links=9" }, "rung_links: 6, and twice 2 rail_links, are more than the 9 n_links of bow" },
         { { "rung_through_links=5" }, NULL },
         { { "rung_through_links=6" }, "rung_through_links: 6 of 6 rung_links leave none for the two chips themselves" },
