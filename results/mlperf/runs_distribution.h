@@ -36,7 +36,7 @@ struct distribution_request {
     double max_samples;                 /* a run that has not converged by here is aborted; 0: no limit */
     uint32_t runs;                      /* 0: as many as the rules ask for */
     uint64_t seed;
-    uint32_t submissions;               /* drawn for the intervals; 0: 2000 */
+    uint32_t submissions;               /* drawn for the means, and as many for the intervals; 0: 2000 */
     bool until_valid;                   /* draw whole submissions until one has a score and passes the reference-convergence test */
     bool open_division;                 /* no reference-convergence test */
     const char *data_dir;               /* workloads/convergence */
@@ -59,10 +59,10 @@ struct run_distribution {
     uint64_t n_draws;                   /* submissions drawn for these runs; more than 1 only with until_valid */
     double score_minutes;               /* of these runs; NaN: not valid */
     double scaling;                     /* in it: by the checker, of a submission that passes but is faster than the reference; else 1 */
-    double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid */
+    double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid; the mean and */
     double run_low_s, run_high_s;                               /* 5 % and 95 % of one run's time to train */
     double samples_low, samples_high;                           /* and of its samples */
-    double expected_samples;
+    double expected_samples;            /* that of samples: without the shared errors, which make the intervals alone */
     double pass_probability;            /* enough runs converge, and not suspiciously fast */
     double valid_probability;           /* enough runs converge */
 };

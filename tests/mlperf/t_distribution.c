@@ -290,17 +290,21 @@ static void test_intervals_by_hand(void **state)
     arena_free(&a);
 }
 
+/* The means are those of the model's centre, to the bit. */
 static void test_more_error_wider_interval(void **state)
 {
     struct convergence c = predict("bert", "v2.0", 3072);
-    double before = 0;
+    double before = 0, minutes = 0, samples = 0, error = c.error;
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct arena a = { 0 };
         struct distribution_request q = { .convergence = &c, .seed = 9, .submissions = 600, .data_dir = data,
             .timing = { .step_time_s = 1, .error = 0.1 * i } };
+        c.error = error * (1 + i);
         struct run_distribution d = draw(&q, &a);
         assert_true(d.low_minutes < d.expected_minutes && d.expected_minutes < d.high_minutes);
+        assert_true(i == 0 || (d.expected_minutes == minutes && d.expected_samples == samples));
+        minutes = d.expected_minutes, samples = d.expected_samples;
         assert_true(d.run_high_s - d.run_low_s > before);
         before = d.run_high_s - d.run_low_s;
         arena_free(&a);
