@@ -3,12 +3,14 @@
  * submission_effects.c - see submission_effects.h.
  *
  * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same]. Nelder and Mead's
- * simplex over the logarithms, by GSL, from 5 % each. Conditional mean and variance by Cholesky's factors of V over the calibration
- * submissions. Limits: sampling noise of a submission's mean (5 to 10 runs) is a part of the submission's spread; v2.1 systems that were
+ * simplex over the logarithms, by GSL, from 5 % each. The conditional mean of an effect with covariances c is w'y, V w = c, by Cholesky's factors
+ * of V over the calibration submissions. Where the truth has other spreads, V' and c', it is off by submitter'^2 + round'^2 + submission'^2
+ * - 2 w'c' + w'V'w, in the mean square: that is the width. Limits: sampling noise of a submission's mean (5 to 10 runs) is a part of the submission's spread; v2.1 systems that were
  * handed in before count in their first round.
  */
 #include "results/accuracy/submission_effects.h"
 
+#include <gsl/gsl_blas.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_multimin.h>
@@ -25,7 +27,8 @@ static bool handed_in_before(const struct run_rows *t, size_t first)
     const struct run_row *r = &t->items[first];
     for (const struct run_row *x = t->items; x < r; x++)
         if (text_is(x->submitter, r->submitter) && text_is(x->system, r->system) && text_is(x->benchmark, r->benchmark)
-            && text_is(x->division, r->division) && x->samples_to_converge == r->samples_to_converge && x->time_to_train_s == r->time_to_train_s)
+            && text_is(x->division, r->division) && x->samples_to_converge == r->samples_to_converge && x->time_to_train_s == r->time_to_train_s
+            && (x->role != FIGURE_VALIDATE || r->role == FIGURE_VALIDATE))
             return true;
     return false;
 }
@@ -133,43 +136,61 @@ static struct effect_spreads most_likely(struct sample *x)
     return s;
 }
 
-struct effect_spreads effect_spreads(const struct submissions *all, const char *benchmark, const char *without, struct arena *a)
+struct effect_spreads effect_spreads(const struct submissions *all, enum spreads_for what, const char *benchmark, const char *without,
+                                     struct arena *a)
 {
     const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
     struct sample x = { of, 0 };
     for (size_t i = 0; i < all->n; i++)
-        if (may_tell(&all->items[i], benchmark) && !text_is(all->items[i].first->submitter, without))
+        if (may_tell(&all->items[i], benchmark) && !text_is(all->items[i].first->submitter, without)
+            && (what == SPREADS_FOR_WIDTHS || all->items[i].first->role != FIGURE_VALIDATE))
             of[x.n++] = &all->items[i];
     return x.n >= N_SPREADS ? most_likely(&x) : (struct effect_spreads){0};
 }
 
 /* ---- effects --------------------------------------------------------------------------------------------------- */
 
-static struct effect conditional(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round)
+static gsl_vector *covariances_with(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round)
 {
-    struct effect e = { 0, s->submitter * s->submitter + s->round * s->round + s->submission * s->submission, x->n };
-    if (x->n) {
-        gsl_matrix *v = covariances(s, x);
-        gsl_vector *y = ratios(x), *weights = gsl_vector_alloc(x->n), *c = gsl_vector_alloc(x->n);
-        for (size_t i = 0; i < x->n; i++)
-            gsl_vector_set(c, i, covariance(s, submitter, round, x->of[i]->first));
-        gsl_linalg_cholesky_decomp1(v);
-        gsl_linalg_cholesky_solve(v, c, weights);
-        for (size_t i = 0; i < x->n; i++) {
-            e.mean += gsl_vector_get(weights, i) * gsl_vector_get(y, i);
-            e.spread -= gsl_vector_get(weights, i) * gsl_vector_get(c, i);
-        }
-        gsl_vector_free(c);
-        gsl_vector_free(weights);
-        gsl_vector_free(y);
-        gsl_matrix_free(v);
-    }
-    e.spread = sqrt(e.spread);
-    return e;
+    gsl_vector *c = gsl_vector_alloc(x->n);
+    for (size_t i = 0; i < x->n; i++)
+        gsl_vector_set(c, i, covariance(s, submitter, round, x->of[i]->first));
+    return c;
 }
 
-struct effect effect_of(const struct submissions *all, const struct effect_spreads *s, const char *benchmark, const char *submitter,
-                        const char *round, struct arena *a)
+static double product(const gsl_vector *x, const gsl_vector *y)
+{
+    double sum;
+    gsl_blas_ddot(x, y, &sum);
+    return sum;
+}
+
+/* The weights w of the conditional mean. */
+static gsl_vector *weights_of(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round)
+{
+    gsl_matrix *v = covariances(s, x);
+    gsl_vector *w = covariances_with(s, x, submitter, round);
+    gsl_linalg_cholesky_decomp1(v);
+    gsl_linalg_cholesky_svx(v, w);
+    gsl_matrix_free(v);
+    return w;
+}
+
+/* w'V w - 2 w'c: what the submissions that were seen add to the mean square. */
+static double square_of_seen(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round, const gsl_vector *w)
+{
+    gsl_matrix *v = covariances(s, x);
+    gsl_vector *c = covariances_with(s, x, submitter, round), *vw = gsl_vector_calloc(x->n);
+    gsl_blas_dsymv(CblasLower, 1, v, w, 0, vw);
+    double square = product(w, vw) - 2 * product(w, c);
+    gsl_vector_free(vw);
+    gsl_vector_free(c);
+    gsl_matrix_free(v);
+    return square;
+}
+
+struct effect effect_of(const struct submissions *all, const struct effect_spreads *for_mean, const struct effect_spreads *for_width,
+                        const char *benchmark, const char *submitter, const char *round, struct arena *a)
 {
     const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
     struct sample x = { of, 0 };
@@ -177,7 +198,15 @@ struct effect effect_of(const struct submissions *all, const struct effect_sprea
         if (may_tell(&all->items[i], benchmark) && all->items[i].first->role == FIGURE_CALIBRATE
             && text_is(all->items[i].first->submitter, submitter))
             of[x.n++] = &all->items[i];
-    return conditional(s, &x, submitter, round);
+    if (!x.n)
+        return (struct effect){ 0, effect_total(for_width), 0 };
+    if (!for_mean->n)
+        return (struct effect){ (double)NAN, (double)NAN, x.n };
+    gsl_vector *w = weights_of(for_mean, &x, submitter, round), *y = ratios(&x);
+    struct effect e = { product(w, y), sqrt(pow(effect_total(for_width), 2) + square_of_seen(for_width, &x, submitter, round, w)), x.n };
+    gsl_vector_free(y);
+    gsl_vector_free(w);
+    return e;
 }
 
 /* ---- leaving one submitter out ----------------------------------------------------------------------------------- */
@@ -205,7 +234,7 @@ static bool add_left_out(struct submitter_left_out *l, const struct submission *
 
 static bool leave_out(struct submitter_left_out *l, const struct submissions *all, struct convergence_tables *tables, struct arena *a, struct err *err)
 {
-    struct effect_spreads others = effect_spreads(all, l->benchmark, l->submitter, a);
+    struct effect_spreads others = effect_spreads(all, SPREADS_FOR_WIDTHS, l->benchmark, l->submitter, a);
     l->n_others = others.n;
     for (size_t i = 0; others.n && i < all->n; i++)
         if (may_tell(&all->items[i], l->benchmark) && text_is(all->items[i].first->submitter, l->submitter)

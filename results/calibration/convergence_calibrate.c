@@ -7,6 +7,7 @@
  *                         unless its t-test passes at 5 %
  *   effect_SUBMITTER      how far its calibration submissions of a round lie off the reference, and what is left of spread
  *   spread, spread_dof    of a submission of any other submitter about the reference; degrees of freedom: one less than submissions at hand
+ *                         (these two and the spread left of an effect are all that runs of role validate enter)
  *   open_gain             mean of ln(after / before) over reference records tuned anew at their batch (retuned.csv), and the spread of one more
  *   schedule_*            planned epochs over the reference, geometric mean over calibration submissions, by optimizer
  *   final_accuracy_*      of the last evaluation of fixed schedules with LARS
@@ -196,38 +197,52 @@ static bool read_plans(struct plans *plans, const struct writer *w)
 
 /* ---- submissions ------------------------------------------------------------------------------------- */
 
-static void write_effect(const struct writer *w, const struct submissions *all, const struct effect_spreads *s, const char *benchmark,
+static const char *told_by(const struct effect_spreads *s, const char *role, struct arena *a)
+{
+    return arena_printf(a, "%zu closed submissions of %s, MLPerf v1.0 to v2.1: maximum likelihood; submitter %.3g, submitter in a round %.3g, "
+                        "submission %.3g", s->n, role, s->submitter, s->round, s->submission);
+}
+
+static void write_effect(const struct writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark,
                          const char *submitter, const char *round)
 {
-    struct effect e = effect_of(all, s, benchmark, submitter, round, w->a);
+    struct effect e = effect_of(all, &spreads[SPREADS_FOR_MEANS], &spreads[SPREADS_FOR_WIDTHS], benchmark, submitter, round, w->a);
     if (e.n)
         row(w, benchmark, *round ? rcp_ruleset(round) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
-            arena_printf(w->a, "MLPerf logs of the calibration rows: %zu submissions; ln over the reference, and what is left of spread", e.n));
+            arena_printf(w->a, "MLPerf logs of %zu submissions of role calibrate: ln over the reference, drawn to it by the spreads of %s; and "
+                         "what is left of spread", e.n, told_by(&spreads[SPREADS_FOR_MEANS], "roles calibrate and context", w->a)));
+}
+
+static bool first_to_calibrate(const struct submissions *all, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (all->items[k].first->role == FIGURE_CALIBRATE && text_is(all->items[k].first->submitter, all->items[i].first->submitter))
+            return false;
+    return all->items[i].first->role == FIGURE_CALIBRATE;
 }
 
 /* Each submitter that has a run to calibrate with. */
-static void write_effects(const struct writer *w, const struct submissions *all, const struct effect_spreads *s, const char *benchmark)
+static void write_effects(const struct writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark)
 {
     for (size_t i = 0; i < all->n; i++) {
         const char *submitter = all->items[i].first->submitter;
-        size_t earlier = 0;
-        while (!text_is(all->items[earlier].first->submitter, submitter))
-            earlier++;
-        if (earlier != i)
+        if (!first_to_calibrate(all, i))
             continue;
         for (size_t r = 0; r < N_ROUNDS; r++)
-            write_effect(w, all, s, benchmark, submitter, rounds[r]);
-        write_effect(w, all, s, benchmark, submitter, "");
+            write_effect(w, all, spreads, benchmark, submitter, rounds[r]);
+        write_effect(w, all, spreads, benchmark, submitter, "");
     }
 }
 
 static void write_spreads(const struct writer *w, const struct submissions *all, const char *benchmark)
 {
-    struct effect_spreads s = effect_spreads(all, benchmark, NULL, w->a);
+    const struct effect_spreads spreads[] = {
+        [SPREADS_FOR_MEANS] = effect_spreads(all, SPREADS_FOR_MEANS, benchmark, NULL, w->a),
+        [SPREADS_FOR_WIDTHS] = effect_spreads(all, SPREADS_FOR_WIDTHS, benchmark, NULL, w->a),
+    }, s = spreads[SPREADS_FOR_WIDTHS];
     double total = effect_total(&s);
-    const char *source = arena_printf(w->a, "%zu closed submissions of MLPerf v1.0 to v2.1: maximum likelihood; submitter %.3g, submitter in a "
-                                      "round %.3g, submission %.3g", s.n, s.submitter, s.round, s.submission);
-    write_effects(w, all, &s, benchmark);
+    const char *source = told_by(&s, "all roles", w->a);
+    write_effects(w, all, spreads, benchmark);
     row(w, benchmark, "any", "spread", total, total / sqrt(2.0 * (double)s.n), "1", source);
     row(w, benchmark, "any", "spread_dof", freedom((double)s.n - 1), 0, "1", source);
 }

@@ -82,7 +82,7 @@ bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, stru
 static bool same_submission(const struct run_row *x, const struct run_row *y)
 {
     return text_is(x->round, y->round) && text_is(x->division, y->division) && text_is(x->submitter, y->submitter)
-        && text_is(x->system, y->system) && text_is(x->benchmark, y->benchmark);
+        && text_is(x->system, y->system) && text_is(x->benchmark, y->benchmark) && x->role == y->role;
 }
 
 struct submission_terms terms_of_run(const struct run_row *r)

@@ -21,7 +21,7 @@ struct run_rows { struct run_row *items; size_t n; };
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
 /* What is known of it before it runs. */
 struct submission_terms terms_of_run(const struct run_row *r);
-/* How many rows from the first on are of the same submission: its runs stand together. */
+/* How many rows from the first on are of the same submission, and of one role: its runs stand together. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
 /* Samples to converge, on the mean of n runs. */
 double run_rows_mean_samples(const struct run_row *rows, size_t n);

@@ -29,12 +29,12 @@ static void effects_by_hand(void **state)
     add("A", "v1.0", "closed", FIGURE_VALIDATE, 7);             /* never seen */
     add("A", "v1.0", "open", FIGURE_CALIBRATE, 7);              /* another division */
     assert_near(effect_total(&s), 13, 1e-12);
-    struct effect e = effect_of(&all, &s, "bert", "A", "v1.0", &a);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v1.0", &a);
     assert_int_equal(e.n, 1);
     assert_near(e.mean, 25 / 169.0 * 0.26, 1e-12);
     assert_near(e.spread, sqrt(169 - 625 / 169.0), 1e-12);
-    assert_near(effect_of(&all, &s, "bert", "A", "v2.0", &a).mean, 9 / 169.0 * 0.26, 1e-12);
-    e = effect_of(&all, &s, "bert", "B", "v1.0", &a);
+    assert_near(effect_of(&all, &s, &s, "bert", "A", "v2.0", &a).mean, 9 / 169.0 * 0.26, 1e-12);
+    e = effect_of(&all, &s, &s, "bert", "B", "v1.0", &a);
     assert_near(e.mean, 0, 0);
     assert_near(e.spread, 13, 1e-12);
     arena_free(&a);
@@ -49,9 +49,63 @@ static void two_submissions_share_their_weight(void **state)
     all.n = 0;
     add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
     add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
-    struct effect e = effect_of(&all, &s, "bert", "A", "v1.0", &a);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v1.0", &a);
     assert_near(e.mean, 25 / 194.0 * 0.4, 1e-12);
     assert_near(e.spread, sqrt(169 - 2 * 625 / 194.0), 1e-12);
+    arena_free(&a);
+}
+
+/* The mean by weights of spreads 3, 4 and 12, 25 / 194 each; how wide by 6, 2.5 and 7.5: total 98.5, covariances 42.25. */
+static void a_mean_by_some_spreads_is_as_wide_as_others_say(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct effect_spreads mean = { 3, 4, 12, 9 }, width = { 6, 2.5, 7.5, 14 };
+    const double w = 25 / 194.0;
+    all.n = 0;
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
+    struct effect e = effect_of(&all, &mean, &width, "bert", "A", "v1.0", &a);
+    assert_near(e.mean, w * 0.4, 1e-12);
+    assert_near(e.spread, sqrt(98.5 - 2 * w * (42.25 + 42.25) + w * w * (2 * 98.5 + 2 * 42.25)), 1e-12);
+    const struct effect_spreads none = { 0, 0, 0, 0 };
+    e = effect_of(&all, &none, &width, "bert", "A", "v1.0", &a);
+    assert_true(isnan(e.mean) && e.n == 2);
+    e = effect_of(&all, &none, &width, "bert", "B", "v1.0", &a);
+    assert_near(e.mean, 0, 0);
+    assert_near(e.spread, sqrt(98.5), 1e-12);
+    arena_free(&a);
+}
+
+static struct effect effect_under_both(const char *submitter, const char *round, struct arena *a)
+{
+    struct effect_spreads mean = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, a);
+    struct effect_spreads width = effect_spreads(&all, SPREADS_FOR_WIDTHS, "bert", NULL, a);
+    return effect_of(&all, &mean, &width, "bert", submitter, round, a);
+}
+
+/* Whatever submissions that validate are, the mean is the same to the bit; the width is not. */
+static void what_validates_moves_the_width_alone(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    static const double y[] = { -0.07, 0.04, -0.11, 0.02, 0.09 }, of_validate[] = { 0.01, -0.3, 0.9 };
+    all.n = 0;
+    for (size_t i = 0; i < 5; i++)
+        add(i < 3 ? "A" : "B", i % 2 ? "v1.0" : "v1.1", "closed", i < 3 ? FIGURE_CALIBRATE : FIGURE_CONTEXT, y[i]);
+    const struct effect without = effect_under_both("A", "v1.1", &a);
+    assert_true(without.mean < 0);
+    add("A", "v1.1", "closed", FIGURE_VALIDATE, 0);
+    add("C", "v2.0", "closed", FIGURE_VALIDATE, 0.03);
+    double width = without.spread;
+    for (size_t i = 0; i < 3; i++) {
+        items[5].ln_ratio = of_validate[i];
+        struct effect with = effect_under_both("A", "v1.1", &a);
+        assert_int_equal(memcmp(&with.mean, &without.mean, sizeof with.mean), 0);
+        assert_int_equal(with.n, 3);
+        assert_true(fabs(with.spread - width) > 1e-3);
+        width = with.spread;
+    }
     arena_free(&a);
 }
 
@@ -69,13 +123,17 @@ static void spreads_are_the_most_likely(void **state)
         squares += y[i] * y[i];
     }
     add("F", "v1.0", "open", FIGURE_CONTEXT, 3);                /* another division */
-    struct effect_spreads s = effect_spreads(&all, "bert", NULL, &a);
+    add("G", "v1.0", "closed", FIGURE_VALIDATE, 0.17);          /* for widths alone */
+    struct effect_spreads wide = effect_spreads(&all, SPREADS_FOR_WIDTHS, "bert", NULL, &a);
+    assert_int_equal(wide.n, 6);
+    assert_near(effect_total(&wide), sqrt((squares + 0.0289) / 6), 1e-4);
+    struct effect_spreads s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, &a);
     assert_int_equal(s.n, 5);
     assert_near(effect_total(&s), sqrt(squares / 5), 1e-4);
-    s = effect_spreads(&all, "bert", "B", &a);
+    s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", "B", &a);
     assert_int_equal(s.n, 4);
     assert_near(effect_total(&s), sqrt((squares - 0.0121) / 4), 1e-4);
-    assert_int_equal(effect_spreads(&all, "rnnt", NULL, &a).n, 0);
+    assert_int_equal(effect_spreads(&all, SPREADS_FOR_MEANS, "rnnt", NULL, &a).n, 0);
     arena_free(&a);
 }
 
@@ -87,9 +145,9 @@ static void a_bias_is_not_spread(void **state)
     all.n = 0;
     for (int i = 0; i < 6; i++)
         add("A", i < 3 ? "v1.0" : "v1.1", "closed", FIGURE_CALIBRATE, 0.3 + (i % 2 ? 0.01 : -0.01));
-    struct effect_spreads s = effect_spreads(&all, "bert", NULL, &a);
+    struct effect_spreads s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, &a);
     assert_true(s.submission < 0.02 && s.submitter > 0.2);
-    struct effect e = effect_of(&all, &s, "bert", "A", "v2.0", &a);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v2.0", &a);
     assert_near(e.mean, 0.3, 0.01);
     assert_true(e.spread < 0.03);
     arena_free(&a);
@@ -152,7 +210,7 @@ static void the_ends_of_an_interval_are_inside(void **state)
     const double unknown[] = { 2.6e6 };
     assert_true(run_rows_load(&runs, four_submissions(unknown, 1), &a, &err) && convergence_tables_load(&tables, "workloads/convergence", &a, &err));
     assert_true(submissions_of(&others, &runs, tables, &a, &err));
-    struct effect_spreads spreads = effect_spreads(&others, "bert", "D", &a);
+    struct effect_spreads spreads = effect_spreads(&others, SPREADS_FOR_WIDTHS, "bert", "D", &a);
     assert_int_equal(spreads.n, 3);
     struct submission_terms terms = terms_of_run(&runs.items[3]);
     terms.submitter = NULL;
@@ -188,6 +246,25 @@ static void four_left_out_as_text(void **state)
     arena_free(&a);
 }
 
+/* One that validates does not stand for a later one that does not. */
+static void what_validates_hides_nothing(struct run_rows *runs, struct convergence_tables *tables, struct arena *a)
+{
+    static const struct { enum role first, again; size_t n; } cases[] = {
+        { FIGURE_VALIDATE, FIGURE_CALIBRATE, 4 }, { FIGURE_VALIDATE, FIGURE_CONTEXT, 4 }, { FIGURE_VALIDATE, FIGURE_VALIDATE, 3 },
+        { FIGURE_CALIBRATE, FIGURE_VALIDATE, 3 }, { FIGURE_CONTEXT, FIGURE_CALIBRATE, 3 },
+    };
+    struct submissions s;
+    struct err err = { "" };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        runs->items[3] = runs->items[0];
+        runs->items[3].round = "v1.1";
+        runs->items[0].role = cases[i].first;
+        runs->items[3].role = cases[i].again;
+        assert_true(submissions_of(&s, runs, tables, a, &err));
+        assert_int_equal(s.n, cases[i].n);
+    }
+}
+
 /* A system that is handed in again with the same first run counts once; whatever differs makes it another. */
 static void what_was_handed_in_before_counts_once(void **state)
 {
@@ -215,6 +292,7 @@ static void what_was_handed_in_before_counts_once(void **state)
         assert_true(submissions_of(&s, &runs, tables, &a, &err));
         assert_int_equal(s.n, differs ? 4 : 3);
     }
+    what_validates_hides_nothing(&runs, tables, &a);
     for (size_t i = 0; i < 3; i++)          /* found by fuzzing: the logarithm of what is left of them was none */
         runs.items[i].samples_to_converge = 262.207;
     assert_false(submissions_of(&s, &runs, tables, &a, &err));
@@ -245,6 +323,7 @@ static void left_out_submitters_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
+    cmocka_unit_test(a_mean_by_some_spreads_is_as_wide_as_others_say), cmocka_unit_test(what_validates_moves_the_width_alone),
     cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
     cmocka_unit_test(what_was_handed_in_before_counts_once),
     cmocka_unit_test(four_left_out_as_text), cmocka_unit_test(left_out_submitters_as_text),

@@ -90,14 +90,14 @@ static void runs_of_one_submission_stand_together(void **state)
     struct arena a = { 0 };
     struct err err = { "" };
     struct run_rows t;
-    static const char *const names[] = { "v,c,G,p,,b", "v,c,G,p,,b", "w,c,G,p,,b", "w,d,G,p,,b", "w,d,H,p,,b", "w,d,H,q,,b", "w,d,H,q,,r", "w,d,H,q,,r", "w,d,H,q,,r" };
-    static const size_t groups[] = { 2, 1, 1, 1, 1, 1, 3, 2, 1 };      /* from each on */
+    static const char *const names[] = { "v,c,G,p,,b", "v,c,G,p,,b", "w,c,G,p,,b", "w,d,G,p,,b", "w,d,H,p,,b", "w,d,H,q,,b", "w,d,H,q,,r", "w,d,H,q,,r", "w,d,H,q,,r", "w,d,H,q,,r" };
+    static const size_t groups[] = { 2, 1, 1, 1, 1, 1, 3, 2, 1, 1 };   /* from each on; the last has another role */
     const char *lines = "";
     (void)state;
-    for (size_t i = 0; i < 9; i++)
-        lines = arena_printf(&a, "%s%s,0,context,success,,,end,,,,,,,,,,,s\n", lines, names[i]);
+    for (size_t i = 0; i < 10; i++)
+        lines = arena_printf(&a, "%s%s,0,%s,success,,,end,,,,,,,,,,,s\n", lines, names[i], i < 9 ? "context" : "validate");
     assert_true(load(&t, header, lines, &a, &err));
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 10; i++)
         assert_int_equal(run_rows_group(&t, i), groups[i]);
     arena_free(&a);
 }
