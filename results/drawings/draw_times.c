@@ -4,12 +4,12 @@
  */
 #include "results/drawings/drawings.h"
 #include "results/drawings/scaling.h"
+#include "system-model/base/statistics.h"
 
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
-struct bar { const char *label; uint64_t chips; const char *round; double published, simulated, peer; };
+struct bar { const char *label, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
 struct bars { struct bar *items; size_t n, cap; };
 
 static int bar_order(const void *a, const void *b)
@@ -35,8 +35,9 @@ static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char 
         struct mlperf_id id;
         if (!text_is(r->workload, workload) || !mlperf_id_parse(&id, r) || id.has_framework)
             continue;
-        struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN,
-                           .published = published_value(d->from->published, r->id, "time_to_train_min"),
+        const struct figure *f = published_figure(d->from->published, r->id, "time_to_train_min");
+        struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN, .published = f ? f->value : NAN,
+                           .configuration = f ? f->configuration : "",
                            .simulated = is_known(r->time_to_train_s) ? r->time_to_train_s / 60 : NAN };
         bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
                                  isnan(bar.published) ? " (prediction only)" : "");
@@ -109,22 +110,46 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
     return new_file_save(&file, err);
 }
 
-/* Over the IPU runs that are drawn with a published and a predicted time. */
+/* NaN: one of the two is not known. */
+static double error_of(const struct bar *b)
+{
+    return 100 * fabs(b->simulated / b->published - 1);
+}
+
+/* The mean over the bars of a configuration; false for all but its first. The bar's error is known. */
+static bool configuration_error(double *out, const struct bar *const *known, size_t n, size_t bar)
+{
+    double sum = 0, alike = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!text_is(known[i]->configuration, known[bar]->configuration))
+            continue;
+        if (i < bar)
+            return false;
+        sum += error_of(known[i]);
+        alike++;
+    }
+    *out = sum / alike;
+    return true;
+}
+
+/* Over the IPU runs that are drawn with a published and a predicted time; the largest error is that of one run. */
 static const char *finding_of(const struct bars bars[2], struct arena *a)
 {
-    double *errors = ARENA_ROOM(a, double, bars[0].n + bars[1].n);
-    size_t n = 0;
+    const struct bar **known = ARENA_ROOM(a, const struct bar *, bars[0].n + bars[1].n);
+    double *errors = ARENA_ROOM(a, double, bars[0].n + bars[1].n), worst = 0;
+    size_t n = 0, n_known = 0;
     for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < bars[k].n; i++) {
-            double error = 100 * fabs(bars[k].items[i].simulated / bars[k].items[i].published - 1);
-            if (!isnan(error))
-                errors[n++] = error;
-        }
+        for (size_t i = 0; i < bars[k].n; i++)
+            if (!isnan(error_of(&bars[k].items[i]))) {
+                known[n_known++] = &bars[k].items[i];
+                worst = fmax(worst, error_of(&bars[k].items[i]));
+            }
+    for (size_t i = 0; i < n_known; i++)
+        n += configuration_error(&errors[n], known, n_known, i);
     if (!n)
         return NULL;
-    gsl_sort(errors, 1, n);
-    return arena_printf(a, "Time to train with the published samples: half of %zu runs within %.1f %%, the worst off by %.0f %%", n, errors[n / 2],
-                        errors[n - 1]);
+    return arena_printf(a, "Time to train with the published samples: half of %zu configurations within %.1f %%, the worst run off by %.0f %%", n,
+                        statistics_median(errors, n, a), worst);
 }
 
 bool draw_times(struct drawing *d, struct err *err)

@@ -19,12 +19,18 @@ bool mlperf_id_parse(struct mlperf_id *out, const struct result *r)
     return true;
 }
 
-double published_value(const struct figures *figures, const char *recipe, const char *metric)
+const struct figure *published_figure(const struct figures *figures, const char *recipe, const char *metric)
 {
     for (size_t i = 0; i < figures->n; i++)
         if (text_is(figures->items[i].recipe, recipe) && text_is(figures->items[i].metric, metric))
-            return figures->items[i].value;
-    return NAN;
+            return &figures->items[i];
+    return NULL;
+}
+
+double published_value(const struct figures *figures, const char *recipe, const char *metric)
+{
+    const struct figure *f = published_figure(figures, recipe, metric);
+    return f ? f->value : NAN;
 }
 
 /* The closed-division result of a round with so many chips, of the vendor's own framework. */

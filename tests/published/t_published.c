@@ -90,6 +90,24 @@ static void cells_that_may_be(void **state)
     arena_free(&a);
 }
 
+/* Rows without a recipe say nothing of one another, nor do those of other recipes. */
+static void configurations_that_may_be(void **state)
+{
+    static const char text[] = "id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note\n"
+        "a,,p,latency_s,3,s,,context,s,,\nb,,q,latency_s,5,s,,context,s,,\nc,r,p,latency_s,7,s,0.1,validate,s,,\nd,s,,latency_s,7,s,0.1,validate,s,,\n"
+        "e,r,p,step_time_s,9,s,0.1,validate,s,,\n";
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    const char *path = temp_file(text, strlen(text), ".csv");
+    (void)state;
+    assert_true(published_load(&f, path, &a, &err));
+    unlink(path);
+    assert_string_equal(f.items[4].configuration, "p");
+    assert_string_equal(f.items[3].configuration, "s");
+    arena_free(&a);
+}
+
 /* More of a rate is faster, more of a time slower; of what is not simulated neither. */
 static void a_metric_says_what_is_faster(void **state)
 {
@@ -259,7 +277,7 @@ static void step_times_agree_with_throughput(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(a_metric_says_what_is_faster), cmocka_unit_test(every_judged_metric_has_a_direction), cmocka_unit_test(roles_keep_to_the_protocol),
+    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(configurations_that_may_be), cmocka_unit_test(a_metric_says_what_is_faster), cmocka_unit_test(every_judged_metric_has_a_direction), cmocka_unit_test(roles_keep_to_the_protocol),
     cmocka_unit_test(every_figure_names_recipes_that_are_here), cmocka_unit_test(scores_are_the_official_ones),
     cmocka_unit_test(step_times_agree_with_throughput), cmocka_unit_test(a_configuration_is_the_recipe_unless_it_says),
 };
