@@ -108,6 +108,31 @@ static void configurations_that_may_be(void **state)
     arena_free(&a);
 }
 
+/* What must not be said twice, or in two ways, must not be so in two tables either. */
+static void tables_of_a_folder_agree(void **state)
+{
+    static const struct { const char *other, *message; } cases[] = {
+        { "a,s,,step_time_s,5,s,0.1,validate,t,,", "id: 'a' stands already in " },
+        { "b,r,q,step_time_s,5,s,0.1,validate,t,,", "configuration: q, but " },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        static const char head[] = "id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note\n";
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct figures f;
+        char folder[] = "/tmp/podbench-tables-XXXXXX";
+        assert_non_null(mkdtemp(folder));
+        assert_int_equal(system(arena_printf(&a, "cd %s && printf '%%s\\n' '%.*s' 'a,r,,latency_s,3,s,0.1,validate,t,,' >one.csv && printf '%%s\\n' '%.*s' '%s' >two.csv",
+                                             folder, (int)sizeof head - 2, head, (int)sizeof head - 2, head, cases[i].other)), 0);
+        assert_false(published_load(&f, folder, &a, &err));
+        const char *where = arena_printf(&a, "%s/two.csv:2: %s", folder, cases[i].message);
+        assert_int_equal(strncmp(err.msg, where, strlen(where)), 0);
+        assert_int_equal(system(arena_printf(&a, "rm -r %s", folder)), 0);
+        arena_free(&a);
+    }
+}
+
 /* More of a rate is faster, more of a time slower; of what is not simulated neither. */
 static void a_metric_says_what_is_faster(void **state)
 {
@@ -277,7 +302,7 @@ static void step_times_agree_with_throughput(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(configurations_that_may_be), cmocka_unit_test(a_metric_says_what_is_faster), cmocka_unit_test(every_judged_metric_has_a_direction), cmocka_unit_test(roles_keep_to_the_protocol),
+    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(configurations_that_may_be), cmocka_unit_test(tables_of_a_folder_agree), cmocka_unit_test(a_metric_says_what_is_faster), cmocka_unit_test(every_judged_metric_has_a_direction), cmocka_unit_test(roles_keep_to_the_protocol),
     cmocka_unit_test(every_figure_names_recipes_that_are_here), cmocka_unit_test(scores_are_the_official_ones),
     cmocka_unit_test(step_times_agree_with_throughput), cmocka_unit_test(a_configuration_is_the_recipe_unless_it_says),
 };
