@@ -207,7 +207,7 @@ static json_t *input_json(const struct input *in)
     json_object_set_new(o, "source", json_string(in->source));
     json_object_set_new(o, "file", json_string(in->path));
     json_object_set_new(o, "line", in->line ? json_integer(in->line) : json_null());
-    json_object_set_new(o, "origin", json_string(in->of_recipe ? "recipe" : origin_names[in->origin]));
+    json_object_set_new(o, "origin", json_string(in->on_sheet ? origin_names[in->origin] : "recipe"));
     return o;
 }
 

@@ -37,7 +37,7 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
         const char *name = arena_printf(a, WHAT_IF_SECTION ".%s", row->key);
         if (!is_listed(out, name))
             add_input(out, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
-                                           .path = s->path, .line = row->line, .origin = sheet_row_origin(row) }, a);
+                                           .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) }, a);
     }
 }
 
@@ -68,28 +68,41 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
                 .of_recipe = true, .field = keys[i].field }, a);
 }
 
+static void stands(struct input *in, const char *source, const char *path, uint32_t line)
+{
+    in->source = source;
+    in->path = path;
+    in->line = line;
+}
+
 /* What the framework does: as the recipe sets it, or the sheet that says it first. */
+static void place_framework_value(struct input *in, const struct simulation *sim)
+{
+    stands(in, sim->recipe.source, sim->recipe.path, 0);
+    for (size_t s = sim->framework.n_sheets; s-- > 0;) {
+        const struct sheet_row *row = sheet_find(&sim->framework.sheets[s], in->field->name);
+        if (!row)
+            continue;
+        stands(in, row->source, sim->framework.sheets[s].path, row->line);
+        in->on_sheet = true;
+        in->origin = sheet_row_origin(row);
+    }
+    for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
+        if (text_is(sim->recipe.framework_settings[e].key, in->field->name)) {
+            stands(in, sim->recipe.source, sim->recipe.path, sim->recipe.framework_settings[e].line);
+            in->on_sheet = false;
+            in->origin = ORIGIN_SOURCED;
+        }
+}
+
 static void list_framework(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
     for (size_t i = 0; i < n_framework_fields; i++) {
         const struct field *f = &framework_fields[i];
         struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
-                            .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f,
+                            .unit = f->unit, .of_recipe = true, .field = f,
                             .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
-        for (size_t s = sim->framework.n_sheets; s-- > 0;) {
-            const struct sheet_row *row = sheet_find(&sim->framework.sheets[s], f->name);
-            if (row) {
-                in.source = row->source;
-                in.path = sim->framework.sheets[s].path;
-                in.line = row->line;
-            }
-        }
-        for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
-            if (text_is(sim->recipe.framework_settings[e].key, f->name)) {
-                in.source = sim->recipe.source;
-                in.path = sim->recipe.path;
-                in.line = sim->recipe.framework_settings[e].line;
-            }
+        place_framework_value(&in, sim);
         add_input(out, in, a);
     }
 }
@@ -101,13 +114,13 @@ void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct a
     *out = (struct inputs){ .of = sim };
     for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
         list_sheet(out, sheets[i], a);
+    list_framework(out, sim, a);
 }
 
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
     inputs_of_sheets(out, sim, a);
     list_recipe(out, sim, a);
-    list_framework(out, sim, a);
 }
 
 /* ---- moving one --------------------------------------------------------------------------------- */
@@ -189,8 +202,7 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
     add_move(out, m, a);
 }
 
-/* The values that a key of the recipe may take next; returns how many. */
-static size_t next_values(const char **to, size_t room, const struct input *in, struct arena *a)
+size_t next_values(const char **to, size_t room, const struct input *in, struct arena *a)
 {
     const struct field *f = in->field;
     uint64_t whole;
@@ -230,14 +242,13 @@ static int larger(const void *x, const void *y)
 
 void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
 {
-    enum { MOST_VALUES = 16 };
     *out = (struct moves){ .n = 0 };
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *in = &inputs->items[i];
-        const char *to[MOST_VALUES];
+        const char *to[MOST_NEXT_VALUES];
         if (!in->of_recipe)
             move_sheet_value(out, in, base, q, a);
-        size_t n = in->of_recipe && !in->idle ? next_values(to, MOST_VALUES, in, a) : 0;
+        size_t n = in->of_recipe && !in->idle ? next_values(to, MOST_NEXT_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
             add_move(out, try_move(in, to[k], base, q, a), a);
         if (q->progress)
@@ -248,22 +259,47 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
 
 /* ---- shares by origin ------------------------------------------------------------------------------ */
 
-double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+static double changed_by(const char *const *sets, size_t n_sets, const struct result *base, const struct question *q)
+{
+    struct result r;
+    return n_sets && ask_again(&r, q, sets, n_sets, NULL) ? r.step_time_s / base->step_time_s - 1 : 0;
+}
+
+/* All that a tenth can move, together. */
+static double share_in_proportion(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);
     size_t n = 0;
-    struct question step = *q;
-    struct result r;
-    step.options.step_only = true;
-    step.options.splits_of = inputs->of;
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *in = &inputs->items[i];
         const char *to = in->of_recipe || in->origin != origin ? NULL : stepped(in, false, a);
         if (to)
             sets[n++] = arena_printf(a, "%s=%s", in->name, to);
     }
-    if (!n || !ask_again(&r, &step, sets, n, NULL))
-        return 0;
-    double share = (r.step_time_s / base->step_time_s - 1) / STEP;
-    return share < 0 ? 0 : share > 1 ? 1 : share;
+    return fmax(0, changed_by(sets, n, base, q) / STEP);
+}
+
+/* The largest change of the step by one of the next values, either way. */
+static double share_of_next(const struct input *in, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char *to[MOST_NEXT_VALUES];
+    double share = 0;
+    size_t n = next_values(to, MOST_NEXT_VALUES, in, a);
+    for (size_t k = 0; k < n; k++) {
+        const char *set = arena_printf(a, "%s=%s", in->name, to[k]);
+        share = fmax(share, fabs(changed_by(&set, 1, base, q)));
+    }
+    return share;
+}
+
+double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+{
+    struct question step = *q;
+    step.options.step_only = true;
+    step.options.splits_of = inputs->of;
+    double share = share_in_proportion(origin, inputs, base, &step, a);
+    for (size_t i = 0; i < inputs->n; i++)
+        if (inputs->items[i].of_recipe && inputs->items[i].origin == origin && !inputs->items[i].idle && inputs->items[i].on_sheet)
+            share += share_of_next(&inputs->items[i], base, &step, a);
+    return fmin(1, share);
 }

@@ -13,15 +13,16 @@ struct input {
     const char *name;                   /* as --set takes it: "machine.clock_hz", "parallel.micro_batch" */
     const char *value, *unit, *source;
     const char *path; uint32_t line;    /* where it stands; line 0: given for this simulation, or a default */
-    bool of_recipe;
+    bool of_recipe;                     /* set by a key of the recipe, as what a framework does is, though a sheet may have said it */
+    bool on_sheet;
     enum origin origin;                 /* of a sheet's value */
     const struct field *field;          /* of a recipe's key */
     bool idle;                          /* not to be moved: it changes nothing here, or is listed under another name too */
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
-/* Sheets first, outermost first, each key once; then the recipe's keys that matter. */
+/* Sheets first, outermost first, each key once; then what the framework does; then the recipe's keys that matter. */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
-void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's */
+void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's keys */
 
 struct move {
     const struct input *input;
@@ -48,8 +49,13 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
 /* Every move of every input, the largest change of the sample time first; those that were refused last. */
 void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a);
 
-/* How much of the step's time is in proportion to values of one origin: its relative change when all of them move by a tenth towards a
- * slower machine, over that tenth; 0 to 1. The splits over tiles stay those that were chosen: at the best of them a small change of the
+/* The values that a key of the recipe may take next: each other choice, or twice the number and half of it. Returns how many. */
+enum { MOST_NEXT_VALUES = 16 };
+size_t next_values(const char **to, size_t room, const struct input *in, struct arena *a);
+
+/* How much of the step's time rests on values of one origin, 0 to 1: the step's relative change when all of them move by a tenth towards a
+ * slower machine, over that tenth. What a framework does is a name, a flag or a count too small for a tenth: each of these takes its next
+ * values by itself, and the largest change of the step, either way, is its share. The splits over tiles stay those that were chosen: at the best of them a small change of the
  * values costs the same whether they may change or not, and it is this plan that is asked about. */
 double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a);
 

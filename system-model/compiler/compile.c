@@ -6,6 +6,7 @@
  * costs. Compiled graphs and collectives are remembered, so a sweep over replicas, gradient accumulation and
  * schedules of one graph never plans an operation twice.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/compile_internal.h"
 
 #include <math.h>
@@ -65,11 +66,10 @@ static const struct place *place_of(const struct tensor *t, const struct place *
     return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
 }
 
-/* One plan puts results of one shape on the same tiles, whichever operation it is of (assumed: on which tile a convolution begins follows from its
- * parameters). */
+/* One plan puts results of one shape on the same tiles, whichever operation it is of. */
 static bool lie_alike(const struct tensor *a, const struct place *at, const struct tensor *b, const struct place *bt)
 {
-    return at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
+    return RESULTS_LIE_ALIKE && at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 

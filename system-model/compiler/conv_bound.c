@@ -11,6 +11,7 @@
  * taken in is no more than conv_price charges, so that a branch whose bound is above the best plan has no plan as good in it.
  */
 #include <math.h>
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
 /* What sums of doubles may be wrong by, either way. */
@@ -137,7 +138,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
     operand_units(&u, f, c);
     sum_units(&u, f, c);
     u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
-    u.serial = 2 * (25 + 63 * u.turn) + real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + 3 * u.sync;
+    u.serial = 2 * (25 + 63 * u.turn) + LOOP_COUNTER_SUPERSTEPS * real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + (2 + LOOP_COUNTER_SUPERSTEPS) * u.sync;
     u.stage = 33 + 20 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
     u.once = real(f->layout.compute + f->layout.exchange + gathering.compute + gathering.exchange)
            + real(f->layout.supersteps + gathering.supersteps) * u.sync;
@@ -190,8 +191,8 @@ static struct bytes bytes_of(const struct candidate *c, const struct share *t, c
     return b;
 }
 
-/* Of the sums that are shared: a tile's own, and the half that it receives while they live. */
-static const double SUMS_LIVE = 1.5;
+/* Of the sums that are shared: a tile's own, and what it receives while they live. */
+static const double SUMS_LIVE = 1 + 1.0 / RECEIVED_SUMS_PART;
 
 static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {

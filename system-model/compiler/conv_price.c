@@ -18,7 +18,7 @@
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it, yet, as there, they
  * are not in the temporary memory. docs/unexplained.md says which measured convolutions no price here explains, and what was tried.
  */
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
 /* Sums of the AMP start at zero: they are written so before the first of the input channels is added to them. PopLibs' estimate has
@@ -227,8 +227,7 @@ struct cost conv_gathering(const struct search *f, const struct candidate *c)
     return k;
 }
 
-/* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter,
- * which lies on a tile as any number does (poplin's loop, assumed: no source at hand; its planner leaves that out, as it does all syncs). */
+/* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter. */
 static void add_serial_steps(const struct search *f, struct cost *k, const struct share *t, const struct candidate *c,
                              const struct operand_bytes *b)
 {
@@ -240,8 +239,8 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
                     + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
     else
         k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
-    k->compute += add_in_place_cycles(f->chip, 1, COUNTER_BYTES);
-    k->supersteps += 3;
+    k->compute += LOOP_COUNTER_SUPERSTEPS * add_in_place_cycles(f->chip, 1, COUNTER_BYTES);
+    k->supersteps += 2 + LOOP_COUNTER_SUPERSTEPS;
 }
 
 static void multiply_cost(struct cost *k, uint64_t n)
@@ -280,7 +279,7 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->p_in * t->p_kernel > 1)
-        working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
+        working += ceil_div(partials, RECEIVED_SUMS_PART);      /* what a reduction stage receives, while what it sends lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (share_steps(t) > 1)           /* the weights of all steps, in their order */

@@ -15,7 +15,7 @@
  * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
  */
 #include <assert.h>
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel)
@@ -259,10 +259,10 @@ static struct conv_shape met_alone(const struct conv_shape *s)
 }
 
 /* A chain of quarters takes 32 channels of a position, of which results have left two groups of 16, often on two tiles: they are brought
- * together before the loop (assumed: no source at hand has poplin's plans of quarters). Operands that are laid out anyway come as they are read. */
+ * together before the loop. Operands that are laid out anyway come as they are read. */
 static bool lies_apart(const struct conv_shape *s, uint64_t in_grain)
 {
-    return s->in_elsewhere && !s->rearrange_in && in_grain > RESULT_GROUP && s->in_chans > RESULT_GROUP;
+    return QUARTERS_GATHERED && s->in_elsewhere && !s->rearrange_in && in_grain > RESULT_GROUP && s->in_chans > RESULT_GROUP;
 }
 
 /* The AMP reads its channels by grains, each with all positions: which kernel element one belongs to is a matter of where it is sent. A dot of

@@ -6,6 +6,7 @@
  *     scatter       the same split: each tile writes or adds the rows that it holds; the table is copied first
  *     top-k         a bitonic network over runs of k (see there), pairs of values and places
  */
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/vector_internal.h"
 
 /* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------- */
@@ -97,8 +98,8 @@ static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart, b
     if (apart >= tile_share(p, n))
         add_exchange(p, tile_share(p, n) * (p->element_bytes + sizeof(int32_t)));
     add_map(p, MAP_BINARY, ceil_div(n, 2));
-    add_map(p, MAP_SELECT, kept);
-    add_map(p, MAP_SELECT, kept);
+    for (int i = 0; i < TOP_K_SELECTIONS; i++)
+        add_map(p, MAP_SELECT, kept);
 }
 
 static void add_merge(struct passes *p, uint64_t n, uint64_t run)

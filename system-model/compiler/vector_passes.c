@@ -4,10 +4,9 @@
  *
  * Data is even over the tiles, in words of 64 bits, but for an operand that a product has left unevenly. Rows of tokens lie as
  * matmuls leave them, a group of 16 channels after the other, so that a value of a whole row (its sum, its mean) meets it in pieces of 16:
- * 10 cycles a piece besides its vectors (PopLibs 7eac0f2, the estimators of general reductions and of broadcasts over rows). Values of a
- * channel meet its rows at full speed.
+ * 10 cycles a piece besides its vectors (assumed.h). Values of a channel meet its rows at full speed.
  */
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/compile.h"
 #include "system-model/compiler/vector_internal.h"
 
@@ -68,16 +67,14 @@ static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
         uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
         uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
         add_exchange(p, mine * run * 4);
-        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + turn * 16 * (ceil_div(mine, w) - 1));
+        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + turn * FURTHER_SUM_CYCLES * (ceil_div(mine, w) - 1));
         depth = sharing;
     }
 }
 
-enum { GROUP_CHANNELS = 16, PIECE_CYCLES = 10 };
-
 static uint64_t pieces_cycles(const struct passes *p, uint64_t n)
 {
-    uint64_t pieces = ceil_div(tile_share(p, n), GROUP_CHANNELS);
+    uint64_t pieces = ceil_div(tile_share(p, n), PIECE_CHANNELS);
     return chip_turn_cycles(p->chip) * PIECE_CYCLES * ceil_div(pieces, p->chip->n_workers);
 }
 

@@ -13,6 +13,7 @@
  */
 #include <assert.h>
 #include <string.h>
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/compile.h"
 #include "system-model/compiler/vector_internal.h"
 #include "system-model/compiler/vertex_cost.h"
@@ -77,17 +78,14 @@ static void plan_nonlinearity(struct passes *p, const struct work *w)
     add_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
-/* The mask comes from a seed, so that the backward pass draws the same: poprand reads the state of every worker's generator, which rounding
- * draws from as well, sets it from the seed, draws, and puts it back. Assumed: no source at hand states these steps. */
+/* The mask comes from a seed, so that the backward pass draws the same: the state of every worker's generator is read, set and put back. */
 static void plan_dropout(struct passes *p, const struct work *w)
 {
-    enum { GENERATOR_BYTES = 16, SEED_BYTES = 8 };
-    uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_BYTES);
-    add_superstep(p, states);
-    add_exchange(p, SEED_BYTES);
-    add_superstep(p, states);
+    uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_STATE_BYTES);
+    for (int i = 0; i < DROPOUT_STATE_SUPERSTEPS; i++)
+        add_superstep(p, states);
+    add_exchange(p, DROPOUT_SEED_BYTES);
     add_map(p, MAP_DROPOUT, w->n);
-    add_superstep(p, states);
 }
 
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
@@ -185,13 +183,11 @@ static void plan_copy(struct passes *p, const struct work *w)
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
-/* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. They are cast two at a time,
- * as halves and floats are (assumed: no source at hand has their vertex). */
+/* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. */
 static void plan_cast(struct passes *p, const struct work *w)
 {
-    enum { METADATA_BYTES = 4 };
     if (w->x->type == TYPE_FP8 || w->y->type == TYPE_FP8)
-        add_exchange(p, METADATA_BYTES);
+        add_exchange(p, QUARTER_METADATA_BYTES);
     uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
     p->element_bytes = max_u64(from, to);
     add_superstep(p, map_cycles(p->chip, MAP_CAST, tile_share(p, w->n), min_u64(from, to)));
@@ -384,13 +380,13 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
 static void add_stash_slice(struct passes *p, uint64_t n_elements)
 {
     add_superstep(p, dynamic_slice_cycles(p->chip, ceil_div(tile_share(p, n_elements) * p->element_bytes, data_type_bytes(TYPE_FP16))));
-    add_map(p, MAP_BINARY_IN_PLACE, 1);
-    add_map(p, MAP_BINARY_IN_PLACE, 1);
+    for (int i = 0; i < STASH_INDEX_SUPERSTEPS; i++)
+        add_map(p, MAP_BINARY_IN_PLACE, 1);
 }
 
 /* PopART (willow/src/popx/op/stashx.cpp, restorex.cpp): a dynamic update of the stash for each tensor; read back, a dynamic slice, and a
  * copy to where the tensor was, which what is computed again reads. TensorFlow's queues between stages are the same slices. What a slice costs
- * has its source in vertex_cost.c; that there are two steps of the index is assumed. */
+ * has its source in vertex_cost.c. */
 void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     uint64_t n = s->n_bytes / data_type_bytes(TYPE_FP16) / max_u64(1, s->n_tensors);

@@ -13,7 +13,7 @@
  * compiler avoids by padding its worklist), so that cycles never fall when positions grow.
  */
 #include "system-model/compiler/vertex_cost.h"
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 
 /* ---- the AMP unit ------------------------------------------------------------------------- */
 
@@ -295,8 +295,7 @@ uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_pe
     return 11 + w * ceil_div(rows, chip->n_workers) * row;
 }
 
-/* About 44 cycles a lattice cell: two additions of logarithms at 16, loads and stores. */
 uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells)
 {
-    return 11 + chip_turn_cycles(chip) * (20 + 44 * ceil_div(n_cells, chip->n_workers));
+    return 11 + chip_turn_cycles(chip) * (20 + TRANSDUCER_CELL_CYCLES * ceil_div(n_cells, chip->n_workers));
 }

@@ -26,6 +26,7 @@
  * same positions, one domain's flows stand for all. Unfolded, every domain is played; both give the same bits.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"
 
 #include <assert.h>
@@ -336,7 +337,7 @@ static bool may_broadcast(const struct run *run, double time_s)
 {
     const struct collective_request *r = run->req;
     const struct chip *c = &run->t->machine->chip;
-    return r->kind == COLLECTIVE_ALL_REDUCE && run->at.regular && r->n_ranks > 2 &&
+    return r->kind == COLLECTIVE_ALL_REDUCE && run->at.regular && r->n_ranks >= BROADCAST_LEAST_RANKS &&
            (run->at.n_local - 1) * r->bytes < time_s * (double)c->n_links * c->link_bytes_per_s;
 }
 

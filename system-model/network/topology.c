@@ -11,6 +11,7 @@
  *     network     every hub to its domain's switch, those to a spine that carries all hubs at full rate
  * A link's rate is nominal x efficiency. Sources of the shapes: the sheets.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/network/topology_internal.h"
 
 const char *const link_kind_names[N_LINK_KINDS] = { "rung", "rail", "port", "gateway", "switch", "host", "streaming" };
@@ -161,7 +162,7 @@ uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i)
 /* From one domain's gateways to another's: in a network over a leaf, the spine and a leaf. */
 static double between_domains_s(const struct topology *t)
 {
-    static const double n_switches[] = { [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = 3 };
+    static const double n_switches[] = { [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = NETWORK_SWITCHES };
     return t->machine->gateway_latency_s + n_switches[gateways(t)] * t->machine->switch_latency_s;
 }
 

@@ -11,7 +11,7 @@
  * for its backward pass is taken as even, which leaves out up to 35 kB of a tile (BERT-Base) and changes no recipe's verdict. Code of equal
  * operations is shared (outlining).
  */
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/vertex_cost.h"
 #include "system-model/schedule/plan_stages.h"
 

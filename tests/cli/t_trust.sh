@@ -31,6 +31,13 @@ json 'abs($o->{validity}{from_fitted_share} + $o->{validity}{from_assumed_share}
     && $o->{validity}{from_fitted_share} > $o->{validity}{from_assumed_share} && $o->{validity}{from_assumed_share} > 0.3'
 result $? "shares are the whole where a time is a fitted value times an assumed one" "$(grep -A40 '"validity"' "$work/out" | grep _share)"
 
+# ---- assumptions: every row of every sheet whose source begins so, every number of the header, and nothing else
+run list assumptions --format json
+sheets=$(cat system-model/specs/*.csv system-model/specs/*/*.csv | grep -cE '^[^,]*,("[^"]*"|[^,"]*),[^,]*,"?assumed')
+code=$(grep -cE '^ +X\([A-Z]' system-model/base/assumed.h)
+json 'do { my %seen; my @sheets = grep { $_->{line} } @$o; @sheets == '"$sheets"' && @$o - @sheets == '"$code"' && !grep { $seen{"$_->{file}:" . ($_->{line} || $_->{key})}++ } @$o }'
+result $? "every assumption of a sheet and of the code is listed, once" "want $sheets on sheets, $code in code; $(cat "$work/err")"
+
 # ---- explain
 run explain $resnet
 [ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 45 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'

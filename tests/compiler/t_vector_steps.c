@@ -7,7 +7,7 @@
  */
 #include "tests/check.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/conv_plan.h"
 #include "system-model/compiler/plan_cache.h"
 #include "system-model/compiler/vertex_cost.h"

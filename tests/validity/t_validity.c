@@ -592,6 +592,40 @@ static void shares_are_of_the_chosen_plan(void **state)
     arena_free(&a);
 }
 
+/* What a framework is assumed to do counts with the sheets' values: each by its largest change of the step, be it faster or slower. */
+static void what_a_framework_does_is_counted(void **state)
+{
+    static const char *const others[] = { "framework.rearrange_before_reduce=no", "framework.remote_together=yes", "framework.fetch_threads=2",
+                                          "framework.prefetch_depth=2" };
+    const char *recipe = "vendor-bow-pod64-bert-large-ph2-tf1";
+    struct simulator simulator;
+    struct simulation sim;
+    struct result r, other;
+    struct inputs inputs, of_machine;
+    double want = 0;
+    (void)state;
+    simulator_open(&simulator, &paths);
+    struct question q = { .recipe = recipe, .simulator = &simulator }, step = q;
+    assert_true(simulator_run(&simulator, &sim, &r, recipe, NULL, 0, &err));
+    inputs_of_sheets(&inputs, &sim, &a);
+    of_machine = inputs;
+    of_machine.n = 0;
+    while (!inputs.items[of_machine.n].of_recipe)
+        of_machine.n++;
+    step.options = (struct simulator_options){ .step_only = true, .splits_of = &sim };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_true(ask_again(&other, &step, &others[i], 1, &err));
+        assert_true(other.step_time_s < r.step_time_s);
+        want += 1 - other.step_time_s / r.step_time_s;
+    }
+    assert_true(want > 0.03);
+    assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &r, &q, &a), share_of_origin(ORIGIN_ASSUMED, &of_machine, &r, &q, &a) + want, 1e-12);
+    assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &r, &q, &a), share_of_origin(ORIGIN_FITTED, &of_machine, &r, &q, &a), 0);
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 static void coverage_as_text(void **state)
 {
     struct interval_count group = { .what = "BERT on bow", .n = 8, .inside = 6, .mean_half_width = log(1.25) };
@@ -662,6 +696,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(a_refit_of_two_constants), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(near_to_the_last_doubling), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
     cmocka_unit_test(a_share_by_hand), cmocka_unit_test(shares_are_of_the_chosen_plan),
+    cmocka_unit_test(what_a_framework_does_is_counted),
 };
 
 TAP_MAIN(tests)
