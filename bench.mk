@@ -90,6 +90,9 @@ ONNX_NODES ?= /usr/share/libonnx-testdata/data/node
 onnx-nodes: $B/tests/onnx/nodes         ## run the ONNX project's tests of single operators (ONNX_NODES=DIR): exit 1 when one differs
 	$B/tests/onnx/nodes $(ONNX_NODES)
 
+assumed: $B/podbench                    ## halve and double each assumed number of the code: how far that moves every recipe
+	perl tests/assumed.pl $B/assumed "$(CC)"
+
 own-cost: $B/podbench | $B/needs-lint                   ## count podbench's own instructions for fixed work: exit 1 when a count has moved by more than 1 %
 	sh tests/own_cost.sh
 
@@ -159,7 +162,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always own-cost own-cost-record onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always assumed own-cost own-cost-record onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

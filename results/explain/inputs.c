@@ -259,14 +259,14 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
 
 /* ---- shares by origin ------------------------------------------------------------------------------ */
 
-static double changed_by(const char *const *sets, size_t n_sets, const struct result *base, const struct question *q)
+static double changed_by(const char *const *sets, size_t n_sets, double step_time_s, const struct question *q)
 {
     struct result r;
-    return n_sets && ask_again(&r, q, sets, n_sets, NULL) ? r.step_time_s / base->step_time_s - 1 : 0;
+    return n_sets && ask_again(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
 }
 
 /* All that a tenth can move, together. */
-static double share_in_proportion(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct question *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);
     size_t n = 0;
@@ -276,30 +276,36 @@ static double share_in_proportion(enum origin origin, const struct inputs *input
         if (to)
             sets[n++] = arena_printf(a, "%s=%s", in->name, to);
     }
-    return fmax(0, changed_by(sets, n, base, q) / STEP);
+    return fmax(0, changed_by(sets, n, step_time_s, q) / STEP);
 }
 
 /* The largest change of the step by one of the next values, either way. */
-static double share_of_next(const struct input *in, const struct result *base, const struct question *q, struct arena *a)
+static double share_of_next(const struct input *in, double step_time_s, const struct question *q, struct arena *a)
 {
     const char *to[MOST_NEXT_VALUES];
     double share = 0;
     size_t n = next_values(to, MOST_NEXT_VALUES, in, a);
     for (size_t k = 0; k < n; k++) {
         const char *set = arena_printf(a, "%s=%s", in->name, to[k]);
-        share = fmax(share, fabs(changed_by(&set, 1, base, q)));
+        share = fmax(share, fabs(changed_by(&set, 1, step_time_s, q)));
     }
     return share;
 }
 
-double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+/* What is compared with is asked as all others are: with splits that are given, memory does not place the layers. */
+double share_of_origin(enum origin origin, const struct inputs *inputs, const struct question *q, struct arena *a)
 {
     struct question step = *q;
+    struct result base;
     step.options.step_only = true;
     step.options.splits_of = inputs->of;
-    double share = share_in_proportion(origin, inputs, base, &step, a);
-    for (size_t i = 0; i < inputs->n; i++)
-        if (inputs->items[i].of_recipe && inputs->items[i].origin == origin && !inputs->items[i].idle && inputs->items[i].on_sheet)
-            share += share_of_next(&inputs->items[i], base, &step, a);
+    if (!ask_again(&base, &step, NULL, 0, NULL))
+        return 0;
+    double share = share_in_proportion(origin, inputs, base.step_time_s, &step, a);
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *in = &inputs->items[i];
+        if (in->of_recipe && in->on_sheet && in->origin == origin && !in->idle)
+            share += share_of_next(in, base.step_time_s, &step, a);
+    }
     return fmin(1, share);
 }

@@ -109,8 +109,8 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
         return;
     struct inputs inputs;
     inputs_of_sheets(&inputs, sim, a);
-    out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, r, q, a);
-    out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, r, q, a);
+    out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, q, a);
+    out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, q, a);
     share_products(out);
 }
 
