@@ -2,7 +2,7 @@
 /*
  * conv_fill.c - the plan of the split that was found best: what the chip pays beside the planner's estimate, code, and how its results lie.
  */
-#include "system-model/compiler/assumed.h"
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
 static uint64_t padded_mac(const struct candidate *c, const struct share *t)

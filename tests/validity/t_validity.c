@@ -549,8 +549,8 @@ static void a_share_by_hand(void **state)
     const size_t n[] = { 2, 2, 1 };
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         struct inputs inputs = { .items = items[i], .n = n[i] };
-        assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &r, &q, &a), sim.fitted.call_s / r.step_time_s, 1e-8);
-        assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &r, &q, &a), 0, 0);
+        assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.call_s / r.step_time_s, 1e-8);
+        assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0, 0);
     }
     simulation_free(&sim);
     simulator_close(&simulator);
