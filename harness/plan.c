@@ -25,7 +25,13 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;
     struct result r;
+    if (o->update && o->all)
+        return bad_input(err, "plan: --update prints the weight update alone, tensor by tensor; leave --all out");
     bool good = simulate_argument(&sim, &r, o, s, err);
+    if (good && o->update && !sim.plan.options.training)
+        good = fail(err, "%s: --update: inference updates no weights", r.id);
+    if (good && o->update)
+        tell_unfit(&r);
     if (good)
         print(&sim.plan, o);
     simulation_free(&sim);

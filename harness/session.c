@@ -126,6 +126,13 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
     return true;
 }
 
+void tell_unfit(const struct result *r)
+{
+    if (!r->fits)
+        fprintf(stderr, "podbench: %s: does not fit: %llu B more than a tile has; this is the time it would take if it did\n", r->id,
+                (unsigned long long)r->memory_shortfall_bytes_per_tile);
+}
+
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
 {
     struct progress p;

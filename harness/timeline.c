@@ -57,6 +57,8 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
     if (o->trace && is_where_text_goes(o->trace))
         return bad_input(err, "--trace %s: standard output goes there, and the timeline is printed there; name a file of its own", o->trace);
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, err));
+    if (good)
+        tell_unfit(&r);
     if (good && o->format == FORMAT_CSV)
         timeline_write_csv(stdout, &sim.timeline);
     else if (good)

@@ -16,6 +16,24 @@ run plan $bert --update --set framework.clip_norm=no --set framework.merge_buffe
 grep -q '^all IPUs: gradients, 1 x .* merged' "$work/out" && ! grep -q '^  clip' "$work/out"
 result $? "a recipe's own settings take the place of the sheet's" "$(head -5 "$work/out")"
 
+refuses "podbench: plan: --update prints the weight update alone, tensor by tensor; leave --all out" "all of it and the update alone are two things" \
+    plan $bert --update --all
+refuses "podbench: vendor-ipu-m2000-bert-large-infer-b2: --update: inference updates no weights" "inference has no update" \
+    plan vendor-ipu-m2000-bert-large-infer-b2 --update
+large=vendor-c600-resnet50-b1-poprt
+for what in "timeline" "timeline --format csv"; do
+    # shellcheck disable=SC2086
+    run $what $large --set machine.tile_memory_bytes=32768 --set machine.interleaved_bytes=8192
+    [ "$status" -eq 0 ] && grep -q "^podbench: $large: does not fit: [1-9][0-9]* B more than a tile has; this is the time it would take if it did$" "$work/err"
+    result $? "$what of what does not fit says so" "$(cat "$work/err")"
+done
+run plan $bert --update --set parallel.micro_batch=40
+grep -q "^podbench: $bert: does not fit: [1-9][0-9]* B more than a tile has; this is the time it would take if it did$" "$work/err"
+result $? "so does its update" "$(cat "$work/err")"
+run timeline $large
+[ "$status" -eq 0 ] && [ ! -s "$work/err" ]
+result $? "and what fits says nothing" "$(cat "$work/err")"
+
 for names in grouped,popart,sideways grouped,; do
     refuses "framework.schedules: '${names##*,}' of popart-2.1.0 is no schedule; known: none, sequential, grouped, interleaved, popart" \
         "schedules that are none: '$names'" run mlperf-v1.1-closed-ipu-pod16-bert-large --set "framework.schedules=$names"
