@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* moves.h - elements that move: rows looked up and written, transposed, joined, cut, padded, added in pairs. */
+#ifndef EXECUTE_MOVES_H
+#define EXECUTE_MOVES_H
+#include "tests/execute/operands.h"
+
+/* Forward [table, indices]; backward [gradient, indices]. */
+static inline void run_gather(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
+    uint64_t width = last_dim(table), n = tensor_elements(at);
+    for (uint64_t i = 0; i < n; i++) {
+        double index = in(r, 1)[i];     /* negative ones count from the end */
+        uint64_t row = (uint64_t)(index < 0 ? index + (double)table->dims[table->n_dims - 2] : index);
+        if (table->n_dims == 3)
+            row += i / at->dims[1] * table->dims[1];
+        for (uint64_t k = 0; k < width; k++)
+            if (r->op->pass == PASS_FORWARD)
+                out(r, 0)[i * width + k] = in(r, 0)[row * width + k];
+            else
+                out(r, 0)[row * width + k] += in(r, 0)[i * width + k];
+    }
+}
+
+/* Of the result's gradient: rows of zeros where the table's were replaced; those rows for the updates. */
+static inline void run_scatter_back(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
+    uint64_t width = last_dim(table), rows = table->dims[table->n_dims - 2], n = last_dim(at);
+    for (uint32_t o = 0; o < r->op->n_outputs; o++) {
+        bool updates = r->g->tensors[r->op->outputs[o]].of_tensor == f->inputs[2];
+        if (!updates)
+            memcpy(out(r, o), in(r, 0), tensor_elements(table) * sizeof(double));
+        for (uint64_t i = 0; i < tensor_elements(at) * width; i++) {
+            double index = in(r, 1)[i / width];
+            uint64_t row = i / width / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
+            if (updates)
+                out(r, o)[i] = in(r, 0)[row * width + i % width];
+            else if (f->at->scatter == SCATTER_REPLACE)
+                out(r, o)[row * width + i % width] = 0;
+        }
+    }
+}
+
+/* [table, indices, updates]; an index below zero counts from the end. */
+static inline void run_scatter(const struct run *r)
+{
+    if (r->op->pass != PASS_FORWARD) {
+        run_scatter_back(r);
+        return;
+    }
+    const struct tensor *table = tensor_in(r, 0), *at = tensor_in(r, 1);
+    uint64_t width = last_dim(table), rows = table->dims[table->n_dims - 2], n = last_dim(at);
+    memcpy(out(r, 0), in(r, 0), tensor_elements(table) * sizeof(double));
+    for (uint64_t i = 0; i < tensor_elements(at); i++) {
+        double index = in(r, 1)[i];
+        uint64_t row = i / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
+        assert(index >= -(double)rows && index < (double)rows);
+        for (uint64_t k = 0; k < width; k++) {
+            double *to = &out(r, 0)[row * width + k], x = in(r, 2)[i * width + k];
+            *to = r->op->at->scatter == SCATTER_ADD ? *to + x : r->op->at->scatter == SCATTER_MAXIMUM ? fmax(*to, x) : x;
+        }
+    }
+}
+
+static inline void run_transpose(const struct run *r)
+{
+    const struct op_attributes *t = r->op->at;
+    uint32_t n = 0;
+    uint64_t stride[MAX_VIEW_DIMS], all = n_out(r);
+    while (n < MAX_VIEW_DIMS && t->view[n])
+        n++;
+    stride[n - 1] = 1;
+    for (uint32_t d = n - 1; d-- > 0; )
+        stride[d] = stride[d + 1] * t->view[d + 1];
+    for (uint64_t i = 0; i < all; i++) {
+        uint64_t rest = i, from = 0;
+        for (uint32_t d = n; d-- > 0; ) {
+            from += rest % t->view[t->order[d]] * stride[t->order[d]];
+            rest /= t->view[t->order[d]];
+        }
+        if (r->op->pass == PASS_FORWARD)
+            out(r, 0)[i] = in(r, 0)[from];
+        else
+            out(r, 0)[from] = in(r, 0)[i];
+    }
+}
+
+/* Copies the part of `whole` that starts at begin along axis to or from `part`. */
+static inline void copy_range(double *whole, const struct tensor *w, double *part, const struct tensor *p, uint32_t axis,
+                              uint64_t begin, bool to_part)
+{
+    uint64_t inner = 1, n = tensor_elements(p);
+    for (uint32_t d = axis + 1; d < w->n_dims; d++)
+        inner *= w->dims[d];
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t outer = i / (inner * p->dims[axis]), rest = i % (inner * p->dims[axis]);
+        uint64_t at = (outer * w->dims[axis] + begin) * inner + rest;
+        if (to_part)
+            part[i] = whole[at];
+        else
+            whole[at] = part[i];
+    }
+}
+
+static inline void run_concat(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    bool forward = r->op->pass == PASS_FORWARD;
+    const struct tensor *whole = &r->g->tensors[f->outputs[0]];
+    uint64_t begin = 0;
+    for (uint32_t k = 0; k < f->n_inputs; k++) {
+        const struct tensor *part = &r->g->tensors[f->inputs[k]];
+        if (forward)
+            copy_range(out(r, 0), whole, in(r, k), part, f->at->axis, begin, false);
+        for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
+            if (which_input(r, o) == k)
+                copy_range(in(r, 0), whole, out(r, o), part, f->at->axis, begin, true);
+        begin += part->dims[f->at->axis];
+    }
+}
+
+static inline void run_slice(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    bool forward = r->op->pass == PASS_FORWARD;
+    const struct tensor *whole = &r->g->tensors[f->inputs[0]];
+    for (uint32_t k = 0; k < f->n_outputs; k++) {
+        const struct tensor *part = &r->g->tensors[f->outputs[k]];
+        uint64_t begin = f->at->pieces ? k * part->dims[f->at->axis] : f->at->begin;
+        copy_range(forward ? in(r, 0) : out(r, 0), whole, forward ? out(r, k) : in(r, k), part, f->at->axis, begin, forward);
+    }
+}
+
+/* Which of n elements stands at a place of a padded row, counted from the first of them; n: the number. */
+static inline uint64_t pad_source(enum pad_border border, int64_t at, int64_t n)
+{
+    int64_t period = n > 1 ? 2 * (n - 1) : 1, turned = (at % period + period) % period;
+    if (at >= 0 && at < n)
+        return (uint64_t)at;
+    switch (border) {
+    case BORDER_MIRRORED: return (uint64_t)(turned < n ? turned : period - turned);
+    case BORDER_OUTERMOST: return at < 0 ? 0 : (uint64_t)n - 1;
+    case BORDER_OTHER_END: return (uint64_t)((at % n + n) % n);
+    default: return (uint64_t)n;
+    }
+}
+
+static inline void run_pad(const struct run *r)
+{
+    bool forward = r->op->pass == PASS_FORWARD;
+    const struct tensor *small = forward ? tensor_in(r, 0) : tensor_out(r, 0), *large = forward ? tensor_out(r, 0) : tensor_in(r, 0);
+    uint32_t axis = r->op->at->axis;
+    uint64_t inner = 1, n = small->dims[axis], length = large->dims[axis];
+    for (uint32_t d = axis + 1; d < large->n_dims; d++)
+        inner *= large->dims[d];
+    for (uint64_t i = 0; i < tensor_elements(large); i++) {
+        uint64_t k = pad_source(r->op->at->border, (int64_t)(i / inner % length) - (int64_t)r->op->at->begin, (int64_t)n);
+        uint64_t from = (i / inner / length * n + k) * inner + i % inner;
+        if (forward)
+            out(r, 0)[i] = k < n ? in(r, 0)[from] : r->op->at->rate;
+        else if (k < n)
+            out(r, 0)[from] += in(r, 0)[i];
+    }
+}
+
+static inline void run_outer_add(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *y = &r->g->tensors[f->outputs[0]];
+    uint64_t t = y->dims[1], u = y->dims[2], h = y->dims[3];
+    for (uint64_t i = 0; i < tensor_elements(y); i++) {
+        uint64_t b = i / (t * u * h), row = i / (u * h) % t, column = i / h % u, k = i % h;
+        uint64_t first = (b * t + row) * h + k, second = (b * u + column) * h + k;
+        if (r->op->pass == PASS_FORWARD) {
+            out(r, 0)[i] = in(r, 0)[first] + in(r, 1)[second];
+            continue;
+        }
+        for (uint32_t o = 0; o < r->op->n_outputs; o++)
+            out(r, o)[which_input(r, o) == 0 ? first : second] += in(r, 0)[i];
+    }
+}
+
+/* Rows of the table in execute.h. */
+#define EXECUTE_MOVES \
+    [OP_GATHER] = run_gather, [OP_SCATTER] = run_scatter, [OP_TRANSPOSE] = run_transpose, [OP_CONCAT] = run_concat, \
+    [OP_SLICE] = run_slice, [OP_PAD] = run_pad, [OP_OUTER_ADD] = run_outer_add,
+
+#endif
