@@ -5,8 +5,8 @@
  * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same]. Nelder and Mead's
  * simplex over the logarithms, by GSL, from 5 % each. The conditional mean of an effect with covariances c is w'y, V w = c, by Cholesky's factors
  * of V over the calibration submissions. Where the truth has other spreads, V' and c', it is off by submitter'^2 + round'^2 + submission'^2
- * - 2 w'c' + w'V'w, in the mean square: that is the width. Limits: sampling noise of a submission's mean (5 to 10 runs) is a part of the submission's spread; v2.1 systems that were
- * handed in before count in their first round.
+ * - 2 w'c' + w'V'w, in the mean square: that is the width. Limits: sampling noise of a submission's mean (5 to 10 runs) is a part of the
+ * submission's spread; v2.1 systems that were handed in before count in their first round.
  */
 #include "results/accuracy/submission_effects.h"
 

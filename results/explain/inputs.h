@@ -55,8 +55,8 @@ size_t next_values(const char **to, size_t room, const struct input *in, struct 
 
 /* How much of the step's time rests on values of one origin, 0 to 1: the step's relative change when all of them move by a tenth towards a
  * slower machine, over that tenth. What a framework does is a name, a flag or a count too small for a tenth: each of these takes its next
- * values by itself, and the largest change of the step, either way, is its share. The splits over tiles stay those that were chosen: at the best of them a small change of the
- * values costs the same whether they may change or not, and it is this plan that is asked about. */
+ * values by itself, and the largest change of the step, either way, is its share. The splits over tiles stay those that were chosen: at the
+ * best of them a small change of the values costs the same whether they may change or not, and it is this plan that is asked about. */
 double share_of_origin(enum origin origin, const struct inputs *inputs, const struct question *q, struct arena *a);
 
 #endif

@@ -5,8 +5,8 @@
  * Random numbers: GSL's mt19937. Run i of the reported submission is drawn from a generator seeded with its own logged seed, so that it does
  * not depend on how many are drawn; the submissions behind the means and those behind the intervals come from one generator each. The
  * reported runs and the means carry no shared error: they are what the model's centre gives. A mean over a shared error would rise with it
- * (of the exponential of a Student t it has no limit), and so with how far runs that validate are off. Quantiles are of the drawn sample. A fixed schedule's planned epochs vary
- * as whole numbers. Limits: shared errors of samples and of time are independent of each other.
+ * (of the exponential of a Student t it has no limit), and so with how far runs that validate are off. Quantiles are of the drawn sample. A
+ * fixed schedule's planned epochs vary as whole numbers. Limits: shared errors of samples and of time are independent of each other.
  */
 #include "results/mlperf/runs_distribution.h"
 

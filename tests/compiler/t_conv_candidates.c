@@ -63,7 +63,8 @@ static void test_many_units(void **state)
     CHECK(fifty, &chip, TYPE_FP16, PARTIALS_FP16, 0);
     chip.conv_units_fp16_fp16 = 64;
     CHECK(sixty_four, &chip, TYPE_FP16, PARTIALS_FP16, 0);
-    /* the longest list: the AMP with eight grains of 1024 units and less, of the kernel's elements, its columns, and these for two rows; HMAC twice */
+    /* the longest list: the AMP with eight grains of 1024 units and less, of the kernel's elements, its columns, and these for two rows;
+     * HMAC twice */
     const struct conv_params p = { .groups = 2, .batch = 2, .in_h = 15, .in_w = 17, .out_h = 15, .out_w = 17, .kernel_h = 3, .kernel_w = 5, .in_chans = 8,
                                    .out_chans = 8, .stride = 1, .type = TYPE_FP16 };
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);

@@ -65,7 +65,8 @@ static struct figure figure_items[] = {
     { .recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", .configuration = "ipu-pod16-resnet50", MINUTES, .value = 28.33 },
     { .recipe = "mlperf-v2.0-closed-bow-pod16-resnet50", .configuration = "bow-pod16-resnet50", MINUTES, .value = 19.64 },
     { .recipe = "mlperf-v2.0-closed-bow-pod64-bert-large", .configuration = "bow-pod64-bert-large", MINUTES, .value = 10.5 },
-    /* Off by 150 %: what a finding says of the worst. With the 4.8 % of the one before it is one configuration; the others are off by 0.7 and 2.4 %. */
+    /* Off by 150 %: what a finding says of the worst. With the 4.8 % of the one before it is one configuration; the others are off by 0.7
+     * and 2.4 %. */
     { .recipe = "mlperf-v2.0-open-bow-pod16-bert-large", .configuration = "bow-pod64-bert-large", MINUTES, .value = 8 },
     { MINUTES, .value = 27.6, .note = "round=v2.0; division=closed; benchmark=resnet; chips=8; accelerator=NVIDIA A100-SXM4-80GB (500W); submitter=Dell" },
     { MINUTES, .value = 4.5, .note = "round=v1.1; division=closed; benchmark=resnet; chips=256; accelerator=NVIDIA A100-SXM-80GB; submitter=NVIDIA" },
