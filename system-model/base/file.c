@@ -364,9 +364,19 @@ bool new_folder_save(struct new_folder *folder, struct err *err)
     return good;
 }
 
+/* The old one, which could neither be replaced nor put back. */
+static bool holds_replaced(const char *temp_path)
+{
+    char *inner = joined(temp_path, "/" REPLACED), *aside = own_name(inner);
+    bool holds = access(aside, F_OK) == 0;
+    free(inner);
+    free(aside);
+    return holds;
+}
+
 void new_folder_drop(struct new_folder *folder)
 {
-    if (folder->temp_path)
+    if (folder->temp_path && !holds_replaced(folder->temp_path))
         remove_whole(folder->temp_path);
     free(folder->path);
     free(folder->temp_path);

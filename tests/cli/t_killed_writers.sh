@@ -117,7 +117,7 @@ for at in $(seq 1 "$n_renames"); do
     # shellcheck disable=SC2086
     (cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged -e "inject=rename:signal=KILL:when=$at" "$PODBENCH" $package 4 --runs 10 >/dev/null 2>&1) 2>/dev/null
     if [ ! -e now/$logs ]; then
-        n_without=$((n_without + 1))
+        n_without=$((n_without + 1)) between=$at
         "$PODBENCH" score now/out >/dev/null 2>err
         grep -q 'is not finished: its writer is at work, or was killed: not read' err || torn="$torn $at:not told"
         # shellcheck disable=SC2086
@@ -129,6 +129,15 @@ for at in $(seq 1 "$n_renames"); do
 done
 [ -z "$torn" ] && [ "$n_without" -eq 1 ] && [ "$n_renames" -ge 3 ]
 result $? "killed at each of $n_renames renames there, logs are found again" "$torn $(cat err)"
+start_over
+# shellcheck disable=SC2086
+(cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged -e "inject=rename:error=EIO:when=$between+" "$PODBENCH" $package 4 --runs 10 >out.txt 2>../err)
+[ $? -eq 2 ] && grep -q '/bert: could not be written whole: Input/output error$' err && rm now/out.txt && [ ! -e now/$logs ] &&
+    find now -name result_10.txt | grep -q '/bert\.[0-9]*\.new/replaced\.[0-9]*\.new/result_10.txt$'
+result $? "logs that can neither be replaced nor put back are not removed" "$(cat err; find now)"
+# shellcheck disable=SC2086
+again $package 4 --runs 10 && same seed4
+result $? "and the next writer goes on" "$(cat difference)"
 mkdir made && (cd made && "$PODBENCH" init mine >/dev/null)
 is_project() { [ ! -e now/mine ] || same made || return 1; again "$@" || [ -e now/mine ] && same made; }
 kill_everywhere empty is_project 2 init mine
