@@ -27,7 +27,6 @@ static inline void fix_constants(struct plan_options *o)
 {
     o->fitted.call_s = 0.011;
     o->fitted.output_reduction_s = 0.0007;
-    o->fitted.torus_exchanges = 3;
     o->fitted.remote_access_s = 7e-6;
     o->optimizer.state_bytes_per_param = 2;
 }

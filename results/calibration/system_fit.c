@@ -7,9 +7,9 @@
  * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
  * fitted beside the constants for each family of models; predictions, errors and what is left out go without it.
  * A constant that is less than root two standard errors away from its default is not fitted: it goes back to the default, the
- * least certain first, and the rest is fitted again. So does one without which configurations that are left out are predicted clearly
- * better: a single row can make a constant look certain. Rows of one configuration count as one, and are left out together, or a row would
- * be judged by its twin.
+ * least certain first, and the rest is fitted again. So does one without which configurations that are left out are predicted better: a
+ * single row can make a constant look certain. Rows of one configuration count as one, and are left out together, or a row would be judged
+ * by its twin.
  */
 #include "results/calibration/system_fit.h"
 #include "system-model/base/statistics.h"
@@ -283,15 +283,13 @@ static bool left_out_loss(double *out, struct fit_job *job, struct arena *a, str
     return true;
 }
 
-/* The fitted constant without which configurations left out are predicted best, where that is better by more than Akaike's unit, 2 in -2 ln L;
- * else N_SYSTEM_CONSTANTS. */
+/* The fitted constant without which configurations left out are predicted best, where that is better than with it; else N_SYSTEM_CONSTANTS. */
 static bool most_harmful(int *out, struct fit_job *job, struct arena *a, struct err *err)
 {
     double least, loss;
     *out = N_SYSTEM_CONSTANTS;
     if (!left_out_loss(&least, job, a, err))
         return false;
-    least *= exp(-2.0 / (double)job->fit->n_configurations);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         if (!job->fit->fitted[k])
             continue;

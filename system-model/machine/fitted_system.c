@@ -5,8 +5,6 @@
  * call_s        between two calls of a session the host fetches results, checks the run and starts the program again; the chips
  *               wait. No source gives its length; unfitted it is 0.
  * output_reduction_s  processes of one run average a number (Horovod, which looks for such work once a cycle); unfitted one cycle.
- * torus_exchanges     PopLibs splits the copies of a step into several exchanges where they would wait for one another in a circle. How
- *               many is not known here, so that what is fitted is a mean; unfitted it is two.
  * remote_access_s     a transfer to or from streaming memory is a sync with the host's side and a request; unfitted it is the latency
  *               of a word from the host (arXiv:1912.03413 Table 4.19).
  * throughput_error   no constant: how far throughputs stay from the published ones when the fit has not seen them.
@@ -21,8 +19,6 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
       "the chips wait for the host between two calls of a session"),
     C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
       "one number averaged over a run's processes"),
-    C(torus_exchanges, "exchanges", 1, 16, 2, 3, "the least that 'several' can be (PopLibs before 887b9d3a, ReplicatedCollectives)",
-      "exchanges of a collective's step on a torus, replicas wider than two IPUs"),
     C(remote_access_s, "s", 0, 0.01, 8.83e-6, 5e-5, "GC2: latency of a word from the host (arXiv:1912.03413 Table 4.19)",
       "one transfer to or from streaming memory, beside its bytes"),
 #undef C

@@ -14,16 +14,13 @@
  * each domain; an all-reduce by broadcast: one in each domain, then V goes round the domains. A broadcast as a kind is a scatter by the
  * root and an all-gather. Domains of unequal ranks do the same at their own sizes, the pieces between them those of the largest; where
  * that is slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
- *     step = sync + latency of the longest route + max over links (bytes / rate) + a superstep that adds what came on the tiles
- * All groups run at the same time and share the links, so contention shows, and so do faults.
+ * What a step takes is in collective_steps.c. All groups run at the same time and share the links, so contention shows, and so do faults.
  *
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in their default
  * configuration; quad, for links set up as a twisted torus alone, is used only where a recipe forces it. When the library's successor
- * takes its broadcast is not known: here an all-reduce of three ranks or more takes it where it is faster.
- * On a torus the copies of a step go round in several exchanges where replicas are wider than two IPUs, or they would wait for one
- * another in a circle (PopLibs, the same). How many is not known (docs/unexplained.md): such steps are played once, and told apart (split_s).
- * Folding: where nothing is at fault and all domains hold the
- * same positions, one domain's flows stand for all. Unfolded, every domain is played; both give the same bits.
+ * takes its broadcast is not known: here an all-reduce of three ranks or more takes it where it is faster (docs/trust.md).
+ * Folding: where nothing is at fault and all domains hold the same positions, one domain's flows stand for all. Unfolded, every domain is
+ * played; both give the same bits.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
  */
 #include "system-model/base/assumed.h"
@@ -124,13 +121,6 @@ static bool single_ipu_replicas(const struct run *run)
     return (p & (p + 1)) == 0;
 }
 
-/* More than two IPUs a replica: neither of the two positions next to the first. */
-static bool splits_steps(const struct run *run)
-{
-    uint64_t p = positions_from_first(run);
-    return run->t->domain_topology == DOMAIN_TORUS && p > 1 && (p & 6) == 0;
-}
-
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
 static double meet_in_middle_below(uint32_t n_ranks, bool gather)
 {
@@ -213,7 +203,6 @@ static void take_times(struct collective_cost *to, const struct collective_cost 
     to->link_s = from->link_s;
     to->reduce_s = from->reduce_s;
     to->sync_s = from->sync_s;
-    to->split_s = from->split_s;
     to->n_steps = from->n_steps;
     to->bytes_sent_per_rank = from->bytes_sent_per_rank;
 }
@@ -369,7 +358,6 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
         return true;
     run.sync_s = sync_s(t, req);
     run.slowdown = slowest(t, req);
-    run.splits = splits_steps(&run);
     run.fold_domains = !req->unfolded && !t->faults && run.at.alike;
     run.n_shown = run.fold_domains ? min_u32(2, run.at.n_domains) : run.at.n_domains;
     if (!run_all(&run, out, method, by_domain, err))

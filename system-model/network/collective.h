@@ -20,7 +20,7 @@ extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
 struct rank_pattern { uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus; };
 
 /* Where ranks are and which way steps go, found once for all collectives on one topology. */
-struct collective_ways { struct memo layouts, steps; struct link_loads numbers; struct arena *a; };
+struct collective_ways { struct memo layouts, steps[2]; struct link_loads numbers; struct arena *a; };
 struct collective_ways collective_ways_new(struct arena *a);
 
 /* n_groups collectives at the same time, each over n_ranks IPUs, sharing the links. bytes: per rank, the
@@ -39,7 +39,6 @@ struct collective_request {
 struct collective_cost {
     double time_s;
     double link_s, reduce_s, sync_s;        /* sum to time_s: on the links, adding on the tiles, steps' sync */
-    double split_s;                         /* of link_s and sync_s: of steps that a torus takes in several exchanges, each as long */
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
     enum collective_method method;          /* the one used */

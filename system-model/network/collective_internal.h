@@ -18,7 +18,7 @@ struct run {
     struct collective_ways *ways;
     double *total_bytes; size_t n_totals;   /* of all steps, by the links' numbers */
     double sync_s, slowdown;
-    bool fold_domains, splits;
+    bool fold_domains;
     uint32_t n_shown;                       /* domains whose rings are made: of folded ones the first, and the one that it sends to */
 };
 

@@ -2,7 +2,12 @@
 /*
  * collective_steps.c - the steps of a reduce-scatter or an all-gather on rings of ranks, by each method.
  *
- *     step = sync + latency of the longest route + max over links (bytes / rate) + a superstep that adds what came on the tiles
+ *     step     = exchanges + a superstep that adds what came on the tiles
+ *     exchange = sync + longest latency + max over links (bytes / rate)
+ * A step is one exchange of all flows over their whole routes. On a torus, copies of a ring's step that pass an IPU would wait for one another in
+ * a circle, and PopLibs splits them into several exchanges where replicas are wider than two IPUs, which is where ranks are more than a link apart
+ * (before 887b9d3a, ReplicatedCollectives; into how many is not at hand). Here each exchange takes them one link further: no copy passes an
+ * IPU, none waits. Between domains, and in a broadcast, all flows go at once.
  * The steps of a phase are alike, so one is played and counted n times. collective.c has the methods.
  */
 #include "system-model/network/collective_internal.h"
@@ -35,12 +40,12 @@ static void count_bytes(struct run *run, uint32_t n, const struct step_way *way,
     }
 }
 
-/* n steps that took the same time on the links. */
-static void count_steps(struct run *run, uint32_t n, double link_s, double add_s)
+/* n steps that took the same time on the links, with a sync for each of their exchanges. */
+static void count_steps(struct run *run, uint32_t n, uint32_t n_exchanges, double link_s, double add_s)
 {
     run->cost->link_s += n * link_s;
     run->cost->reduce_s += n * add_s;
-    run->cost->sync_s += n * run->sync_s;
+    run->cost->sync_s += n * n_exchanges * run->sync_s;
     run->cost->n_steps += n;
 }
 
@@ -75,7 +80,7 @@ bool play_steps(struct run *run, const struct ends *ends, double bytes, uint32_t
     if (!step_way_find(&way, run->ways, run->t, ends, run->a, err))
         return false;
     const double *by_flows = bytes_by_flows(way, bytes, run->a);
-    count_steps(run, n, way->latency_s + step_way_time_s(way, by_flows), add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));
+    count_steps(run, n, way->n_exchanges, step_way_time_s(way, by_flows), add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));
     widen_totals(run);
     count_bytes(run, n, way, by_flows);
     return true;
@@ -100,6 +105,7 @@ bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint3
 {
     struct ends e = ends_new(2 * n_rings * (first_only ? 1 : rings[0].n), run->a);
     double bytes = both_ways ? share + share : share;
+    e.link_by_link = true;
     ring_ends(&e, rings, n_rings, both_ways, first_only);
     run->cost->bytes_sent_per_rank += n_steps * bytes;
     return play_steps(run, &e, share, n_steps, add ? bytes : 0, err);
@@ -113,7 +119,7 @@ static bool meet_in_middle(struct run *run, const struct ring *rings, size_t n_r
         return false;
     if (n % 2 == 0 && !ring_steps(run, rings, n_rings, 1, share, false, add, false, err))
         return false;
-    count_steps(run, 1, 0, add ? add_time_s(&run->t->machine->chip, share, run->slowdown) : 0);
+    count_steps(run, 1, 1, 0, add ? add_time_s(&run->t->machine->chip, share, run->slowdown) : 0);
     return true;
 }
 
@@ -137,6 +143,7 @@ static bool quad_ring(struct run *run, const struct ring *whole, double bytes, b
         twisted_order(twisted[i].ipus, n, first_ipu, i);
     }
     struct ends e = ends_new(4 * n, run->a);
+    e.link_by_link = true;
     ring_ends(&e, twisted, 2, true, false);
     run->cost->bytes_sent_per_rank += (n - 1) * 4 * share;
     return play_steps(run, &e, share, n - 1, add ? 4 * share : 0, err);
@@ -179,10 +186,5 @@ static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings
 bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
                               bool add, struct err *err)
 {
-    double before_s = run->cost->link_s + run->cost->sync_s;
-    if (!play_rings(run, rings, n_rings, method, bytes, add, err))
-        return false;
-    if (run->splits)
-        run->cost->split_s += run->cost->link_s + run->cost->sync_s - before_s;
-    return true;
+    return play_rings(run, rings, n_rings, method, bytes, add, err);
 }

@@ -17,7 +17,7 @@ struct collective_ways collective_ways_new(struct arena *a)
 
 struct ends ends_new(size_t room, struct arena *a)
 {
-    return (struct ends){ arena_array(a, room, sizeof *((struct ends *)0)->items), 0 };
+    return (struct ends){ arena_array(a, room, sizeof *((struct ends *)0)->items), 0, false };
 }
 
 void add_ends(struct ends *e, uint32_t from, uint32_t to)
@@ -26,7 +26,7 @@ void add_ends(struct ends *e, uint32_t from, uint32_t to)
     e->items[e->n++].to = to;
 }
 
-/* Flows inside one domain after those inside another, alike in all: how many there are in each. All of them, where they are not so, or where
+/* Flows inside one domain after those inside an earlier one, alike in all: how many there are in each. All of them, where they are not so, or where
  * links may differ. */
 static size_t flows_of_domain(const struct topology *t, const struct ends *e)
 {
@@ -38,34 +38,56 @@ static size_t flows_of_domain(const struct topology *t, const struct ends *e)
     if (t->rates || n == 0 || e->n % n != 0)
         return e->n;
     for (size_t i = n; i < e->n; i++) {
-        uint32_t on = (e->items[i - i % n].from / width - domain) * width;
-        if (e->items[i].from != e->items[i % n].from + on || e->items[i].to != e->items[i % n].to + on)
+        uint32_t on = (e->items[i - i % n].from / width - domain) * width, before = e->items[i - i % n - 1].from / width;
+        if (e->items[i].from / width <= before || e->items[i].from != e->items[i % n].from + on || e->items[i].to != e->items[i % n].to + on)
             return e->n;
     }
     return n;
 }
 
-/* The first n of them, by link, in the order they are met: how many flows take it. */
-static bool count_routes(struct link_loads *flows, double *latency_s, const struct topology *t, const struct ends *e, size_t n, struct err *err)
+/* The links of flows as they are counted: all of a step's, and those of each exchange, with its longest latency. */
+struct counted { struct link_loads all, exchanges[MAX_ROUTE]; double latency_s[MAX_ROUTE]; uint32_t n_exchanges; struct arena *a; };
+
+static void count_in_exchange(struct counted *c, uint32_t i, const struct topology *t, const uint32_t *links, size_t n_links)
+{
+    for (; c->n_exchanges <= i; c->n_exchanges++)
+        c->exchanges[c->n_exchanges] = link_loads_new(c->a);
+    link_loads_add(&c->exchanges[i], links, n_links, 1);
+    c->latency_s[i] = max_f64(c->latency_s[i], route_latency_s(t, links, n_links));
+}
+
+static void count_route(struct counted *c, const struct topology *t, const uint32_t *links, size_t n_links, bool link_by_link)
+{
+    link_loads_add(&c->all, links, n_links, 1);
+    if (!link_by_link) {
+        count_in_exchange(c, 0, t, links, n_links);
+        return;
+    }
+    for (uint32_t i = 0; i < n_links; i++)
+        count_in_exchange(c, i, t, &links[i], 1);
+}
+
+/* The first n of them. */
+static bool count_routes(struct counted *c, const struct topology *t, const struct ends *e, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t links[MAX_ROUTE];
+        uint32_t links[MAX_ROUTE], from = e->items[i].from, to = e->items[i].to;
         size_t n_links;
-        if (!topology_route(links, MAX_ROUTE, &n_links, t, e->items[i].from, e->items[i].to, err))
+        bool in_torus = t->domain_topology == DOMAIN_TORUS && from / t->ipus_per_domain == to / t->ipus_per_domain;
+        if (!topology_route(links, MAX_ROUTE, &n_links, t, from, to, err))
             return false;
-        link_loads_add(flows, links, n_links, 1);
-        double route_s = route_latency_s(t, links, n_links);
-        if (*latency_s < route_s)
-            *latency_s = route_s;
+        count_route(c, t, links, n_links, e->link_by_link && in_torus);
     }
     return true;
 }
 
-/* Domains that are alike have the same routes: those of the first are found, and its links counted again as the others'. */
-static bool count_flows(struct link_loads *flows, double *latency_s, const struct topology *t, const struct ends *e, struct err *err)
+/* Domains that are alike have the same routes, and exchanges that take as long: those of the first are found, and its links counted again as
+ * the others'. */
+static bool count_flows(struct counted *c, const struct topology *t, const struct ends *e, struct err *err)
 {
     size_t n = flows_of_domain(t, e);
-    if (!count_routes(flows, latency_s, t, e, n, err))
+    struct link_loads *flows = &c->all;
+    if (!count_routes(c, t, e, n, err))
         return false;
     if (n == e->n)
         return true;
@@ -82,46 +104,65 @@ static bool count_flows(struct link_loads *flows, double *latency_s, const struc
     return true;
 }
 
-static struct way_link link_of_way(struct collective_ways *ways, const struct topology *t, const struct link_load *flows)
+static void keep_exchange(struct way_exchange *x, const struct topology *t, const struct link_loads *flows, double latency_s, struct arena *a)
 {
-    struct link l = link_without_ends(t, flows->link);
-    return (struct way_link){ .number = link_loads_number(&ways->numbers, flows->link), .n_flows = (uint32_t)flows->bytes, .kind = l.kind,
-                              .bytes_per_s = l.bytes_per_s };
+    *x = (struct way_exchange){ .rates = ARENA_ROOM(a, struct way_rate, flows->n), .latency_s = latency_s };
+    for (uint32_t i = 0; i < flows->n; i++) {
+        double bytes_per_s = link_without_ends(t, flows->items[i].link).bytes_per_s;
+        uint32_t k = 0;
+        while (k < x->n_rates && x->rates[k].bytes_per_s != bytes_per_s)
+            k++;
+        if (k == x->n_rates)
+            x->rates[x->n_rates++] = (struct way_rate){ bytes_per_s, 0 };
+        x->rates[k].most_flows = max_u32(x->rates[k].most_flows, (uint32_t)flows->items[i].bytes);
+    }
 }
 
-static void keep_way(struct step_way *way, struct collective_ways *ways, const struct topology *t, const struct link_loads *flows)
+static void keep_way(struct step_way *way, struct collective_ways *ways, const struct topology *t, const struct counted *c)
 {
-    way->n_links = flows->n;
-    way->links = ARENA_ARRAY(ways->a, struct way_link, flows->n);
-    for (uint32_t i = 0; i < flows->n; i++) {
-        way->links[i] = link_of_way(ways, t, &flows->items[i]);
+    way->n_links = c->all.n;
+    way->links = ARENA_ARRAY(ways->a, struct way_link, c->all.n);
+    for (uint32_t i = 0; i < c->all.n; i++) {
+        const struct link_load *l = &c->all.items[i];
+        way->links[i] = (struct way_link){ link_loads_number(&ways->numbers, l->link), (uint32_t)l->bytes, link_without_ends(t, l->link).kind };
         way->most_flows = max_u32(way->most_flows, way->links[i].n_flows);
     }
+    way->exchanges = ARENA_ARRAY(ways->a, struct way_exchange, c->n_exchanges);
+    for (; way->n_exchanges < c->n_exchanges; way->n_exchanges++)
+        keep_exchange(&way->exchanges[way->n_exchanges], t, &c->exchanges[way->n_exchanges], c->latency_s[way->n_exchanges], ways->a);
 }
 
 bool step_way_find(const struct step_way **out, struct collective_ways *ways, const struct topology *t, const struct ends *e,
                    struct arena *scratch, struct err *err)
 {
     size_t n_bytes = e->n * sizeof *e->items;
-    struct link_loads flows;
-    double latency_s = 0;
-    *out = memo_find(&ways->steps, e->items, n_bytes);
+    struct memo *known = &ways->steps[e->link_by_link];
+    *out = memo_find(known, e->items, n_bytes);
     if (*out)
         return true;
-    flows = link_loads_new(scratch);
-    if (!count_flows(&flows, &latency_s, t, e, err))
+    struct counted *c = ARENA_NEW(scratch, struct counted);
+    c->all = link_loads_new(scratch);
+    c->a = scratch;
+    if (!count_flows(c, t, e, err))
         return false;
-    struct step_way *way = memo_add(&ways->steps, e->items, n_bytes, sizeof *way, ways->a);
-    way->latency_s = latency_s;
-    keep_way(way, ways, t, &flows);
+    struct step_way *way = memo_add(known, e->items, n_bytes, sizeof *way, ways->a);
+    keep_way(way, ways, t, c);
     *out = way;
     return true;
 }
 
-double step_way_time_s(const struct step_way *way, const double *by_flows)
+static double exchange_time_s(const struct way_exchange *x, const double *by_flows)
 {
     double longest_s = 0;
-    for (uint32_t i = 0; i < way->n_links; i++)
-        longest_s = max_f64(longest_s, by_flows[way->links[i].n_flows] / way->links[i].bytes_per_s);
-    return longest_s;
+    for (uint32_t i = 0; i < x->n_rates; i++)
+        longest_s = max_f64(longest_s, by_flows[x->rates[i].most_flows] / x->rates[i].bytes_per_s);
+    return x->latency_s + longest_s;
+}
+
+double step_way_time_s(const struct step_way *way, const double *by_flows)
+{
+    double time_s = 0;
+    for (uint32_t i = 0; i < way->n_exchanges; i++)
+        time_s += exchange_time_s(&way->exchanges[i], by_flows);
+    return time_s;
 }

@@ -6,7 +6,7 @@
  * all-reduced between pods), clipped, its moments loaded where they are off chip, updated, its norms added, its moments
  * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
  * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
- *     collective = steps on the links (collective.c), those that a torus splits torus_exchanges times
+ *     collective = steps on the links (collective.c)
  *     access to streaming memory = moments x remote_access_s + bytes / the rate that chips in turn are left
  * A sync of a collective holds all IPUs of a replica, so in series their chains follow one another; else they run side by side.
  * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
@@ -64,8 +64,7 @@ static bool add_collective(struct update_op *op, struct builder *b, enum collect
     struct collective_cost cost;
     if (!compile_collective(&cost, b->c, &q, b->err))
         return false;
-    double more_exchanges_s = (o->fitted.torus_exchanges - 1) * cost.split_s;
-    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s + more_exchanges_s);
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s);
     op->bytes += bytes;
     for (int k = 0; k < N_LINK_KINDS; k++)
         op->busiest_bytes[k] += cost.busiest_bytes[k];

@@ -279,30 +279,52 @@ static void a_sync_holds_the_whole_program(void **state)
     arena_free(&a);
 }
 
-/* Four groups are replicas of four IPUs. Their copies go round a torus in several exchanges, all of a domain's steps and none between
- * domains; not on a ladder, nor those of replicas of one or two IPUs, whose ranks are neighbours. */
-static void wide_replicas_split_their_steps_on_a_torus(void **state)
+/*
+ * Replicas of four IPUs, two rows each, round a torus of eight rows: a copy takes two rails, one in each exchange. Four ranks reduce 50.4 MB in 3
+ * steps of 12.6 MB, 1 ms a rail; sync: 0.5 us + 2 x 4 boards x 13 ns. Four groups take no longer than one: no rail has more than one copy at a
+ * time. On an open ladder a step is one exchange, in which rails carry the copies of two groups.
+ */
+static void copies_round_a_torus_go_link_by_link(void **state)
 {
     (void)state;
     struct machine torus = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE), ladder = toy_machine(16, 16, DOMAIN_LADDER, GATEWAY_NONE);
-    struct machine pods = toy_machine(32, 16, DOMAIN_TORUS, GATEWAY_DIRECT);
-    struct topology t = build(&torus, NULL), open = build(&ladder, NULL), two = build(&pods, NULL);
-    for (uint32_t n_groups = 1; n_groups <= 8; n_groups *= 2) {
-        struct collective_cost c = run(&t, whole(&t, n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 1e6));
-        assert_near(c.split_s, n_groups > 2 ? c.link_s + c.sync_s : 0, 1e-15);
-        c = run(&open, whole(&open, n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 1e6));
-        assert_near(c.split_s, 0, 0);
+    struct topology t = build(&torus, NULL), open = build(&ladder, NULL);
+    const uint32_t ranks[] = { 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15 };
+    struct collective_request r = { .kind = COLLECTIVE_REDUCE_SCATTER, .method = METHOD_RING, .ranks = ranks, .n_ranks = 4, .bytes = 50.4e6, .n_in_use = 16 };
+    for (r.n_groups = 1; r.n_groups <= 4; r.n_groups += 3) {
+        struct collective_cost c = run(&t, r);
+        assert_int_equal(c.n_steps, 3);
+        assert_near(c.link_s, 3 * 2 * (0.11e-6 + 1e-3), 1e-12);
+        assert_near(c.sync_s, 3 * 2 * topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
+        assert_near(c.busiest_bytes[LINK_RAIL], 3 * (r.n_groups == 1 ? 1 : 2) * 12.6e6, 1e-6);
+        c = run(&open, r);
+        assert_near(c.sync_s, 3 * topology_sync_s(&open, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
     }
+    r.n_groups = 4;
+    assert_near(run(&open, r).link_s, 3 * (6 * 0.11e-6 + 2e-3), 1e-12);            /* the last rank's go back over six rails */
+    /* Of three ranks the last is four rails from the first, so that two exchanges more are its own. */
+    r.n_groups = 1, r.n_ranks = 3;
+    assert_near(run(&t, r).link_s, 2 * 4 * (0.11e-6 + 16.8e6 / 12.6e9), 1e-12);
+    /* What is sent to all goes at once, the farthest over four rails and a rung; neighbours are a link apart. */
     struct collective_cost at_once = run(&t, whole(&t, 4, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 4));
     assert_int_equal(at_once.method, METHOD_BROADCAST);
-    assert_near(at_once.split_s, at_once.link_s + at_once.sync_s, 0);
-    assert_near(run(&two, whole(&two, 16, COLLECTIVE_ALL_REDUCE, METHOD_RING, 1e6)).split_s, 0, 0);     /* one rank a domain */
-    struct collective_cost both = run(&two, whole(&two, 4, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 1e6));
-    struct collective_cost scatter = run(&t, whole(&t, 4, COLLECTIVE_REDUCE_SCATTER, METHOD_AUTO, 1e6));
-    struct collective_cost gather = run(&t, whole(&t, 4, COLLECTIVE_ALL_GATHER, METHOD_AUTO, 1e6));
-    assert_int_equal(both.method, METHOD_HIERARCHICAL);
-    double sync_s = both.sync_s / both.n_steps, steps = scatter.n_steps + gather.n_steps;    /* of a larger machine, hence longer */
-    assert_near(both.split_s, scatter.link_s + gather.link_s + steps * sync_s, 1e-15);
+    assert_near(at_once.sync_s, topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
+    struct collective_cost near = run(&t, whole(&t, 1, COLLECTIVE_REDUCE_SCATTER, METHOD_RING, 1e6));
+    assert_near(near.sync_s, near.n_steps * topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
+    arena_free(&a);
+}
+
+/* Of steps in a domain each exchange has a sync, of those between domains each step. */
+static void steps_between_domains_are_one_exchange(void **state)
+{
+    (void)state;
+    struct machine pods = toy_machine(32, 16, DOMAIN_TORUS, GATEWAY_DIRECT);
+    struct topology two = build(&pods, NULL);
+    const double sync_s = topology_sync_s(&two, (const uint32_t[]){ 0, 15, 31 }, 3);
+    assert_near(run(&two, whole(&two, 16, COLLECTIVE_ALL_REDUCE, METHOD_RING, 1e6)).sync_s, 2 * sync_s, 1e-15);        /* one rank a domain */
+    struct collective_cost both = run(&two, whole(&two, 4, COLLECTIVE_ALL_REDUCE, METHOD_HIERARCHICAL, 1e6));
+    assert_int_equal(both.n_steps, 2 * 3 + 2 * 1);
+    assert_near(both.sync_s, (2 * 2 * 2 + 2 + 2 * 1) * sync_s, 1e-15);              /* in a domain two steps to the middle, and one that joins */
     arena_free(&a);
 }
 
@@ -390,13 +412,45 @@ static void assert_way(const struct topology *t, const struct ends *e)
         for (uint32_t k = 0; k < way->n_links; k++)
             if (way->links[k].number == link_loads_number(&ways.numbers, all.items[i].link))
                 found = &way->links[k];
-        assert_true(found && found->n_flows == all.items[i].bytes && found->kind == link.kind && found->bytes_per_s == link.bytes_per_s);
+        assert_true(found && found->n_flows == all.items[i].bytes && found->kind == link.kind);
         most = fmax(most, all.items[i].bytes);
     }
     assert_int_equal(ways.numbers.n, all.n);            /* none was added by asking */
     assert_int_equal(way->most_flows, most);
-    assert_near(way->latency_s, latency_s, 0);
+    assert_int_equal(way->n_exchanges, 1);
+    assert_near(way->exchanges[0].latency_s, latency_s, 0);
+    double by_flows[9], longest_s = 0;
+    for (uint32_t i = 0; i < 9; i++)
+        by_flows[i] = 3e6 * i;
+    for (uint32_t i = 0; i < all.n; i++)
+        longest_s = fmax(longest_s, 3e6 * all.items[i].bytes / topology_link(t, all.items[i].link).bytes_per_s);
+    assert_true(most < 9);
+    assert_near(step_way_time_s(way, by_flows), latency_s + longest_s, 1e-18);
     assert_true(step_way_find(&again, &ways, t, e, &a, &err) && again == way);
+}
+
+/* From IPU 0 to 4, over two rails, and from 8 to 13 over a rung and two rails, of a torus: at once, then link by link, and at once again, each as if
+ * the other had not been asked. */
+static void the_same_flows_at_once_and_link_by_link(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    struct collective_ways ways = collective_ways_new(&a);
+    static const double by_flows[] = { 0, 1.26e6, 2.52e6 };
+    for (size_t i = 0; i < 3; i++) {
+        struct ends e = ends_new(2, &a);
+        const struct step_way *way;
+        add_ends(&e, 0, 4);
+        add_ends(&e, 8, 13);
+        e.link_by_link = i == 1;
+        assert_true(step_way_find(&way, &ways, &t, &e, &a, &err));
+        assert_int_equal(way->n_links, 5);
+        assert_int_equal(way->n_exchanges, i == 1 ? 3 : 1);
+        /* The rung's latency is the longest of the first exchange, the rails' bytes take longest in all. */
+        assert_near(step_way_time_s(way, by_flows), i == 1 ? 0.3e-6 + 2 * 0.11e-6 + 3e-4 : 0.3e-6 + 2 * 0.11e-6 + 1e-4, 1e-15);
+    }
+    arena_free(&a);
 }
 
 /* Three domains of eight, alike or one of them with a rail cut: whatever is in one domain and again in the next, all links of all flows count,
@@ -436,14 +490,14 @@ static void uneven_domains_run_flat(void **state)
 {
     (void)state;
     struct topology t = build(load("ipu-pod128"), NULL);
-    const uint32_t ranks[3] = { 0, 5, 64 };
+    const uint32_t ranks[3] = { 0, 2, 64 };
     struct collective_request r = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 1, .n_ranks = 3, .bytes = 6e6 };
     struct collective_cost c = run(&t, r);
     assert_int_equal(c.method, METHOD_RING);
     assert_int_equal(c.n_steps, 4);
     r.method = METHOD_HIERARCHICAL;
     assert_true(collective_run(&c, &t, &r, &a, &err));
-    const uint32_t two_groups[6] = { 0, 5, 64, 1, 2, 3 };
+    const uint32_t two_groups[6] = { 0, 2, 64, 1, 4, 3 };
     struct collective_request apart = { .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_HIERARCHICAL, .ranks = two_groups, .n_groups = 2,
                                         .n_ranks = 3, .bytes = 6e6 };
     assert_false(collective_run(&c, &t, &apart, &a, &err));
@@ -545,7 +599,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
-    cmocka_unit_test(wide_replicas_split_their_steps_on_a_torus), cmocka_unit_test(uneven_domains_by_hand),
+    cmocka_unit_test(copies_round_a_torus_go_link_by_link), cmocka_unit_test(steps_between_domains_are_one_exchange),
+    cmocka_unit_test(the_same_flows_at_once_and_link_by_link),
+        cmocka_unit_test(steps_between_domains_are_one_exchange), cmocka_unit_test(uneven_domains_by_hand),
     cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(groups_in_domains_of_their_own), cmocka_unit_test(all_flows_of_a_step_count),
     cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),
     cmocka_unit_test(bad_requests_are_refused), cmocka_unit_test(where_a_quad_ring_fits), cmocka_unit_test(the_method_turns_at_its_size),

@@ -30,7 +30,7 @@ static void assert_same_cost(struct collective_request listed_ranks, struct coll
     assert_int_equal(good, collective_run(&y, t, &of_pattern, &a, &err));
     if (!good)
         return;
-    assert_true(x.time_s == y.time_s && x.link_s == y.link_s && x.reduce_s == y.reduce_s && x.sync_s == y.sync_s && x.split_s == y.split_s);
+    assert_true(x.time_s == y.time_s && x.link_s == y.link_s && x.reduce_s == y.reduce_s && x.sync_s == y.sync_s);
     assert_true(x.n_steps == y.n_steps && x.method == y.method && x.bytes_sent_per_rank == y.bytes_sent_per_rank);
     assert_true(memcmp(x.busiest_bytes, y.busiest_bytes, sizeof x.busiest_bytes) == 0);
 }
@@ -56,7 +56,7 @@ static void ways_that_are_known_change_nothing(void **state)
             known.ways = &ways;
             assert_same_cost(r, known, &t);
         }
-        assert_true(ways.layouts.n <= 4 && ways.steps.n < 4 * 10);
+        assert_true(ways.layouts.n <= 4 && ways.steps[0].n + ways.steps[1].n < 4 * 10);
         arena_free(&a);
     }
 }
