@@ -252,7 +252,7 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
         if (!in_ranges(t->layer_id, m->ranges, m->n, &compiled))
             continue;
         struct op_plan work;
-        vector_work_plan(&work, m->question.work, tensor_elements(t), t->type, &c->topology->machine->chip, &compiled->options);
+        vector_work_plan(&work, m->question.work, tensor_elements(t), t->type, 0, &c->topology->machine->chip, &compiled->options);
         cycles_add_plan(&m->cycles, &work, m->question.part, 1);
     }
 }

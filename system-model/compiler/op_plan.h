@@ -94,8 +94,9 @@ enum vector_work {
     WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
     N_VECTOR_WORKS
 };
-/* n_elements spread evenly over the options' tiles. */
-void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type,
+/* n_elements spread evenly over the options' tiles. type: of weight and gradient; moment_bytes: of one moment of a parameter, on the mean, where
+ * the work is an optimizer's. */
+void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                       const struct chip *chip, const struct op_plan_options *opt);
 
 /* What a micro-batch leaves for its backward pass, in so many tensors of halves or, cast, of fp8: into the stash, and back. */

@@ -97,8 +97,9 @@ static struct update_op *add_op(struct builder *b, enum update_kind kind, bool o
 static void add_work(struct update_op *op, const struct builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
                      enum part part)
 {
+    const struct optimizer *o = &b->p->options.optimizer;
     struct op_plan plan;
-    vector_work_plan(&plan, work, n_elements, type, &b->p->topology->machine->chip, &b->vector);
+    vector_work_plan(&plan, work, n_elements, type, o->state_bytes_per_param / o->n_moments, &b->p->topology->machine->chip, &b->vector);
     cycles_add_plan(&op->cycles, &plan, part, 1);
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }

@@ -160,7 +160,7 @@ static void print_works(FILE *f, const struct target *t)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct op_plan p;
             enum data_type type = i % 2 ? TYPE_FP32 : TYPE_FP16;
-            vector_work_plan(&p, (enum vector_work)work, sizes[i], type, &t->chip, &t->opt);
+            vector_work_plan(&p, (enum vector_work)work, sizes[i], type, 2, &t->chip, &t->opt);
             fprintf(f, "%s work %d of %ju: ", t->name, work, (uintmax_t)sizes[i]);
             print_plan(f, &p);
             fputc('\n', f);

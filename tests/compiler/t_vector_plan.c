@@ -502,16 +502,16 @@ static void test_optimizer_work(void **state)
     struct chip chip = small_chip(7);
     struct op_plan_options opt = { 0 };
     struct op_plan adam, lamb, zero, nothing;
-    vector_work_plan(&zero, WORK_ZERO, 1000, TYPE_FP16, &chip, &opt);
+    vector_work_plan(&zero, WORK_ZERO, 1000, TYPE_FP16, 2, &chip, &opt);
     assert_int_equal(zero.compute_cycles, 6 * (26 + 6));
-    vector_work_plan(&adam, WORK_ADAM, 1000, TYPE_FP16, &chip, &opt);
-    vector_work_plan(&lamb, WORK_LAMB, 1000, TYPE_FP16, &chip, &opt);
+    vector_work_plan(&adam, WORK_ADAM, 1000, TYPE_FP16, 2, &chip, &opt);
+    vector_work_plan(&lamb, WORK_LAMB, 1000, TYPE_FP16, 2, &chip, &opt);
     assert_int_equal(adam.n_supersteps, 9);
     assert_int_equal(lamb.n_supersteps, 9 + 4);
-    vector_work_plan(&nothing, WORK_LAMB, 0, TYPE_FP16, &chip, &opt);
+    vector_work_plan(&nothing, WORK_LAMB, 0, TYPE_FP16, 2, &chip, &opt);
     assert_int_equal(op_plan_cycles(&nothing), 0);
     struct op_plan sum;
-    vector_work_plan(&sum, WORK_ACCUMULATE, 1000, TYPE_FP16, &chip, &opt);
+    vector_work_plan(&sum, WORK_ACCUMULATE, 1000, TYPE_FP16, 2, &chip, &opt);
     assert_int_equal(sum.compute_cycles, 60 + 6 * (15 + 3 * 6));
     assert_int_equal(sum.exchange_cycles, 72 + 1 + 37);
 }

@@ -371,29 +371,50 @@ static void test_moved(void **state)
     CHECK(operations, false);
 }
 
-/* 3000 of a weight: halves, 432 on the fullest tile, or floats, 430. A gradient lies elsewhere than its accumulator. Norms: 7 partial sums. */
+/* 3000 of a weight: halves, 432 on the fullest tile, or floats, 430: 72 for a worker, 18 or 36 vectors. A gradient lies elsewhere than its
+ * accumulator. Norms: 7 partial sums. Where halves meet floats, a scaled addition of both takes four elements in 5 cycles, 60 + 7 (15 + 5 x 18), and
+ * all else casts two halves a cycle before, 12 + 7 (37 + 36). */
 static void test_updates(void **state)
 {
     (void)state;
+    enum { BOTH = 795, CAST = 523, ADD_2 = 543, ADD_4 = 921, SQUARE_4 = 643, SQRT_4 = 5935, SCALAR_4 = 655, DIVIDE_4 = 4171, FILL_2 = 308, NORM_2 = 382, NORM_4 = 634 };
 #define NORM           SUM(REDUCE_SQUARE, 3000), MEET(1, 7)
 #define ADAM           MAP(SCALED_ADD, 3000), MAP(SQUARE, 3000), MAP(SCALED_ADD, 3000), MAP(SQRT, 3000), MAP(SCALAR, 3000), MAP(DIVIDE, 3000), \
-                       MAP(SCALED_ADD, 3000), MAP(SCALED_ADD_MIXED, 3000), MAP(FILL, 3000)
-    static const struct { const char *name; enum vector_work work; uint64_t element_bytes; struct step steps[MOST_STEPS]; } works[] = {
-        { "accumulate", WORK_ACCUMULATE, 2, { MOVE(864), MAP(SCALED_ADD, 3000) } },
-        { "zero", WORK_ZERO, 2, { MAP(FILL, 3000) } },
-        { "rearrange", WORK_REARRANGE, 2, { MOVE(864), TAKE(7 * (48 + 18)) } },
-        { "squares", WORK_SQUARES, 2, { NORM } },
-        { "scale", WORK_SCALE, 2, { MAP(SCALAR, 3000) } },
-        { "momentum", WORK_SGD_MOMENTUM, 2, { MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000) } },
-        { "LARS", WORK_LARS, 2, { MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), NORM, NORM } },
-        { "Adam", WORK_ADAM, 4, { ADAM } },
-        { "LAMB", WORK_LAMB, 4, { ADAM, NORM, NORM } },
+                       MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), MAP(FILL, 3000)
+#define SECOND         TAKE(CAST), TAKE(SQUARE_4), TAKE(ADD_4), TAKE(SQRT_4), TAKE(SCALAR_4)
+    static const struct {
+        const char *name;
+        enum vector_work work;
+        enum data_type type;
+        double moment_bytes;
+        struct step steps[MOST_STEPS];
+    } works[] = {
+        { "accumulate", WORK_ACCUMULATE, TYPE_FP16, 4, { MOVE(864), MAP(SCALED_ADD, 3000) } },
+        { "zero", WORK_ZERO, TYPE_FP16, 4, { MAP(FILL, 3000) } },
+        { "rearrange", WORK_REARRANGE, TYPE_FP16, 0, { MOVE(864), TAKE(7 * (48 + 18)) } },
+        { "squares", WORK_SQUARES, TYPE_FP16, 4, { NORM } },
+        { "scale", WORK_SCALE, TYPE_FP16, 4, { MAP(SCALAR, 3000) } },
+        { "momentum", WORK_SGD_MOMENTUM, TYPE_FP16, 2, { MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000) } },
+        { "momentum, less than floats", WORK_SGD_MOMENTUM, TYPE_FP16, 3.5, { MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000) } },
+        { "momentum, floats", WORK_SGD_MOMENTUM, TYPE_FP16, 4, { TAKE(ADD_2), TAKE(BOTH), TAKE(BOTH) } },
+        { "momentum, halves of floats", WORK_SGD_MOMENTUM, TYPE_FP32, 2, { TAKE(ADD_4), TAKE(BOTH), TAKE(BOTH) } },
+        { "momentum, all floats", WORK_SGD_MOMENTUM, TYPE_FP32, 4, { TAKE(ADD_4), TAKE(ADD_4), TAKE(ADD_4) } },
+        { "LARS", WORK_LARS, TYPE_FP16, 2, { MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), MAP(SCALED_ADD, 3000), NORM, NORM } },
+        { "LARS, floats", WORK_LARS, TYPE_FP16, 5, { TAKE(ADD_2), TAKE(BOTH), TAKE(BOTH), NORM, NORM } },
+        { "Adam", WORK_ADAM, TYPE_FP16, 2, { ADAM } },
+        { "Adam, quarters", WORK_ADAM, TYPE_FP16, 1, { ADAM } },
+        { "Adam, all floats", WORK_ADAM, TYPE_FP32, 4, { ADAM } },
+        { "Adam, floats", WORK_ADAM, TYPE_FP16, 4, { TAKE(BOTH), SECOND, TAKE(DIVIDE_4), TAKE(BOTH), TAKE(BOTH), TAKE(FILL_2) } },
+        { "Adam, both", WORK_ADAM, TYPE_FP16, 3, { TAKE(ADD_2), SECOND, TAKE(CAST), TAKE(DIVIDE_4), TAKE(BOTH), TAKE(BOTH), TAKE(FILL_2) } },
+        { "LAMB", WORK_LAMB, TYPE_FP16, 2, { ADAM, NORM, NORM } },
+        { "LAMB, floats", WORK_LAMB, TYPE_FP16, 4, { TAKE(BOTH), SECOND, TAKE(DIVIDE_4), TAKE(BOTH), TAKE(BOTH), TAKE(FILL_2),
+                                                     TAKE(NORM_2), MEET(1, 7), TAKE(NORM_4), MEET(1, 7) } },
     };
     struct chip chip = wide_chip(TILES);
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
         struct op_plan p;
-        vector_work_plan(&p, works[i].work, 3000, TYPE_FP16, &chip, &(struct op_plan_options){ 0 });
-        assert_steps(works[i].name, &p, works[i].steps, &chip, works[i].element_bytes);
+        vector_work_plan(&p, works[i].work, 3000, works[i].type, works[i].moment_bytes, &chip, &(struct op_plan_options){ 0 });
+        assert_steps(works[i].name, &p, works[i].steps, &chip, data_type_bytes(works[i].type));
         assert_int_equal(p.n_tiles_used, 7);
     }
 }

@@ -111,7 +111,7 @@ static uint64_t work_cycles(const struct plan *p, enum vector_work work, uint64_
 {
     struct op_plan plan;
     struct cycles c = {0};
-    vector_work_plan(&plan, work, n, TYPE_FP16, &p->topology->machine->chip, &p->stages[0].compiled->options);
+    vector_work_plan(&plan, work, n, TYPE_FP16, 2, &p->topology->machine->chip, &p->stages[0].compiled->options);
     cycles_add_plan(&c, &plan, PART_OPTIMIZER, 1);
     return cycles_total(&c);
 }
