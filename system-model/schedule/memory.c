@@ -163,17 +163,35 @@ static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t a
     m->bytes[REGION_CODE] += exchange_code_bytes(received_bytes, MOVED_PIECE_BYTES);
 }
 
+/* Moments that stay on an IPU beside those that its stages count: the rest of small tensors, which are not sharded, and of streamed state the
+ * small tensors'. */
+static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
+{
+    const struct plan_options *o = &p->options;
+    bool on_chip = o->optimizer_place == OPTIMIZER_ON_CHIP;
+    double shard = shard_replicas(p), n = 0;
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_chain *c = &p->update.chains[i];
+        double all = (double)c->n_tensors * (double)c->n_elements, part = all / shard;
+        if (c->ipu == ipu && (on_chip || c->n_elements < o->framework.offloaded_elements))
+            n += (c->steps->sharded ? part : all) - (on_chip ? part : 0);
+    }
+    return (uint64_t)(n * o->optimizer.state_bytes_per_param);
+}
+
 static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
 {
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
         struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
-        uint64_t arriving_bytes = 0;
+        uint64_t arriving_bytes = 0, tiles = 1;
         for (uint32_t s = 0; s < p->n_stages; s++)
             if (p->stages[s].ipu == i) {
                 add_stage(m, &worst_here, p, &p->stages[s]);
                 arriving_bytes += p->stages[s].host_bytes;
+                tiles = p->stages[s].compiled->options.n_tiles;
             }
+        m->bytes[REGION_OPTIMIZER] += spread(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
         m->bytes[REGION_ACTIVATIONS] = worst_here.activations;
         m->bytes[REGION_TEMPORARIES] = worst_here.temporaries;
         struct layer_range ranges[MAX_STAGES];
@@ -195,7 +213,7 @@ static const struct tile_memory *recall_memory(const struct plan *p, struct comp
     uint64_t state_bytes;
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, shard_replicas(p),
-                                  keeps_gradients(o) };
+                                  o->framework.sharded_elements, o->framework.offloaded_elements, keeps_gradients(o) };
     const struct tile_memory *known = p->placed ? memo_find(&c->memories, question, sizeof question) : NULL;
     if (known)
         return known;

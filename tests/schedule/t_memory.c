@@ -175,6 +175,37 @@ static void options_that_save(void **state)
     arena_free(&y.arena);
 }
 
+/* A third each of IPU 0's 15000 bytes, 768, and of IPU 1's 37032, 49 grains: 1792. Of three tensors of 190 that are not sharded all the rest: 2280:
+ * 9 grains, 2 -> 512; of one of 100: 256. Streamed, what is smaller than 191 stays, 3420 and 600 bytes, then all that is smaller than 501: a third
+ * of 2000 too, 7420: 29 grains, 5 -> 1280. Remembered or not. */
+static void moments_of_small_tensors_stay(void **state)
+{
+    static const struct { enum optimizer_place place; uint64_t offloaded, bytes[2]; } cases[] = {
+        { OPTIMIZER_ON_CHIP, 191, { 768 + 512, 1792 + 256 } }, { OPTIMIZER_STREAMING, 191, { 512, 256 } }, { OPTIMIZER_STREAMING, 190, { 0, 256 } },
+        { OPTIMIZER_STREAMING, 501, { 1280, 256 } }, { OPTIMIZER_STREAMING, 100, { 0, 0 } },
+    };
+    const struct update_steps sharded = { .sharded = true }, whole = { .sharded = false };
+    struct update_chain chains[] = {
+        { .ipu = ALL_IPUS, .n_elements = 99999, .n_tensors = 2, .steps = &whole }, { .ipu = 0, .n_elements = 500, .n_tensors = 4, .steps = &sharded },
+        { .ipu = 0, .n_elements = 190, .n_tensors = 3, .steps = &whole }, { .ipu = 1, .n_elements = 100, .n_tensors = 1, .steps = &whole },
+    };
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.update = (struct update_program){ .chains = chains, .n_chains = 4 };
+    y.plan.options.n_replicas = 3;
+    y.plan.options.rts = RTS_YES;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        y.plan.placed = i % 2 ? y.stages : NULL;
+        y.plan.options.optimizer_place = cases[i / 2].place;
+        y.plan.options.framework.offloaded_elements = cases[i / 2].offloaded;
+        plan_memory(&y.plan, &y.compiler, &y.arena);
+        assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[0]);
+        assert_int_equal(y.plan.memory[1].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[1]);
+    }
+    arena_free(&y.arena);
+}
+
 /* What is remembered of stages placed before is no answer to other options: gradients are kept over two micro-batches, and for two replicas. */
 static void remembered_for_equal_options(void **state)
 {
@@ -328,7 +359,7 @@ static void every_recipe_sums(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
-    cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
+    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
     cmocka_unit_test(every_recipe_sums),
 };

@@ -481,8 +481,36 @@ static void what_an_update_is_spent_on(void **state)
     stop(&y);
 }
 
+/* All moments together are told, and the arithmetic goes by one: of LAMB's 4, 6 and 8 bytes by 2, 3 and 4, of SGD's one moment by all. */
+static void the_arithmetic_is_as_wide_as_a_moment(void **state)
+{
+    static const struct { const char *recipe; double state_bytes, moment_bytes; } rows[] = {
+        { "mlperf-v2.0-closed-bow-pod16-bert-large", 4, 2 }, { "mlperf-v2.0-closed-bow-pod16-bert-large", 6, 3 },
+        { "mlperf-v2.0-closed-bow-pod16-bert-large", 8, 4 }, { "vendor-ipu-pod4-resnet50-tf1", 2, 2 }, { "vendor-ipu-pod4-resnet50-tf1", 4, 4 },
+    };
+    uint64_t halves = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct planned y;
+        struct plan p;
+        struct op_plan work;
+        struct cycles want = {0};
+        start(&y, rows[i].recipe);
+        y.opt.optimizer.state_bytes_per_param = rows[i].state_bytes;
+        assert_true(build(&y, &p));
+        const struct update_chain *c = largest_of(&p, 0);
+        vector_work_plan(&work, c->has_norms ? y.opt.optimizer.work : y.opt.optimizer.work_without_norms,
+                         c->steps->sharded ? c->n_elements / 2 : c->n_elements, c->type, rows[i].moment_bytes, &p.topology->machine->chip, &p.stages[0].compiled->options);
+        cycles_add_plan(&want, &work, PART_OPTIMIZER, 1);
+        assert_int_equal(step_of(c, UPDATE_OPTIMIZER)->n_cycles, cycles_total(&want));
+        assert_true(rows[i].moment_bytes == 2 || step_of(c, UPDATE_OPTIMIZER)->n_cycles > halves);
+        halves = rows[i].moment_bytes == 2 ? step_of(c, UPDATE_OPTIMIZER)->n_cycles : halves;
+        stop(&y);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
+    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers),

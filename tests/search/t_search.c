@@ -35,8 +35,10 @@ static void assert_stage(const struct stage_cost *c, const struct simulation *si
         assert_true(c->forward + 1 >= forward);
         assert_true(!p->options.training || c->backward == backward);
     }
-    if (p->n_stages <= p->options.ipus_per_replica && !p->options.io_tiles)
-        assert_int_equal(ipu_bytes(c, NULL), p->memory[stage->ipu].total_bytes);
+    if (p->n_stages <= p->options.ipus_per_replica && !p->options.io_tiles) {
+        bool small_ones_stay = shard_replicas(p) > 1 || p->options.optimizer_place == OPTIMIZER_STREAMING;      /* moments that no stage counts */
+        assert_in_range(p->memory[stage->ipu].total_bytes - ipu_bytes(c, NULL), 0, small_ones_stay ? 512 : 0);
+    }
 }
 
 /* Laws of a plan as it stands. */
