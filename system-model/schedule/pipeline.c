@@ -242,9 +242,10 @@ static void plan_input(struct plan *p, struct arena *a)
         else
             p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
     }
-    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p, a) * p->options.grad_accum / rate : 0;
+    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p, a) / rate : 0;
+    p->beside_cycles = cycles_of(p->topology, beside_s);
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
-    double floor_s = fmax(beside_s, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
+    double floor_s = fmax(beside_s * p->options.grad_accum, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);

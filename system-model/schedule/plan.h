@@ -61,7 +61,7 @@ enum call_part {
     CALL_LATENCY,                       /* a word there and back */
     CALL_SESSION,                       /* the framework's calls: launch, results, the next launch */
     CALL_DATA,                          /* preparing the input, where no other thread does */
-    CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched */
+    CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched: prepared, or where the call has prepared it, brought */
     CALL_OUTPUTS,                       /* averages over the host's processes */
     CALL_UPLOAD,                        /* optimizer values to the chips */
     N_CALL_PARTS
@@ -83,6 +83,7 @@ struct plan {
     struct pipeline_run *runs;
     uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, or sending it on from I/O tiles */
     uint64_t fetch_cycles;              /* a replica waits so long for each micro-batch's host exchange, beside its bytes */
+    uint64_t beside_cycles;             /* the port's time for a micro-batch that it brings beside the work; 0 without I/O tiles */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
