@@ -28,8 +28,8 @@ run run $resnet --set machine.clock_hz=1.4e9
 gives 0 'beyond everything published: machine.clock_hz' "a changed sheet value is outside everything published"
 run run mlperf-v2.0-closed-bow-pod64-bert-large --set data.sequence_length=1 --format json
 json 'abs($o->{validity}{from_fitted_share} + $o->{validity}{from_assumed_share} + $o->{validity}{from_sourced_share} - 1) < 1e-9
-    && $o->{validity}{from_fitted_share} > $o->{validity}{from_assumed_share} && $o->{validity}{from_assumed_share} > 0.3'
-result $? "shares are the whole where a time is a fitted value times an assumed one" "$(grep -A40 '"validity"' "$work/out" | grep _share)"
+    && $o->{validity}{from_fitted_share} > 0.2 && $o->{validity}{from_assumed_share} > 0.5'
+result $? "shares are the whole, where most is fitted or assumed" "$(grep -A40 '"validity"' "$work/out" | grep _share)"
 
 # ---- assumptions: every row of every sheet whose source begins so, every number of the header, and nothing else
 run list assumptions --format json
