@@ -148,6 +148,7 @@ static void a_table_is_an_axis(void **state)
     assert_false(space_from(&w.s, path, &w.a, &w.err));
     assert_non_null(strstr(w.err.msg, ":1: column 'cd' is not a key; want SECTION.KEY, as in parallel.replicas"));
     static const char twice[] = "a.b,c.d\n1,x\n,\n01,x\n";
+    arena_free(&w.a);
     start(&w);
     temp_file(twice, sizeof twice - 1, ".csv");
     assert_false(space_from(&w.s, path, &w.a, &w.err));
