@@ -60,7 +60,7 @@ static void write_numbers(FILE *f, const struct check *c, const struct report *r
         }
     fputs("<div class=\"numbers\">\n", f);
     write_card(f, blind.n_configurations ? arena_printf(r->a, "%.1f %%", 100 * blind.mean_abs_error) : "none",
-               arena_printf(r->a, "mean error over %zu published configurations that shaped no constant (median %.1f %%, worst %.0f %%, bias %+.1f %%, + where too fast)",
+               arena_printf(r->a, "mean error over %zu published configurations of role validate (median %.1f %%, worst %.0f %%, bias %+.1f %%, + where too fast)",
                             blind.n_configurations, 100 * blind.median_abs_error, 100 * blind.max_abs_error, 100 * blind.bias));
     write_card(f, arena_printf(r->a, "%zu of %zu", out, judged), "judged rows are out of tolerance, including kernels and links");
     write_card(f, isnan(moved) ? "no baseline" : arena_printf(r->a, "%.0f", moved), "predictions of published figures moved since the baseline");

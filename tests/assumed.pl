@@ -1,11 +1,13 @@
 #!/usr/bin/perl
 # assumed.pl - what the assumed numbers that stand in code do: each is halved (rounded down) and doubled, a flag turned, and every recipe is
-# simulated by a program built so. Prints, as a table of docs/trust.md, the largest changes of the step time, and of a tile's fullest memory.
+# simulated by a program built so. Prints the rows of a table of docs/trust.md: the largest changes of the step time and of the fullest tile's
+# memory, and the recipe that moves most. How many recipes begin or cease to fit is told beside them, on standard error.
 #
 # usage: assumed.pl BUILD COMPILER [NAME]...
 use strict;
 use warnings;
 use File::Path qw(make_path);
+$| = 1;
 
 my ($build, $compiler, @only) = @ARGV;
 my ($header, @groups) = ("system-model/base/assumed.h", "bert-large", "resnet50", "others");
@@ -32,11 +34,17 @@ sub rows_with {
     return \%rows;
 }
 
-sub percents { my ($low, $high) = @_; $low || $high ? sprintf("%+.2f to %+.2f %%", $low, $high) : "nothing" }
+sub percent { my ($change) = @_; $change ? sprintf("%+.2f", $change) : "0" }
+
+sub percents {
+    my ($low, $high) = @_;
+    return "nothing" unless $low || $high;
+    return "0.00 %" if sprintf("%.2f%.2f", -$low, $high) eq "0.000.00";
+    return percent($low) . " to " . percent($high) . " %";
+}
 
 my $text = text_of($header);
 my $base = rows_with($text);
-my (@table, %verdicts);
 while ($text =~ /^ +X\((\w+), (\d+), "(\w+)"/mg) {
     my ($name, $value, $unit) = ($1, $2, $3);
     next if @only && !grep { $_ eq $name } @only;
@@ -59,5 +67,6 @@ while ($text =~ /^ +X\((\w+), (\d+), "(\w+)"/mg) {
             $refits++ if $was->{fits} ne $is->{fits};
         }
     }
-    print join(" | ", "| `$name`", map({ percents($low{$_} || 0, $high{$_} || 0) } @groups, "memory"), $refits, $most || "-"), " |\n";
+    print join(" | ", "| `$name`", map({ percents($low{$_} || 0, $high{$_} || 0) } @groups, "memory"), $most || "-"), " |\n";
+    print STDERR "$name: $refits recipe(s) begin or cease to fit\n" if $refits;
 }

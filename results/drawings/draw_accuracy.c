@@ -69,7 +69,7 @@ static const char *finding_of(const struct references *r, struct arena *a)
         }
     if (!n)
         return r->n ? "No configuration has been kept out of the fit" : NULL;
-    return arena_printf(a, "%zu configurations that shaped no constant: throughput off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
+    return arena_printf(a, "%zu configurations of role validate: throughput off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
                         n, statistics_mean(sizes, n), statistics_median(sizes, n, a), worst);
 }
 
