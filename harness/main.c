@@ -25,8 +25,8 @@ const char *argp_program_version = "podbench " PODBENCH_VERSION;
 const struct command commands[] = {
     { "Look at what there is",
       "list", "recipes|machines|workloads|frameworks|keys|assumptions", "List recipes, machines, models, frameworks, recipe keys or assumptions",
-      "Keys come with the values they take; assumptions are values that no source states, each with the most that it could change.", 0, TEXT_JSON,
-      command_list, false },
+      "Keys come with the values they take. Assumptions are values that no source states; for those on sheets: how far halving or doubling moves "
+      "a step.", 0, TEXT_JSON, command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
       "instead of the kinds of links.", OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
     { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the names.",

@@ -48,7 +48,7 @@ static bool write_sweeps(struct drawing *d, struct session *s, struct err *err)
             return true;
         if (!write_sweep(d, &sweeps[i], last, s, err))
             return false;
-        text = arena_printf(d->a, "%s%s%s from %llu to %llu IPUs: %.2f times as fast", text, i ? ";  " : "", sweeps[i].name,
+        text = arena_printf(d->a, "%s%s%s from %llu to %llu IPUs: %.2f times as fast", text, i ? "; " : "", sweeps[i].name,
                             (unsigned long long)last[0].chips, (unsigned long long)last[1].chips, last[0].minutes / last[1].minutes);
     }
     d->finding = text;

@@ -11,6 +11,6 @@ set grid lc rgb '#dddddd' lt 1 lw 1
 black = '#000000'; orange = '#e69f00'; sky = '#56b4e9'; green = '#009e73'; yellow = '#f0e442'
 blue = '#0072b2'; red = '#d55e00'; purple = '#cc79a7'; grey = '#999999'
 # The finding heads the figure, in the middle of the page, as large as it fits.
-finding_size = (format eq 'svg' ? 1.25 : 1.0) * (strlen(finding) > 1.05*width/8.5 ? 10 : strlen(finding) > 0.85*width/8.5 ? 11.5 : 13.5)
+finding_size = (format eq 'svg' ? 1.25 : 1.0) * (strlen(finding) > width/8.5 ? 10 : strlen(finding) > 0.85*width/8.5 ? 11.5 : 13.5)
 finding_font = sprintf(',%.1f', finding_size)
 set label 99 finding at screen 0.5, screen 1 - 16.0/height center font finding_font

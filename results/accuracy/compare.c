@@ -22,7 +22,7 @@ static bool check_ids(const struct csv_table *t, struct err *err)
     for (size_t i = 0; i < t->n_rows; i++)
         for (size_t j = 0; j < i; j++)
             if (text_is(t->rows[i].cells[0], t->rows[j].cells[0]))
-                return fail(err, "%s:%u: id: %s stands twice", t->path, t->rows[i].line, t->rows[i].cells[0]);
+                return fail(err, "%s:%u: id: %s appears twice", t->path, t->rows[i].line, t->rows[i].cells[0]);
     return true;
 }
 

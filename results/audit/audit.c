@@ -64,7 +64,7 @@ static bool check_ids(const struct claims *c, struct arena *a, struct err *err)
     for (size_t i = 0; i < c->n; i++)
         ids[i] = c->items[i].id;
     size_t again = first_repeated(&earlier, ids, c->n);
-    return again == c->n || fail(err, "%s:%u: id: '%.40s' stands already in line %u", c->path, c->items[again].line, ids[again],
+    return again == c->n || fail(err, "%s:%u: id: '%.40s' is already in line %u", c->path, c->items[again].line, ids[again],
                                  c->items[earlier].line);
 }
 

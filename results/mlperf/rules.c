@@ -260,7 +260,7 @@ static bool keys_differ(const struct rule_book *b, struct err *err)
     for (size_t i = 0; i < b->n_layers; i++)
         for (size_t k = 1; k < b->layers[i].n_rules; k++)
             if (text_is(b->layers[i].rules[k - 1]->key, b->layers[i].rules[k]->key))
-                return fail(err, "rules.csv: %s of %s: key '%s' stands twice", b->layers[i].name, b->edition->ruleset, b->layers[i].rules[k]->key);
+                return fail(err, "rules.csv: %s of %s: key '%s' appears twice", b->layers[i].name, b->edition->ruleset, b->layers[i].rules[k]->key);
     return b->n_layers > 0 || fail(err, "rules.csv: no rules of %s", b->edition->ruleset);
 }
 

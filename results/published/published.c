@@ -149,7 +149,7 @@ static bool check_ids(const struct figures *all, struct arena *a, struct err *er
     if (again == all->n)
         return true;
     const struct figure *f = &all->items[again], *before = &all->items[earlier];
-    return fail(err, "%s:%u: id: '%.80s' stands already in %s:%u", f->path, f->line, f->id, before->path, before->line);
+    return fail(err, "%s:%u: id: '%.80s' is already in %s:%u", f->path, f->line, f->id, before->path, before->line);
 }
 
 static int by_recipe(const void *x, const void *y)

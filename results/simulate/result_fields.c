@@ -262,7 +262,7 @@ static bool check_ids(const struct results *all, const struct csv_table *t, stru
     for (size_t i = 0; i < all->n; i++)
         ids[i] = all->items[i].id ? all->items[i].id : "";
     size_t again = first_repeated(&earlier, ids, all->n);
-    return again == all->n ? true : fail(err, "%s:%u: id: %s stands twice", t->path, t->rows[again].line, ids[again]);
+    return again == all->n ? true : fail(err, "%s:%u: id: %s appears twice", t->path, t->rows[again].line, ids[again]);
 }
 
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)

@@ -148,7 +148,7 @@ static bool stand_once(const struct axis *x, const char *option, struct arena *a
         return true;
     const char *before = step_text(x, earlier, a), *text = step_text(x, again, a);
     if (text_is(before, text))
-        return fail(err, "%s: %.150s stands twice; name it once", option, text);
+        return fail(err, "%s: %.150s is named twice; name it once", option, text);
     return fail(err, "%s: %.150s and %.150s are the same; name it once", option, before, text);
 }
 

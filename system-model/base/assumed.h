@@ -11,9 +11,9 @@
 /* name, value, unit, what it enters, why */
 #define ASSUMED(X) \
     X(SELECT_CYCLES, 9, "cycles", "time", \
-      "of a worker for an element of a selection. Was 3 for four elements, as of any operation of two operands; rows that calibrate (GPT-2 " \
-      "20 % too fast, Conformer 11 %) prompted another look, and 9 was taken over from PopLibs' broadcast of a vector where columns do not " \
-      "come in fours: each element asks its own selector, so that nothing is done by vectors. With 9 they were 4 and 5 % too fast then") \
+      "of a worker for an element of a selection: PopLibs has 9 for a broadcast of a vector where columns do not come in fours, and here each " \
+      "element asks its own selector, so that nothing is done by vectors. Looked for because rows that calibrate were predicted too fast " \
+      "(GPT-2 by 20 %, Conformer by 11 %) with 3 for four elements, as of any operation of two operands") \
     X(PIECE_CYCLES, 10, "cycles", "time", \
       "of a worker for each piece of a row that meets its sum or mean: PopLibs has as much for a row of a broadcast and for a partial of a " \
       "general reduction; that both are paid in layers of tokens is assumed, and was prompted by rows of BERT that calibrate") \

@@ -60,7 +60,7 @@ static bool take_header(struct csv_reader *r)
             return fail(r->err, "%s:%u: column %zu has no name", t->path, r->row_line, i + 1);
         for (size_t j = 0; j < i; j++)
             if (text_is(t->columns[i], t->columns[j]))
-                return fail(r->err, "%s:%u: column '%.60s' stands twice", t->path, r->row_line, t->columns[i]);
+                return fail(r->err, "%s:%u: column '%.60s' appears twice", t->path, r->row_line, t->columns[i]);
     }
     const char *separator = t->n_columns == 1 ? strpbrk(t->columns[0], ";\t") : NULL;
     if (separator)

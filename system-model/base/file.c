@@ -126,7 +126,7 @@ bool files_stand_once(const char *const *names, const char *const *paths, size_t
     if (again == n)
         return true;
     if (text_is(names[again], names[earlier]))
-        return fail(err, "%s stands twice; name it once", names[again]);
+        return fail(err, "%s is named twice; name it once", names[again]);
     return fail(err, "%s and %s are the same; name it once", names[earlier], names[again]);
 }
 

@@ -52,7 +52,7 @@ static int on_entry(void *user, const char *section, const char *name, const cha
     for (size_t i = 0; i < f->n_entries; i++) {
         const struct ini_entry *e = &f->entries[i];
         if (text_is(e->section, section) && text_is(e->key, key)) {
-            fail(r->err, "%s:%u: %s.%s stands already in line %u", f->path, r->line, section, key, e->line);
+            fail(r->err, "%s:%u: %s.%s is already in line %u", f->path, r->line, section, key, e->line);
             return give_up(r);
         }
     }

@@ -32,7 +32,7 @@ static bool check_row(const struct sheet *s, const struct sheet_row *row, struct
         return fail(err, "%s:%u: %.60s: no source; say where %.60s comes from", s->path, row->line, row->key, row->value);
     for (size_t i = 0; &s->rows[i] < row; i++)
         if (text_is(s->rows[i].key, row->key))
-            return fail(err, "%s:%u: %.60s: stands already in line %u", s->path, row->line, row->key, s->rows[i].line);
+            return fail(err, "%s:%u: %.60s: is already in line %u", s->path, row->line, row->key, s->rows[i].line);
     return true;
 }
 

@@ -28,7 +28,7 @@ static bool list_places(struct place *places, uint32_t *n_places, uint32_t g, ui
         }
         uint64_t *positions = &places[slot[domain] - 1].positions, bit = (uint64_t)1 << ipu % t->ipus_per_domain;
         if (*positions & bit)
-            return fail(err, "%s: IPU %u stands twice in group %u", collective_kind_names[r->kind], ipu, g);
+            return fail(err, "%s: IPU %u appears twice in group %u", collective_kind_names[r->kind], ipu, g);
         *positions |= bit;
     }
     for (uint32_t i = 0; i < n; i++)

@@ -196,10 +196,10 @@ static void tables_without_ids_are_refused(void **state)
     assert_false(compare_tables(&c, &bad, &good, &a, &err));
     load(&bad, "id,v\nx,1\nx,2\n", &a);
     assert_false(compare_tables(&c, &good, &bad, &a, &err));
-    assert_non_null(strstr(err.msg, ":3: id: x stands twice"));
+    assert_non_null(strstr(err.msg, ":3: id: x appears twice"));
     load(&bad, "id,v\nw,1\nx,1\ny,2\nz,2\ny,3\n", &a);
     assert_false(compare_tables(&c, &bad, &good, &a, &err));
-    assert_non_null(strstr(err.msg, ":6: id: y stands twice"));
+    assert_non_null(strstr(err.msg, ":6: id: y appears twice"));
     arena_free(&a);
 }
 

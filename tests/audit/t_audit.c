@@ -218,7 +218,7 @@ static void bad_claims_are_refused(void **state)
         { "A,s,d:1,x,is,1,,,0,1,so,,,", ":2: reading and reading_expression go together" },
         { "A,s,d:1,x,between,2,1,,0,1,,,,", ":2: high: 1 is not above 2" }, { "A,s,,x,is,1,,,0,1,,,,", ":2: id, documents or claim is empty" },
         { "A,s,d:1,x,is,one,,,0,1,,,,", ":2: value: 'one' is not a number" },
-        { "A,s,d:1,x,is,1,,,0,1,,,,\nA,s,d:1,x,is,1,,,0,1,,,,", ":3: id: 'A' stands already in line 2" },
+        { "A,s,d:1,x,is,1,,,0,1,,,,\nA,s,d:1,x,is,1,,,0,1,,,,", ":3: id: 'A' is already in line 2" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {

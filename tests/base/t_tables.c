@@ -91,7 +91,7 @@ static void csv_refuses(void **state)
     (void)state;
     assert_string_equal(CSV_MESSAGE(""), ": is empty, want a header line");
     assert_string_equal(CSV_MESSAGE("a,,c\n"), ":1: column 2 has no name");
-    assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' stands twice");
+    assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' appears twice");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cell, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2 \"inch\n"), ":2: a quote stands within a cell; put the whole cell in quotes, and double those in it");
@@ -219,7 +219,7 @@ static void ini_refuses(void **state)
     memset(longer + strlen(longer), 'x', 250);
     assert_string_equal(ini_message(""), ": is empty, want sections of key = value");
     assert_string_equal(ini_message("replicas = 4\n"), ":1: key 'replicas' stands before any [section]");
-    assert_string_equal(ini_message("[a]\nx = 1\n\nx = 2\n"), ":4: a.x stands already in line 2");
+    assert_string_equal(ini_message("[a]\nx = 1\n\nx = 2\n"), ":4: a.x is already in line 2");
     assert_string_equal(ini_message("[a]\njust words\n"), ":2: is neither [section] nor key = value");
     assert_string_equal(ini_message(longer), ":2: line is longer than 190 characters");
 }

@@ -69,8 +69,8 @@ static void count_simulations(void *user, const char *what, size_t done, size_t 
     assert_true(of == 0 && (what ? text_is(what, "simulations of published runs") && done == ++t->n : done == 0));
 }
 
-/* A call of 70 ms and 0.2 ms for an access to streaming memory come back, though every loop of BERT is a tenth slower than the model has it; rows that validate
- * are not looked at; output averages, which no row has, stay at their default. */
+/* A call of 70 ms and 0.2 ms for an access to streaming memory come back, though every loop of BERT is a tenth slower than the model has it;
+ * rows that validate are not looked at; output averages, which no row has, stay at their default. */
 static void constants_come_back(void **state)
 {
     (void)state;

@@ -102,9 +102,9 @@ static void a_loop_is_half_wrong_at_most(void **state)
     arena_free(&a);
 }
 
-/* A call of 0.3 s shows in seven rows, 4 ms more for an access to streaming memory in five of them; eight more rows are 3, 8 and so on up to 38 % slower than
- * the model for no reason that is modelled. The seven are met, also when they are left out, so the 3 % are in the middle of all; with one of the
- * two at its default, what that one explains is left. */
+/* A call of 0.3 s shows in seven rows, 4 ms more for an access to streaming memory in five of them; eight more rows are 3, 8 and so on up to
+ * 38 % slower than the model for no reason that is modelled. The seven are met, also when they are left out, so the 3 % are in the middle of
+ * all; with one of the two at its default, what that one explains is left. */
 static void errors_with_and_without(void **state)
 {
     struct arena a = {0};

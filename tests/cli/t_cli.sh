@@ -80,8 +80,8 @@ result $? "the samples of the evaluation at the end of an epoch do matter" "$(ca
 run run vendor-bow-pod16-resnet50-tf1 --set hosts.decode_bytes_per_s=1e9 --set hosts.count=2
 ! grep -q 'no effect' "$work/err"
 result $? "and hosts that prepare the input of replicas are not" "$(cat "$work/err")"
-# 51 MB of gradients are one buffer's, whether it holds 60 or 100; who evaluates nothing may do it in any way; a chip that is no slower is no fault. What is
-# the file's own, or the choice that nobody made, is no change, and of two settings of a key the last one holds.
+# 51 MB of gradients are one buffer's, whether it holds 60 or 100; who evaluates nothing may do it in any way; a chip that is no slower is no
+# fault. What is the file's own, or the choice that nobody made, is no change, and of two settings of a key the last one holds.
 for set in 'framework.merge_buffer_bytes=1e8' recipe.source=x training.eval_program=training 'faults.chip=1 1' 'faults.flow=0-1 0' precision.loss_scale=3; do
     run run vendor-bow-pod16-resnet50-tf1 --set framework.merge_buffer_bytes=6e6 --set "$set" --set parallel.rts=no --set parallel.micro_batch=20 --set precision.stable_norm=no
     gives 0 "podbench: vendor-bow-pod16-resnet50-tf1: no effect here: ${set%%=*}" "what a simulation without it shows to be idle is told: $set"

@@ -57,14 +57,14 @@ result $? "run: a bad recipe is told and does not lose the others" "$status $(ca
 
 cp workloads/recipes/$resnet.ini "$work/own.ini" && ln "$work/own.ini" "$work/other.ini"
 file=workloads/recipes/$bert.ini
-refuses "podbench: sweep: $bert stands twice; name it once" "a recipe that stands twice is refused" sweep $bert $resnet $bert --over parallel.replicas=1,2
+refuses "podbench: sweep: $bert is named twice; name it once" "a recipe that is named twice is refused" sweep $bert $resnet $bert --over parallel.replicas=1,2
 refuses "podbench: sweep: $bert and ./$file are the same; name it once" "by two spellings too" sweep $bert $resnet ./$file --over parallel.replicas=1,2
 refuses "podbench: run: $file and $bert are the same; name it once" "run refuses it too" run $file $bert
 refuses "podbench: run: $work/own.ini and $work/other.ini are the same; name it once" "two names of one file" run "$work/own.ini" "$work/other.ini"
-refuses "podbench: run: nowhere stands twice; name it once" "a name of nothing" run nowhere nowhere
-refuses "podbench: --over: parallel.micro_batch=2 and parallel.micro_batch=02 are the same; name it once" "search refuses a value that stands twice" \
+refuses "podbench: run: nowhere is named twice; name it once" "a name of nothing" run nowhere nowhere
+refuses "podbench: --over: parallel.micro_batch=2 and parallel.micro_batch=02 are the same; name it once" "search refuses a value that is named twice" \
     search $bert --over parallel.micro_batch=2,3,02
-refuses "podbench: merge: $work/whole.csv and $work/./whole.csv are the same; name it once" "a part that stands twice" \
+refuses "podbench: merge: $work/whole.csv and $work/./whole.csv are the same; name it once" "a part that is named twice" \
     merge "$work/whole.csv" "$work/./whole.csv"
 refuses "podbench: lint: tests/bad and ./tests/bad are the same; name it once" "logs that are named twice" lint tests/bad results ./tests/bad
 

@@ -207,7 +207,7 @@ static void refusals(void **state)
         { BAD "overflow.csv", BAD "overflow.csv:5: tile_memory_bytes: '99999999999999999999' is more than the largest number that is taken, 18446744073709551615" },
         { BAD "part_path.csv", BAD "part_path.csv:2: chip: '../gc2' is not the name of a sheet" },
         { BAD "part_unit.csv", BAD "part_unit.csv:2: board is in 'card', want 'name'" },
-        { BAD "repeated.csv", BAD "repeated.csv:4: n_tiles: stands already in line 2" },
+        { BAD "repeated.csv", BAD "repeated.csv:4: n_tiles: is already in line 2" },
         { BAD "ring_topology.csv", BAD "ring_topology.csv:5: domain_topology: 'ring' is not one of: none, ladder, torus" },
         { BAD "shared_across.csv", BAD "shared_across.csv: ipus_per_domain: 2 is not a multiple of pcie_shared_ipus, 4" },
         { BAD "short_row.csv", BAD "short_row.csv:2: 3 cells, want 5 (key, ...)" },

@@ -188,7 +188,7 @@ static void test_rows_at_their_limits(void **state)
     assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,1,,,,error,s\n2.0.0,common,a,1,,,,error,s\n2.0.0,common,k,,,,,error,s", &a), &a, &err));
     for (int again = 0; again < 2; again++) {
         assert_false(rules_of(&b, &l, "v2.0", &err));
-        assert_string_equal(err.msg, "rules.csv: common of 2.0.0: key 'k' stands twice");
+        assert_string_equal(err.msg, "rules.csv: common of 2.0.0: key 'k' appears twice");
     }
     arena_free(&a);
 }

@@ -212,7 +212,7 @@ static void unet_levels(void **state)
     arena_free(&a);
 }
 
-/* ---- transformers: Dosovitskiy et al. 2020, table 1; Touvron et al. 2020, table 1; Radford et al. 2019, table 2; Devlin et al. 2018 -------------- */
+/* ---- transformers: Dosovitskiy et al. 2020, table 1; Touvron et al. 2020, table 1; Radford et al. 2019, table 2; Devlin et al. 2018 -------- */
 
 /* Queries, keys, values and result of h, scores and their mean over t tokens; the norm before them. Then h to 4 h and back. */
 static struct sums attention(uint64_t t, uint64_t h) { return (struct sums){ 4 * (h * h + h) + 2 * h, 4 * t * h * h + 2 * t * t * h }; }

@@ -33,7 +33,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "no-source", ":2: source: is empty" },
     { "no-recipe", ":2: recipe: is empty; only context rows may have none" },
     { "no-id", ":2: id: is empty" },
-    { "repeated", ":3: id: 'a' stands already in tests/bad/published/repeated.csv:2" },
+    { "repeated", ":3: id: 'a' is already in tests/bad/published/repeated.csv:2" },
     { "ratio-of-one", ":2: recipe: 'r', want two ids, A:B, for speedup_x" },
     { "ratio-of-three", ":2: recipe: 'r:s:t', want two ids, A:B, for speedup_x" },
     { "two-recipes", ":2: recipe: 'r:s' are two ids, want one for throughput_samples_per_s" },
@@ -112,7 +112,7 @@ static void configurations_that_may_be(void **state)
 static void tables_of_a_folder_agree(void **state)
 {
     static const struct { const char *other, *message; } cases[] = {
-        { "a,s,,step_time_s,5,s,0.1,validate,t,,", "id: 'a' stands already in " },
+        { "a,s,,step_time_s,5,s,0.1,validate,t,,", "id: 'a' is already in " },
         { "b,r,q,step_time_s,5,s,0.1,validate,t,,", "configuration: q, but " },
     };
     (void)state;

@@ -255,7 +255,7 @@ static const struct { const char *file, *message; } refusals[] = {
       "hosts, cost, framework, faults" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
       "hyperparameters as MLPerf logs name them" },
-    { "repeated-key", ":12: parallel.micro_batch stands already in line 11" },
+    { "repeated-key", ":12: parallel.micro_batch is already in line 11" },
     { "missing-key", ": replicas is missing in [parallel]: copies of the model" },
     { "missing-source", ": source is missing in [recipe]: where this configuration was published" },
     { "unknown-value", ":12: schedule: 'sideways' is not one of: none, sequential, grouped, interleaved, popart" },

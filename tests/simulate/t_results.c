@@ -112,7 +112,7 @@ static void rows_have_names_of_their_own(void **state)
         unlink(path);
         free(csv);
         assert_true(reads || (back.n == 2 && text_is(back.items[1].id, "c")));
-        assert_non_null(strstr(err.msg, reads ? ".csv:5: id: b stands twice" : ""));
+        assert_non_null(strstr(err.msg, reads ? ".csv:5: id: b appears twice" : ""));
     }
     arena_free(&a);
 }

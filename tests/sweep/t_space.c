@@ -80,7 +80,7 @@ static void what_is_no_space_is_refused(void **state)
         { "ab=3", "--over ab=3: want SECTION.KEY=VALUES, as in parallel.replicas=1,2,4 or parallel.micro_batch=1..16" },
         { "a.b=", "--over a.b=: an empty value; take a key away with --set SECTION.KEY=" },
         { "a.b=1,,2", "--over a.b=1,,2: an empty value; take a key away with --set SECTION.KEY=" },
-        { "a.b=7;30;9;30", "--over: a.b=30 stands twice; name it once" },
+        { "a.b=7;30;9;30", "--over: a.b=30 is named twice; name it once" },
         { "a.b=9,07,x,7.0", "--over: a.b=07 and a.b=7.0 are the same; name it once" },
         { "a.b=9..3", "--over a.b=9..3: never comes from 9 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
         { "a.b=1..3*1", "--over a.b=1..3*1: never comes from 1 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
