@@ -48,7 +48,7 @@ my $base = rows_with($text);
 while ($text =~ /^ +X\((\w+), (\d+), "(\w+)"/mg) {
     my ($name, $value, $unit) = ($1, $2, $3);
     next if @only && !grep { $_ eq $name } @only;
-    my (%low, %high, $most, $memory);
+    my (%low, %high, $most);
     my ($largest, $refits) = (0, 0);
     for my $to ($unit eq "flag" ? 1 - $value : (int($value / 2), 2 * $value)) {
         (my $other = $text) =~ s/X\($name, \d+/X($name, $to/;
