@@ -27,6 +27,8 @@ struct work {
 };
 
 /* vector_passes.c */
+/* No passes yet; out becomes the plan of those to come. Data is even over the options' tiles, or over all of the chip. */
+struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt, uint64_t element_bytes);
 uint64_t tile_share(const struct passes *p, uint64_t n);           /* elements of the fullest tile */
 void add_superstep(struct passes *p, uint64_t compute_cycles);
 void add_map(struct passes *p, enum map_op op, uint64_t n);

@@ -13,6 +13,14 @@
 /* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
 enum { ATOM_BYTES = 8 };          /* no element is larger */
 
+struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt,
+                           uint64_t element_bytes)
+{
+    *out = (struct op_plan){ .partials = opt->partials };
+    return (struct passes){ .plan = out, .chip = chip, .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
+                            .element_bytes = element_bytes, .imbalance = 1 };
+}
+
 uint64_t tile_share(const struct passes *p, uint64_t n)
 {
     uint64_t grain = ATOM_BYTES / p->element_bytes;
