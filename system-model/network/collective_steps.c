@@ -70,8 +70,7 @@ static void widen_totals(struct run *run)
     run->n_totals = n;
 }
 
-/* n steps of these flows, each of so many bytes, after each of which every rank adds add_bytes. The flows of a phase's steps are the
- * same ones on the same links, so that each takes as long as the first. */
+/* The flows of a phase's steps are the same ones on the same links, so that each takes as long as the first. */
 bool play_steps(struct run *run, const struct ends *ends, double bytes, uint32_t n, double add_bytes, struct err *err)
 {
     const struct step_way *way;
@@ -101,7 +100,7 @@ static void ring_ends(struct ends *e, const struct ring *rings, size_t n_rings, 
 }
 
 bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double share, bool both_ways,
-                       bool add, bool first_only, struct err *err)
+                bool add, bool first_only, struct err *err)
 {
     struct ends e = ends_new(2 * n_rings * (first_only ? 1 : rings[0].n), run->a);
     double bytes = both_ways ? share + share : share;
@@ -162,8 +161,8 @@ static bool to_all(struct run *run, const struct ring *rings, size_t n_rings, do
     return play_steps(run, &e, share, 1, add ? (n - 1) * share : 0, err);
 }
 
-static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes, bool add,
-                       struct err *err)
+bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
+                       bool add, struct err *err)
 {
     uint32_t n = rings[0].n;
     if (n == 1)
@@ -180,11 +179,4 @@ static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings
     default:
         return ring_steps(run, rings, n_rings, n - 1, bytes / n, false, add, false, err);
     }
-}
-
-/* A reduce-scatter (add) or an all-gather of `bytes` on each ring. */
-bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
-                              bool add, struct err *err)
-{
-    return play_rings(run, rings, n_rings, method, bytes, add, err);
 }
