@@ -50,6 +50,8 @@ struct builder {
     bool sharded;
 };
 
+enum { WORD_BYTES = 4 };                /* a square, or a norm, on its way */
+
 /* ---- collectives ------------------------------------------------------------------------- */
 
 /* As struct rank_pattern has it, of replicas as wide as the plan's. */
@@ -104,8 +106,6 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
 
-enum { WORD_BYTES = 4 };          /* a square, or a norm, on its way */
-
 /* All-reduces that a buffer has room for go together; a larger one goes alone, as nothing is cut to fill a buffer. */
 static bool is_merged(const struct builder *b, double bytes)
 {
@@ -134,7 +134,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
 static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
 {
     uint32_t width = b->p->options.ipus_per_replica;
-    struct flow word = { ipu, (ipu + 1) % width, 4 };
+    struct flow word = { ipu, (ipu + 1) % width, WORD_BYTES };
     struct flows_cost cost;
     if (width < 2)
         return true;
@@ -359,7 +359,7 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
 static void merge_norms(struct builder *b, const struct merged *most)
 {
     double buffer_bytes = b->p->options.framework.merge_norm_bytes;
-    uint32_t n = (uint32_t)ceil(2 * 4.0 * most->n_norms / fmax(4, buffer_bytes));
+    uint32_t n = (uint32_t)ceil(2.0 * WORD_BYTES * most->n_norms / fmax(WORD_BYTES, buffer_bytes));
     if (buffer_bytes == 0 || n == 0)
         return;
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
