@@ -27,7 +27,8 @@ const struct figure *published_figure(const struct figures *figures, const char 
     return NULL;
 }
 
-double published_value(const struct figures *figures, const char *recipe, const char *metric)
+/* NaN: there is none. */
+static double published_value(const struct figures *figures, const char *recipe, const char *metric)
 {
     const struct figure *f = published_figure(figures, recipe, metric);
     return f ? f->value : NAN;

@@ -14,9 +14,8 @@ extern const char *const scaling_rounds[N_SCALING_ROUNDS];
 struct mlperf_id { char round[8], division[8]; bool has_framework; };
 bool mlperf_id_parse(struct mlperf_id *out, const struct result *r);
 
-/* NULL and NaN when there is none. */
+/* The first of a recipe and metric; NULL: there is none. */
 const struct figure *published_figure(const struct figures *figures, const char *recipe, const char *metric);
-double published_value(const struct figures *figures, const char *recipe, const char *metric);
 
 /* Ideal and efficiency (%) are against the round's smallest system. Unknown values are NaN. */
 struct scaling_point { double published, simulated, ideal, published_efficiency, simulated_efficiency; };

@@ -20,8 +20,8 @@ struct gate_move {
     int verdict;                        /* +1 better, -1 worse, 0 neither */
 };
 struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };
-struct accuracy_group { const char *name; size_t n; double weight;     /* n: configurations */
-                        double before, after, growth; const char *worst; double worst_growth; bool holds; };
+/* n: configurations, which is what its rows weigh together; before, after, growth: means over them; worst: the row that grew most. */
+struct accuracy_group { const char *name; size_t n; double weight, before, after, growth; const char *worst; double worst_growth; bool holds; };
 
 struct gate {
     struct gate_move *moves; size_t n_moves, cap_moves;      /* largest first */

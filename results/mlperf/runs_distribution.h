@@ -59,10 +59,10 @@ struct run_distribution {
     uint64_t n_draws;                   /* submissions drawn for these runs; more than 1 only with until_valid */
     double score_minutes;               /* of these runs; NaN: not valid */
     double scaling;                     /* in it: by the checker, of a submission that passes but is faster than the reference; else 1 */
-    double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid; the mean and */
-    double run_low_s, run_high_s;                               /* 5 % and 95 % of one run's time to train */
-    double samples_low, samples_high;                           /* and of its samples */
-    double expected_samples;            /* that of samples: without the shared errors, which make the intervals alone */
+    double expected_minutes, expected_samples;  /* means: of the score over submissions that are valid, of a run's samples; without shared errors */
+    double low_minutes, high_minutes;           /* 5 % and 95 % of that score; these and what follows with shared errors */
+    double run_low_s, run_high_s;               /* 5 % and 95 % of one run's time to train */
+    double samples_low, samples_high;           /* and of its samples */
     double pass_probability;            /* enough runs converge, and not suspiciously fast */
     double valid_probability;           /* enough runs converge */
 };

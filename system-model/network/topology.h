@@ -53,12 +53,13 @@ struct link topology_link(const struct topology *t, uint32_t link);        /* by
 uint32_t topology_n_out(const struct topology *t, uint32_t node);
 uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i);
 
-/* The links lie in the arena; the machine, which the caller keeps, is pointed to. Fails where a fault names IPUs without a link, or a
- * background flow has no route. */
+/* The links lie in the arena; the machine and the faults, which the caller keeps, are pointed to. Fails where a fault names IPUs without a
+ * link, or a background flow has no route. */
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
                     struct arena *a, struct err *err);
-/* Of the part of a machine that so many IPUs are given. */
+/* The shape of a domain's links for a program on the machine's first n_in_use IPUs. */
 enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_in_use);
+/* All of the machine, with domains of this shape instead of the sheet's. */
 bool topology_build_as(struct topology *out, const struct machine *m, enum domain_topology shape, const struct faults *faults, struct arena *a,
                        struct err *err);
 void topology_print_kinds(FILE *f, const struct topology *t);    /* without the single links */
