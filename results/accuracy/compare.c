@@ -127,7 +127,6 @@ void compare_print_text(FILE *f, const struct comparison *c)
         fprintf(f, "the same: %zu rows of %zu columns\n", c->n_rows, c->n_columns);
 }
 
-
 /* Where a check's table says how its rows count; absent columns: each row by its role. */
 struct counting { size_t role, configuration, kind, error; bool by_configuration, by_kind; };
 

@@ -61,8 +61,8 @@ static void print_accuracy(FILE *f, const struct gate *g)
         if (x->growth == 0 && x->before == x->after)
             continue;
         if (grown++ < MOST)
-            fprintf(f, "  %-52s %4zu configuration%s  %6.2f -> %.2f %%, grew by %.2f points%s%s%s\n", x->name, x->n, plural(x->n), 100 * x->before, 100 * x->after,
-                    100 * x->growth, x->worst ? ", most: " : "", x->worst ? x->worst : "", x->holds ? "" : "  TOO MUCH");
+            fprintf(f, "  %-52s %4zu configuration%s  %6.2f -> %.2f %%, grew by %.2f points%s%s%s\n", x->name, x->n, plural(x->n),
+                    100 * x->before, 100 * x->after, 100 * x->growth, x->worst ? ", most: " : "", x->worst ? x->worst : "", x->holds ? "" : "  TOO MUCH");
     }
     if (grown > MOST)
         fprintf(f, "  and %zu more groups that moved less\n", grown - MOST);
@@ -95,7 +95,7 @@ void gate_judgements(struct judgements *out, const struct gate *g, struct arena 
         const struct accuracy_group *x = &g->accuracy[i];
         judgements_add(out, (struct judgement){ .group = "accuracy", .name = arena_printf(a, "accuracy of %s", x->name),
                        .judged = x->holds ? JUDGED_PASS : JUDGED_FAIL,
-                       .message = arena_printf(a, "mean error of %zu configuration%s %.2f -> %.2f %%, grew by %.2f points", x->n, plural(x->n), 100 * x->before,
-                                               100 * x->after, 100 * x->growth) }, a);
+                       .message = arena_printf(a, "mean error of %zu configuration%s %.2f -> %.2f %%, grew by %.2f points", x->n, plural(x->n),
+                                               100 * x->before, 100 * x->after, 100 * x->growth) }, a);
     }
 }

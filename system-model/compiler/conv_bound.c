@@ -138,7 +138,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
     operand_units(&u, f, c);
     sum_units(&u, f, c);
     u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
-    u.serial = 2 * (25 + 63 * u.turn) + LOOP_COUNTER_SUPERSTEPS * real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + (2 + LOOP_COUNTER_SUPERSTEPS) * u.sync;
+    u.serial = 2 * (25 + 63 * u.turn + u.sync) + LOOP_COUNTER_SUPERSTEPS * (real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + u.sync);
     u.stage = 33 + 20 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
     u.once = real(f->layout.compute + f->layout.exchange + gathering.compute + gathering.exchange)
            + real(f->layout.supersteps + gathering.supersteps) * u.sync;
