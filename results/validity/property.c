@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * property.c - the properties that runs are compared by. Weights are a judgement, not a fit: another model of the family, another
- * framework, another chip or type count 1; twice the replica's width or the sequence a half; twice the system or the batch a quarter; another
- * family, or inference for training, 4: nothing else brings that near.
+ * framework, another chip or type count 1; twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the
+ * global batch a quarter each; another family, or inference for training, 4: nothing else brings that near.
  */
 #include "results/validity/property.h"
 
