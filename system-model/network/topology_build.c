@@ -4,6 +4,7 @@
  *
  * Faults cut or slow a link; background flows take their share of it, though no more than half: two flows on one link share it evenly.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/network/topology_internal.h"
 
 #include <math.h>
@@ -152,14 +153,14 @@ static bool apply_faults(struct topology *t, const struct faults *faults, struct
     return take_background(t, faults, a, err);
 }
 
-/* A program has a partition of 2^k IPUs. The way round a torus goes over all of its IPUs, so that a part of them is a ladder (assumed: no source at
- * hand states what links a partition has). */
+/* A program has a partition of 2^k IPUs. */
 enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_in_use)
 {
     uint64_t n = 1;
     while (n < n_in_use)
         n *= 2;
-    return m->domain_topology == DOMAIN_TORUS && n < m->ipus_per_domain ? DOMAIN_LADDER : m->domain_topology;
+    bool open = PART_OF_TORUS_OPEN && m->domain_topology == DOMAIN_TORUS && n < m->ipus_per_domain;
+    return open ? DOMAIN_LADDER : m->domain_topology;
 }
 
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults, struct arena *a, struct err *err)
