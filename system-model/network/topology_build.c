@@ -123,7 +123,7 @@ static bool take_background(struct topology *t, const struct faults *faults, str
         uint32_t links[MAX_ROUTE];
         size_t n;
         if (!(f->bytes >= 0 && f->bytes <= 1e14))       /* as no sheet's link has more */
-            return fail(err, "faults: background %u-%u: %g bytes a second, want 0 to 1e14", f->from, f->to, f->bytes);
+            return fail(err, "faults: flow %u-%u: %g bytes a second, want 0 to 1e14", f->from, f->to, f->bytes);
         if (!topology_route(links, MAX_ROUTE, &n, t, f->from, f->to, err))
             return false;
         for (size_t j = 0; j < n; j++)

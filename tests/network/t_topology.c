@@ -372,9 +372,9 @@ static void what_cannot_be_is_refused(void **state)
     assert_false(topology_build(&t, &m, &(struct faults){ .chips = &slow, .n_chips = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: IPU 1: slowdown 1.5e+06, want 1 to 1e6 on an IPU from 0 to 3");
     assert_false(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, -1 }, .n_background = 1 }, &a, &err));
-    assert_string_equal(err.msg, "faults: background 0-1: -1 bytes a second, want 0 to 1e14");
+    assert_string_equal(err.msg, "faults: flow 0-1: -1 bytes a second, want 0 to 1e14");
     assert_false(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, 1.5e14 }, .n_background = 1 }, &a, &err));
-    assert_string_equal(err.msg, "faults: background 0-1: 1.5e+14 bytes a second, want 0 to 1e14");
+    assert_string_equal(err.msg, "faults: flow 0-1: 1.5e+14 bytes a second, want 0 to 1e14");
     assert_true(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, 1e14 }, .n_background = 1 }, &a, &err));
     assert_true(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, 0 }, .n_background = 1 }, &a, &err));
     assert_false(topology_build(&t, &m, &(struct faults){ .chips = &chip, .n_chips = 1 }, &a, &err));

@@ -154,9 +154,10 @@ const struct recipe_key recipe_keys[] = {
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; costs no time in hardware"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "loss scale; documentation only"),
 
-    TEXT("optimizer", "name", optimizer_name, false, in_training_heads, "sgd, lars, adam or lamb; inference with one has the heads of pre-training"),
+    TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
+         "sgd, lars, adam or lamb; inference for which one is named keeps the heads of pre-training"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
-           "bytes of moments per parameter; default: for each of adam and lamb framework.moment_bytes, for that of sgd and lars a weight's"),
+           "bytes of moments per parameter; default: two of framework.moment_bytes for adam and lamb, the bytes of a weight for sgd and lars"),
 
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),
