@@ -123,6 +123,29 @@ static void one_run_as_text(void **state)
     world_free(&w);
 }
 
+/* Ids get as much room as the longest has, up to 64 letters: one of 70 goes beyond, and moves nobody else. */
+static void long_ids_have_room_up_to_a_limit(void **state)
+{
+    static const struct { int length, width; } cases[] = { { 63, 63 }, { 64, 64 }, { 65, 64 }, { 70, 64 } };
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        char *text;
+        world_build(&w);
+        w.figures[0] = figure("only", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE);
+        w.figures[1] = figure(arena_printf(&w.a, "%.*s", cases[i].length, letters), "slow", "time_to_train_min", 41, 0.2, FIGURE_VALIDATE);
+        w.list.n = 2;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        PRINTED(text, check_print_text(f, &w.check, &w.a));
+        assert_non_null(strstr(text, arena_printf(&w.a, "\n%-*s  time_to_train_min          validate  ", cases[i].width, "only")));
+        assert_non_null(strstr(text, arena_printf(&w.a, "\n%s  time_to_train_min  ", w.figures[1].id)));
+        free(text);
+        world_free(&w);
+    }
+}
+
 /* Each metric is its own column of the result, in the figure's unit. */
 static void metrics_are_columns(void **state)
 {
@@ -568,7 +591,7 @@ static void median_of_even_and_odd_counts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_are_signed_and_relative),
-    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(one_run_as_text), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(one_run_as_text), cmocka_unit_test(long_ids_have_room_up_to_a_limit), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst), cmocka_unit_test(a_bias_is_of_speed_whatever_the_metric),

@@ -27,7 +27,7 @@ static const struct compared_value *value(const struct log_comparison *c, const 
 
 /* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and
  * 4 evaluations of 2 s, 1.1 and 0.7 s that their round adds, 0.2 s at the end. */
-static struct log_comparison compare(struct arena *a)
+static struct log_comparison compare_logs(const struct run_log *of_runs, struct arena *a)
 {
     static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
     static struct drawn_run drawn[] = { { .converged = true, .samples = 600, .n_evals = 3, .time_s = 16, .scaling_s = 1.1 },
@@ -41,8 +41,13 @@ static struct log_comparison compare(struct arena *a)
     struct folder f = { .dir = "d", .round = "v2.0", .division = "closed", .submitter = "A", .system = "s", .benchmark = "bert", .runs = runs, .n = 3,
                         .score_minutes = 0.38 };
     struct log_comparison c;
-    log_compare(&c, &f, logs, "r", &side, a);
+    log_compare(&c, &f, of_runs, "r", &side, a);
     return c;
+}
+
+static struct log_comparison compare(struct arena *a)
+{
+    return compare_logs(logs, a);
 }
 
 static void test_values(void **state)
@@ -98,6 +103,20 @@ static void test_parts_sum_to_the_difference(void **state)
     for (int i = 0; i < N_TIME_PARTS; i++)
         sum += c.parts_s[i];
     assert_near(sum, c.difference_s, 1e-12);
+    arena_free(&a);
+}
+
+/* Where one log does not say how long it evaluated: 2 and 7 evaluations, 4.5 on the mean, take as long as simulated ones do, 2 s each. */
+static void test_evaluations_of_no_known_time(void **state)
+{
+    struct arena a = { 0 };
+    struct run_log some[3];
+    (void)state;
+    memcpy(some, logs, sizeof some);
+    some[1].n_evals = 7;
+    some[1].eval_time_s = NAN;
+    struct log_comparison c = compare_logs(some, &a);
+    assert_near(c.parts_s[TIME_EVALUATIONS], (4.5 - 3.5) * 2, 1e-12);
     arena_free(&a);
 }
 
@@ -255,7 +274,7 @@ static void test_inside_and_outside(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference), cmocka_unit_test(test_epochs_of_whole_calls),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference), cmocka_unit_test(test_evaluations_of_no_known_time), cmocka_unit_test(test_epochs_of_whole_calls),
                                         cmocka_unit_test(test_epochs_of_whole_steps), cmocka_unit_test(test_evaluations_at_the_end), cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside), cmocka_unit_test(test_digits) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

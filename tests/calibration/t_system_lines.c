@@ -49,7 +49,7 @@ static void a_constant_is_fitted_from_root_two_errors_on(void **state)
     (void)state;
     const double edge = sqrt(40) / 1.4142 / sqrt(42 / 40.0);
     assert_true(call_is_fitted(2, 40, 0.995 * edge, 1));
-    assert_false(call_is_fitted(2, 40, 1.005 * edge, 1));
+    assert_false(call_is_fitted(2, 40, 1.002 * edge, 1));
 }
 
 /* Four rows of 24: each left out is 4/3 of its scatter away from the mean of the rest, and with the default it is mean + scatter away: both

@@ -187,6 +187,59 @@ static void bounds_are_named(void **state)
     arena_free(&a);
 }
 
+/* What bounds is named as deep as the tree goes. */
+static void bounds_end_where_the_tree_does(void **state)
+{
+    struct cost operation = { .name = "operation" }, phase = { .name = "phase", .children = &operation };
+    struct cost part = { .part = PART_CONV, .children = &phase };
+    struct simulation sim = {0};
+    struct result r;
+    (void)state;
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL);
+    for (size_t depth = 0; depth < 4; depth++) {
+        struct bound b;
+        part.n_children = depth > 1;
+        phase.n_children = depth > 2;
+        bound_find(&b, &sim, &(struct cost){ .children = &part, .n_children = depth > 0 });
+        assert_ptr_equal(b.part, depth > 0 ? &part : NULL);
+        assert_ptr_equal(b.phase, depth > 1 ? &phase : NULL);
+        assert_ptr_equal(b.operation, depth > 2 ? &operation : NULL);
+    }
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+/* What is sent in the last slot of every cycle counts as what is in the first. Rungs are three times as fast as rails: 31 MB over them take
+ * longer than 10 MB over rails, 29 MB do not. Where nothing is sent no link is busy. */
+static void copies_of_every_slot_count(void **state)
+{
+    static const struct { double rung_bytes, rail_bytes; const char *link; } cases[] = { { 31e6, 10e6, "rung" }, { 29e6, 10e6, "rail" }, { 0, 0, NULL } };
+    struct simulation sim = {0};
+    struct result r;
+    struct cost tree;
+    struct bound b;
+    (void)state;
+    run(&sim, &r, "vendor-bow-pod16-bert-large-ph1-tf1", "machine.link_bytes_per_s=1e7");
+    cost_tree_build(&tree, &sim.timeline, &a);
+    const uint32_t n_slots = sim.plan.n_slots;
+    assert_true(n_slots > 1);
+    struct pipeline_run *runs = ARENA_ARRAY(&a, struct pipeline_run, sim.plan.n_runs);
+    memcpy(runs, sim.plan.runs, sim.plan.n_runs * sizeof *runs);
+    sim.plan.runs = runs;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (uint32_t k = 0; k < sim.plan.n_runs; k++) {
+            runs[k].copies = ARENA_ARRAY(&a, struct stage_copy, n_slots);
+            runs[k].copies[n_slots - 1].busiest_bytes[LINK_RUNG] = cases[i].rung_bytes;
+            runs[k].copies[n_slots - 1].busiest_bytes[LINK_RAIL] = cases[i].rail_bytes;
+        }
+        bound_find(&b, &sim, &tree);
+        assert_int_equal(b.part->part, PART_STAGE_COPY);
+        assert_true(b.link && cases[i].link ? text_is(b.link, cases[i].link) : !b.link && !cases[i].link);
+    }
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
 /* host_latency_s stands twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a tenth less of 8.83 us is
  * 22 x 0.883 us less, each rounded up to a cycle. */
 static void moves_are_simulated(void **state)
@@ -612,7 +665,8 @@ static void every_part_has_its_formula(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(the_first_operation_counts),
-    cmocka_unit_test(recomputation_is_told_apart), cmocka_unit_test(slices_are_computed_again), cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated),
+    cmocka_unit_test(recomputation_is_told_apart), cmocka_unit_test(slices_are_computed_again), cmocka_unit_test(bounds_are_named),
+    cmocka_unit_test(bounds_end_where_the_tree_does), cmocka_unit_test(copies_of_every_slot_count), cmocka_unit_test(moves_are_simulated),
     cmocka_unit_test(assumptions_are_moved_both_ways), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
     cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on),
     cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(assumptions_as_text), cmocka_unit_test(every_part_has_its_formula),
