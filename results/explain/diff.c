@@ -237,7 +237,7 @@ static bool simulate_side(struct simulation *sim, struct result *r, const struct
 bool diff_simulations(struct diff *out, const struct question *a, const struct question *b, struct arena *arena, struct err *err)
 {
     struct simulation x = {0}, y = {0};
-    *out = (struct diff){ .a_name = a->recipe, .b_name = b->recipe };
+    *out = (struct diff){ .n = 0 };
     bool good = simulate_side(&x, &out->a, a, arena, err) && simulate_side(&y, &out->b, b, arena, err);
     if (good) {
         struct walk w = { .out = out, .a = a, .changes.a = arena, .at = times_of(&out->a) };

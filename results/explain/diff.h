@@ -22,7 +22,6 @@ struct diff_cause {
     struct diff_times alone;            /* the same change on A */
 };
 struct diff {
-    const char *a_name, *b_name;
     struct result a, b;
     struct diff_cause *causes; size_t n;        /* in order */
     struct diff_times whole, rest;      /* rest: what no key or value states; the last summand */

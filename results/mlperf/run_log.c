@@ -116,7 +116,7 @@ static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t
     struct run_log *r = f->run;
     double point = eval_point(l), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
     if (r->n_evals == 0)
-        r->first_eval_epoch = point, f->first_eval = t;
+        f->first_eval = t;
     push(f, &f->gaps, t - f->block_stop);
     if (gain > 0) {
         push(f, &f->eval_steps, gain);
@@ -312,7 +312,7 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
     struct run_fold *f = ARENA_NEW(a, struct run_fold);
     *out = (struct run_log){ .path = path, .run_start_ms = NAN, .run_stop_ms = NAN, .global_batch = NAN, .grad_accum = NAN,
         .train_samples = NAN, .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN,
-        .first_eval_epoch = NAN, .steady_samples_per_s = NAN };
+        .steady_samples_per_s = NAN };
     *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .epoch_start = NAN,
         .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .first_eval = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN,
         .last_epoch_stop = NAN };

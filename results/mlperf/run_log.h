@@ -25,7 +25,7 @@ struct run_log {
     double samples_to_converge;
     double last_eval_s;                 /* run_start to the last eval_accuracy before run_stop */
     bool evals_at_end;                  /* the first of them comes after the last epoch: checkpoints are evaluated */
-    double first_eval_epoch, eval_interval;     /* in epoch_num's unit; the median step between evaluations */
+    double eval_interval;               /* in epoch_num's unit: the median step between evaluations */
     uint64_t n_evals;
     double train_unit_s;                /* median epoch, or block between evaluations */
     double eval_time_s;                 /* median evaluation */

@@ -77,7 +77,8 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 /* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
-/* Vector work over all their weights, tensor by tensor. Compute goes to part; exchange and sync to theirs. */
+/* Vector work over all their weights, tensor by tensor; none of an optimizer's, whose moments are not known here. Compute goes to part;
+ * exchange and sync to theirs. */
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
                                   enum part part);
 
