@@ -211,8 +211,8 @@ static void print_effect(FILE *f, const struct assumption_effect *e)
 
 void assumptions_print(FILE *f, const struct assumptions *all)
 {
-    fprintf(f, "values that no source states for this part, and by how much halving or doubling one (a name or a flag: any other) changes the step "
-               "time at most, over all recipes that read it\n");
+    fprintf(f, "values that no source states for this part, and by how much halving or doubling one (of a name or flag: any other value) changes "
+               "the step time at most, over all recipes that read it\n");
     fprintf(f, "%-26s %12s %-13s", "key", "value", "unit");
     for (size_t i = 0; i < all->n_of; i++)
         fprintf(f, "%22s", all->of[i]);
