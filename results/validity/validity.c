@@ -85,7 +85,7 @@ bool track_record_open(struct track_record *out, const char *left_out_csv, struc
 /* A time that is a fitted value times an assumed one is in proportion to either: together they are no more than all of it. */
 static void share_products(struct validity *v)
 {
-    double both = v->from_fitted_share + v->from_assumed_share, by = both > 1 ? 1 / both : 1;
+    double by = 1 / fmax(1, v->from_fitted_share + v->from_assumed_share);
     v->from_fitted_share *= by;
     v->from_assumed_share *= by;
 }

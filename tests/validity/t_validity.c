@@ -582,6 +582,42 @@ static void a_share_by_hand(void **state)
     arena_free(&a);
 }
 
+/* How many steps a call has, as if that were assumed: half as many take twice the calls. The time of calls is in proportion to their fitted length
+ * and to this, which are more than all of the time; together they are told as all of it. */
+static void shares_of_a_product_are_all_at_most(void **state)
+{
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    static const char *const sets[] = { "hosts.steps_per_call=", "parallel.micro_batch=1" };
+    const struct track_record record = { .references.n = 0 };
+    struct simulator simulator;
+    struct simulation sim;
+    struct result r;
+    struct inputs inputs;
+    struct validity v;
+    (void)state;
+    simulator_open(&simulator, &paths);
+    struct question q = { .recipe = recipe, .overrides = sets, .n_overrides = 2, .simulator = &simulator };
+    assert_true(simulator_run(&simulator, &sim, &r, recipe, sets, 2, &err));
+    for (size_t i = 0; i < sim.framework.n_sheets; i++) {
+        struct sheet *s = &sim.framework.sheets[i];
+        for (size_t k = 0; k < s->n_rows; k++)
+            if (text_is(s->rows[k].key, "steps_per_call"))
+                s->rows[k].source = "assumed: a test";
+    }
+    inputs_of_sheets(&inputs, &sim, &a);
+    const double fitted = share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), assumed = share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a);
+    assert_true(fitted + assumed > 1.1);
+    validity_of(&v, &record, &sim, &r, &q, &a);
+    assert_near(v.from_fitted_share, fitted / (fitted + assumed), 1e-12);
+    assert_near(v.from_assumed_share, assumed / (fitted + assumed), 1e-12);
+    /* nothing is published */
+    assert_true(v.n_nearest == 0 && !v.near && !v.same_kind && v.n_extrapolates == 1 && extrapolates(&v, "workload"));
+    assert_near(v.distance, -1, 0);
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 /* The shares of the plan that was chosen are those of a machine that may choose again to a point, at most one and a half: the last recipe
  * here is the farthest off of all that there are (1.41 points). And they are the same whatever was asked before. */
 static void shares_are_of_the_chosen_plan(void **state)
@@ -745,7 +781,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider), cmocka_unit_test(groups_in_one_place),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(a_refit_of_two_constants), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(near_to_the_last_doubling), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
-    cmocka_unit_test(a_share_by_hand), cmocka_unit_test(shares_are_of_the_chosen_plan),
+    cmocka_unit_test(a_share_by_hand), cmocka_unit_test(shares_of_a_product_are_all_at_most), cmocka_unit_test(shares_are_of_the_chosen_plan),
     cmocka_unit_test(shares_where_memory_placed_layers),
     cmocka_unit_test(what_a_framework_does_is_counted),
 };
