@@ -308,9 +308,9 @@ static void list_tensors(struct builder *b)
     sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
 }
 
-/* Of the IPU with most: bytes and tensors whose all-reduces are merged, those in shards, and tensors with norms, in shards or not. Of all
- * tensors with norms the widest type. */
-struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
+/* Of the IPU with most: bytes whose all-reduces are merged, those in shards, tensors in shards, and tensors with norms, in shards or not. Of
+ * all tensors with norms the widest type. */
+struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
 static struct merged largest_merged(const struct builder *b)
 {
@@ -328,10 +328,10 @@ static struct merged largest_merged(const struct builder *b)
         of_ipu.n_norms += n_norms;
         of_ipu.n_sharded_norms += c->steps->sharded ? n_norms : 0;
         of_ipu.norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->shard) : c->n_elements);
-        of_ipu.n_tensors += c->n_tensors;
+        of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
         most.bytes = fmax(most.bytes, of_ipu.bytes);
         most.sharded_bytes = fmax(most.sharded_bytes, of_ipu.sharded_bytes);
-        most.n_tensors = max_u32(most.n_tensors, of_ipu.n_tensors);
+        most.n_sharded = max_u32(most.n_sharded, of_ipu.n_sharded);
         most.n_norms = max_u32(most.n_norms, of_ipu.n_norms);
         most.n_sharded_norms = max_u32(most.n_sharded_norms, of_ipu.n_sharded_norms);
         most.norm_elements = max_u64(most.norm_elements, of_ipu.norm_elements);
@@ -370,7 +370,8 @@ static void merge_norms(struct builder *b, const struct merged *most)
     close_steps(steps, b, ALL_IPUS);
 }
 
-/* What all IPUs do at once: all-reduces of gradients, of shards between pods, of squares for the global norm, of norms, each in buffers. */
+/* What all IPUs do at once: all-reduces of gradients, of shards between pods, of shards' squares for the global norm, of norms, each in
+ * buffers. */
 static bool merge_collectives(struct builder *b)
 {
     const struct plan_options *o = &b->p->options;
@@ -381,7 +382,7 @@ static bool merge_collectives(struct builder *b)
     return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
                       f->merge_buffer_bytes)
-        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), words * most.n_tensors, f->merge_buffer_bytes))
+        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), words * most.n_sharded, f->merge_buffer_bytes))
         && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * words * most.n_sharded_norms, f->merge_buffer_bytes);
 }
 

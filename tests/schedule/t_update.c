@@ -369,6 +369,40 @@ static void words_and_shards_are_merged_where_they_fit(void **state)
     stop(&y);
 }
 
+static double squares_bytes(const struct plan *p)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < p->update.n_chains; i++)
+        if (p->update.chains[i].ipu == ALL_IPUS && strcmp(p->update.chains[i].tensor, "squares") == 0)
+            bytes += p->update.chains[i].n_tensors * p->update.chains[i].steps->ops[0].bytes;
+    return bytes;
+}
+
+/* Every replica has all of a tensor that is not sharded, and so its squares: a word goes round for each sharded one, of the IPU with most. */
+static void squares_of_shards_alone_go_round(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
+    y.opt.framework.clip_norm = true;
+    y.opt.framework.merge_buffer_bytes = 1e12;
+    for (int k = 0; k < 2; k++) {
+        uint32_t n[64] = {0}, most = 0, n_whole = 0;
+        assert_true(build(&y, &p));
+        for (uint32_t i = 0; i < p.update.n_chains; i++) {
+            const struct update_chain *c = &p.update.chains[i];
+            if (c->ipu != ALL_IPUS && c->steps->sharded)
+                most = max_u32(most, n[c->ipu] += c->n_tensors);
+            n_whole += c->ipu != ALL_IPUS && !c->steps->sharded;
+        }
+        assert_true(n_whole > 0 && (most > 0) == (k == 0));
+        assert_near(squares_bytes(&p), 4.0 * most, 0);
+        y.opt.framework.sharded_elements = 1000000000;
+    }
+    stop(&y);
+}
+
 /* Larger buffers never make for a slower update of one IPU a replica. */
 static void larger_buffers_are_no_slower(void **state)
 {
@@ -515,7 +549,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers),
     cmocka_unit_test(what_a_buffer_has_no_room_for_goes_alone),
-    cmocka_unit_test(words_and_shards_are_merged_where_they_fit), cmocka_unit_test(larger_buffers_are_no_slower), cmocka_unit_test(streamed_state_by_hand),
+    cmocka_unit_test(words_and_shards_are_merged_where_they_fit), cmocka_unit_test(squares_of_shards_alone_go_round), cmocka_unit_test(larger_buffers_are_no_slower), cmocka_unit_test(streamed_state_by_hand),
     cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
 };
 TAP_MAIN(tests)
