@@ -5,7 +5,8 @@
  * Every constant is a time that a step takes a fixed number of times, so a row's time is a line in each of them: one simulation
  * with all at their defaults and one more a constant give the lines, and the fit needs no further simulation. What it finds is
  * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
- * fitted beside the constants for each family of models; predictions, errors and what is left out go without it.
+ * fitted beside the constants for each family of models, of its training and of forward passes alone; predictions, errors and what is left
+ * out go without it.
  * A constant that is less than root two standard errors away from its default is not fitted: it goes back to the default, the
  * least certain first, and the rest is fitted again. So does one without which configurations that are left out are predicted better: a
  * single row can make a constant look certain. Rows of one configuration count as one, and are left out together, or a row would be judged
@@ -58,17 +59,19 @@ static double loop_share(const struct timeline *t)
     return (double)first / (double)t->step_cycles;
 }
 
-static size_t group_of(struct system_fit *fit, const struct recipe *r)
+/* Forward passes alone are another loop than those of training. */
+static size_t group_of(struct system_fit *fit, const struct recipe *r, bool forward)
 {
     const struct workload *w = workload_find(r->workload, NULL);
     const char *family = w ? w->family : "other";
+    bool training = r->mode == MODE_TRAIN && !forward;
     size_t i = 0;
-    while (i < fit->n_groups && !(text_is(fit->groups[i].family, family) && fit->groups[i].training == (r->mode == MODE_TRAIN)))
+    while (i < fit->n_groups && !(text_is(fit->groups[i].family, family) && fit->groups[i].training == training))
         i++;
     if (i == MAX_LOOP_GROUPS)
         return i - 1;
     if (i == fit->n_groups)
-        fit->groups[fit->n_groups++] = (struct loop_group){ .family = family, .training = r->mode == MODE_TRAIN };
+        fit->groups[fit->n_groups++] = (struct loop_group){ .family = family, .training = training };
     return i;
 }
 
@@ -90,7 +93,7 @@ static bool simulate_row(struct system_row *row, double *time_s, const double *x
         row->published_s = evaluation ? f->value : r.global_batch / f->value;
         bool forward = evaluation && sim.recipe.eval_program == EVAL_FORWARD;
         row->loop_s = *time_s * (forward ? 1 : loop_share(&sim.timeline));
-        row->group = group_of(job->fit, &sim.recipe);
+        row->group = group_of(job->fit, &sim.recipe, forward);
     }
     simulation_free(&sim);
     watch_tell(job->watch, "simulations of published runs", ++job->n_simulated, 0);
@@ -437,7 +440,7 @@ static void print_rows(FILE *f, const struct system_fit *fit)
 
 static void print_group(FILE *f, const struct loop_group *g)
 {
-    fprintf(f, "  loops of %s, %s: %+.1f %% ", g->family, g->training ? "training" : "inference", 100 * g->error.value);
+    fprintf(f, "  loops of %s, %s: %+.1f %% ", g->family, g->training ? "training" : "forward passes alone", 100 * g->error.value);
     if (g->n_rows > 1)
         fprintf(f, "+- %.1f beside the constants (in no prediction)\n", 100 * g->error.standard_error);
     else

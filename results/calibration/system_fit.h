@@ -17,7 +17,7 @@ struct system_row {
     double weight;                              /* rows of one configuration share 1 */
 };
 
-/* Rows of one model family, of training or of inference. Their loops may all be too fast or too slow by a share, which is fitted beside
+/* Rows of one model family, of training or of forward passes alone. Their loops may all be too fast or too slow by a share, which is fitted beside
  * the constants so that it does not pass for one of them, and reported; no prediction uses it. */
 enum { MAX_LOOP_GROUPS = 8 };
 struct loop_group { const char *family; bool training; size_t n_rows; struct fit_value error; };

@@ -106,10 +106,10 @@ static void constants_come_back(void **state)
         assert_near(fit.values[k].value / want, 1, 1e-3);
         assert_true(fit.fitted[k] == (want != system_constants[k].unfitted_value));
     }
-    assert_int_equal(fit.n_groups, 2);
+    assert_int_equal(fit.n_groups, 3);
     for (size_t g = 0; g < fit.n_groups; g++)
         assert_near(fit.groups[g].error.value, text_is(fit.groups[g].family, "bert") ? 0.1 : 0, 1e-3);
-    assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 5);
+    assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 4 && fit.groups[2].n_rows == 1 && !fit.groups[2].training);
     assert_true(fit.median_fitted > 0.02 && fit.median_fitted < fit.median_unfitted);     /* the loops' error stays an error */
     plan_cache_free(&cache);
     arena_free(&a);
@@ -175,7 +175,7 @@ static void a_fit_as_text(void **state)
                               "  call_s                        4 s      +- 0.25  (bounds 0 to 1, default 0: median error 7.00 %)  the chips wait", 215) == 0);
     assert_non_null(strstr(text, "\n  output_reduction_s        0.005 s      its default: rows cannot tell it from that, or are predicted better by it  one number"));
     assert_non_null(strstr(text, "\n  loops of bert, training: +34.0 % +- 27.5 beside the constants (in no prediction)\n"
-                                 "  loops of rnnt, inference: -12.5 % beside the constants (one row, so met; in no prediction)\n"));
+                                 "  loops of rnnt, forward passes alone: -12.5 % beside the constants (one row, so met; in no prediction)\n"));
     assert_non_null(strstr(text, "\n  row                                                                           66.67                 0.00"
                                  "                 0.00   -16.67\n"));
     free(text);
