@@ -339,6 +339,51 @@ static void assumptions_are_moved_both_ways(void **state)
     arena_free(&a);
 }
 
+static size_t n_told;
+
+static void count_told(void *user, size_t done, size_t of)
+{
+    assert_int_equal(done, ++n_told);
+    assert_int_equal(of, *(size_t *)user);
+}
+
+/* The step with one value in place of another, beside the step as it is. */
+static double changed_by(const char *recipe, const char *set, const struct result *base)
+{
+    struct simulation sim = {0};
+    struct result r;
+    run(&sim, &r, recipe, set);
+    simulation_free(&sim);
+    return r.step_time_s / base->step_time_s - 1;
+}
+
+/* A share is halved, and is 1 where twice of it is more. Each recipe is told once it is done. */
+static void a_share_ends_at_one(void **state)
+{
+    static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-resnet50", "mlperf-v1.1-closed-ipu-pod16-bert-large" };
+    static const char *const of[] = { "resnet50", "bert-large" };
+    struct assumptions all;
+    size_t n = 2;
+    (void)state;
+    n_told = 0;
+    assert_true(assumptions_list(&all, recipes, 2, of, 2, simulator(), count_told, &n, &a, &err));
+    assert_int_equal(n_told, 2);
+    const struct assumption *x = assumption_at(&all, "link_efficiency", "system-model/specs/gc200.csv");
+    assert_string_equal(x->value, "0.86");
+    for (size_t i = 0; i < 2; i++) {
+        struct simulation sim = {0};
+        struct result base;
+        run(&sim, &base, recipes[i], NULL);
+        simulation_free(&sim);
+        assert_near(x->effects[i].slower, changed_by(recipes[i], "machine.link_efficiency=0.43", &base), 1e-9);
+        assert_near(x->effects[i].faster, changed_by(recipes[i], "machine.link_efficiency=1", &base), 1e-9);
+        assert_true(x->effects[i].slower > 0.01 && x->effects[i].faster < -0.001 && !x->effects[i].fit_changes);
+        assert_string_equal(x->effects[i].recipe, recipes[i]);
+    }
+    assert_true(x->effects[2].n_recipes == 0 && x->effects[2].slower == 0 && x->effects[2].faster == 0 && !x->effects[2].recipe);
+    arena_free(&a);
+}
+
 static void an_explanation_as_text(void **state)
 {
     struct simulation sim = {0};
@@ -392,14 +437,6 @@ static void inputs_say_where_they_stand(void **state)
     assert_true(n_set == 2 && n_said > 5);
     simulation_free(&sim);
     arena_free(&a);
-}
-
-static size_t n_told;
-
-static void count_told(void *user, size_t done, size_t of)
-{
-    assert_int_equal(done, ++n_told);
-    assert_int_equal(of, *(size_t *)user);
 }
 
 /* A tenth towards what is faster: less of a time, more of anything else, whole numbers by one at least. A key of the recipe is turned, doubled and
@@ -667,7 +704,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(the_first_operation_counts),
     cmocka_unit_test(recomputation_is_told_apart), cmocka_unit_test(slices_are_computed_again), cmocka_unit_test(bounds_are_named),
     cmocka_unit_test(bounds_end_where_the_tree_does), cmocka_unit_test(copies_of_every_slot_count), cmocka_unit_test(moves_are_simulated),
-    cmocka_unit_test(assumptions_are_moved_both_ways), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
+    cmocka_unit_test(assumptions_are_moved_both_ways), cmocka_unit_test(a_share_ends_at_one), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
     cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on),
     cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(assumptions_as_text), cmocka_unit_test(every_part_has_its_formula),
 };
