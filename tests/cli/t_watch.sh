@@ -17,6 +17,9 @@ result $? "and both are told" "$(cat "$work/out")"
 run watch "$work/both.csv" --format json
 perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); exit "@{[map { $_->{verdict} } @{$o->{changes}}]}" ne "better worse"' <"$work/out"
 result $? "in json too" "$(cat "$work/out")"
+run watch "$work/both.csv" --format tap
+[ "$status" -eq 1 ] && [ "$(grep -oE '^(1\.\.[0-9]+|ok [0-9]+|not ok [0-9]+)' "$work/out" | sort | tr '\n' ';')" = '1..2;not ok 2;ok 1;' ]
+result $? "and judged, each by itself" "$(cat "$work/out")"
 run watch "$work/slower.csv" --better higher
 gives 0 'step_time_s: better' "the same, where higher is better"
 run watch "$work/slower.csv" --least-change 0.2

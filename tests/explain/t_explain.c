@@ -240,6 +240,24 @@ static void copies_of_every_slot_count(void **state)
     arena_free(&a);
 }
 
+/* A link that is cut is not the slowest: what would have gone over the rung goes over rails. */
+static void a_cut_link_is_not_the_busiest(void **state)
+{
+    static const char *const sets[] = { "machine.link_bytes_per_s=1e7", "faults.link=0-1 0" };
+    struct simulation sim = {0};
+    struct result r;
+    struct cost tree;
+    struct bound b;
+    (void)state;
+    assert_true(simulate(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 2, &paths, simulator()->plans, &err));
+    cost_tree_build(&tree, &sim.timeline, &a);
+    bound_find(&b, &sim, &tree);
+    assert_int_equal(b.part->part, PART_ALL_REDUCE);
+    assert_string_equal(b.link, "rail");
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
 /* host_latency_s stands twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a tenth less of 8.83 us is
  * 22 x 0.883 us less, each rounded up to a cycle. */
 static void moves_are_simulated(void **state)
@@ -703,7 +721,7 @@ static void every_part_has_its_formula(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(the_first_operation_counts),
     cmocka_unit_test(recomputation_is_told_apart), cmocka_unit_test(slices_are_computed_again), cmocka_unit_test(bounds_are_named),
-    cmocka_unit_test(bounds_end_where_the_tree_does), cmocka_unit_test(copies_of_every_slot_count), cmocka_unit_test(moves_are_simulated),
+    cmocka_unit_test(bounds_end_where_the_tree_does), cmocka_unit_test(copies_of_every_slot_count), cmocka_unit_test(a_cut_link_is_not_the_busiest), cmocka_unit_test(moves_are_simulated),
     cmocka_unit_test(assumptions_are_moved_both_ways), cmocka_unit_test(a_share_ends_at_one), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
     cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on),
     cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(assumptions_as_text), cmocka_unit_test(every_part_has_its_formula),
