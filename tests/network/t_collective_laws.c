@@ -197,6 +197,26 @@ static void a_cut_costs_the_same_in_every_domain(void **state)
     arena_free(&a);
 }
 
+/* Groups in the second and third of three domains cost what those in the first two do, to the bit, and load each its own links. */
+static void groups_may_begin_in_any_domain(void **state)
+{
+    static const uint32_t ranks[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 };
+    static const enum collective_method methods[] = { METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE, METHOD_BROADCAST };
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof methods / sizeof *methods; i++) {
+        struct machine m = toy_machine(18, 6, i % 2 ? DOMAIN_TORUS : DOMAIN_LADDER, GATEWAY_SWITCHED);
+        struct topology t = build(&m, NULL);
+        struct collective_request r = { .kind = COLLECTIVE_ALL_REDUCE, .method = methods[i / 2], .ranks = ranks, .n_groups = 2, .n_ranks = 6, .bytes = 7e6, .n_in_use = 18 };
+        struct collective_cost first = run(&t, r), one;
+        r.ranks = ranks + 6;
+        struct collective_cost later = run(&t, r);
+        r.n_groups = 1;
+        one = run(&t, r);
+        assert_true(same_cost(&first, &later) && same_cost(&later, &one));
+    }
+    arena_free(&a);
+}
+
 static void a_slow_chip_holds_up_the_adding(void **state)
 {
     (void)state;
@@ -244,7 +264,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ways_that_are_known_change_nothing), cmocka_unit_test(bytes_sent), cmocka_unit_test(parts_order_and_sum),
     cmocka_unit_test(folded_and_unfolded_agree_to_the_bit), cmocka_unit_test(one_rank_and_no_bytes_cost_nothing),
     cmocka_unit_test(faster_links_are_never_slower), cmocka_unit_test(a_missing_or_slow_link_is_never_faster),
-    cmocka_unit_test(a_cut_costs_the_same_in_every_domain), cmocka_unit_test(a_slow_chip_holds_up_the_adding),
+    cmocka_unit_test(a_cut_costs_the_same_in_every_domain), cmocka_unit_test(groups_may_begin_in_any_domain),
+    cmocka_unit_test(a_slow_chip_holds_up_the_adding),
     cmocka_unit_test(the_slowest_of_several_chips), cmocka_unit_test(background_traffic_slows),
 };
 TAP_MAIN(tests)
