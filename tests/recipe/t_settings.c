@@ -134,6 +134,44 @@ static void idle_by_the_plan(void **state)
     arena_free(&l.a);
 }
 
+/* Of what [framework] sets, that which something else of the recipe has settled. */
+static void idle_in_the_framework(void **state)
+{
+#define ALL "framework.sharded_elements=5 framework.offloaded_elements=6 framework.remote_together=yes framework.remote_alone_ipus=3 " \
+    "framework.moment_bytes=2 framework.steps_per_call=3 framework.update_order=series framework.accumulation_multiple=2 "
+#define TURNS "framework.update_order=series framework.accumulation_multiple=2 "
+    static const struct { const char *words, *idle; } rows[] = {
+        { ALL "hosts.steps_per_call= optimizer.state_bytes_per_param= parallel.rts=yes parallel.schedule=grouped", "" },
+        { ALL "hosts.steps_per_call=0 optimizer.state_bytes_per_param=0.5 parallel.rts=no parallel.schedule=interleaved", "sharded_elements moment_bytes steps_per_call" },
+        { ALL "hosts.steps_per_call=7 optimizer.state_bytes_per_param=3 parallel.schedule=popart", "moment_bytes steps_per_call accumulation_multiple" },
+        { ALL "hosts.steps_per_call= optimizer.state_bytes_per_param= parallel.optimizer_state=on-chip", "offloaded_elements remote_together remote_alone_ipus accumulation_multiple" },
+        { TURNS "parallel.ipus_per_replica=1 parallel.layers_per_ipu= parallel.schedule=grouped", "update_order accumulation_multiple" },
+        { TURNS "parallel.ipus_per_replica=2 parallel.layers_per_ipu= parallel.schedule=grouped", "" },
+        { TURNS "parallel.ipus_per_replica=1 parallel.layers_per_ipu=12,12 parallel.schedule=interleaved", "update_order" },
+        { "framework.output_reductions=3 hosts.instances=1", "output_reductions" },
+        { "framework.output_reductions=3 hosts.instances=2", "" },
+        { "framework.output_reductions=0 hosts.instances=1", "" },
+        { "framework.output_reductions=0 framework.update_order=series recipe.mode=infer", "clip_norm output_reductions update_order" },
+    };
+#undef ALL
+#undef TURNS
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        const char **unused, *found = "";
+        size_t n;
+        assert_true(load_words(&l, bert, rows[i].words));
+        recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a);
+        for (size_t k = 0; k < n; k++)
+            if (strncmp(unused[k], "framework.", 10) == 0)
+                found = arena_printf(&l.a, "%s%s%s", found, *found ? " " : "", unused[k] + 10);
+        if (!text_is(found, rows[i].idle))
+            print_error("row %zu: %s\n", i, found);
+        assert_string_equal(found, rows[i].idle);
+        arena_free(&l.a);
+    }
+}
+
 /* What a recipe of the required keys alone comes to. */
 static void defaults(void **state)
 {
@@ -499,7 +537,7 @@ static void a_line_is_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(defaults),
+    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
     cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(keys_of_graphs), cmocka_unit_test(lists_end),
     cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };
