@@ -94,10 +94,33 @@ static void idle_shares(void **state)
         size_t n;
         assert_true(load(&l, bert, &lists[i].shares, 1));
         assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a) == lists[i].idle);
+        assert_int_equal(n, lists[i].idle);
         if (n)
             assert_string_equal(unused[0], "parallel.available_memory (past IPU 3)");
         arena_free(&l.a);
     }
+}
+
+/* Of every key what it was given last, and the line: the first of the file, one that is set (no line), one of another section's name, none. */
+static void settings_are_as_given(void **state)
+{
+    static const struct { const char *section, *key, *value; uint32_t line; } keys[] = {
+        { "recipe", "id", bert, 5 }, { "parallel", "micro_batch", "7", 0 }, { "hosts", "steps_per_call", "11", 0 }, { "optimizer", "state_bytes_per_param", NULL, 0 } };
+    struct loaded l;
+    struct recipe_setting *settings;
+    size_t n_found = 0;
+    (void)state;
+    assert_true(load_words(&l, bert, "parallel.micro_batch=7 hosts.steps_per_call=11 framework.steps_per_call=5 optimizer.state_bytes_per_param="));
+    size_t n = recipe_settings(&settings, &l.r, &l.a);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (text_is(settings[i].section, keys[k].section) && text_is(settings[i].field->name, keys[k].key)) {
+                n_found++;
+                assert_true(keys[k].value ? settings[i].value && text_is(settings[i].value, keys[k].value) : !settings[i].value);
+                assert_int_equal(settings[i].line, keys[k].line);
+            }
+    assert_int_equal(n_found, 4);
+    arena_free(&l.a);
 }
 
 /* What only the sheets behind a plan can tell: of eight IPUs a pod and two a replica, each value at the border to where its key matters. */
@@ -106,7 +129,7 @@ static void idle_by_the_plan(void **state)
     static const struct { uint64_t in_domain; uint32_t replicas, instances; double upload_s, uploads, returns; uint64_t depth, fetch_cycles; const char *idle; } rows[] = {
         { 8, 5, 3, 1e-6, 2, 7, 1, 9, "" },
         { 8, 4, 3, 1e-6, 2, 7, 1, 9, "parallel.rts_domain" }, { 1, 5, 3, 1e-6, 2, 7, 1, 9, "parallel.rts_domain" }, { 2, 5, 3, 1e-6, 2, 7, 1, 9, "" },
-        { 8, 5, 3, 0, 2, 7, 1, 9, "framework.uploads_per_step" }, { 8, 5, 3, 1e-6, 0, 7, 1, 9, "framework.upload_s" },
+        { 8, 5, 3, 0, 2, 7, 1, 9, "framework.uploads_per_step" }, { 8, 5, 3, 1e-6, 0, 7, 1, 9, "framework.upload_s" }, { 8, 5, 3, 1e-6, 0.5, 7, 1, 9, "" },
         { 8, 5, 3, 1e-6, 2, 0, 1, 9, "framework.output_reductions" }, { 8, 5, 3, 1e-6, 2, 0.5, 1, 9, "" },
         { 8, 5, 3, 1e-6, 2, 7, 1, 1, "" }, { 8, 5, 4, 1e-6, 2, 7, 1, 9, "" }, { 8, 5, 3, 1e-6, 2, 7, 2, 9, "framework.fetch_threads" },
         { 8, 5, 3, 1e-6, 2, 7, 1, 0, "framework.outputs_each_micro_batch framework.fetch_threads framework.prefetch_depth" },
@@ -537,7 +560,7 @@ static void a_line_is_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
+    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(settings_are_as_given), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
     cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(keys_of_graphs), cmocka_unit_test(lists_end),
     cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };
