@@ -7,7 +7,7 @@
  * A step is one exchange of all flows over their whole routes. On a torus, copies of a ring's step that pass an IPU would wait for one another in
  * a circle, and PopLibs splits them into several exchanges where replicas are wider than two IPUs, which is where ranks are more than a link apart
  * (before 887b9d3a, ReplicatedCollectives; into how many is not at hand). Here each exchange takes them one link further: no copy passes an
- * IPU, none waits. Between domains, and in a broadcast, all flows go at once.
+ * IPU, none waits. A ring that leaves its domain closes no circle: its flows, and those of a broadcast, go all at once.
  * The steps of a phase are alike, so one is played and counted n times. collective.c has the methods.
  */
 #include "system-model/network/collective_internal.h"

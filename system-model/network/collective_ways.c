@@ -45,38 +45,56 @@ static size_t flows_of_domain(const struct topology *t, const struct ends *e)
     return n;
 }
 
-/* The links of flows as they are counted: all of a step's, and those of each exchange, with its longest latency. */
-struct counted { struct link_loads all, exchanges[MAX_ROUTE]; double latency_s[MAX_ROUTE]; uint32_t n_exchanges; struct arena *a; };
+/* The links of flows as they are counted: all of a step's and, where it goes link by link, those of each exchange; their longest latencies. */
+struct counted {
+    struct link_loads all, exchanges[MAX_ROUTE];
+    double latency_s[MAX_ROUTE];
+    uint32_t n_exchanges;
+    bool link_by_link;
+    struct arena *a;
+};
 
-static void count_in_exchange(struct counted *c, uint32_t i, const struct topology *t, const uint32_t *links, size_t n_links)
+/* A ring that leaves its domain closes no circle in a torus. */
+static bool goes_link_by_link(const struct topology *t, const struct ends *e)
 {
-    for (; c->n_exchanges <= i; c->n_exchanges++)
-        c->exchanges[c->n_exchanges] = link_loads_new(c->a);
-    link_loads_add(&c->exchanges[i], links, n_links, 1);
-    c->latency_s[i] = max_f64(c->latency_s[i], route_latency_s(t, links, n_links));
+    if (!e->link_by_link || t->domain_topology != DOMAIN_TORUS)
+        return false;
+    for (size_t i = 0; i < e->n; i++)
+        if (e->items[i].from / t->ipus_per_domain != e->items[i].to / t->ipus_per_domain)
+            return false;
+    return true;
 }
 
-static void count_route(struct counted *c, const struct topology *t, const uint32_t *links, size_t n_links, bool link_by_link)
+static void count_latency(struct counted *c, uint32_t i, double latency_s)
+{
+    c->n_exchanges = max_u32(c->n_exchanges, i + 1);
+    c->latency_s[i] = max_f64(c->latency_s[i], latency_s);
+}
+
+static void count_route(struct counted *c, const struct topology *t, const uint32_t *links, size_t n_links)
 {
     link_loads_add(&c->all, links, n_links, 1);
-    if (!link_by_link) {
-        count_in_exchange(c, 0, t, links, n_links);
+    if (!c->link_by_link) {
+        count_latency(c, 0, route_latency_s(t, links, n_links));
         return;
     }
-    for (uint32_t i = 0; i < n_links; i++)
-        count_in_exchange(c, i, t, &links[i], 1);
+    for (uint32_t i = 0; i < n_links; i++) {
+        if (i == c->n_exchanges)
+            c->exchanges[i] = link_loads_new(c->a);
+        link_loads_add(&c->exchanges[i], &links[i], 1, 1);
+        count_latency(c, i, route_latency_s(t, &links[i], 1));
+    }
 }
 
 /* The first n of them. */
 static bool count_routes(struct counted *c, const struct topology *t, const struct ends *e, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t links[MAX_ROUTE], from = e->items[i].from, to = e->items[i].to;
+        uint32_t links[MAX_ROUTE];
         size_t n_links;
-        bool in_torus = t->domain_topology == DOMAIN_TORUS && from / t->ipus_per_domain == to / t->ipus_per_domain;
-        if (!topology_route(links, MAX_ROUTE, &n_links, t, from, to, err))
+        if (!topology_route(links, MAX_ROUTE, &n_links, t, e->items[i].from, e->items[i].to, err))
             return false;
-        count_route(c, t, links, n_links, e->link_by_link && in_torus);
+        count_route(c, t, links, n_links);
     }
     return true;
 }
@@ -106,7 +124,7 @@ static bool count_flows(struct counted *c, const struct topology *t, const struc
 
 static void keep_exchange(struct way_exchange *x, const struct topology *t, const struct link_loads *flows, double latency_s, struct arena *a)
 {
-    *x = (struct way_exchange){ .rates = ARENA_ROOM(a, struct way_rate, flows->n), .latency_s = latency_s };
+    *x = (struct way_exchange){ .rates = ARENA_ROOM(flows->a, struct way_rate, flows->n), .latency_s = latency_s };
     for (uint32_t i = 0; i < flows->n; i++) {
         double bytes_per_s = link_without_ends(t, flows->items[i].link).bytes_per_s;
         uint32_t k = 0;
@@ -116,6 +134,9 @@ static void keep_exchange(struct way_exchange *x, const struct topology *t, cons
             x->rates[x->n_rates++] = (struct way_rate){ bytes_per_s, 0 };
         x->rates[k].most_flows = max_u32(x->rates[k].most_flows, (uint32_t)flows->items[i].bytes);
     }
+    struct way_rate *few = ARENA_ARRAY(a, struct way_rate, x->n_rates);         /* links are many, their rates few */
+    memcpy(few, x->rates, x->n_rates * sizeof *few);
+    x->rates = few;
 }
 
 static void keep_way(struct step_way *way, struct collective_ways *ways, const struct topology *t, const struct counted *c)
@@ -128,8 +149,9 @@ static void keep_way(struct step_way *way, struct collective_ways *ways, const s
         way->most_flows = max_u32(way->most_flows, way->links[i].n_flows);
     }
     way->exchanges = ARENA_ARRAY(ways->a, struct way_exchange, c->n_exchanges);
-    for (; way->n_exchanges < c->n_exchanges; way->n_exchanges++)
-        keep_exchange(&way->exchanges[way->n_exchanges], t, &c->exchanges[way->n_exchanges], c->latency_s[way->n_exchanges], ways->a);
+    for (uint32_t i = 0; i < c->n_exchanges; i++)
+        keep_exchange(&way->exchanges[i], t, c->link_by_link ? &c->exchanges[i] : &c->all, c->latency_s[i], ways->a);
+    way->n_exchanges = c->n_exchanges;
 }
 
 bool step_way_find(const struct step_way **out, struct collective_ways *ways, const struct topology *t, const struct ends *e,
@@ -141,8 +163,7 @@ bool step_way_find(const struct step_way **out, struct collective_ways *ways, co
     if (*out)
         return true;
     struct counted *c = ARENA_NEW(scratch, struct counted);
-    c->all = link_loads_new(scratch);
-    c->a = scratch;
+    *c = (struct counted){ .all = link_loads_new(scratch), .link_by_link = goes_link_by_link(t, e), .a = scratch };
     if (!count_flows(c, t, e, err))
         return false;
     struct step_way *way = memo_add(known, e->items, n_bytes, sizeof *way, ways->a);

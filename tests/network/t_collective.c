@@ -314,7 +314,7 @@ static void copies_round_a_torus_go_link_by_link(void **state)
     arena_free(&a);
 }
 
-/* Of steps in a domain each exchange has a sync, of those between domains each step. */
+/* Of steps in a domain each exchange has a sync, of rings that leave it each step. */
 static void steps_between_domains_are_one_exchange(void **state)
 {
     (void)state;
@@ -322,6 +322,9 @@ static void steps_between_domains_are_one_exchange(void **state)
     struct topology two = build(&pods, NULL);
     const double sync_s = topology_sync_s(&two, (const uint32_t[]){ 0, 15, 31 }, 3);
     assert_near(run(&two, whole(&two, 16, COLLECTIVE_ALL_REDUCE, METHOD_RING, 1e6)).sync_s, 2 * sync_s, 1e-15);        /* one rank a domain */
+    const uint32_t ranks[] = { 0, 4, 16 };              /* over two rails and two gateways, in one exchange */
+    assert_near(run(&two, (struct collective_request){ .kind = COLLECTIVE_REDUCE_SCATTER, .method = METHOD_RING, .ranks = ranks, .n_groups = 1,
+                                                       .n_ranks = 3, .bytes = 1e6, .n_in_use = 32 }).sync_s, 2 * sync_s, 1e-15);
     struct collective_cost both = run(&two, whole(&two, 4, COLLECTIVE_ALL_REDUCE, METHOD_HIERARCHICAL, 1e6));
     assert_int_equal(both.n_steps, 2 * 3 + 2 * 1);
     assert_near(both.sync_s, (2 * 2 * 2 + 2 + 2 * 1) * sync_s, 1e-15);              /* in a domain two steps to the middle, and one that joins */
