@@ -50,6 +50,9 @@
     X(BROADCAST_LEAST_RANKS, 3, "ranks", "time", \
       "all-reduces of so many ranks are broadcast where that is faster. When GCL does is not known; two keep the ring, as in its open " \
       "ancestor (docs/trust.md)") \
+    X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
+      "on a torus each exchange takes the copies of a ring's step one link further; PopLibs splits a step where replicas are wider than two IPUs, " \
+      "into how many exchanges is not at hand (docs/unexplained.md)") \
     X(PART_OF_TORUS_OPEN, 1, "flag", "time", \
       "a program on part of a torus (2^k IPUs) has a ladder: the way round goes over all IPUs; no source at hand states a partition's links") \
     X(NETWORK_SWITCHES, 3, "switches", "time", "between two pods whose gateways meet in a network: a leaf, the spine and a leaf") \

@@ -4,6 +4,7 @@
  *
  * Collectives of one program differ in bytes more than in who sends to whom, and a route does not depend on bytes.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/network/collective_ways.h"
 #include "system-model/network/topology_internal.h"
 
@@ -57,7 +58,7 @@ struct counted {
 /* A ring that leaves its domain closes no circle in a torus. */
 static bool goes_link_by_link(const struct topology *t, const struct ends *e)
 {
-    if (!e->link_by_link || t->domain_topology != DOMAIN_TORUS)
+    if (!TORUS_LINK_BY_LINK || !e->link_by_link || t->domain_topology != DOMAIN_TORUS)
         return false;
     for (size_t i = 0; i < e->n; i++)
         if (e->items[i].from / t->ipus_per_domain != e->items[i].to / t->ipus_per_domain)
