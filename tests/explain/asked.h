@@ -34,4 +34,13 @@ static inline void run(struct simulation *sim, struct result *r, const char *rec
         print_error("%s: %s\n", recipe, err.msg);
     assert_true(r->step_time_s > 0);
 }
+
+/* One after the other, of as many as `user` says. */
+static size_t n_told;
+
+static inline void count_told(void *user, size_t done, size_t of)
+{
+    assert_int_equal(done, ++n_told);
+    assert_int_equal(of, *(size_t *)user);
+}
 #endif

@@ -176,62 +176,63 @@ static void power_that_nobody_gives(void **state)
     arena_free(&a);
 }
 
+static const struct { const char *name, *message; } bad_sheets[] = {
+    { BAD "all_through.csv", BAD "all_through.csv: rung_through_links: 6 of 6 rung_links leave none for the two chips themselves" },
+    { BAD "binary.csv", BAD "binary.csv: is binary (a zero byte at offset 36), want text" },
+    { BAD "board_is_chip.csv", BAD "board_is_chip.csv:2: board: gc2 is the sheet of a chip, want a board" },
+    { BAD "direct_of_three.csv", BAD "direct_of_three.csv: gateway_topology: direct links two domains, not 3; want switched or network" },
+    { BAD "empty.csv", BAD "empty.csv: is empty, want a header line" },
+    { BAD "header_only.csv", BAD "header_only.csv: n_tiles: missing (tiles of a chip, in tiles)" },
+    { BAD "interleaved.csv", BAD "interleaved.csv: interleaved_bytes: 262145 of a tile's 262144" },
+    { BAD "loop.csv", BAD "loop.csv:2: board: loop is the sheet of a system, want a board" },
+    { BAD "missing_key.csv", BAD "missing_key.csv: link_efficiency: missing (of the nominal rate, in share)" },
+    { BAD "nan.csv", BAD "nan.csv:4: clock_hz: 'nan' is not a number" },
+    { BAD "negative.csv", BAD "negative.csv:3: n_workers: '-6' is not a whole number from 0 up" },
+    { BAD "no_gateway.csv", BAD "no_gateway.csv: gateway_topology: none, so that the 2 domains have no way to each other" },
+    { BAD "no_gateway_rate.csv", BAD "no_gateway_rate.csv: gateway_bytes_per_s: missing on the board, so that the 2 domains have no way to each other" },
+    { BAD "no_switch.csv", BAD "no_switch.csv: gateway_topology: switched, want switch_latency_s too" },
+    { BAD "no_links.csv", BAD "no_links.csv: rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
+    { BAD "no_part.csv", BAD "no_part.csv:2: chip: no sheet 'gc3' (looked for system-model/specs/gc3.csv)" },
+    { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 2, want pcie_shared_bytes_per_s too" },
+    { BAD "no_source.csv", BAD "no_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
+    { BAD "blank_source.csv", BAD "blank_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
+    { BAD "no_topology.csv", BAD "no_topology.csv: domain_topology: none, but 16 IPUs in a domain; want ladder or torus" },
+    { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit" },
+    { BAD "no_value.csv", BAD "no_value.csv:2: n_tiles: no value; leave the row out where nothing is known" },
+    { BAD "odd_count.csv", BAD "odd_count.csv: n_ipus: 15 is not a multiple of ipus_per_board, 2" },
+    { BAD "open_quote.csv", BAD "open_quote.csv:2: a quote is not closed" },
+    { BAD "overflow.csv", BAD "overflow.csv:5: tile_memory_bytes: '99999999999999999999' is more than the largest number that is taken, 18446744073709551615" },
+    { BAD "part_path.csv", BAD "part_path.csv:2: chip: '../gc2' is not the name of a sheet" },
+    { BAD "part_unit.csv", BAD "part_unit.csv:2: board is in 'card', want 'name'" },
+    { BAD "repeated.csv", BAD "repeated.csv:4: n_tiles: is already in line 2" },
+    { BAD "ring_topology.csv", BAD "ring_topology.csv:5: domain_topology: 'ring' is not one of: none, ladder, torus" },
+    { BAD "shared_across.csv", BAD "shared_across.csv: ipus_per_domain: 2 is not a multiple of pcie_shared_ipus, 4" },
+    { BAD "short_row.csv", BAD "short_row.csv:2: 3 cells, want 5 (key, ...)" },
+    { BAD "too_fast.csv", BAD "too_fast.csv: mac_fp16_fp16_per_cycle: 64, but 8 units fed 8 bytes a cycle do at most 32; lower it or raise "
+      "conv_units_fp16_fp16" },
+    { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000" },
+    { BAD "too_many_links.csv", BAD "too_many_links.csv: rung_links: 6, and twice 3 rail_links, are more than the 10 n_links of gc2" },
+    { BAD "two_parts.csv", BAD "two_parts.csv:8: chip: does not belong on the sheet of a system" },
+    { BAD "too_slow.csv", BAD "too_slow.csv: mac_fp32_per_cycle: 1, but the workers' dot products of 8 bytes a cycle do 2; raise it or lower "
+      "vector_bytes_per_cycle" },
+    { BAD "wrong_columns.csv", BAD "wrong_columns.csv:1: column 3 is 'units', want 'unit'" },
+    { BAD "wrong_level.csv", BAD "wrong_level.csv:33: rail_links: does not belong on the sheet of a chip (links to each rail neighbour)" },
+    { BAD "wrong_unit.csv", BAD "wrong_unit.csv:4: clock_hz is in 'GHz', want 'Hz'" },
+    { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000" },
+    { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
+    { "../specs/gc2", "../specs/gc2: No such file or directory" },
+    { "x.csv", "x.csv: No such file or directory" },
+    { ".csv", "unknown machine '.csv'; known: bow, bow-2000, bow-pod1024, bow-pod128, bow-pod16, bow-pod256, bow-pod4, bow-pod64, c2, c600, "
+      "dss8440, gc2, gc200, ipu-65536, ipu-m2000, ipu-pod128, ipu-pod16, ipu-pod256, ipu-pod4, ipu-pod64" },
+};
+
 static void refusals(void **state)
 {
     (void)state;
-    static const struct { const char *name, *message; } bad[] = {
-        { BAD "all_through.csv", BAD "all_through.csv: rung_through_links: 6 of 6 rung_links leave none for the two chips themselves" },
-        { BAD "binary.csv", BAD "binary.csv: is binary (a zero byte at offset 36), want text" },
-        { BAD "board_is_chip.csv", BAD "board_is_chip.csv:2: board: gc2 is the sheet of a chip, want a board" },
-        { BAD "direct_of_three.csv", BAD "direct_of_three.csv: gateway_topology: direct links two domains, not 3; want switched or network" },
-        { BAD "empty.csv", BAD "empty.csv: is empty, want a header line" },
-        { BAD "header_only.csv", BAD "header_only.csv: n_tiles: missing (tiles of a chip, in tiles)" },
-        { BAD "interleaved.csv", BAD "interleaved.csv: interleaved_bytes: 262145 of a tile's 262144" },
-        { BAD "loop.csv", BAD "loop.csv:2: board: loop is the sheet of a system, want a board" },
-        { BAD "missing_key.csv", BAD "missing_key.csv: link_efficiency: missing (of the nominal rate, in share)" },
-        { BAD "nan.csv", BAD "nan.csv:4: clock_hz: 'nan' is not a number" },
-        { BAD "negative.csv", BAD "negative.csv:3: n_workers: '-6' is not a whole number from 0 up" },
-        { BAD "no_gateway.csv", BAD "no_gateway.csv: gateway_topology: none, so that the 2 domains have no way to each other" },
-        { BAD "no_gateway_rate.csv", BAD "no_gateway_rate.csv: gateway_bytes_per_s: missing on the board, so that the 2 domains have no way to each other" },
-        { BAD "no_switch.csv", BAD "no_switch.csv: gateway_topology: switched, want switch_latency_s too" },
-        { BAD "no_links.csv", BAD "no_links.csv: rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
-        { BAD "no_part.csv", BAD "no_part.csv:2: chip: no sheet 'gc3' (looked for system-model/specs/gc3.csv)" },
-        { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 2, want pcie_shared_bytes_per_s too" },
-        { BAD "no_source.csv", BAD "no_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
-        { BAD "blank_source.csv", BAD "blank_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
-        { BAD "no_topology.csv", BAD "no_topology.csv: domain_topology: none, but 16 IPUs in a domain; want ladder or torus" },
-        { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit" },
-        { BAD "no_value.csv", BAD "no_value.csv:2: n_tiles: no value; leave the row out where nothing is known" },
-        { BAD "odd_count.csv", BAD "odd_count.csv: n_ipus: 15 is not a multiple of ipus_per_board, 2" },
-        { BAD "open_quote.csv", BAD "open_quote.csv:2: a quote is not closed" },
-        { BAD "overflow.csv", BAD "overflow.csv:5: tile_memory_bytes: '99999999999999999999' is more than the largest number that is taken, 18446744073709551615" },
-        { BAD "part_path.csv", BAD "part_path.csv:2: chip: '../gc2' is not the name of a sheet" },
-        { BAD "part_unit.csv", BAD "part_unit.csv:2: board is in 'card', want 'name'" },
-        { BAD "repeated.csv", BAD "repeated.csv:4: n_tiles: is already in line 2" },
-        { BAD "ring_topology.csv", BAD "ring_topology.csv:5: domain_topology: 'ring' is not one of: none, ladder, torus" },
-        { BAD "shared_across.csv", BAD "shared_across.csv: ipus_per_domain: 2 is not a multiple of pcie_shared_ipus, 4" },
-        { BAD "short_row.csv", BAD "short_row.csv:2: 3 cells, want 5 (key, ...)" },
-        { BAD "too_fast.csv", BAD "too_fast.csv: mac_fp16_fp16_per_cycle: 64, but 8 units fed 8 bytes a cycle do at most 32; lower it or raise "
-          "conv_units_fp16_fp16" },
-        { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000" },
-        { BAD "too_many_links.csv", BAD "too_many_links.csv: rung_links: 6, and twice 3 rail_links, are more than the 10 n_links of gc2" },
-        { BAD "two_parts.csv", BAD "two_parts.csv:8: chip: does not belong on the sheet of a system" },
-        { BAD "too_slow.csv", BAD "too_slow.csv: mac_fp32_per_cycle: 1, but the workers' dot products of 8 bytes a cycle do 2; raise it or lower "
-          "vector_bytes_per_cycle" },
-        { BAD "wrong_columns.csv", BAD "wrong_columns.csv:1: column 3 is 'units', want 'unit'" },
-        { BAD "wrong_level.csv", BAD "wrong_level.csv:33: rail_links: does not belong on the sheet of a chip (links to each rail neighbour)" },
-        { BAD "wrong_unit.csv", BAD "wrong_unit.csv:4: clock_hz is in 'GHz', want 'Hz'" },
-        { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000" },
-        { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
-        { "../specs/gc2", "../specs/gc2: No such file or directory" },
-        { "x.csv", "x.csv: No such file or directory" },
-        { ".csv", "unknown machine '.csv'; known: bow, bow-2000, bow-pod1024, bow-pod128, bow-pod16, bow-pod256, bow-pod4, bow-pod64, c2, c600, "
-          "dss8440, gc2, gc200, ipu-65536, ipu-m2000, ipu-pod128, ipu-pod16, ipu-pod256, ipu-pod4, ipu-pod64" },
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad_sheets / sizeof *bad_sheets; i++) {
         struct machine m;
-        assert_false(machine_load(&m, bad[i].name, SPECS, &a, &err));
-        assert_string_equal(err.msg, bad[i].message);
+        assert_false(machine_load(&m, bad_sheets[i].name, SPECS, &a, &err));
+        assert_string_equal(err.msg, bad_sheets[i].message);
     }
     struct machine m;
     assert_false(machine_load(&m, BAD "unknown_key.csv", SPECS, &a, &err));

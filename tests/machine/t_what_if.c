@@ -93,67 +93,68 @@ static void refused_as_a_sheets_value_is(void **state)
 }
 
 /* One beyond what goes together and what just does, on a pod of 64 a domain. */
+static const struct { const char *sets[5], *refused; } belonging[] = {
+    { { "interleaved_bytes=638976" }, NULL }, { { "interleaved_bytes=638977" }, "interleaved_bytes: 638977 of a tile's 638976" },
+    { { "n_links=10" }, NULL },
+    { { "board_power_w=1701" }, "board_power_w: 1701 W are more than the 1700 W of board_power_cap_w" },
+    { { "board_idle_power_w=1250.5" }, "board_idle_power_w: 1250.5 W are more than the 1250 W of board_power_w" },
+    { { "board_power_w=1700" }, NULL }, { { "board_idle_power_w=1250" }, NULL }, { { "board_power_w=1701", "board_power_cap_w=" }, NULL },
+    { { "n_links=9" }, "rung_links: 6, and twice 2 rail_links, are more than the 9 n_links of bow" },
+    { { "rung_through_links=5" }, NULL },
+    { { "rung_through_links=6" }, "rung_through_links: 6 of 6 rung_links leave none for the two chips themselves" },
+    { { "mac_fp16_fp16_per_cycle=4" }, NULL },
+    { { "mac_fp16_fp16_per_cycle=3" }, "mac_fp16_fp16_per_cycle: 3, but the workers' dot products of 8 bytes a cycle do 4; raise it or lower "
+      "vector_bytes_per_cycle" },
+    { { "mac_fp16_fp16_per_cycle=65" }, "mac_fp16_fp16_per_cycle: 65, but 16 units fed 8 bytes a cycle do at most 64; lower it or raise conv_units_fp16_fp16" },
+    { { "mac_fp16_fp32_per_cycle=4" }, NULL },
+    { { "mac_fp16_fp32_per_cycle=3" }, "mac_fp16_fp32_per_cycle: 3, but the workers' dot products of 8 bytes a cycle do 4; raise it or lower "
+      "vector_bytes_per_cycle" },
+    { { "mac_fp16_fp32_per_cycle=33" }, "mac_fp16_fp32_per_cycle: 33, but 8 units fed 8 bytes a cycle do at most 32; lower it or raise conv_units_fp16_fp32" },
+    { { "mac_fp32_per_cycle=2" }, NULL },
+    { { "mac_fp32_per_cycle=17" }, "mac_fp32_per_cycle: 17, but 8 units fed 8 bytes a cycle do at most 16; lower it or raise conv_units_fp32" },
+    { { "mac_fp8_per_cycle=8" }, NULL }, { { "mac_fp8_per_cycle=128" }, NULL },
+    { { "mac_fp8_per_cycle=7" }, "mac_fp8_per_cycle: 7, but the workers' dot products of 8 bytes a cycle do 8; raise it or lower vector_bytes_per_cycle" },
+    { { "mac_fp8_per_cycle=129" }, "mac_fp8_per_cycle: 129, but 16 units fed 8 bytes a cycle do at most 128; lower it or raise conv_units_fp16_fp16" },
+    { { "n_ipus=258" }, "n_ipus: 258 is not a multiple of ipus_per_board, 4" },
+    { { "n_ipus=260" }, "n_ipus: 260 is not a multiple of ipus_per_domain, 64" },
+    { { "ipus_per_domain=2" }, "ipus_per_domain: 2 is not a multiple of ipus_per_board, 4" },
+    { { "ipus_per_board=1", "ipus_per_domain=3", "n_ipus=6" }, "ipus_per_domain: 3 is odd, want two columns" },
+    { { "ipus_per_board=1", "ipus_per_domain=1", "n_ipus=6", "domain_topology=none" }, NULL },
+    { { "domain_topology=none" }, "domain_topology: none, but 64 IPUs in a domain; want ladder or torus" },
+    { { "ipus_per_board=2", "ipus_per_domain=2", "domain_topology=none" }, "domain_topology: none, but 2 IPUs in a domain; want ladder or torus" },
+    { { "ipus_per_board=2", "ipus_per_domain=2", "rail_links=0" }, NULL },
+    { { "ipus_per_domain=4", "rail_links=0" }, "rail_links: 0, so that the 4 IPUs of a domain have no way to each other" },
+    { { "ipus_per_board=2", "ipus_per_domain=2", "rung_links=0" }, "rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
+    { { "gateway_topology=none" }, "gateway_topology: none, so that the 4 domains have no way to each other" },
+    { { "gateway_topology=none", "n_ipus=64" }, NULL },
+    { { "gateway_bytes_per_s=" }, "gateway_bytes_per_s: missing on the board, so that the 4 domains have no way to each other" },
+    { { "gateway_efficiency=" }, "gateway_efficiency: missing on the board, so that the 4 domains have no way to each other" },
+    { { "gateway_topology=direct" }, "gateway_topology: direct links two domains, not 4; want switched or network" },
+    { { "gateway_topology=direct", "n_ipus=128", "switch_latency_s=" }, NULL },
+    { { "switch_latency_s=" }, "gateway_topology: switched, want switch_latency_s too" },
+    { { "switch_latency_s=", "gateway_topology=network" }, "gateway_topology: network, want switch_latency_s too" },
+    { { "streaming_bytes=" }, "streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too" },
+    { { "streaming_efficiency=" }, "streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too" },
+    { { "streaming_bytes_per_s=", "streaming_efficiency=", "streaming_bytes=" }, NULL },
+    { { "pcie_shared_ipus=1" }, NULL }, { { "pcie_shared_ipus=2" }, "pcie_shared_ipus: 2, want pcie_shared_bytes_per_s too" },
+    { { "pcie_shared_ipus=2", "pcie_shared_bytes_per_s=1e9" }, NULL },
+    { { "pcie_shared_ipus=3", "pcie_shared_bytes_per_s=1e9" }, "ipus_per_domain: 64 is not a multiple of pcie_shared_ipus, 3" },
+};
+
 static void what_belongs_together(void **state)
 {
-    static const struct { const char *sets[5], *refused; } cases[] = {
-        { { "interleaved_bytes=638976" }, NULL }, { { "interleaved_bytes=638977" }, "interleaved_bytes: 638977 of a tile's 638976" },
-        { { "n_links=10" }, NULL },
-        { { "board_power_w=1701" }, "board_power_w: 1701 W are more than the 1700 W of board_power_cap_w" },
-        { { "board_idle_power_w=1250.5" }, "board_idle_power_w: 1250.5 W are more than the 1250 W of board_power_w" },
-        { { "board_power_w=1700" }, NULL }, { { "board_idle_power_w=1250" }, NULL }, { { "board_power_w=1701", "board_power_cap_w=" }, NULL },
-        { { "n_links=9" }, "rung_links: 6, and twice 2 rail_links, are more than the 9 n_links of bow" },
-        { { "rung_through_links=5" }, NULL },
-        { { "rung_through_links=6" }, "rung_through_links: 6 of 6 rung_links leave none for the two chips themselves" },
-        { { "mac_fp16_fp16_per_cycle=4" }, NULL },
-        { { "mac_fp16_fp16_per_cycle=3" }, "mac_fp16_fp16_per_cycle: 3, but the workers' dot products of 8 bytes a cycle do 4; raise it or lower "
-          "vector_bytes_per_cycle" },
-        { { "mac_fp16_fp16_per_cycle=65" }, "mac_fp16_fp16_per_cycle: 65, but 16 units fed 8 bytes a cycle do at most 64; lower it or raise conv_units_fp16_fp16" },
-        { { "mac_fp16_fp32_per_cycle=4" }, NULL },
-        { { "mac_fp16_fp32_per_cycle=3" }, "mac_fp16_fp32_per_cycle: 3, but the workers' dot products of 8 bytes a cycle do 4; raise it or lower "
-          "vector_bytes_per_cycle" },
-        { { "mac_fp16_fp32_per_cycle=33" }, "mac_fp16_fp32_per_cycle: 33, but 8 units fed 8 bytes a cycle do at most 32; lower it or raise conv_units_fp16_fp32" },
-        { { "mac_fp32_per_cycle=2" }, NULL },
-        { { "mac_fp32_per_cycle=17" }, "mac_fp32_per_cycle: 17, but 8 units fed 8 bytes a cycle do at most 16; lower it or raise conv_units_fp32" },
-        { { "mac_fp8_per_cycle=8" }, NULL }, { { "mac_fp8_per_cycle=128" }, NULL },
-        { { "mac_fp8_per_cycle=7" }, "mac_fp8_per_cycle: 7, but the workers' dot products of 8 bytes a cycle do 8; raise it or lower vector_bytes_per_cycle" },
-        { { "mac_fp8_per_cycle=129" }, "mac_fp8_per_cycle: 129, but 16 units fed 8 bytes a cycle do at most 128; lower it or raise conv_units_fp16_fp16" },
-        { { "n_ipus=258" }, "n_ipus: 258 is not a multiple of ipus_per_board, 4" },
-        { { "n_ipus=260" }, "n_ipus: 260 is not a multiple of ipus_per_domain, 64" },
-        { { "ipus_per_domain=2" }, "ipus_per_domain: 2 is not a multiple of ipus_per_board, 4" },
-        { { "ipus_per_board=1", "ipus_per_domain=3", "n_ipus=6" }, "ipus_per_domain: 3 is odd, want two columns" },
-        { { "ipus_per_board=1", "ipus_per_domain=1", "n_ipus=6", "domain_topology=none" }, NULL },
-        { { "domain_topology=none" }, "domain_topology: none, but 64 IPUs in a domain; want ladder or torus" },
-        { { "ipus_per_board=2", "ipus_per_domain=2", "domain_topology=none" }, "domain_topology: none, but 2 IPUs in a domain; want ladder or torus" },
-        { { "ipus_per_board=2", "ipus_per_domain=2", "rail_links=0" }, NULL },
-        { { "ipus_per_domain=4", "rail_links=0" }, "rail_links: 0, so that the 4 IPUs of a domain have no way to each other" },
-        { { "ipus_per_board=2", "ipus_per_domain=2", "rung_links=0" }, "rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
-        { { "gateway_topology=none" }, "gateway_topology: none, so that the 4 domains have no way to each other" },
-        { { "gateway_topology=none", "n_ipus=64" }, NULL },
-        { { "gateway_bytes_per_s=" }, "gateway_bytes_per_s: missing on the board, so that the 4 domains have no way to each other" },
-        { { "gateway_efficiency=" }, "gateway_efficiency: missing on the board, so that the 4 domains have no way to each other" },
-        { { "gateway_topology=direct" }, "gateway_topology: direct links two domains, not 4; want switched or network" },
-        { { "gateway_topology=direct", "n_ipus=128", "switch_latency_s=" }, NULL },
-        { { "switch_latency_s=" }, "gateway_topology: switched, want switch_latency_s too" },
-        { { "switch_latency_s=", "gateway_topology=network" }, "gateway_topology: network, want switch_latency_s too" },
-        { { "streaming_bytes=" }, "streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too" },
-        { { "streaming_efficiency=" }, "streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too" },
-        { { "streaming_bytes_per_s=", "streaming_efficiency=", "streaming_bytes=" }, NULL },
-        { { "pcie_shared_ipus=1" }, NULL }, { { "pcie_shared_ipus=2" }, "pcie_shared_ipus: 2, want pcie_shared_bytes_per_s too" },
-        { { "pcie_shared_ipus=2", "pcie_shared_bytes_per_s=1e9" }, NULL },
-        { { "pcie_shared_ipus=3", "pcie_shared_bytes_per_s=1e9" }, "ipus_per_domain: 64 is not a multiple of pcie_shared_ipus, 3" },
-    };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof belonging / sizeof *belonging; i++) {
         const char *sets[5];
         size_t n = 0;
-        for (; n < 5 && cases[i].sets[n]; n++)
-            sets[n] = arena_printf(&a, "machine.%s", cases[i].sets[n]);
+        for (; n < 5 && belonging[i].sets[n]; n++)
+            sets[n] = arena_printf(&a, "machine.%s", belonging[i].sets[n]);
         struct what_ifs w = take(sets, n);
         struct machine m;
         snprintf(err.msg, sizeof err.msg, "taken");
         bool good = machine_load_changed(&m, "bow-pod256", paths.specs_dir, &w, &a, &err);
-        assert_string_equal(err.msg, cases[i].refused ? arena_printf(&a, "system-model/specs/bow-pod256.csv: %s", cases[i].refused) : "taken");
-        assert_int_equal(good, cases[i].refused == NULL);
+        assert_string_equal(err.msg, belonging[i].refused ? arena_printf(&a, "system-model/specs/bow-pod256.csv: %s", belonging[i].refused) : "taken");
+        assert_int_equal(good, belonging[i].refused == NULL);
     }
     arena_free(&a);
 }

@@ -61,6 +61,17 @@ static void bad_tables_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Of a table that is taken. */
+static struct figures figures_of(const char *text, struct arena *a)
+{
+    const char *path = temp_file(text, strlen(text), ".csv");
+    struct err err = { "" };
+    struct figures f;
+    assert_true(published_load(&f, path, a, &err));
+    unlink(path);
+    return f;
+}
+
 /* Operations and transfers name themselves with a colon; whether a recipe fits is 0 or 1; context needs no tolerance, and no recipe. */
 static void cells_that_may_be(void **state)
 {
@@ -72,18 +83,15 @@ static void cells_that_may_be(void **state)
     static const double values[] = { 2.5, 3, 1, 0, 5, 6 };
     struct arena a = { 0 };
     struct err err = { "" };
-    struct figures f;
-    const char *path = temp_file(text, strlen(text), ".csv");
+    struct figures f = figures_of(text, &a);
     (void)state;
-    assert_true(published_load(&f, path, &a, &err));
-    unlink(path);
     assert_int_equal(f.n, 6);
     for (size_t i = 0; i < 6; i++)
         assert_near(f.items[i].value, values[i], 0);
     assert_string_equal(f.items[1].configuration, "link:x:y");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *row = arena_printf(&a, "id,recipe,metric,value,unit,tolerance,role,source,quote,note\na,%s,validate,s,,\n", wrong[i]);
-        path = temp_file(row, strlen(row), ".csv");
+        const char *path = temp_file(row, strlen(row), ".csv");
         assert_false(published_load(&f, path, &a, &err));
         unlink(path);
     }
@@ -97,12 +105,8 @@ static void configurations_that_may_be(void **state)
         "a,,p,latency_s,3,s,,context,s,,\nb,,q,latency_s,5,s,,context,s,,\nc,r,p,latency_s,7,s,0.1,validate,s,,\nd,s,,latency_s,7,s,0.1,validate,s,,\n"
         "e,r,p,step_time_s,9,s,0.1,validate,s,,\n";
     struct arena a = { 0 };
-    struct err err = { "" };
-    struct figures f;
-    const char *path = temp_file(text, strlen(text), ".csv");
+    struct figures f = figures_of(text, &a);
     (void)state;
-    assert_true(published_load(&f, path, &a, &err));
-    unlink(path);
     assert_string_equal(f.items[4].configuration, "p");
     assert_string_equal(f.items[3].configuration, "s");
     arena_free(&a);
