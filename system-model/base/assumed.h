@@ -53,6 +53,9 @@
     X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
       "on a torus each exchange takes the copies of a ring's step one link further; PopLibs splits a step where replicas are wider than two IPUs, " \
       "into how many exchanges is not at hand (docs/unexplained.md)") \
+    X(UNCUT_TILE_BYTES, 128, "B", "time", \
+      "on each tile: a vector of no more is sent to all at once on a torus, and one of more link by link, as the pieces of a ring are, which have at " \
+      "least as much (PopLibs). What an IPU on the way holds is not at hand") \
     X(PART_OF_TORUS_OPEN, 1, "flag", "time", \
       "a program on part of a torus (2^k IPUs) has a ladder: the way round goes over all IPUs; no source at hand states a partition's links") \
     X(NETWORK_SWITCHES, 3, "switches", "time", "between two pods whose gateways meet in a network: a leaf, the spine and a leaf") \

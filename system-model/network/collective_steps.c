@@ -7,9 +7,11 @@
  * A step is one exchange of all flows over their whole routes. On a torus, copies of a ring's step that pass an IPU would wait for one another in
  * a circle, and PopLibs splits them into several exchanges where replicas are wider than two IPUs, which is where ranks are more than a link apart
  * (before 887b9d3a, ReplicatedCollectives; into how many is not at hand). Here each exchange takes them one link further: no copy passes an
- * IPU, none waits. A ring that leaves its domain closes no circle: its flows, and those of a broadcast, go all at once.
+ * IPU, none waits. A ring that leaves its domain closes no circle: its flows go all at once. What everyone sends to everyone goes link by link
+ * as well, in circles both ways, but for vectors that are too small to be cut into pieces.
  * The steps of a phase are alike, so one is played and counted n times. collective.c has the methods.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"
 
 #include <assert.h>
@@ -148,11 +150,12 @@ static bool quad_ring(struct run *run, const struct ring *whole, double bytes, b
     return play_steps(run, &e, share, n - 1, add ? 4 * share : 0, err);
 }
 
-/* Every rank to every other of its ring, at once. */
+/* Every rank to every other of its ring. */
 static bool to_all(struct run *run, const struct ring *rings, size_t n_rings, double share, bool add, struct err *err)
 {
     uint32_t n = rings[0].n;
     struct ends e = ends_new(n_rings * n * (n - 1), run->a);
+    e.link_by_link = run->req->bytes > (double)(UNCUT_TILE_BYTES * run->t->machine->chip.n_tiles);
     for (size_t i = 0; i < n_rings; i++)
         for (uint32_t j = 0; j < n; j++)
             for (uint32_t k = 1; k < n; k++)

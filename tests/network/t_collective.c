@@ -105,6 +105,30 @@ static void everyone_to_everyone(void **state)
     arena_free(&a);
 }
 
+/*
+ * The same of IPUs 0, 4 and 8, on a torus of six rows. Each flow has two rails for itself. Up to 128 bytes for each of the 7 tiles go over both at
+ * once, 0.22 us; more waits on the IPU between, two exchanges of 0.11 us, each with its bytes and its sync of 0.5 us + 2 x 4 boards x 13 ns.
+ */
+static void large_vectors_reach_everyone_link_by_link(void **state)
+{
+    static const struct { enum collective_kind kind; double bytes, piece_bytes; uint32_t n_exchanges; } cases[] = {
+        { COLLECTIVE_ALL_REDUCE, 896, 896, 1 }, { COLLECTIVE_ALL_REDUCE, 897, 897, 2 }, { COLLECTIVE_ALL_REDUCE, 63e6, 63e6, 2 },
+        { COLLECTIVE_REDUCE_SCATTER, 896, 896. / 3, 1 }, { COLLECTIVE_REDUCE_SCATTER, 63e6, 21e6, 2 }, { COLLECTIVE_ALL_GATHER, 897, 299, 2 },
+    };
+    (void)state;
+    struct machine m = toy_machine(12, 12, DOMAIN_TORUS, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[3] = { 0, 4, 8 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct collective_request r = { .kind = cases[i].kind, .method = METHOD_BROADCAST, .ranks = ranks, .n_groups = 1, .n_ranks = 3, .bytes = cases[i].bytes };
+        struct collective_cost c = run(&t, r);
+        assert_int_equal(c.n_steps, 1);
+        assert_near(c.link_s, 0.22e-6 + cases[i].n_exchanges * cases[i].piece_bytes / 12.6e9, 1e-15);
+        assert_near(c.sync_s, cases[i].n_exchanges * 0.604e-6, 1e-15);
+    }
+    arena_free(&a);
+}
+
 /* Two domains of four joined hub by hub, 1 kB: in each everyone sends to everyone, and the vector goes over, from the two IPUs of a hub each: 2 kB
  * at 8.8 GB/s. The rail 0-2 carries 0>2, and 0>3 or 1>2 as routes take the rung first: 2 kB at 12.6 GB/s, 0.41 us for both hops. */
 static void everyone_then_round_the_domains(void **state)
@@ -598,7 +622,7 @@ static void the_method_turns_at_its_size(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ring_of_three), cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone),
+    cmocka_unit_test(ring_of_three), cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone), cmocka_unit_test(large_vectors_reach_everyone_link_by_link),
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
