@@ -5,8 +5,12 @@
  * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
  * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest
  * the mean of all, or the same where that is larger; times 1 + d / farthest, so that it is twice as large where nothing that far was
- * tested. The interval is that size times the quantile of |error| / size over configurations with their group left out, as split
- * conformal prediction takes it: the ceil(0.9 (n + 1))-th smallest of n.
+ * tested. What errors cannot tell of is a step that is spent on other things than theirs. Unlike is the part of it that is so, the same
+ * weighted mean; tested: as much as nine in ten configurations were unlike the others, their group left out. Beyond that the part that is
+ * like them shrinks from 1 - tested to 1 - unlike, and the width grows by the logarithm of that: upwards, as if the rest were not there.
+ *     half width = quantile x size + added,    added = ln((1 - tested) / (1 - unlike)), 0 within what was tested
+ * with the quantile of (|error| - added) / size over configurations with their group left out, as split conformal prediction takes it:
+ * the ceil(0.9 (n + 1))-th smallest of n.
  */
 #include "results/validity/interval.h"
 
@@ -15,7 +19,7 @@
 #include <jansson.h>
 #include <math.h>
 
-static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25;
+static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25, MOST_UNLIKE = 0.99;
 
 static bool is_left_out(const struct reference *x, const struct left_out *out)
 {
@@ -23,96 +27,128 @@ static bool is_left_out(const struct reference *x, const struct left_out *out)
 }
 
 /* From `from` to each reference; infinite: left out. */
-static void leave(double *apart, const struct references *r, const double *from, const struct left_out *out)
+static void leave(struct apart *apart, const struct references *r, const struct apart *from, const struct left_out *out)
 {
     for (size_t i = 0; i < r->n; i++)
-        apart[i] = is_left_out(&r->items[i], out) ? INFINITY : from[i];
-}
-
-/* Infinite: none is left. */
-static double nearest_of(const double *apart, size_t n)
-{
-    double nearest = INFINITY;
-    for (size_t i = 0; i < n; i++)
-        nearest = fmin(nearest, apart[i]);
-    return nearest;
+        apart[i] = (struct apart){ is_left_out(&r->items[i], out) ? INFINITY : from[i].distance, from[i].unlike };
 }
 
 /* Of each reference from each: as far from one to the other as back. */
-static const double *all_distances(const struct references *r, struct arena *a)
+static const struct apart *all_apart(const struct references *r, struct arena *a)
 {
-    double *all = ARENA_ARRAY(a, double, r->n * r->n);
+    struct apart *all = ARENA_ARRAY(a, struct apart, r->n * r->n);
     for (size_t i = 1; i < r->n; i++)
         for (size_t k = 0; k < i; k++)
-            all[i * r->n + k] = all[k * r->n + i] = property_distance(&r->items[i].at, &r->items[k].at);
+            all[i * r->n + k] = all[k * r->n + i] = property_apart(&r->items[i].at, &r->items[k].at);
     return all;
 }
 
-/* The size of the error to expect, before the quantile; 0: no reference is left. */
-static double scale_from(const struct spread *s, const struct references *r, const double *apart)
+/* The references about a run; nearest infinite: none is left. */
+struct about { double nearest, error, unlike; };
+
+static struct about about(const struct references *r, const struct apart *apart)
 {
-    double weights = 0, sum = 0, nearest = nearest_of(apart, r->n);
-    if (isinf(nearest))
-        return 0;
-    for (size_t i = 0; i < r->n; i++) {
-        double w = exp(nearest - apart[i]);
+    struct about x = { .nearest = INFINITY };
+    double weights = 0;
+    for (size_t i = 0; i < r->n; i++)
+        x.nearest = fmin(x.nearest, apart[i].distance);
+    for (size_t i = 0; i < r->n && isfinite(x.nearest); i++) {
+        double w = exp(x.nearest - apart[i].distance);
         weights += w;
-        sum += w * fabs(r->items[i].left_out);
+        x.error += w * fabs(r->items[i].left_out);
+        x.unlike += w * apart[i].unlike;
     }
-    double known = exp(-nearest), local = fmax(sum / weights, LEAST_SHARE_OF_MEAN * s->mean_error);
-    return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
+    x.error /= weights > 0 ? weights : 1;
+    x.unlike = fmin(MOST_UNLIKE, x.unlike / (weights > 0 ? weights : 1));
+    return x;
 }
 
-static void take_size(struct spread *s, const struct references *r, const double *all, const char *without, double *apart)
+/* The size of the error to expect, before the quantile; 0: no reference is left. */
+static double size_of(const struct spread *s, const struct about *x)
 {
+    if (isinf(x->nearest))
+        return 0;
+    double known = exp(-x->nearest), local = fmax(x->error, LEAST_SHARE_OF_MEAN * s->mean_error);
+    return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? x->nearest / s->farthest : 0));
+}
+
+static double added_to(const struct spread *s, const struct about *x)
+{
+    return x->unlike > s->unlike ? log((1 - s->unlike) / (1 - x->unlike)) : 0;
+}
+
+/* As split conformal prediction takes it; sorts them. */
+static double nine_in_ten(double *values, size_t n)
+{
+    gsl_sort(values, 1, n);
+    size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
+    return n ? values[min_u64(rank, n) - 1] : 0;
+}
+
+static struct about about_without_group(const struct references *r, size_t i, const struct apart *all, const char *without, struct apart *apart)
+{
+    leave(apart, r, all + i * r->n, &(struct left_out){ r->items[i].group, without, NULL });
+    return about(r, apart);
+}
+
+/* values: room for one of each reference. */
+static void take_sizes(struct spread *s, const struct references *r, const struct about *abouts, const char *without, double *values)
+{
+    size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {
-        const struct reference *x = &r->items[i];
-        struct left_out out = { x->group, without, NULL };
-        if (text_is(x->group, without))
+        if (text_is(r->items[i].group, without))
             continue;
-        leave(apart, r, all + i * r->n, &out);
-        double nearest = nearest_of(apart, r->n);
-        if (isfinite(nearest))
-            s->farthest = fmax(s->farthest, nearest);
-        s->mean_error += fabs(x->left_out);
+        s->mean_error += fabs(r->items[i].left_out);
         s->n_errors++;
+        if (isinf(abouts[i].nearest))
+            continue;
+        s->farthest = fmax(s->farthest, abouts[i].nearest);
+        values[n++] = abouts[i].unlike;
     }
-    if (s->n_errors)
-        s->mean_error /= (double)s->n_errors;
+    s->mean_error /= s->n_errors ? (double)s->n_errors : 1;
+    s->unlike = nine_in_ten(values, n);
 }
 
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
 {
-    double *ratios = ARENA_ROOM(scratch, double, r->n), *apart = ARENA_ROOM(scratch, double, r->n);
-    const double *all = all_distances(r, scratch);
+    double *values = ARENA_ROOM(scratch, double, r->n);
+    struct apart *apart = ARENA_ROOM(scratch, struct apart, r->n);
+    struct about *abouts = ARENA_ROOM(scratch, struct about, r->n);
+    const struct apart *all = all_apart(r, scratch);
     struct spread s = {0};
     size_t n = 0;
-    take_size(&s, r, all, without, apart);
+    for (size_t i = 0; i < r->n; i++)
+        abouts[i] = about_without_group(r, i, all, without, apart);
+    take_sizes(&s, r, abouts, without, values);
     for (size_t i = 0; i < r->n; i++) {
-        const struct reference *x = &r->items[i];
-        struct left_out out = { x->group, without, NULL };
-        leave(apart, r, all + i * r->n, &out);
-        double size = scale_from(&s, r, apart);
-        if (size > 0 && !text_is(x->group, without))
-            ratios[n++] = fabs(x->left_out) / size;
+        double size = size_of(&s, &abouts[i]);
+        if (size > 0 && !text_is(r->items[i].group, without))
+            values[n++] = fmax(0, fabs(r->items[i].left_out) - added_to(&s, &abouts[i])) / size;
     }
-    gsl_sort(ratios, 1, n);
-    size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
-    s.quantile = n ? ratios[min_u64(rank, n) - 1] : 0;
+    s.quantile = nine_in_ten(values, n);
     s.n_errors = n;
     return s;
 }
 
-double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart)
+double spread_half_width_from(const struct spread *s, const struct references *r, const struct apart *apart)
 {
-    return s->quantile * scale_from(s, r, apart);
+    struct about x = about(r, apart);
+    double size = size_of(s, &x);
+    return size > 0 ? s->quantile * size + added_to(s, &x) : 0;
+}
+
+double spread_unlike_from(const struct references *r, const struct apart *apart)
+{
+    return about(r, apart).unlike;
 }
 
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
 {
-    double apart[r->n ? r->n : 1];
-    for (size_t i = 0; i < r->n; i++)
-        apart[i] = is_left_out(&r->items[i], out) ? INFINITY : property_distance(at, &r->items[i].at);
+    struct apart apart[r->n ? r->n : 1];
+    for (size_t i = 0; i < r->n; i++) {
+        apart[i] = property_apart(at, &r->items[i].at);
+        apart[i].distance = is_left_out(&r->items[i], out) ? INFINITY : apart[i].distance;
+    }
     return spread_half_width_from(s, r, apart);
 }
 

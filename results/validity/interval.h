@@ -9,15 +9,18 @@
 /* What is left out of the references: groups, or one configuration; NULL: none. */
 struct left_out { const char *group, *other_group, *configuration; };
 
-/* Nine in ten errors |ln(simulated / published)| stay within quantile x scale; farthest: the largest distance tested. */
-struct spread { double mean_error, farthest, quantile; size_t n_errors; };
+/* Nine in ten errors |ln(simulated / published)| stay within quantile x size; farthest: the largest distance tested; unlike: nine in ten
+ * were tested on runs that less of the step is unlike. */
+struct spread { double mean_error, farthest, unlike, quantile; size_t n_errors; };
 
 /* From the references' errors, each with its own group left out; those of `without` altogether (NULL: none). */
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: throughput x exp(+-this). */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out);
 /* The same from how far each reference is, infinite where it is left out. */
-double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart);
+double spread_half_width_from(const struct spread *s, const struct references *r, const struct apart *apart);
+/* The part of the step that is spent on other things than in the references about it, 0 to 0.99. */
+double spread_unlike_from(const struct references *r, const struct apart *apart);
 /* The same as one standard deviation of the logarithm of a normal error; group: left out, as an unknown one would be (NULL: none). 0: there
  * is nothing to judge by. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);

@@ -2,29 +2,38 @@
 /*
  * property.c - the properties that runs are compared by. Weights are a judgement, not a fit: another model of the family, another
  * framework, another chip or type count 1; twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the
- * global batch a quarter each; another family, or inference for training, 4: nothing else brings that near.
+ * global batch a quarter each; another family, or inference for training, 4: nothing else brings that near. A step that is all spent on
+ * what the other's is not is as far as another family; each share stands in half of that twice, for what is more and what is less.
  */
 #include "results/validity/property.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FAMILY, MODE, WORKLOAD, CHIP, FRAMEWORK, COMPUTE, IPUS, WIDTH, MICRO_BATCH, GLOBAL_BATCH, SEQUENCE };
+enum { FAMILY, MODE, WORKLOAD, CHIP, FRAMEWORK, COMPUTE, IPUS, WIDTH, MICRO_BATCH, GLOBAL_BATCH, SEQUENCE, SHARES };
 const struct property properties[] = {
-    [FAMILY]       = { "family", false, 4, "family of models" },
-    [MODE]         = { "mode", false, 4, "train or infer" },
-    [WORKLOAD]     = { "workload", false, 1, "model" },
-    [CHIP]         = { "chip", false, 1, "its sheet" },
-    [FRAMEWORK]    = { "framework", false, 1, "without its release" },
-    [COMPUTE]      = { "compute", false, 1, "type" },
-    [IPUS]         = { "ipus", true, 0.25, "in use" },
-    [WIDTH]        = { "ipus_per_replica", true, 0.5, "IPUs" },
-    [MICRO_BATCH]  = { "micro_batch", true, 0.25, "samples" },
-    [GLOBAL_BATCH] = { "global_batch", true, 0.25, "samples, packs or utterances" },
-    [SEQUENCE]     = { "sequence_length", true, 0.5, "tokens or frames; 0: none" },
+    [FAMILY]       = { "family", PROPERTY_NAME, 4, "family of models" },
+    [MODE]         = { "mode", PROPERTY_NAME, 4, "train or infer" },
+    [WORKLOAD]     = { "workload", PROPERTY_NAME, 1, "model" },
+    [CHIP]         = { "chip", PROPERTY_NAME, 1, "its sheet" },
+    [FRAMEWORK]    = { "framework", PROPERTY_NAME, 1, "without its release" },
+    [COMPUTE]      = { "compute", PROPERTY_NAME, 1, "type" },
+    [IPUS]         = { "ipus", PROPERTY_COUNT, 0.25, "in use" },
+    [WIDTH]        = { "ipus_per_replica", PROPERTY_COUNT, 0.5, "IPUs" },
+    [MICRO_BATCH]  = { "micro_batch", PROPERTY_COUNT, 0.25, "samples" },
+    [GLOBAL_BATCH] = { "global_batch", PROPERTY_COUNT, 0.25, "samples, packs or utterances" },
+    [SEQUENCE]     = { "sequence_length", PROPERTY_COUNT, 0.5, "tokens or frames; 0: none" },
+    [SHARES + CLASS_COMPUTE]  = { "compute_share", PROPERTY_SHARE, 2, "of the step, mean of the IPUs" },
+    [SHARES + CLASS_EXCHANGE] = { "exchange_share", PROPERTY_SHARE, 2, "on the chip" },
+    [SHARES + CLASS_SYNC]     = { "sync_share", PROPERTY_SHARE, 2, "of the tiles" },
+    [SHARES + CLASS_LINKS]    = { "links_share", PROPERTY_SHARE, 2, "between IPUs" },
+    [SHARES + CLASS_WAITING]  = { "waiting_share", PROPERTY_SHARE, 2, "of other stages or chips" },
+    [SHARES + CLASS_MEMORY]   = { "memory_share", PROPERTY_SHARE, 2, "streaming memory" },
+    [SHARES + CLASS_HOST]     = { "host_share", PROPERTY_SHARE, 2, "input that is not hidden, calls" },
 };
 const size_t n_properties = sizeof properties / sizeof *properties;
-enum { N_NAMES = IPUS };                /* names come first, then counts */
+enum { N_NAMES = IPUS };                /* names come first, then counts, then shares */
+_Static_assert(sizeof properties / sizeof *properties == SHARES + N_PART_CLASSES, "a share of each class");
 _Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room for all");
 
 /* "TensorFlow 1.15" is TensorFlow. */
@@ -39,6 +48,18 @@ static const char *first_word(const char *text, struct arena *a)
 static uint64_t sequence_length(const struct recipe *r, const struct workload *w)
 {
     return w->traits & TAKES_SEQUENCES && r->model.sequence_length ? r->model.sequence_length : w->default_sequence_length;
+}
+
+/* Of the step's time, as a table holds them: four digits, so that a run is no distance from itself. */
+static void fill_shares(double *share, const struct simulation *sim)
+{
+    struct result r;
+    double sum[N_PART_CLASSES] = {0};
+    result_of_step(&r, &sim->recipe, &sim->timeline);
+    for (int k = 0; k < N_PARTS; k++)
+        sum[part_classes[k]] += r.breakdown_s[k];
+    for (int k = 0; k < N_PART_CLASSES; k++)
+        share[SHARES + k] = round(1e4 * sum[k] / r.step_time_s) / 1e4;
 }
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)
@@ -58,6 +79,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     p.count[MICRO_BATCH] = r->model.micro_batch;
     p.count[GLOBAL_BATCH] = recipe_global_batch(r);
     p.count[SEQUENCE] = sequence_length(r, w);
+    fill_shares(p.share, sim);
     properties_settle(&p);
     return p;
 }
@@ -65,9 +87,9 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
 void properties_settle(struct properties *p)
 {
     for (size_t i = 0; i < n_properties; i++)
-        if (properties[i].is_count)
+        if (properties[i].kind == PROPERTY_COUNT)
             p->log2_count[i] = log2((double)p->count[i]);
-        else
+        else if (properties[i].kind == PROPERTY_NAME)
             p->name_hash[i] = hash_bytes(p->name[i], strlen(p->name[i]), 0);
 }
 
@@ -82,14 +104,18 @@ static double doublings(double x, double y)
     return isfinite(x) && isfinite(y) ? fabs(x - y) : x != y;
 }
 
-double property_distance(const struct properties *x, const struct properties *y)
+struct apart property_apart(const struct properties *x, const struct properties *y)
 {
-    double sum = 0;
+    struct apart apart = {0};
     for (size_t i = 0; i < N_NAMES; i++)
-        sum += is_same_name(x, y, i) ? 0 : properties[i].weight;
-    for (size_t i = N_NAMES; i < n_properties; i++)
-        sum += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
-    return sum;
+        apart.distance += is_same_name(x, y, i) ? 0 : properties[i].weight;
+    for (size_t i = N_NAMES; i < SHARES; i++)
+        apart.distance += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
+    for (size_t i = SHARES; i < n_properties; i++) {
+        apart.distance += properties[i].weight * fabs(x->share[i] - y->share[i]);
+        apart.unlike += fabs(x->share[i] - y->share[i]) / 2;
+    }
+    return apart;
 }
 
 bool is_same_kind(const struct properties *x, const struct properties *y)

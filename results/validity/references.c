@@ -180,6 +180,16 @@ void references_build(struct references *out, const struct figures *figures, str
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
+static void write_property(FILE *f, const struct properties *p, size_t i)
+{
+    if (properties[i].kind == PROPERTY_COUNT)
+        fprintf(f, "%" PRIu64 ",", p->count[i]);
+    else if (properties[i].kind == PROPERTY_SHARE)
+        fprintf(f, "%.10g,", p->share[i]);
+    else
+        csv_write_cell(f, p->name[i], false);
+}
+
 void references_write(FILE *f, const struct references *r)
 {
     fputs("configuration,recipe,role,group,", f);
@@ -193,10 +203,7 @@ void references_write(FILE *f, const struct references *r)
         csv_write_cell(f, role_names[x->role], false);
         csv_write_cell(f, x->group, false);
         for (size_t k = 0; k < n_properties; k++)
-            if (properties[k].is_count)
-                fprintf(f, "%" PRIu64 ",", x->at.count[k]);
-            else
-                csv_write_cell(f, x->at.name[k], false);
+            write_property(f, &x->at, k);
         fprintf(f, "%.10g,%.10g,%.6g\n", x->published, x->simulated, x->left_out);
     }
 }
@@ -220,6 +227,17 @@ static bool find_columns(size_t *at, const struct csv_table *t, struct err *err)
     return true;
 }
 
+/* A name is read as it stands. */
+static bool read_property(struct properties *out, size_t i, const char *cell)
+{
+    if (properties[i].kind == PROPERTY_COUNT)
+        return parse_u64(cell, &out->count[i]);
+    if (properties[i].kind == PROPERTY_SHARE)
+        return parse_f64(cell, &out->share[i]) && out->share[i] >= 0 && out->share[i] <= 1;
+    out->name[i] = cell;
+    return true;
+}
+
 static bool read_row(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
 {
     double *numbers[N_LAST] = { &out->published, &out->simulated, &out->left_out };
@@ -228,10 +246,9 @@ static bool read_row(struct reference *out, const struct csv_table *t, const str
     if (out->role == N_FIGURE_ROLES)
         return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, row->cells[at[ROLE]]);
     for (size_t i = 0; i < n_properties; i++)
-        if (!properties[i].is_count)
-            out->at.name[i] = row->cells[at[N_FIRST + i]];
-        else if (!parse_u64(row->cells[at[N_FIRST + i]], &out->at.count[i]))
-            return fail(err, "%s:%u: %s: '%.60s' is not a whole number", t->path, row->line, properties[i].name, row->cells[at[N_FIRST + i]]);
+        if (!read_property(&out->at, i, row->cells[at[N_FIRST + i]]))
+            return fail(err, "%s:%u: %s: '%.60s' is not %s", t->path, row->line, properties[i].name, row->cells[at[N_FIRST + i]],
+                        properties[i].kind == PROPERTY_COUNT ? "a whole number" : "a share from 0 to 1");
     properties_settle(&out->at);
     for (size_t i = 0; i < N_LAST; i++) {
         const char *cell = row->cells[at[N_FIRST + n_properties + i]];

@@ -2,22 +2,25 @@
 /*
  * validity.c - an answer set beside all published runs.
  *
- * A property is extrapolated when no published run of the same kind (family of models, training or inference) has that name, or when
- * its count lies outside all of theirs; a sheet value that was changed for this simulation always is.
+ * A property is extrapolated when no published run of the same kind (family of models, training or inference) has that name, when
+ * its count lies outside all of theirs, or when its share of the step is far above all of theirs; a sheet value that was changed for this
+ * simulation always is.
  */
 #include "results/validity/validity.h"
 
 #include <jansson.h>
 #include <math.h>
 
+static const double SHARE_BEYOND = 0.05;
+
 /* One answer beside each reference. */
-struct beside { const struct references *all; const struct properties *at; double *apart; bool *same_kind; };
+struct beside { const struct references *all; const struct properties *at; struct apart *apart; bool *same_kind; };
 
 static struct beside set_beside(const struct references *all, const struct properties *at, struct arena *a)
 {
-    struct beside b = { all, at, ARENA_ARRAY(a, double, all->n), ARENA_ARRAY(a, bool, all->n) };
+    struct beside b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
     for (size_t i = 0; i < all->n; i++) {
-        b.apart[i] = property_distance(at, &all->items[i].at);
+        b.apart[i] = property_apart(at, &all->items[i].at);
         b.same_kind[i] = is_same_kind(at, &all->items[i].at);
     }
     return b;
@@ -27,20 +30,31 @@ static void find_nearest(struct validity *v, const struct beside *b)
 {
     for (size_t i = 0; i < b->all->n; i++) {
         size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
-        for (; k > 0 && v->nearest[k - 1].distance > b->apart[i]; k--)
+        for (; k > 0 && v->nearest[k - 1].distance > b->apart[i].distance; k--)
             if (k < MAX_NEAREST)
                 v->nearest[k] = v->nearest[k - 1];
         if (k < MAX_NEAREST) {
             v->nearest[k].reference = &b->all->items[i];
-            v->nearest[k].distance = b->apart[i];
+            v->nearest[k].distance = b->apart[i].distance;
         }
     }
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
 }
 
+/* A share is outside where it is more than a twentieth of the step above all of theirs: where it is below, another is above. */
+static bool is_share_inside(const struct beside *b, size_t property)
+{
+    for (size_t i = 0; i < b->all->n; i++)
+        if (b->same_kind[i] && b->at->share[property] <= b->all->items[i].at.share[property] + SHARE_BEYOND)
+            return true;
+    return false;
+}
+
 static bool is_inside(const struct beside *b, size_t property)
 {
-    bool is_count = properties[property].is_count;
+    bool is_count = properties[property].kind == PROPERTY_COUNT;
+    if (properties[property].kind == PROPERTY_SHARE)
+        return is_share_inside(b, property);
     uint64_t x = b->at->count[property], low = UINT64_MAX, high = 0;
     for (size_t i = 0; i < b->all->n; i++) {
         const struct properties *other = &b->all->items[i].at;
@@ -101,6 +115,8 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     find_extrapolated(out, &beside, sim, a);
     if (by->spread.n_errors >= 2) {
         double half = spread_half_width_from(&by->spread, references, beside.apart);
+        out->unlike = spread_unlike_from(references, beside.apart);
+        out->tested_unlike = by->spread.unlike;
         out->low = r->throughput_samples_per_s * exp(-half);
         out->high = r->throughput_samples_per_s * exp(half);
     }
@@ -144,6 +160,9 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
                 100 * v->from_assumed_share);
     fprintf(f, "\n  ");
     print_nearest(f, v);
+    if (v->unlike > v->tested_unlike)
+        fprintf(f, "  %.0f %% of the step is spent on other things than in the published runs about it, more than the %.0f %% that was tested: the "
+                "interval is wider for it\n", 100 * v->unlike, 100 * v->tested_unlike);
     for (size_t i = 0; i < v->n_extrapolates; i++)
         fprintf(f, "%s%s", i ? ", " : "  beyond everything published: ", v->extrapolates[i]);
     fputs(v->n_extrapolates ? "\n" : "", f);
@@ -169,6 +188,8 @@ json_t *validity_json(const struct validity *v)
     json_object_set_new(o, "near", json_boolean(v->near));
     json_object_set_new(o, "nearest", nearest);
     json_object_set_new(o, "extrapolates", extrapolates);
+    json_object_set_new(o, "unlike_share", v->high > 0 ? json_real(v->unlike) : json_null());
+    json_object_set_new(o, "tested_unlike_share", v->high > 0 ? json_real(v->tested_unlike) : json_null());
     json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));
     json_object_set_new(o, "from_assumed_share", number(v->from_assumed_share));
     json_object_set_new(o, "from_sourced_share", number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));

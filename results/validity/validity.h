@@ -12,6 +12,8 @@ enum { MAX_NEAREST = 3, NEAR_DISTANCE = 3, MAX_EXTRAPOLATES = MAX_PROPERTIES + 1
 struct validity {
     double low, high;                   /* throughput, samples/s; 0: nothing to judge by */
     double distance;                    /* to the nearest published run; -1: none */
+    double unlike, tested_unlike;       /* part of the step that is spent on other things than in the published runs about it, and as much of it
+                                         * as was tested: beyond, the interval is wider */
     struct { const struct reference *reference; double distance; } nearest[MAX_NEAREST]; size_t n_nearest;
     const char *extrapolates[MAX_EXTRAPOLATES]; size_t n_extrapolates;
     bool same_kind;                     /* some published run is of this family of models and mode */

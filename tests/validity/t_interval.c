@@ -8,7 +8,7 @@
 static double distance_with(size_t at, const char *value)
 {
     struct properties p = with(at, value);
-    return property_distance(&one, &p);
+    return property_apart(&one, &p).distance;
 }
 
 static void distances_by_hand(void **state)
@@ -17,26 +17,29 @@ static void distances_by_hand(void **state)
     properties_settle(&one);
     assert_string_equal(properties[4].name, "framework");
     assert_string_equal(properties[10].name, "sequence_length");
-    assert_near(property_distance(&one, &one), 0, 0);
+    assert_near(property_apart(&one, &one).distance, 0, 0);
     assert_near(distance_with(1, "infer"), 4, 0);
     assert_near(distance_with(4, "PyTorch"), 1, 0);
     assert_near(distance_with(6, "128"), 0.75, 1e-12);          /* three doublings, a quarter each */
     assert_near(distance_with(10, "128"), 1, 1e-12);            /* two, a half each */
+    assert_near(distance_with(11, "0.72"), 0.4, 1e-12);         /* a fifth of the step, twice */
+    assert_near(distance_with(17, "0.01"), 0.06, 1e-12);
     assert_near(distance_with(10, "0"), 0.5, 1e-12);            /* none at all counts as one */
     assert_near(distance_with(10, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
     struct properties single = with(10, "1");
-    assert_near(property_distance(&single, &one), 4.5, 1e-12);
+    assert_near(property_apart(&single, &one).distance, 4.5, 1e-12);
 }
 
-/* Each property alone: another name, or twice the count. */
+/* Each property alone: another name, twice the count, or a share that is a hundredth more. */
 static void weights_of_all_properties(void **state)
 {
-    static const double weights[] = { 4, 4, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 };
+    static const double weights[] = { 4, 4, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
     (void)state;
     assert_int_equal(n_properties, sizeof weights / sizeof *weights);
     properties_settle(&one);
     for (size_t i = 0; i < n_properties; i++)
-        assert_near(distance_with(i, properties[i].is_count ? arena_printf(&a, "%u", 2 * (unsigned)one.count[i]) : "another"), weights[i], 1e-12);
+        assert_near(distance_with(i, properties[i].kind == PROPERTY_COUNT ? arena_printf(&a, "%u", 2 * (unsigned)one.count[i])
+                                   : properties[i].kind == PROPERTY_SHARE ? arena_printf(&a, "%.2f", one.share[i] + 0.01) : "another"), weights[i], 1e-12);
     arena_free(&a);
 }
 
@@ -120,6 +123,63 @@ static void no_run_is_without_error(void **state)
     const double k = exp(-3);
     assert_near(s.quantile, 0.4 / (2 * (k * 0.05 + (1 - k) * 0.2)), 1e-12);
     assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), s.quantile * 0.05, 1e-12);
+    arena_free(&a);
+}
+
+/* Compute and host of one step; the rest as `one` has it. */
+static struct properties spent(double compute, double host)
+{
+    struct properties p = one;
+    p.share[11] = compute;
+    p.share[17] = host;
+    properties_settle(&p);
+    return p;
+}
+
+/* Two groups whose steps differ by a tenth, as much as was tested, and a step of which three tenths more are the host's. */
+static void what_is_unlike_is_wider(void **state)
+{
+    (void)state;
+    struct reference two[] = { { .configuration = "p", .group = "p", .role = FIGURE_VALIDATE, .at = spent(0.52, 0.04), .left_out = 0.02 },
+                               { .configuration = "q", .group = "q", .role = FIGURE_VALIDATE, .at = spent(0.42, 0.14), .left_out = -0.04 } };
+    const struct references both = { .items = two, .n = 2 };
+    struct apart apart = property_apart(&two[0].at, &two[1].at);
+    assert_near(apart.unlike, 0.1, 1e-12);
+    assert_near(apart.distance, 0.4, 1e-12);
+    struct spread s = spread_of(&both, NULL, &a);
+    assert_near(s.unlike, 0.1, 1e-12);
+    assert_near(s.farthest, 0.4, 1e-12);
+    const double k = exp(-0.4), p = exp(-1.6), known = exp(-1.2);
+    assert_near(s.quantile, 0.04 / ((k * 0.02 + (1 - k) * 0.03) * 2), 1e-12);
+    /* 0.3 unlike the second, 0.4 unlike the first: 1.2 and 1.6 away */
+    const struct properties far = spent(0.12, 0.44);
+    const double w = p / known, local = (0.04 + 0.02 * w) / (1 + w), unlike = (0.3 + 0.4 * w) / (1 + w);
+    const struct apart from[] = { property_apart(&far, &two[0].at), property_apart(&far, &two[1].at) };
+    assert_near(spread_unlike_from(&both, from), unlike, 1e-12);
+    assert_near(spread_half_width_from(&s, &both, from), s.quantile * local * (1 + 1.2 / 0.4) + log(0.9 / (1 - unlike)), 1e-12);
+    assert_near(spread_half_width(&s, &both, &far, &(struct left_out){0}), spread_half_width_from(&s, &both, from), 0);
+    /* all unlike: a hundredth is alike at least */
+    const struct apart nothing[] = { { 3, 1 }, { 3, 1 } };
+    assert_near(spread_unlike_from(&both, nothing), 0.99, 0);
+    assert_near(spread_half_width_from(&s, &both, nothing) - s.quantile * 0.03 * (1 + 3 / 0.4), log(90), 1e-12);
+    arena_free(&a);
+}
+
+/* Nineteen groups in one place, 1 to 19 % off, and one whose step is half the host's: what its step adds, nearly ln 2, tells of its 0.6. Nineteen
+ * of twenty were tested on steps that are hardly unlike, and the nineteenth of their ratios is that of the second largest error. */
+static void what_is_added_explains_errors(void **state)
+{
+    (void)state;
+    struct reference twenty[20];
+    for (size_t i = 0; i < 20; i++)
+        twenty[i] = at_ipus("16", arena_printf(&a, "group %zu", i), 0.01 * (double)(1 + i * 7 % 19));
+    twenty[19].at = spent(0.02, 0.54);
+    twenty[19].left_out = -0.6;
+    const struct references all = { .items = twenty, .n = 20 };
+    const struct spread s = spread_of(&all, NULL, &a);
+    const double w = exp(-2);
+    assert_near(s.unlike, 0.5 * w / (18 + w), 1e-12);
+    assert_near(s.quantile, 0.18 * (18 + w) / (1.90 - 0.18 + 0.6 * w), 1e-9);
     arena_free(&a);
 }
 
@@ -229,7 +289,7 @@ static void coverage_as_text(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(intervals_by_hand),
     cmocka_unit_test(groups_in_one_place), cmocka_unit_test(distances_differ), cmocka_unit_test(no_run_is_without_error),
-    cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(farther_is_wider), cmocka_unit_test(coverage_by_hand),
+    cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(what_is_unlike_is_wider), cmocka_unit_test(what_is_added_explains_errors), cmocka_unit_test(farther_is_wider), cmocka_unit_test(coverage_by_hand),
     cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(coverage_as_text),
 };
 

@@ -115,6 +115,11 @@ static void what_lies_outside_is_named(void **state)
     v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.clock_hz=2e9");
     assert_int_equal(v.n_extrapolates, 1);
     assert_string_equal(v.extrapolates[0], "machine.clock_hz");
+    assert_false(v.unlike > v.tested_unlike);
+    /* more is the host's than in any run of the kind */
+    v = validity_with("vendor-bow-pod16-resnet50-tf1", "hosts.steps_per_call=1");
+    assert_true(extrapolates(&v, "host_share") && !extrapolates(&v, "compute_share"));
+    assert_true(v.unlike > v.tested_unlike && v.high / v.low > 2);
     v = validity_with("vendor-bow-pod16-efficientnet-b4-g16-tf1", NULL);
     assert_true(extrapolates(&v, "workload"));
     assert_false(v.same_kind || v.near);
@@ -300,7 +305,7 @@ static void a_judgement_as_text(void **state)
 {
     const struct reference near = { .configuration = "one", .left_out = log(1.04) };
     const struct result r = { .throughput_samples_per_s = 1000 };
-    struct validity v = { .low = 100, .high = 2750, .distance = 0.75, .nearest = { { &near, 0.75 } }, .n_nearest = 1, .near = true, .same_kind = true,
+    struct validity v = { .low = 100, .high = 2750, .distance = 0.75, .unlike = 0.31, .tested_unlike = 0.31, .nearest = { { &near, 0.75 } }, .n_nearest = 1, .near = true, .same_kind = true,
                           .from_fitted_share = 0.12, .from_assumed_share = 0.03 };
     char *text;
     (void)state;
@@ -312,17 +317,20 @@ static void a_judgement_as_text(void **state)
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":100.0,\"interval_high\":2750.0,\"near\":true,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[],"
+                              "\"unlike_share\":0.31,\"tested_unlike_share\":0.31,"
                               "\"from_fitted_share\":0.12,\"from_assumed_share\":0.03,\"from_sourced_share\":0.85}");
     free(text);
     json_decref(json);
     v.near = v.same_kind = false;
     v.from_fitted_share = v.from_assumed_share = NAN;
+    v.unlike = 0.62;
     v.extrapolates[v.n_extrapolates++] = "micro-batch 9";
     v.extrapolates[v.n_extrapolates++] = "128 IPUs";
     PRINTED(text, validity_print(f, &v, &r));
     assert_string_equal(text, "trust: 90 % interval 100 to 2750 samples/s (-90, +175 %)\n"
                               "  NOTHING NEAR IS PUBLISHED, AND NOTHING OF THIS KIND: the interval is a guess; nearest published: one, distance 0.75, predicted +4.0 % off when left "
-                              "out of the fit\n  beyond everything published: micro-batch 9, 128 IPUs\n");
+                              "out of the fit\n  62 % of the step is spent on other things than in the published runs about it, more than the 31 % that was tested: the interval is wider "
+                              "for it\n  beyond everything published: micro-batch 9, 128 IPUs\n");
     free(text);
     v.high = v.low = 0;
     PRINTED(text, validity_print(f, &v, &r));
@@ -332,6 +340,7 @@ static void a_judgement_as_text(void **state)
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":null,\"interval_high\":null,\"near\":false,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[\"micro-batch 9\",\"128 IPUs\"],"
+                              "\"unlike_share\":null,\"tested_unlike_share\":null,"
                               "\"from_fitted_share\":null,\"from_assumed_share\":null,\"from_sourced_share\":0.0}");
     free(text);
     json_decref(json);

@@ -13,14 +13,18 @@
 
 static struct arena a;
 
-/* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
-static struct properties one = { .name = { "bert", "train", "bert-large", "bow", "PopART", "fp16" }, .count = { [6] = 16, 4, 3, 1536, 512 } };
+/* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence; shares of compute,
+ * exchange, sync, links, waiting, memory, host. */
+static struct properties one = { .name = { "bert", "train", "bert-large", "bow", "PopART", "fp16" }, .count = { [6] = 16, 4, 3, 1536, 512 },
+                                 .share = { [11] = 0.52, 0.21, 0.04, 0.03, 0.15, 0.01, 0.04 } };
 
 static inline struct properties with(size_t at, const char *value)
 {
     struct properties p = one;
-    if (properties[at].is_count)
+    if (properties[at].kind == PROPERTY_COUNT)
         assert_true(parse_u64(value, &p.count[at]));
+    else if (properties[at].kind == PROPERTY_SHARE)
+        assert_true(parse_f64(value, &p.share[at]));
     else
         p.name[at] = value;
     properties_settle(&p);
