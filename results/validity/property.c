@@ -7,6 +7,7 @@
  */
 #include "results/validity/property.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,13 +37,26 @@ enum { N_NAMES = IPUS };                /* names come first, then counts, then s
 _Static_assert(sizeof properties / sizeof *properties == SHARES + N_PART_CLASSES, "a share of each class");
 _Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room for all");
 
-/* "TensorFlow 1.15" is TensorFlow. */
+/* "TensorFlow 1.15" is TensorFlow, and so is tensorflow-1-2.1.0. */
 static const char *first_word(const char *text, struct arena *a)
 {
+    size_t n = 0;
     if (!text)
         return "none";
-    size_t n = strcspn(text, " ");
+    while (isalpha((unsigned char)text[n]))
+        n++;
     return memcpy(arena_alloc(a, n + 1), text, n);
+}
+
+/* Sheets of frameworks are found whatever the case of the recipe's letters. */
+static uint64_t hash_of_name(const char *name)
+{
+    uint64_t hash = 0;
+    for (; *name; name++) {
+        char c = (char)tolower((unsigned char)*name);
+        hash = hash_bytes(&c, 1, hash);
+    }
+    return hash;
 }
 
 static uint64_t sequence_length(const struct recipe *r, const struct workload *w)
@@ -90,7 +104,7 @@ void properties_settle(struct properties *p)
         if (properties[i].kind == PROPERTY_COUNT)
             p->log2_count[i] = log2((double)p->count[i]);
         else if (properties[i].kind == PROPERTY_NAME)
-            p->name_hash[i] = hash_bytes(p->name[i], strlen(p->name[i]), 0);
+            p->name_hash[i] = hash_of_name(p->name[i]);
 }
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t i)

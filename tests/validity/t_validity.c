@@ -44,6 +44,24 @@ static void near_and_far(void **state)
     arena_free(&a);
 }
 
+/* What finds the same sheet is the same framework; another is another. */
+static void a_framework_by_any_of_its_names(void **state)
+{
+    static const char *const names[] = { "TensorFlow 1", "tensorflow-1", "tensorflow-1-2.1.0", "TENSORFLOW-1.15" };
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod64-resnet50";
+    struct validity own = validity_with(recipe, NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct validity v = validity_with(recipe, arena_printf(&a, "recipe.framework=%s", names[i]));
+        assert_near(v.distance, 0, 0);
+        assert_int_equal(v.n_extrapolates, 0);
+        assert_near(v.low, own.low, 0);
+        assert_near(v.high, own.high, 0);
+    }
+    assert_true(validity_with(recipe, "recipe.framework=PaddlePaddle").distance >= 1);
+    arena_free(&a);
+}
+
 /* A run that is three apart is near still: a name, and eight doublings of a quarter each; one doubling more is not. */
 static void near_to_the_last_doubling(void **state)
 {
@@ -347,7 +365,8 @@ static void a_judgement_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(near_and_far), cmocka_unit_test(near_to_the_last_doubling), cmocka_unit_test(of_equally_near_the_first),
+    cmocka_unit_test(near_and_far), cmocka_unit_test(a_framework_by_any_of_its_names), cmocka_unit_test(near_to_the_last_doubling),
+    cmocka_unit_test(of_equally_near_the_first),
     cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values), cmocka_unit_test(a_share_by_hand),
     cmocka_unit_test(shares_of_a_product_are_all_at_most), cmocka_unit_test(shares_are_of_the_chosen_plan),
     cmocka_unit_test(shares_where_memory_placed_layers), cmocka_unit_test(what_a_framework_does_is_counted),
