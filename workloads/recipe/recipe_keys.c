@@ -99,7 +99,9 @@ const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "id", id, true, NULL, "the recipe's name, which is also the file's"),
     TEXT("recipe", "workload", workload, true, NULL, "a model of podbench list workloads, or the path of an ONNX file"),
     TEXT("recipe", "system", system, true, NULL, "a machine of podbench list machines, or the path of a sheet"),
-    TEXT("recipe", "framework", framework, false, NULL, "the framework that the program was written for: podbench list frameworks"),
+    TEXT("recipe", "framework", framework, false, NULL,
+         "the framework that the program was written for, such as TensorFlow 1.15: "
+         "the newest sheet of that name up to the SDK holds (podbench list frameworks)"),
     TEXT("recipe", "sdk", sdk, false, NULL, "release of the Poplar SDK, such as 2.5.1"),
     CHOICE("recipe", "mode", mode, modes, NULL, "training or inference"),
     FLAG("recipe", "approximate", model.approximate, in_file, "price operators of an ONNX file that are not modelled roughly, instead of refusing them"),
@@ -126,18 +128,22 @@ const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
           "micro-batches per weight update, or per call in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
-         "blocks in each stage, such as 3,7,7,7,0; 7/6 means 7 attentions and 6 feed-forwards; auto (the default): balanced, within the memory"),
-    CHOICE("parallel", "schedule", schedule, schedules, in_stages, "schedule of the pipeline's stages"),
-    CHOICE("parallel", "recompute", recompute, recomputes, in_training, "which activations are recomputed for the backward pass"),
+         "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
+         "auto (the default): balanced, within the memory"),
+    CHOICE("parallel", "schedule", schedule, schedules, in_stages,
+           "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
+    CHOICE("parallel", "recompute", recompute, recomputes, in_training,
+           "which activations are recomputed for the backward pass: all but what enters each stage, or each layer, or leaves those of recompute_checkpoints"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
-         "layers whose output is kept, such as stage1/unit1,stage2/unit1"),
+         "layers whose output is kept, by their names in podbench workload, such as stage1/unit1,stage2/unit1"),
     CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of the activations kept in the pipeline"),
     CHOICE("parallel", "optimizer_state", optimizer_state, optimizer_places, in_training, "where the optimizer state is kept"),
     CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer state"),
     CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "shard over all replicas, or over those of one pod"),
-    COUNT("parallel", "io_tiles", io_tiles, 0, 1472, false, NULL, "tiles set aside for input and output"),
+    COUNT("parallel", "io_tiles", io_tiles, 0, 1472, false, NULL,
+          "tiles set aside for input and output, which go on while the others compute; default 0"),
     TEXT("parallel", "available_memory", available_memory, false, NULL,
-         "share of tile memory for temporaries: 0.3, or for each IPU 0.15,0.25,0.25,0.25"),
+         "share of tile memory for temporaries (availableMemoryProportion): 0.3, or for each IPU 0.15,0.25,0.25,0.25; default 0.6"),
     CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),
@@ -148,7 +154,8 @@ const struct recipe_key recipe_keys[] = {
           "time slices that the joint network processes one after another"),
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
-    CHOICE("precision", "partials", partials, partials_types, NULL, "type of partial sums in matmuls and convolutions"),
+    CHOICE("precision", "partials", partials, partials_types, NULL,
+           "type of partial sums in matmuls and convolutions: fp16 where a program asks for half partials; without that the frameworks take fp32"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; costs no time in hardware"),
@@ -172,15 +179,19 @@ const struct recipe_key recipe_keys[] = {
     COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "number of evaluations, where eval_every does not tell"),
     FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "apply dropout to the attention probabilities"),
     FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
-         "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training"),
+         "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training; "
+         "inference has them unless optimizer.name is given"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_whole_training, "start from a checkpoint, whose reading counts as time"),
     NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality target; documentation only, as samples to converge are those to the target of MLPerf"),
 
     COUNT("hosts", "count", host_count, 1, 65536, false, in_decoding, "host machines, which share the preparation of input; default 1"),
-    COUNT("hosts", "instances", instances, 1, 65536, false, in_copies, "host processes on all machines together, each feeding its own replicas; default 1"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, in_copies,
+          "host processes on all machines together (poprun --num-instances), each feeding its own replicas; default 1"),
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "rate at which one host prepares input; default: no limit"),
-    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "weight updates before control returns to the host; 0: all in one call; default: the framework's"),
+    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
+           "weight updates before control returns to the host (batches_per_step, device_iterations); "
+           "0: all in one call; default: the framework's"),
 
     NUMBER("cost", "price_per_hour", price_per_hour, "", 1e-6, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
 };
@@ -337,6 +348,7 @@ json_t *recipe_keys_json(void)
 void recipe_keys_print(FILE *f)
 {
     const char *section = "";
+    fputs("A choice that a recipe does not make is the first of those listed, no where it is yes or no, and in [framework] the sheet's.\n", f);
     for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         if (!text_is(section, k->section))
@@ -347,7 +359,7 @@ void recipe_keys_print(FILE *f)
         fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
     }
     fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
-    fputs("[framework] values that replace those on the framework's sheet\n", f);
+    fputs("[framework] values that replace those on the framework's sheet, which stands with its sources in system-model/specs/frameworks\n", f);
     for (size_t i = 0; i < n_framework_fields; i++) {
         fprintf(f, "  %s (", framework_fields[i].name);
         print_values(f, &framework_fields[i]);
