@@ -40,7 +40,7 @@ static void copy_weight_work(struct layer_work *w, const struct compiled *compil
     w->tied = ARENA_ARRAY(a, struct tied, c->n_tied);
     for (size_t i = 0; i < c->n_tied; i++) {
         const struct tensor *t = &c->graph->tensors[c->tied[i].tensor_id];
-        w->tied[w->n_tied++] = (struct tied){ c->tied[i].layer_id, t->layer_id, tensor_bytes(t) };
+        w->tied[w->n_tied++] = (struct tied){ c->tied[i].layer_id, t->layer_id, tensor_bytes(t), tensor_elements(t) };
     }
 }
 
@@ -253,30 +253,35 @@ static void add_cycles(struct stage_cost *c, const struct layer_work *w, const s
     c->backward += op_plan_cycles(&read);
 }
 
+struct weights { uint64_t bytes, n_elements; };
+
 /* A stage that reads another IPU's weight keeps a copy. Heads back on the first IPU have the first layers beside them. */
-static uint64_t weights_of(const struct layer_work *w, const struct stage_place *at)
+static struct weights weights_of(const struct layer_work *w, const struct stage_place *at)
 {
-    uint64_t bytes = 0;
+    struct weights sum = {0};
     bool beside = at->n_stages > at->n_ipus && at->s % at->n_ipus == 0;
-    for (uint32_t i = at->first; i < at->end; i++)
-        bytes += w->layers[i].weight_bytes;
+    for (uint32_t i = at->first; i < at->end; i++) {
+        sum.bytes += w->layers[i].weight_bytes;
+        sum.n_elements += w->layers[i].n_parameters;
+    }
     for (size_t i = 0; i < w->n_tied && !beside; i++) {
         const struct tied *t = &w->tied[i];
-        if (t->layer >= at->first && t->layer < at->end && (t->owner < at->first || t->owner >= at->end))
-            bytes += t->bytes;
+        if (t->layer >= at->first && t->layer < at->end && (t->owner < at->first || t->owner >= at->end)) {
+            sum.bytes += t->bytes;
+            sum.n_elements += t->n_elements;
+        }
     }
-    return bytes;
+    return sum;
 }
 
 static void add_lasting(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
 {
-    uint64_t parameters = 0, host_bytes = 0;
-    for (uint32_t i = at->first; i < at->end; i++) {
-        parameters += w->layers[i].n_parameters;
+    struct weights weights = weights_of(w, at);
+    uint64_t host_bytes = 0;
+    for (uint32_t i = at->first; i < at->end; i++)
         host_bytes += w->layers[i].host_bytes;
-    }
-    c->lasting_bytes = spread(weights_of(w, at), w->n_tiles, WEIGHT_GRAIN_BYTES) * (r->training && r->keeps_gradients ? 2 : 1)
-                     + spread((uint64_t)((double)parameters * r->state_bytes_per_param), w->n_tiles, WEIGHT_GRAIN_BYTES)
+    c->lasting_bytes = spread(weights.bytes, w->n_tiles, WEIGHT_GRAIN_BYTES) * (r->training && r->keeps_gradients ? 2 : 1)
+                     + spread((uint64_t)((double)weights.n_elements * r->state_bytes_per_param), w->n_tiles, WEIGHT_GRAIN_BYTES)
                      + spread(host_bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES);
     c->code_bytes = w->code_bytes ? w->code_bytes[(size_t)at->first * (w->n_layers + 1) + at->end] : 0;
 }

@@ -36,7 +36,7 @@ struct layer_work {
     const uint64_t *accumulate_cycles;      /* by layer; NULL: none */
     const bool *named_checkpoints;          /* by layer; NULL: none are named */
     const uint64_t *code_bytes;             /* of layers first to end - 1: [first * (n_layers + 1) + end]; NULL: none */
-    struct tied { uint32_t layer, owner; uint64_t bytes; } *tied; size_t n_tied;     /* weights that another layer reads */
+    struct tied { uint32_t layer, owner; uint64_t bytes, n_elements; } *tied; size_t n_tied;   /* weights that another layer reads */
     double input_s_per_byte;                /* from the host; 0: beside the work */
     struct hop forth[MAX_STAGES], back[MAX_STAGES], home[MAX_STAGES], out[MAX_STAGES];     /* IPU i to i + 1, back; to IPU 0, out again */
 };

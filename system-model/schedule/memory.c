@@ -145,7 +145,7 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     if (keeps_gradients(o))
         m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
-        double state = (double)s->n_parameters * o->optimizer.state_bytes_per_param / shard_replicas(p);
+        double state = (double)(s->n_parameters + s->n_copied) * o->optimizer.state_bytes_per_param / shard_replicas(p);
         m->bytes[REGION_OPTIMIZER] += spread((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
     }
     m->bytes[REGION_IO_BUFFERS] += spread(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);

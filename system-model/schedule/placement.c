@@ -261,15 +261,17 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
     s->output_bytes = s->compiled->layers[end_layer(s) - 1].output_bytes;       /* of the last layer of all: none */
 }
 
-/* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there. That
- * copies are brought together and updated from the first is not modelled. */
+/* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there, and which is updated
+ * there with moments of its own. That copies are brought together and updated from the first is not modelled. */
 static void add_tied_copies(const struct plan *p, const struct compiler *c, struct stage_plan *s)
 {
     for (size_t i = 0; i < c->n_tied; i++) {
         const struct tied_use *use = &c->tied[i];
         const struct tensor *t = &p->graph->tensors[use->tensor_id];
-        if (holds_layer(s, use->layer_id) && stage_of(p, t->layer_id)->ipu != s->ipu)
-            s->weight_bytes += tensor_bytes(t);
+        if (!holds_layer(s, use->layer_id) || stage_of(p, t->layer_id)->ipu == s->ipu)
+            continue;
+        s->n_copied += tensor_elements(t);
+        s->weight_bytes += tensor_bytes(t);
     }
 }
 

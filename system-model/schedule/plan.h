@@ -29,7 +29,7 @@ struct stage_plan {
     uint64_t recompute_cycles;          /* of backward */
     uint32_t n_layers_again;            /* first layers that are computed again before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
-    uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
+    uint64_t n_parameters, n_copied, weight_bytes;  /* copied: of tied weights that live on another IPU; bytes: with them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes;               /* kept for one micro-batch in flight */
     uint32_t stash_depth;               /* micro-batches in flight */

@@ -38,6 +38,29 @@ static void tied_weights_are_copied_to_other_ipus(void **state)
     stop(&y);
 }
 
+/* The copy has moments of its own: all that is updated on an IPU has them there, of each replica a half where they are sharded. */
+static void copies_have_moments(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    y.opt.n_stages = 0;
+    y.opt.optimizer_place = OPTIMIZER_ON_CHIP;
+    for (uint32_t n = 1; n < 3; n++) {
+        double elements = 0;
+        y.opt.n_replicas = n;
+        y.opt.framework.sharded_elements = 0;
+        assert_true(build(&y, &p));
+        for (uint32_t i = 0; i < p.update.n_chains; i++)
+            elements += p.update.chains[i].ipu == 3 ? (double)p.update.chains[i].n_tensors * (double)p.update.chains[i].n_elements : 0;
+        uint64_t grains = ceil_div((uint64_t)(elements * y.opt.optimizer.state_bytes_per_param / n), 256);
+        assert_true(elements > (double)y.sim.recipe.model.vocabulary * 1024);
+        assert_int_equal(p.memory[3].bytes[REGION_OPTIMIZER], ceil_div(grains, 1472) * 256);
+    }
+    stop(&y);
+}
+
 /* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. Merged norms are of
  * the widest. */
 static void tensors_in_order(void **state)
@@ -544,7 +567,7 @@ static void the_arithmetic_is_as_wide_as_a_moment(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
+    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(copies_have_moments), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers),

@@ -150,6 +150,12 @@ static void a_copy_of_a_tied_weight(void **state)
     t.w.tied = &heads, t.w.n_tied = 1;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(stage_cost(&t.w, &r, cases[i].at).lasting_bytes, cases[i].bytes);
+    heads.n_elements = 300;                     /* with moments: those and 10 of the heads' own, 4 bytes each, 5 grains, so 3 on a tile; else one */
+    t.costs[3].n_parameters = 10;
+    r.state_bytes_per_param = 4;
+    assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 1, 2, 2, 3, 4 }).lasting_bytes, 512 + 768);
+    assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 2, 3, 2, 3, 4 }).lasting_bytes, 256 + 256);
+    r.state_bytes_per_param = 0;
     heads = (struct tied){ 0, 2, 1000 };        /* the stem reads layer 2's: the first stage that does not hold it ends before it */
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 0, 2, 2, 0, 3 }).lasting_bytes, 768);
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 0, 2, 2, 0, 2 }).lasting_bytes, 1024);
@@ -460,7 +466,8 @@ static void what_a_plan_leaves_for_the_search(void **state)
         for (uint32_t k = 0; k < w.n_layers; k++)
             assert_int_equal(w.graph->layers[k].role, k < w.first_body ? LAYER_FIRST : k < w.first_body + w.n_body ? LAYER_BODY : LAYER_LAST);
         for (size_t k = 0; k < w.n_tied; k++)
-            assert_true(w.tied[k].owner < w.first_body && w.tied[k].layer >= w.first_body + w.n_body && w.tied[k].bytes == 2 * sim.recipe.model.vocabulary * 1024);
+            assert_true(w.tied[k].owner < w.first_body && w.tied[k].layer >= w.first_body + w.n_body && w.tied[k].bytes == 2 * sim.recipe.model.vocabulary * 1024
+                        && w.tied[k].n_elements == sim.recipe.model.vocabulary * 1024);
         arena_free(&a);
         simulation_free(&sim);
     }
