@@ -173,7 +173,7 @@ static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
     for (uint32_t i = 0; i < p->update.n_chains; i++) {
         const struct update_chain *c = &p->update.chains[i];
         double all = (double)c->n_tensors * (double)c->n_elements, part = all / shard;
-        if (c->ipu == ipu && (on_chip || c->n_elements < o->framework.offloaded_elements))
+        if (c->ipu == ipu && !is_streamed(o, c->n_elements))
             n += (c->steps->sharded ? part : all) - (on_chip ? part : 0);
     }
     return (uint64_t)(n * o->optimizer.state_bytes_per_param);

@@ -13,6 +13,7 @@ void stage_sum(struct stage_plan *s);                                           
 void update_sum(struct update_program *u, struct arena *a);                               /* update.c: its chains by IPU */
 uint64_t replicas_of_process(const struct plan *p);                                       /* call.c: of the one with most */
 void plan_call(struct plan *p);                                                           /* call.c: what the host takes */
+bool is_streamed(const struct plan_options *o, uint64_t n_elements);                       /* update.c: moments of a tensor as large */
 void plan_memory(struct plan *p, struct compiler *c, struct arena *a);                    /* memory.c: bytes of the worst tile */
 
 #endif

@@ -172,11 +172,16 @@ static double streaming_rate(uint32_t *together, const struct builder *b, uint32
     return fmin(port, share);
 }
 
+bool is_streamed(const struct plan_options *o, uint64_t n_elements)
+{
+    return o->optimizer_place == OPTIMIZER_STREAMING && n_elements >= o->framework.offloaded_elements;
+}
+
 /* In series the time of IPUs that move together is told once, so each has its part of it. */
 static void add_streaming(struct builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
     const struct plan_options *o = &b->p->options;
-    if (o->optimizer_place != OPTIMIZER_STREAMING || chain->n_elements < o->framework.offloaded_elements)
+    if (!is_streamed(o, chain->n_elements))
         return;
     uint32_t together;
     double rate = streaming_rate(&together, b, chain->ipu);
@@ -388,12 +393,23 @@ static bool merge_collectives(struct builder *b)
 
 /* ---- streaming memory --------------------------------------------------------------------------- */
 
-static double ipu_state_bytes(const struct plan *p, uint32_t ipu)
+static double ipu_streamed_bytes(const struct plan *p, uint32_t ipu)
 {
-    uint64_t n = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        n += p->stages[s].ipu == ipu ? p->stages[s].n_parameters : 0;
-    return (double)ceil_div(n, shard_replicas(p)) * p->options.optimizer.state_bytes_per_param;
+    double n = 0;
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_chain *c = &p->update.chains[i];
+        if (c->ipu == ipu && is_streamed(&p->options, c->n_elements))
+            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? shard_replicas(p) : 1);
+    }
+    return n * p->options.optimizer.state_bytes_per_param;
+}
+
+static bool has_streaming(const struct plan *p, struct err *err)
+{
+    const struct machine *m = p->topology->machine;
+    if (p->options.optimizer_place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
+        return true;
+    return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
 }
 
 /* A board's memory holds the state of its IPUs, as many as are in use, each as much as the one with most. */
@@ -401,12 +417,8 @@ static bool check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
     double most = 0;
-    if (p->options.optimizer_place != OPTIMIZER_STREAMING)
-        return true;
-    if (m->streaming_bytes_per_s <= 0)
-        return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
-        most = fmax(most, ipu_state_bytes(p, i));
+        most = fmax(most, ipu_streamed_bytes(p, i));
     double wanted = most * (double)sharing_ipus(p, m->ipus_per_board);
     if (wanted > (double)m->streaming_bytes)
         return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
@@ -506,7 +518,7 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = shard_replicas(p) };
     if (!o->training)
         return true;
-    if (!check_streaming(p, err))
+    if (!has_streaming(p, err))
         return false;
     if (o->n_replicas % b.shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
@@ -522,5 +534,5 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
         keep_program(known, &p->update, c->arena);
     }
     p->update = *known;
-    return true;
+    return check_streaming(p, err);
 }
