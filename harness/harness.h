@@ -94,6 +94,7 @@ bool session_figures(struct figures *out, const char *published, struct session 
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err);
+bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
 /* The recipe that is the command's argument, with its --set; of what is set without effect it is said so. */
@@ -120,6 +121,10 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
 void tell_idle_settings(const struct configuration *c, const char *where, struct session *s);
 /* As many as --jobs says, else one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
+/* A row of a spec sheet, and the columns of such rows: machine.c. */
+struct json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row);
+void write_sheet_header(FILE *f);
+void write_sheet_row(FILE *f, const struct sheet *sheet, const struct sheet_row *row);
 /* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */
 void print_json(FILE *f, struct json_t *json);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, those within doubled; plot.c */
@@ -139,7 +144,7 @@ void progress_end(struct progress *p);
 /* ---- commands: command_NAME stands in NAME.c (merge: in sweep.c) -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
-command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
+command_function command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
     command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_manual, command_completion, command_score, command_lint, command_compare_logs,
     command_plot, command_report, command_watch;

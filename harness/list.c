@@ -20,7 +20,7 @@ bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
     return true;
 }
 
-static bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err)
+bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err)
 {
     return list_folder(names, n, arena_printf(&s->arena, "%s/frameworks", s->paths.specs_dir), ".csv", &s->arena, err);
 }

@@ -6,7 +6,7 @@
 #include "system-model/network/topology.h"
 #include <jansson.h>
 
-static json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row)
+json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?}", "sheet", sheet->name, "key", row->key, "value", row->value,
                      "unit", row->unit, "source", row->source, "note", row->note);
@@ -42,16 +42,24 @@ static json_t *machine_json(const struct machine *m)
     return o;
 }
 
-static void write_machine_csv(FILE *f, const struct machine *m)
+void write_sheet_header(FILE *f)
 {
     fprintf(f, "sheet,key,value,unit,source,note\n");
+}
+
+void write_sheet_row(FILE *f, const struct sheet *sheet, const struct sheet_row *row)
+{
+    const char *const cells[] = { sheet->name, row->key, row->value, row->unit, row->source, row->note };
+    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
+        csv_write_cell(f, cells[c] ? cells[c] : "", c + 1 == sizeof cells / sizeof *cells);
+}
+
+static void write_machine_csv(FILE *f, const struct machine *m)
+{
+    write_sheet_header(f);
     for (size_t i = 0; i < m->n_sheets; i++)
-        for (size_t k = 0; k < m->sheets[i].n_rows; k++) {
-            const struct sheet_row *row = &m->sheets[i].rows[k];
-            const char *const cells[] = { m->sheets[i].name, row->key, row->value, row->unit, row->source, row->note };
-            for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
-                csv_write_cell(f, cells[c] ? cells[c] : "", c + 1 == sizeof cells / sizeof *cells);
-        }
+        for (size_t k = 0; k < m->sheets[i].n_rows; k++)
+            write_sheet_row(f, &m->sheets[i], &m->sheets[i].rows[k]);
 }
 
 static int print_machine(const struct options *o, const struct machine *m, struct session *s, struct err *err)

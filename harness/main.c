@@ -29,6 +29,8 @@ const struct command commands[] = {
       "a step.", 0, TEXT_JSON, command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
       "instead of the kinds of links.", OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
+    { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with its "
+      "source. NAME is a framework as a recipe names it, or a sheet. Without a name: the sheets.", 0, TEXT_CSV_JSON, command_framework, false },
     { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the names.",
       OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload, false },
 

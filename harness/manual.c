@@ -115,6 +115,8 @@ static const char *listed(const struct command *c)
     };
     if (text_is(c->name, "machine"))
         return "machines";
+    if (text_is(c->name, "framework"))
+        return "frameworks";
     if (text_is(c->name, "workload"))
         return "workloads";
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)

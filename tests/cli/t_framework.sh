@@ -61,6 +61,13 @@ run run vendor-c600-resnet50-b1-poprt --format csv
 [ "$status" -eq 0 ] && [ ! -s "$work/err" ] && grep -q '^sdk = 3' workloads/recipes/vendor-c600-resnet50-b1-poprt.ini
 result $? "a newer release that is the recipe's own" "$(cat "$work/err")"
 refuses "sdk: 'banana' is not a release; want numbers with points between, such as 2.5.1" "a release that is none" run $started --set recipe.sdk=banana
+run framework PaddlePaddle --format csv
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -eq "$(wc -l <system-model/specs/frameworks/popart-2.1.0.csv)" ] &&
+    [ "$(sed 1d "$work/out" | cut -d, -f1 | sort -u)" = popart-2.1.0 ]
+result $? "a sheet that adds nothing: every value is its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
+run framework 'TensorFlow 2' --format csv
+[ "$(grep -c '^tensorflow-2-2.1.0,' "$work/out")" -eq 2 ] && grep -q '^tensorflow-2-2.1.0,session_calls,1,' "$work/out" && grep -q '^tensorflow-1-2.1.0,prefetch_depth,1,' "$work/out"
+result $? "a value of the framework's own sheet takes the place of its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
 run list frameworks
 [ "$status" -eq 0 ] && grep -qx popart-2.1.0 "$work/out" && [ "$(wc -l <"$work/out")" -eq "$(ls system-model/specs/frameworks/*.csv | wc -l)" ]
 result $? "all sheets are listed" "$(cat "$work/out" "$work/err")"

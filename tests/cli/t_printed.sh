@@ -28,6 +28,16 @@ show machine c600 --format json
 show machine nowhere
 printed machine
 
+for format in text csv json; do
+    show framework PyTorch --format $format
+done
+show framework
+show framework default
+show framework tensorflow-1-2.1.0
+show framework popart-1.0
+show framework Keras
+printed framework
+
 show workload resnet50
 show workload resnet18 --ops
 show workload nowhere

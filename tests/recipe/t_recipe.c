@@ -2,7 +2,7 @@
 /* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
 #include "tests/check.h"
 #include <jansson.h>
-#include "workloads/recipe/recipe.h"
+#include "workloads/recipe/recipe_internal.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <unistd.h>
 
@@ -593,6 +593,30 @@ static void keys_are_listed(void **state)
     free(text);
 }
 
+/* Of a recipe that gives only what is required: the first of a key's names, and no. */
+static void defaults_are_as_listed(void **state)
+{
+    static const char text[] = "[recipe]\nid = x\nworkload = resnet50\nsystem = ipu-pod4\nsource = x\n[parallel]\nreplicas = 3\nipus_per_replica = 1\nmicro_batch = 5\n[optimizer]\nname = sgd\n";
+    struct loaded l = {0};
+    (void)state;
+    const char *path = temp_file(text, strlen(text), ".ini");
+    assert_true(recipe_load(&l.r, path, recipes, NULL, 0, &l.a, &l.err));
+    unlink(path);
+    json_t *json = recipe_keys_json();
+    for (size_t i = 0; i < n_recipe_keys; i++) {
+        const struct field *f = &recipe_keys[i].field;
+        const char *listed = json_string_value(json_object_get(json_array_get(json, i), "default")), *at = (const char *)&l.r + f->offset;
+        assert_true((f->type == FIELD_CHOICE || f->type == FIELD_BOOL) == (listed != NULL));
+        if (f->type == FIELD_CHOICE)
+            assert_string_equal(listed, f->choices[*(const int *)at]);
+        if (f->type == FIELD_BOOL)
+            assert_string_equal(listed, *(const bool *)at ? "yes" : "no");
+    }
+    assert_true(json_is_null(json_object_get(json_array_get(json, n_recipe_keys), "default")));         /* a framework's are its sheet's */
+    json_decref(json);
+    arena_free(&l.a);
+}
+
 /* Momentum is one moment of two bytes, Adam's and LAMB's are two. */
 static void optimizers_keep_their_moments(void **state)
 {
@@ -637,5 +661,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_is_sound),
     cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_that_matter_elsewhere),
     cmocka_unit_test(a_moment_is_as_wide_as_its_weight), cmocka_unit_test(an_optimizer_of_inference_is_known), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
+    cmocka_unit_test(defaults_are_as_listed),
 };
 TAP_MAIN(tests)

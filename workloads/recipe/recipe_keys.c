@@ -101,15 +101,15 @@ const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "system", system, true, NULL, "a machine of podbench list machines, or the path of a sheet"),
     TEXT("recipe", "framework", framework, false, NULL,
          "the framework that the program was written for, such as TensorFlow 1.15: "
-         "the newest sheet of that name up to the SDK holds (podbench list frameworks)"),
-    TEXT("recipe", "sdk", sdk, false, NULL, "release of the Poplar SDK, such as 2.5.1"),
+         "the newest sheet of that name up to the SDK holds (podbench framework NAME)"),
+    TEXT("recipe", "sdk", sdk, false, NULL, "release of the Poplar SDK, such as 2.5.1; default: the newest sheet of the framework, and none of the SDK"),
     CHOICE("recipe", "mode", mode, modes, NULL, "training or inference"),
     FLAG("recipe", "approximate", model.approximate, in_file, "price operators of an ONNX file that are not modelled roughly, instead of refusing them"),
     TEXT("recipe", "output", model.output, false, in_file, "values of the ONNX file to stop at, separated by commas; default: its outputs"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
-          "tokens per row, or 30 ms frames of the longest utterance; default: the model's"),
+          "tokens per row, or frames of the longest utterance, each of 30 ms, of conformers 10 ms; default: the model's"),
     NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean number of sequences in a packed row; default 1"),
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
            "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
@@ -129,6 +129,7 @@ const struct recipe_key recipe_keys[] = {
           "micro-batches per weight update, or per call in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
          "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
+         "what is past the last IPU is on the first again, so that 3,7,7,7,0 has the heads beside the embedding on IPU 0, and 3,7,7,7 on IPU 3; "
          "auto (the default): balanced, within the memory"),
     CHOICE("parallel", "schedule", schedule, schedules, in_stages,
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
@@ -148,10 +149,10 @@ const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),
     COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_table,
-          "serial steps that products with the word embedding are cut into"),
+          "serial steps that products with the word embedding are cut into; default 1"),
     FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "compute query, key and value as three products instead of one"),
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
-          "time slices that the joint network processes one after another"),
+          "time slices that the joint network processes one after another; default 1"),
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL,
@@ -162,7 +163,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "loss scale; documentation only"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
-         "sgd, lars, adam or lamb; inference for which one is named keeps the heads of pre-training"),
+         "sgd, lars, adam or lamb: training wants one; inference for which one is named keeps the heads of pre-training"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
            "bytes of moments per parameter; default: two of framework.moment_bytes for adam and lamb, the bytes of a weight for sgd and lars"),
 
@@ -319,6 +320,14 @@ static void print_values(FILE *f, const struct field *field)
         fputs("text", f);
 }
 
+/* Of a recipe's own keys that name their values the first holds where none is given; what a framework sets stands on its sheet. */
+static const char *default_value(const char *section, const struct field *field)
+{
+    if (text_is(section, "framework"))
+        return NULL;
+    return field->type == FIELD_BOOL ? "no" : field->choices ? field->choices[0] : NULL;
+}
+
 static json_t *key_json(const char *section, const struct field *field)
 {
     static const char *const types[] = { [FIELD_U64] = "count", [FIELD_U32] = "count", [FIELD_F64] = "number", [FIELD_TEXT] = "text",
@@ -332,6 +341,7 @@ static json_t *key_json(const char *section, const struct field *field)
     json_object_set_new(o, "minimum", is_number ? json_real(field->min) : json_null());
     json_object_set_new(o, "maximum", is_number ? json_real(field->max) : json_null());
     json_object_set_new(o, "choices", choices);
+    json_object_set_new(o, "default", default_value(section, field) ? json_string(default_value(section, field)) : json_null());
     return o;
 }
 
@@ -359,7 +369,7 @@ void recipe_keys_print(FILE *f)
         fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
     }
     fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
-    fputs("[framework] values that replace those on the framework's sheet, which stands with its sources in system-model/specs/frameworks\n", f);
+    fputs("[framework] values that replace those on the framework's sheet, which podbench framework NAME prints with its sources\n", f);
     for (size_t i = 0; i < n_framework_fields; i++) {
         fprintf(f, "  %s (", framework_fields[i].name);
         print_values(f, &framework_fields[i]);
