@@ -18,35 +18,35 @@ static const char *const host_datas[] = { "ahead", "in-call", NULL };
 
 #define KIND(member, is, of) .name = #member, .unit = of, .type = is, .offset = offsetof(struct framework, member), .required = true
 #define TEXT(member, of, what) { KIND(member, FIELD_TEXT, of), .help = what }
-#define COUNT(member, unit, max, help) { #member, unit, FIELD_U64, offsetof(struct framework, member), 0, max, NULL, true, help }
+#define COUNT(member, unit, min, max, help) { #member, unit, FIELD_U64, offsetof(struct framework, member), min, max, NULL, true, help }
 #define NUMBER(member, unit, min, max, help) { #member, unit, FIELD_F64, offsetof(struct framework, member), min, max, NULL, true, help }
 #define FLAG(member, what) { KIND(member, FIELD_BOOL, "flag"), .help = what }
 #define CHOICE(member, names, what) { KIND(member, FIELD_CHOICE, "name"), .choices = names, .help = what }
 const struct field framework_fields[] = {
     TEXT(schedules, "names", "pipeline schedules that it can run, such as grouped,sequential"),
-    COUNT(accumulation_multiple, "stages", 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
+    COUNT(accumulation_multiple, "stages", 0, 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
     CHOICE(update_order, update_orders, "order in which a replica's IPUs update, where collectives or streamed state hold them together"),
     NUMBER(merge_buffer_bytes, "B", 0, 1e15,
            "all-reduces of tensors are merged up to this size (max_cross_replica_sum_buffer_size; PopART merges any size, or none); 0: one per tensor"),
     NUMBER(merge_norm_bytes, "B", 0, 1e15,
            "norms of tensors are reduced together up to this size of results (max_reduce_many_buffer_size); 0: one at a time"),
-    COUNT(sharded_elements, "elements", 1e12, "with rts, tensors smaller than this are not sharded"),
-    COUNT(offloaded_elements, "elements", 1e12, "with streamed state, moments of tensors smaller than this stay on the chip"),
+    COUNT(sharded_elements, "elements", 0, 1e12, "with rts, tensors smaller than this are not sharded"),
+    COUNT(offloaded_elements, "elements", 0, 1e12, "with streamed state, moments of tensors smaller than this stay on the chip"),
     FLAG(rearrange_before_reduce, "a gradient is copied to another layout before its reduce-scatter, its weight back"),
     FLAG(clip_norm, "gradients are clipped by their global norm"),
     NUMBER(moment_bytes, "B", 1, 8, "one moment of one parameter, unless optimizer.state_bytes_per_param says otherwise"),
     FLAG(remote_together, "streamed state of equal tensors of several IPUs moves at the same time"),
-    COUNT(remote_alone_ipus, "IPUs", 64, "first IPUs whose streamed state moves by itself all the same"),
+    COUNT(remote_alone_ipus, "IPUs", 0, 64, "first IPUs whose streamed state moves by itself all the same"),
     NUMBER(steps_per_call, "steps", 0, 1e9, "weight updates in one call, unless hosts.steps_per_call says otherwise; 0: the run is one call"),
-    COUNT(session_calls, "calls", 100, "session calls, one after the other, in each call; 1 where a published rate is that of the first alone"),
+    COUNT(session_calls, "calls", 0, 100, "session calls, one after the other, in each call; 1 where a published rate is that of the first alone"),
     CHOICE(host_data, host_datas, "input is prepared ahead by other threads, or in the call"),
     NUMBER(host_data_bytes_per_s, "B/s", 1e3, 1e15, "rate at which one process prepares input"),
     NUMBER(uploads_per_step, "uploads", 0, 1000, "uploads of optimizer values in each step; less than 1 where the learning rate changes less often"),
     NUMBER(upload_s, "s", 0, 10, "time of one such upload"),
-    COUNT(fetch_threads, "threads", 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
-    COUNT(prefetch_depth, "micro-batches", 10000, "micro-batches that the host keeps ready for each replica; from 2 on, no replica waits for another's fetch"),
+    COUNT(fetch_threads, "threads", 0, 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
+    COUNT(prefetch_depth, "micro-batches", 1, 10000, "micro-batches that the host keeps ready for each replica, the next one at least; from 2 on, no replica waits for another's fetch"),
     FLAG(outputs_each_micro_batch, "results of every micro-batch go to the host, in a host exchange of their own"),
-    COUNT(output_reductions, "reductions", 1000, "values averaged over the host processes in each call; 0 where that is not timed"),
+    COUNT(output_reductions, "reductions", 0, 1000, "values averaged over the host processes in each call; 0 where that is not timed"),
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
 enum { N_FIELDS = sizeof framework_fields / sizeof *framework_fields };
