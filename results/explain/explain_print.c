@@ -10,6 +10,8 @@
 
 enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 
+static const double LEFT_SHOWN = 0.01;          /* of the time per sample */
+
 static double share_of(const struct cost *c, const struct cost *of)
 {
     return (double)c->ipu_cycles / (double)of->ipu_cycles;
@@ -172,11 +174,42 @@ static void print_moves(FILE *f, const struct explanation *e)
     }
 }
 
+/* What a framework's programs do, where the recipe does not say it. */
+static bool is_left_to_sheet(const struct input *in)
+{
+    return in->of_recipe && in->on_sheet;
+}
+
+static bool is_first_of_input(const struct moves *moves, size_t i)
+{
+    size_t k = 0;
+    while (moves->items[k].input != moves->items[i].input)
+        k++;
+    return k == i;
+}
+
+/* The largest move of each such value. */
+static void print_left(FILE *f, const struct explanation *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->moves.n; i++) {
+        const struct move *m = &e->moves.items[i];
+        const struct input *in = m->input;
+        if (m->refused || fabs(m->relative) < LEFT_SHOWN || !is_left_to_sheet(in) || !is_first_of_input(&e->moves, i))
+            continue;
+        if (!any)
+            fprintf(f, "\nnot said by the recipe: as the framework's sheet has it, and the most that another value would do\n");
+        any = true;
+        fprintf(f, "  %s = %s; %s: %+.1f %% (%s:%u)\n", in->name, in->value, m->to, 100 * m->relative, in->path, in->line);
+    }
+}
+
 void explain_print(FILE *f, const struct explanation *e)
 {
     print_conclusion(f, e);
     print_costs(f, e);
     print_moves(f, e);
+    print_left(f, e);
 }
 
 /* ---- data ----------------------------------------------------------------------------------------------- */
@@ -288,6 +321,16 @@ static json_t *move_json(const struct explanation *e, const struct move *m)
     return o;
 }
 
+/* All that a framework's programs do, each as the recipe sets it or a sheet says it. */
+static json_t *framework_json(const struct explanation *e)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < e->inputs.n; i++)
+        if (strncmp(e->inputs.items[i].name, "framework.", strlen("framework.")) == 0)
+            json_array_append_new(array, input_json(&e->inputs.items[i]));
+    return array;
+}
+
 json_t *explain_json(const struct explanation *e)
 {
     json_t *o = json_object(), *moves = json_array(), *waterfall = json_array();
@@ -307,5 +350,6 @@ json_t *explain_json(const struct explanation *e)
     json_object_set_new(o, "costs", cost_json(e, &e->tree, 0));
     json_object_set_new(o, "moves", moves);
     json_object_set_new(o, "waterfall", waterfall);
+    json_object_set_new(o, "framework", framework_json(e));
     return o;
 }

@@ -355,7 +355,7 @@ static void steps_of_a_value_by_hand(void **state)
                               number = { .type = FIELD_F64 }, text = { .type = FIELD_TEXT };
     static const struct { const char *value, *unit; const struct field *field; bool idle; const char *to; } cases[] = {
         { "3", "", NULL, false, "4" }, { "35", "", NULL, false, "39" }, { "34", "B", NULL, false, "37" }, { "7", "cycles", NULL, false, "6" },
-        { "1", "exchanges", NULL, false, "0" }, { "44", "s", NULL, false, "40" }, { "0", "", NULL, false, "" }, { "0.0", "s", NULL, false, "" }, { "abc", "", NULL, false, "" },
+        { "1", "cycles", NULL, false, "0" }, { "44", "s", NULL, false, "40" }, { "0", "", NULL, false, "" }, { "0.0", "s", NULL, false, "" }, { "abc", "", NULL, false, "" },
         { "2.5", "B/s", NULL, false, "2.75" }, { "2.5", "s", NULL, false, "2.25" }, { "1e3", "Hz", NULL, false, "1100" },
         { "yes", "", &truth, false, "no" }, { "no", "", &truth, false, "yes" }, { "no", "", &truth, true, "" }, { "green", "", &choice, false, "blue red" },
         { "6", "", &whole, false, "12 3" }, { "7", "", &whole, false, "14 3" }, { "1", "", &whole, false, "2" }, { "0", "", &whole, false, "" },
@@ -533,6 +533,7 @@ static void what_helps_by_hand(void **state)
         "  parallel.own 1 -> 80                                       -0.1 %  +0 s\n"
         "  parallel.own 1 -> 20                                       +0.0 %  +0 s\n");
     assert_null(strstr(text, "makes it fit"));
+    assert_null(strstr(text, "not said by the recipe"));
     free(text);
     /* What does not fit is helped by what does not fit either; of what makes it fit the recipe's fastest. */
     r.fits = false, r.memory_shortfall_bytes_per_tile = 77;
@@ -546,6 +547,44 @@ static void what_helps_by_hand(void **state)
         "  helps most in the machine: machine.sheet 2 -> 40 saves 20.0 % of the time per sample\n");
     free(text);
     fewer_that_fit(&e, moves, &sheet);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+/* Of what a framework's sheet says the largest move of each value, from 1 % on, slower or faster; what the recipe says is left out. */
+static void what_a_recipe_leaves_to_a_sheet(void **state)
+{
+    static const struct input own = { .name = "framework.own", .value = "1", .of_recipe = true },
+                              sheet = { .name = "machine.sheet", .value = "2", .path = "here", .line = 5, .on_sheet = true },
+                              left = { .name = "framework.left", .value = "3", .path = "there", .line = 6, .of_recipe = true, .on_sheet = true },
+                              also = { .name = "framework.also", .value = "4", .path = "there", .line = 7, .of_recipe = true, .on_sheet = true },
+                              same = { .name = "framework.same", .value = "5", .path = "there", .line = 8, .of_recipe = true, .on_sheet = true };
+    struct move moves[] = {
+        { &own, "70", NULL, true, 0.5, 0, -0.5, { 0 } }, { &sheet, "80", NULL, true, 0.6, 0, -0.4, { 0 } }, { &left, "50", NULL, true, 1.3, 0, 0.3, { 0 } },
+        { &left, "51", NULL, true, 0.8, 0, -0.2, { 0 } }, { &also, "40", NULL, false, 0.99, 0, -0.01, { 0 } }, { &same, "30", NULL, true, 1, 0, 0.0099, { 0 } },
+        { &same, "20", "no", true, 1, 0, 0.7, { 0 } },
+    };
+    struct simulation sim = {0};
+    struct result r = {0};
+    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct explanation e;
+    char *text;
+    (void)state;
+    run(&sim, &r, q.recipe, NULL);
+    explain(&e, &sim, &r, &q, &a);
+    e.moves = (struct moves){ .items = moves, .n = 7 };
+    e.inputs = (struct inputs){ .items = (struct input[]){ own, sheet, left }, .n = 3 };
+    PRINTED(text, explain_print(f, &e));
+    assert_string_equal(strstr(text, "\nnot said"), "\nnot said by the recipe: as the framework's sheet has it, and the most that another value would do\n"
+                                                    "  framework.left = 3; 50: +30.0 % (there:6)\n"
+                                                    "  framework.also = 4; 40: -1.0 % (there:7)\n");
+    free(text);
+    json_t *json = explain_json(&e), *framework = json_object_get(json, "framework");
+    assert_int_equal(json_array_size(framework), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(framework, 0), "name")), "framework.own");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(framework, 0), "origin")), "recipe");
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(framework, 1), "line")), 6);
+    json_decref(json);
     simulation_free(&sim);
     arena_free(&a);
 }
@@ -587,7 +626,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bounds_end_where_the_tree_does), cmocka_unit_test(copies_of_every_slot_count), cmocka_unit_test(a_cut_link_is_not_the_busiest), cmocka_unit_test(moves_are_simulated),
     cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
     cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on),
-    cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(every_part_has_its_formula),
+    cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(what_a_recipe_leaves_to_a_sheet),
+    cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(every_part_has_its_formula),
 };
 
 TAP_MAIN(tests)
