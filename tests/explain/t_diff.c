@@ -210,6 +210,24 @@ static void faults_are_compared(void **state)
     arena_free(&a);
 }
 
+/* What hosts.steps_per_call settles is told once; given by A alone, what the framework has instead may be another's. */
+static void steps_of_a_call_are_told_once(void **state)
+{
+    const char *set = "hosts.steps_per_call=7";
+    struct question by_framework = ask("vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0), by_recipe = ask("vendor-bow-pod16-bert-large-ph1-tf1", &set, 1);
+    struct diff d;
+    (void)state;
+    assert_true(diff_simulations(&d, &by_framework, &by_recipe, &a, &err));
+    assert_int_equal(d.n, 1);
+    assert_string_equal(d.causes[0].what, "hosts.steps_per_call not given -> 7");
+    assert_true(d.causes[0].change.step_ps < 0);
+    assert_true(diff_simulations(&d, &by_recipe, &by_framework, &a, &err));
+    assert_int_equal(d.n, 2);
+    assert_string_equal(d.causes[1].what, "framework.steps_per_call 7 -> 1");
+    check_sums(&d);
+    arena_free(&a);
+}
+
 static void the_same_does_not_differ(void **state)
 {
     (void)state;
@@ -230,6 +248,7 @@ static void the_same_does_not_differ(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_difference_as_text), cmocka_unit_test(a_difference_in_a_line), cmocka_unit_test(a_difference_as_json),
     cmocka_unit_test(neighbours_add_up), cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
-    cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(faults_are_compared), cmocka_unit_test(the_same_does_not_differ),
+    cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(faults_are_compared), cmocka_unit_test(steps_of_a_call_are_told_once),
+    cmocka_unit_test(the_same_does_not_differ),
 };
 TAP_MAIN(tests)
