@@ -41,7 +41,7 @@ const struct field framework_fields[] = {
     COUNT(session_calls, "calls", 0, 100, "session calls, one after the other, in each call; 1 where a published rate is that of the first alone"),
     CHOICE(host_data, host_datas, "input is prepared ahead by other threads, or in the call"),
     NUMBER(host_data_bytes_per_s, "B/s", 1e3, 1e15, "rate at which one process prepares input"),
-    NUMBER(uploads_per_step, "uploads", 0, 1000, "uploads of optimizer values in each step; less than 1 where the learning rate changes less often"),
+    NUMBER(uploads_per_call, "uploads", 0, 1000, "uploads of optimizer values before each call; less than 1 where the learning rate changes less often"),
     NUMBER(upload_s, "s", 0, 10, "time of one such upload"),
     COUNT(fetch_threads, "threads", 0, 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
     COUNT(prefetch_depth, "micro-batches", 1, 10000, "micro-batches that the host keeps ready for each replica, the next one at least; from 2 on, no replica waits for another's fetch"),

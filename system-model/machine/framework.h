@@ -33,7 +33,7 @@ struct framework {
     uint64_t session_calls;             /* of the session, one after the other, in each call */
     int host_data;                      /* prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
-    double uploads_per_step;            /* optimizer values go to the chips so often */
+    double uploads_per_call;            /* optimizer values go to the chips so often, between calls */
     double upload_s;
     uint64_t fetch_threads;             /* of a process, which serve the fetches of its replicas */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */

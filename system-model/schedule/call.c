@@ -2,8 +2,8 @@
 /*
  * call.c - what the host takes for itself: one call of the session, shared out over the steps that it makes.
  *
- *     call = session calls x call_s + input prepared in the call + first micro-batch + averages over processes
- *     step = 2 x host latency + call / steps a call + uploads a step x upload_s
+ *     call = session calls x call_s + input prepared in the call + first micro-batch + averages over processes + uploads x upload_s
+ *     step = 2 x host latency + call / steps a call
  * A process prepares the input of its replicas alone; the first micro-batch of a call is fetched on demand, as starting an
  * engine drops what was prefetched (graphcore/popart devicex.cpp:797-824 at sdk 2.5.1). What the call itself has prepared is there then,
  * and only the port's time is left, where the loop hides it beside the work. Inference is fed by requests, which overlap: its calls cost
@@ -44,8 +44,8 @@ void plan_call(struct plan *p)
         s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
         s[CALL_OUTPUTS] = o->n_instances > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
     }
-    if (o->training)
-        s[CALL_UPLOAD] = f->uploads_per_step * f->upload_s;
+    if (o->training && steps > 0)
+        s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;
     for (int i = 0; i < N_CALL_PARTS; i++)
         p->call_cycles[i] = cycles_of(p->topology, s[i]);
 }

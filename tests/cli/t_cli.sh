@@ -107,11 +107,11 @@ run run vendor-ipu-pod4-resnet50-tf1 --set parallel.micro_batch=4 --set parallel
 gives 0 'podbench: --set parallel.micro_batch=8 replaces --set parallel.micro_batch=4' "so it is of two that stand side by side"
 run run prediction-bow-pod64-rnnt --unfolded
 gives 0 'on IPUs 0-1;' "the busy IPUs are those of the first replica, though the next one's are busy too"
-run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_step=3 --set framework.upload_s=0
-gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_step' "so are a pod that all replicas share, and uploads that take no time"
-run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_step=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \
+run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_call=3 --set framework.upload_s=0
+gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_call' "so are a pod that all replicas share, and uploads that take no time"
+run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_call=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \
     --set hosts.steps_per_call=0
-gives 0 'no effect here: framework.prefetch_depth, framework.upload_s, framework.output_reductions' "and the time of no uploads, reductions at the end of no call, and what is kept ready for a replica alone"
+gives 0 'no effect here: framework.prefetch_depth, framework.uploads_per_call, framework.upload_s, framework.output_reductions' "and no uploads, their time, reductions at the end of no call, and what is kept ready for a replica alone"
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no
 gives 0 'no effect here: framework.fetch_threads, framework.outputs_each_micro_batch' "and who serves exchanges that nobody waits for"
 run run mlperf-v2.0-closed-bow-pod64-bert-large --set framework.fetch_threads=2
@@ -119,7 +119,7 @@ gives 0 'no effect here: framework.fetch_threads' "and how many serve replicas t
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no
 ! grep -q 'no effect' "$work/err"
 result $? "those that replicas wait for do have one" "$(cat "$work/err")"
-run run mlperf-v2.0-closed-bow-pod128-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_step=3
+run run mlperf-v2.0-closed-bow-pod128-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_call=3
 ! grep -q 'no effect' "$work/err"
 result $? "one of several pods, and uploads, do have one" "$(cat "$work/err")"
 

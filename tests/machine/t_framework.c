@@ -137,7 +137,7 @@ static void limits_of_numbers(void **state)
         { "offloaded_elements", "0", "-1", "1000000000000", "1000000000001", "0 to 1000000000000" }, { "moment_bytes", "1", "0.99", "8", "8.01", "1 to 8" },
         { "remote_alone_ipus", "0", "-1", "64", "65", "0 to 64" }, { "steps_per_call", "0", "-1", "1e9", "1.01e9", "0 to 1000000000" },
         { "session_calls", "0", "-1", "100", "101", "0 to 100" }, { "host_data_bytes_per_s", "1e3", "999", "1e15", "1.01e15", "1000 to 1e+15" },
-        { "uploads_per_step", "0", "-1", "1000", "1000.1", "0 to 1000" }, { "upload_s", "0", "-1", "10", "10.01", "0 to 10" },
+        { "uploads_per_call", "0", "-1", "1000", "1000.1", "0 to 1000" }, { "upload_s", "0", "-1", "10", "10.01", "0 to 10" },
         { "fetch_threads", "0", "-1", "10000", "10001", "0 to 10000" }, { "prefetch_depth", "1", "0", "10000", "10001", "1 to 10000" },
         { "output_reductions", "0", "-1", "1000", "1001", "0 to 1000" },
     };

@@ -129,20 +129,20 @@ static void idle_by_the_plan(void **state)
     static const struct { uint64_t in_domain; uint32_t replicas, instances; double upload_s, uploads, returns; uint64_t depth, fetch_cycles; const char *idle; } rows[] = {
         { 8, 5, 3, 1e-6, 2, 7, 1, 9, "" },
         { 8, 4, 3, 1e-6, 2, 7, 1, 9, "parallel.rts_domain" }, { 1, 5, 3, 1e-6, 2, 7, 1, 9, "parallel.rts_domain" }, { 2, 5, 3, 1e-6, 2, 7, 1, 9, "" },
-        { 8, 5, 3, 0, 2, 7, 1, 9, "framework.uploads_per_step" }, { 8, 5, 3, 1e-6, 0, 7, 1, 9, "framework.upload_s" }, { 8, 5, 3, 1e-6, 0.5, 7, 1, 9, "" },
-        { 8, 5, 3, 1e-6, 2, 0, 1, 9, "framework.output_reductions" }, { 8, 5, 3, 1e-6, 2, 0.5, 1, 9, "" },
+        { 8, 5, 3, 0, 2, 7, 1, 9, "framework.uploads_per_call" }, { 8, 5, 3, 1e-6, 0, 7, 1, 9, "framework.upload_s" }, { 8, 5, 3, 1e-6, 0.5, 7, 1, 9, "" },
+        { 8, 5, 3, 1e-6, 2, 0, 1, 9, "framework.uploads_per_call framework.upload_s framework.output_reductions" }, { 8, 5, 3, 1e-6, 2, 0.5, 1, 9, "" },
         { 8, 5, 3, 1e-6, 2, 7, 1, 1, "" }, { 8, 5, 4, 1e-6, 2, 7, 1, 9, "" }, { 8, 5, 3, 1e-6, 2, 7, 2, 9, "framework.fetch_threads" },
         { 8, 5, 3, 1e-6, 2, 7, 1, 0, "framework.outputs_each_micro_batch framework.fetch_threads framework.prefetch_depth" },
         { 8, 5, 5, 1e-6, 2, 7, 1, 9, "framework.fetch_threads framework.prefetch_depth" },
     };
     struct loaded l;
     (void)state;
-    assert_true(load_words(&l, bert, "parallel.rts_domain=pod hosts.instances=2 framework.uploads_per_step=2 framework.upload_s=1e-6 framework.output_reductions=3 "
+    assert_true(load_words(&l, bert, "parallel.rts_domain=pod hosts.instances=2 framework.uploads_per_call=2 framework.upload_s=1e-6 framework.output_reductions=3 "
                                      "framework.outputs_each_micro_batch=yes framework.fetch_threads=2 framework.prefetch_depth=3"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct machine m = { .ipus_per_domain = rows[i].in_domain };
         const struct topology t = { .machine = &m };
-        const struct framework f = { .upload_s = rows[i].upload_s, .uploads_per_step = rows[i].uploads, .steps_per_call = rows[i].returns, .prefetch_depth = rows[i].depth };
+        const struct framework f = { .upload_s = rows[i].upload_s, .uploads_per_call = rows[i].uploads, .steps_per_call = rows[i].returns, .prefetch_depth = rows[i].depth };
         const struct plan p = { .topology = &t, .fetch_cycles = rows[i].fetch_cycles,
                                 .options = { .ipus_per_replica = 2, .n_replicas = rows[i].replicas, .n_instances = rows[i].instances, .framework = f } };
         const char **unused, *found = "";

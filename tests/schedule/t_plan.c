@@ -202,7 +202,7 @@ static void the_longest_step_of_all(void **state)
     y.sim.machine->chip.clock_hz = 1 << 30;
     y.opt.io_tiles = 0;
     y.opt.framework.fetch_threads = 1;
-    y.opt.framework.uploads_per_step = 1;
+    y.opt.framework.steps_per_call = y.opt.framework.uploads_per_call = 1;
     y.opt.framework.upload_s = 0;
     assert_true(build(&y, &p));
     uint64_t rest = p.host_floor_cycles + p.fetch_cycles * y.opt.grad_accum, copies = 0, update = 0;

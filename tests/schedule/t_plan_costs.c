@@ -325,7 +325,7 @@ static void a_call_by_hand(void **state)
     y.opt.framework.output_reductions = 3;
     y.opt.framework.host_data = HOST_DATA_IN_CALL;
     y.opt.framework.host_data_bytes_per_s = 1.1e9;
-    y.opt.framework.uploads_per_step = 0.5;
+    y.opt.framework.uploads_per_call = 0.5;
     y.opt.framework.upload_s = 0.017;
     y.opt.fitted.call_s = 0.13;
     y.opt.fitted.output_reduction_s = 0.011;
@@ -335,7 +335,7 @@ static void a_call_by_hand(void **state)
     assert_near((double)p.call_cycles[CALL_DATA] / hz, fetch_s * y.opt.grad_accum, 2e-3 * fetch_s);
     assert_int_equal(p.call_cycles[CALL_FIRST_FETCH], 0);       /* prepared with the others; the loop charges the port */
     assert_int_equal(p.call_cycles[CALL_OUTPUTS], ceil(3 * 0.011 / 7 * hz));
-    assert_int_equal(p.call_cycles[CALL_UPLOAD], ceil(0.5 * 0.017 * hz));
+    assert_int_equal(p.call_cycles[CALL_UPLOAD], ceil(0.5 * 0.017 / 7 * hz));
     y.opt.io_tiles = 32;                        /* the port works beside the loop: for the first micro-batch all wait */
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, 20 * (double)(224 * 224 * 3) / m->chip.host_link_bytes_per_s / 7, 1e-7);       /* and labels */

@@ -46,7 +46,8 @@ static bool is_idle_in_plan(const struct plan *p, const char *section, const cha
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
     const struct { const char *section, *key; bool idle; } settled[] = {
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
-        { "framework", "uploads_per_step", !(f->upload_s > 0) }, { "framework", "upload_s", !(f->uploads_per_step > 0) },
+        { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },
+        { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
         { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
