@@ -147,7 +147,7 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
 
 static bool is_time(const struct input *in)
 {
-    return text_is(in->unit, "s") || text_is(in->unit, "cycles");
+    return text_is(in->unit, "s") || text_is(in->unit, "cycles") || text_is(in->unit, "s/B");
 }
 
 /* The value a step away; NULL where there is none: a name, or a zero. Whole numbers move by one at least. */

@@ -121,14 +121,16 @@ bool search_simulate(struct simulation *sim, struct result *r, struct simulator 
     return good;
 }
 
+static bool in_proportion(enum call_part c) { return c == CALL_DATA || c == CALL_LOADER; }       /* to the micro-batches of a step */
+
 /* What the host takes, in its calls and for each micro-batch, does not depend on where the layers are; but what fills I/O tiles does, as
  * stages of one IPU share its port. */
 static void take_call(struct trial *t, const struct plan *p)
 {
     uint64_t n = p->options.grad_accum;
     for (int i = 0; i < N_CALL_PARTS; i++)
-        t->once_cycles += i == CALL_DATA ? 0 : p->call_cycles[i];
-    t->each_cycles = p->call_cycles[CALL_DATA] / n + p->fetch_cycles;
+        t->once_cycles += in_proportion(i) ? 0 : p->call_cycles[i];
+    t->each_cycles = p->call_cycles[CALL_DATA] / n + p->call_cycles[CALL_LOADER] / n + p->fetch_cycles;
     t->floor_cycles = p->options.io_tiles && p->n_stages > 1 ? 0 : p->host_floor_cycles / n;
 }
 

@@ -5,8 +5,9 @@
  * The constants of the software were fitted by least squares on r = ln(simulated / published) of the rows that calibrate. Without the
  * rows of a group they would be elsewhere: one Gauss-Newton step from where they are, on the rows that are left,
  *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation;  left out: r_group + J_group d,
- * by GSL's linear least squares, which drops directions that the rows left say nothing of. A row of another role was never in the
- * fit: its error stands. Constants of chips are fitted to hundreds of kernels and stay as they are.
+ * by GSL's linear least squares, which drops directions that the rows left say nothing of. A constant that none of them moves with has
+ * its default. A row of another role was never in the fit: its error stands. Constants of chips are fitted to hundreds of kernels and
+ * stay as they are.
  */
 #include "results/validity/references.h"
 
@@ -63,18 +64,23 @@ static bool simulate_reference(struct build *b, struct reference *r)
     return good;
 }
 
+/* Change of ln(throughput) with constant k at another value; 0: it is of another program's sheet, and moves nothing here. */
+static double moved_by(struct build *b, const struct reference *r, size_t k, double value)
+{
+    const char *set = arena_printf(b->a, WHAT_IF_SECTION ".%s=%.10g", b->constants[k], value);
+    struct simulation sim;
+    struct result moved;
+    struct err unknown = {0};
+    if (!simulator_run(b->simulator, &sim, &moved, r->recipe, &set, 1, &unknown))
+        return 0;
+    simulation_free(&sim);
+    return log(moved.throughput_samples_per_s / r->simulated);
+}
+
 static void find_slopes(struct build *b, const struct reference *r, double *slope)
 {
-    for (size_t k = 0; k < b->n_constants; k++) {
-        const char *set = arena_printf(b->a, WHAT_IF_SECTION ".%s=%.10g", b->constants[k], b->values[k] * (1 - STEP));
-        struct simulation sim;
-        struct result moved;
-        struct err unknown = {0};       /* a constant of another program's sheet moves nothing here */
-        if (!simulator_run(b->simulator, &sim, &moved, r->recipe, &set, 1, &unknown))
-            continue;
-        slope[k] = log(moved.throughput_samples_per_s / r->simulated) / log(1 - STEP);
-        simulation_free(&sim);
-    }
+    for (size_t k = 0; k < b->n_constants; k++)
+        slope[k] = moved_by(b, r, k, b->values[k] * (1 - STEP)) / log(1 - STEP);
 }
 
 /* ---- leaving out -------------------------------------------------------------------------------- */
@@ -112,6 +118,23 @@ static bool refit_without(double *d, const struct build *b, const char *group)
     return good;
 }
 
+static bool others_tell(const struct build *b, const char *group, size_t k)
+{
+    const struct references *all = b->out;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].role == FIGURE_CALIBRATE && !text_is(all->items[i].group, group) && b->slope[i][k] != 0)
+            return true;
+    return false;
+}
+
+static double default_of(const char *constant)
+{
+    int k = 0;
+    while (!text_is(system_constants[k].field.name, constant))
+        k++;
+    return system_constants[k].unfitted_value;
+}
+
 static void leave_out(struct build *b)
 {
     for (size_t i = 0; i < b->out->n; i++) {
@@ -120,7 +143,7 @@ static void leave_out(struct build *b)
         if (r->role != FIGURE_CALIBRATE || !refit_without(d, b, r->group))
             continue;
         for (size_t j = 0; j < b->n_constants; j++)
-            r->left_out += b->slope[i][j] * d[j];
+            r->left_out += others_tell(b, r->group, j) ? b->slope[i][j] * d[j] : moved_by(b, r, j, default_of(b->constants[j]));
     }
 }
 

@@ -7,6 +7,8 @@
  * output_reduction_s  processes of one run average a number (Horovod, which looks for such work once a cycle); unfitted one cycle.
  * remote_access_s     a transfer to or from streaming memory is a sync with the host's side and a request; unfitted it is the latency
  *               of a word from the host (arXiv:1912.03413 Table 4.19).
+ * loader_s_per_byte  a loader starts its threads or processes, reads and puts together the batch of the first step; the chips wait. Later
+ *               batches are made beside the work. No source gives its length; unfitted it is 0.
  * throughput_error   no constant: how far throughputs stay from the published ones when the fit has not seen them.
  */
 #include "system-model/machine/fitted_system.h"
@@ -21,6 +23,7 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
       "one number averaged over a run's processes"),
     C(remote_access_s, "s", 0, 0.01, 8.83e-6, 5e-5, "GC2: latency of a word from the host (arXiv:1912.03413 Table 4.19)",
       "one transfer to or from streaming memory, beside its bytes"),
+    C(loader_s_per_byte, "s/B", 0, 1e-6, 0, 1e-8, "no source", "a loader that has just been started makes the first step's batch"),
 #undef C
 };
 

@@ -12,6 +12,7 @@ struct fitted_system {
     double call_s;              /* the chips stand still this long each time a session's call ends and the host starts the next */
     double output_reduction_s;  /* one number averaged over a host's processes */
     double remote_access_s;     /* one transfer to or from streaming memory, beside its bytes */
+    double loader_s_per_byte;  /* a loader that has just been started makes the batch of its process's first step */
     double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
     struct sheet sheet;         /* the rows they came from; none where there is no sheet */
 };
@@ -22,7 +23,7 @@ struct system_constant {
     double start;               /* where a fit starts */
     const char *default_source;
 };
-enum { N_SYSTEM_CONSTANTS = 3 };
+enum { N_SYSTEM_CONSTANTS = 4 };
 extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
 extern const struct field throughput_error_field;       /* recorded beside them, not fitted */
 

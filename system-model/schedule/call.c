@@ -8,12 +8,15 @@
  * engine drops what was prefetched (graphcore/popart devicex.cpp:797-824 at sdk 2.5.1). What the call itself has prepared is there then,
  * and only the port's time is left, where the loop hides it beside the work. Inference is fed by requests, which overlap: its calls cost
  * the latency alone.
+ *
+ * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:
+ *     loader = bytes of a step of one process x loader_s_per_byte / timed_steps
  */
 #include "system-model/schedule/plan_stages.h"
 
 const char *const call_part_names[N_CALL_PARTS] = {
     [CALL_LATENCY] = "latency", [CALL_SESSION] = "session", [CALL_DATA] = "data", [CALL_FIRST_FETCH] = "first-fetch",
-    [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
+    [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
 };
 
 uint64_t replicas_of_process(const struct plan *p)
@@ -44,6 +47,8 @@ void plan_call(struct plan *p)
         s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
         s[CALL_OUTPUTS] = o->n_instances > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
     }
+    if (o->training && o->timed_steps && f->host_data == HOST_DATA_AHEAD)
+        s[CALL_LOADER] = process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;
     if (o->training && steps > 0)
         s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;
     for (int i = 0; i < N_CALL_PARTS; i++)

@@ -62,6 +62,7 @@ enum call_part {
     CALL_SESSION,                       /* the framework's calls: launch, results, the next launch */
     CALL_DATA,                          /* preparing the input, where no other thread does */
     CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched; where the call prepares it, its port time */
+    CALL_LOADER,                        /* the loader makes the batch of a run's first step: shared out over the steps that are timed */
     CALL_OUTPUTS,                       /* averages over the host's processes */
     CALL_UPLOAD,                        /* optimizer values to the chips */
     N_CALL_PARTS

@@ -56,6 +56,7 @@ struct plan_options {
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
     uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
+    uint64_t timed_steps;               /* the published rate is the mean of so many steps from the start of a run; 0: of any later ones */
     struct framework framework;         /* what the program around the operations does, the recipe's settings applied */
     struct fitted_system fitted;        /* what a call, a collective and an access to streaming memory take */
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */

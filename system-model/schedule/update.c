@@ -464,6 +464,7 @@ static void fill_question(struct question *q, const struct plan *p)
     o->n_stages = no->n_stages;
     memcpy(o->stage_sizes, no->stage_sizes, sizeof o->stage_sizes);
     o->host_decode_bytes_per_s = no->host_decode_bytes_per_s;
+    o->timed_steps = no->timed_steps;
     o->framework.steps_per_call = no->framework.steps_per_call;
     o->framework.fetch_threads = no->framework.fetch_threads;
     o->framework.prefetch_depth = no->framework.prefetch_depth;

@@ -355,7 +355,7 @@ static void steps_of_a_value_by_hand(void **state)
                               number = { .type = FIELD_F64 }, text = { .type = FIELD_TEXT };
     static const struct { const char *value, *unit; const struct field *field; bool idle; const char *to; } cases[] = {
         { "3", "", NULL, false, "4" }, { "35", "", NULL, false, "39" }, { "34", "B", NULL, false, "37" }, { "7", "cycles", NULL, false, "6" },
-        { "1", "cycles", NULL, false, "0" }, { "44", "s", NULL, false, "40" }, { "0", "", NULL, false, "" }, { "0.0", "s", NULL, false, "" }, { "abc", "", NULL, false, "" },
+        { "1", "cycles", NULL, false, "0" }, { "5", "s/B", NULL, false, "4" }, { "44", "s", NULL, false, "40" }, { "0", "", NULL, false, "" }, { "0.0", "s", NULL, false, "" }, { "abc", "", NULL, false, "" },
         { "2.5", "B/s", NULL, false, "2.75" }, { "2.5", "s", NULL, false, "2.25" }, { "1e3", "Hz", NULL, false, "1100" },
         { "yes", "", &truth, false, "no" }, { "no", "", &truth, false, "yes" }, { "no", "", &truth, true, "" }, { "green", "", &choice, false, "blue red" },
         { "6", "", &whole, false, "12 3" }, { "7", "", &whole, false, "14 3" }, { "1", "", &whole, false, "2" }, { "0", "", &whole, false, "" },

@@ -157,6 +157,35 @@ static void idle_by_the_plan(void **state)
     arena_free(&l.a);
 }
 
+/* First steps are timed of a run in training that has no end, and whose loader works ahead. */
+static void first_steps_matter(void **state)
+{
+    static const struct { const char *words; enum host_data host_data; bool idle; } rows[] = {
+        { "hosts.timed_steps=9", HOST_DATA_AHEAD, false }, { "hosts.timed_steps=9", HOST_DATA_IN_CALL, true },
+        { "hosts.timed_steps=9 training.epochs=2 data.samples_per_epoch=5000", HOST_DATA_AHEAD, true },
+        { "hosts.timed_steps=9 training.samples_to_converge=7e6", HOST_DATA_AHEAD, true }, { "hosts.timed_steps=9 training.converge=model", HOST_DATA_AHEAD, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct machine m = { .ipus_per_domain = 64 };
+        const struct topology t = { .machine = &m };
+        const struct plan p = { .topology = &t, .options = { .ipus_per_replica = 4, .n_replicas = 17, .framework.host_data = rows[i].host_data } };
+        const char **unused;
+        struct loaded l;
+        struct plan_options o;
+        size_t n;
+        bool told = false;
+        assert_true(load_words(&l, "vendor-bow-pod64-bert-large-ph1-pytorch", rows[i].words));
+        recipe_unused_keys(&unused, &n, &l.r, &p, &l.a);
+        for (size_t k = 0; k < n; k++)
+            told |= text_is(unused[k], "hosts.timed_steps");
+        assert_true(told == rows[i].idle);
+        assert_true(recipe_plan_options(&o, &l.r, &l.a, &l.err));
+        assert_int_equal(o.timed_steps, rows[i].idle && rows[i].host_data == HOST_DATA_AHEAD ? 0 : 9);
+        arena_free(&l.a);
+    }
+}
+
 /* Of what [framework] sets, that which something else of the recipe has settled. */
 static void idle_in_the_framework(void **state)
 {
@@ -560,7 +589,7 @@ static void a_line_is_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(settings_are_as_given), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
+    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(settings_are_as_given), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(first_steps_matter), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
     cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(keys_of_graphs), cmocka_unit_test(lists_end),
     cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };

@@ -343,13 +343,23 @@ static void a_call_by_hand(void **state)
     y.opt.framework.host_data = HOST_DATA_AHEAD;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 1e-4 * fetch_s);
+    assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* beside the work; but where the first 11 steps are timed, those wait for one batch */
+    y.opt.fitted.loader_s_per_byte = 3e-9;
+    y.opt.timed_steps = 11;
+    assert_true(build(&y, &p));
+    assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9 / 11, 2e-3 * fetch_s);
+    y.opt.framework.host_data = HOST_DATA_IN_CALL;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* no loader */
+    y.opt.framework.host_data = HOST_DATA_AHEAD;
     y.opt.framework.steps_per_call = 0;         /* the run is one call */
     y.opt.n_instances = 1;
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_DATA] + p.call_cycles[CALL_OUTPUTS], 0);
+    assert_true(p.call_cycles[CALL_LOADER] > 0);
     y.opt.training = false;                     /* requests overlap, an evaluation's calls do not */
     assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION], 0);
+    assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_LOADER], 0);
     y.opt.evaluation = true;
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 * hz));

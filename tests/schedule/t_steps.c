@@ -143,6 +143,7 @@ ASK(stash_in_quarters, o->stash_type = TYPE_FP8)
 ASK(with_io_tiles, o->io_tiles = 9)
 ASK(many_hosts, o->n_hosts = 2; o->n_instances = 8; o->framework.output_reductions = 3; o->framework.fetch_threads = 1; o->framework.session_calls = 2)
 ASK(data_in_calls, o->framework.host_data = HOST_DATA_IN_CALL; o->framework.host_data_bytes_per_s = 3e6; o->framework.steps_per_call = 3)
+ASK(first_steps_timed, o->timed_steps = 9; o->fitted.loader_s_per_byte = 4e-10)
 ASK(slow_decoding, o->host_decode_bytes_per_s = 1e6)
 ASK(uploads, o->framework.uploads_per_call = 2; o->framework.upload_s = 4e-5; o->framework.steps_per_call = 1)
 ASK(one_long_call, o->framework.steps_per_call = 0)
@@ -173,7 +174,7 @@ static const struct { const char *name; void (*ask)(struct plan_options *o); } a
     ROW(infers), ROW(evaluates), ROW(infers_in_turn), ROW(sharded),
     ROW(sharded_streaming), ROW(sharded_by_pod), ROW(streaming), ROW(streaming_together), ROW(streaming_in_series), ROW(side_by_side), ROW(one_by_one),
     ROW(merged), ROW(rearranged), ROW(clipped), ROW(clipped_shards), ROW(by_lamb), ROW(by_lamb_sharded), ROW(by_lamb_merged), ROW(by_adam), ROW(by_lars), ROW(by_lars_merged),
-    ROW(stash_in_floats), ROW(stash_in_quarters), ROW(with_io_tiles), ROW(many_hosts), ROW(data_in_calls), ROW(slow_decoding), ROW(uploads),
+    ROW(stash_in_floats), ROW(stash_in_quarters), ROW(with_io_tiles), ROW(many_hosts), ROW(data_in_calls), ROW(first_steps_timed), ROW(slow_decoding), ROW(uploads),
     ROW(one_long_call), ROW(by_rings), ROW(hierarchical), ROW(each_replica_alone), ROW(in_floats), ROW(little_memory), ROW(more_memory_asked_than_fits),
     ROW(three_replicas), ROW(two_ipus), ROW(by_itself), ROW(by_itself_on_two), ROW(by_itself_on_five), ROW(by_itself_interleaved), ROW(by_itself_in_turn),
     ROW(by_itself_infers), ROW(by_itself_as_popart), ROW(two_replicas), ROW(two_replicas_sharded), ROW(two_replicas_streaming), ROW(two_of_one_ipu),

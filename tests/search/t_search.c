@@ -20,7 +20,7 @@ static struct layout_rules rules_of(const struct plan *p)
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP)
         r.state_bytes_per_param = o->optimizer.state_bytes_per_param / shard_replicas(p);
     for (int i = 0; i < N_CALL_PARTS; i++)
-        *(i == CALL_DATA ? &r.each_cycles : &r.once_cycles) += p->call_cycles[i] / (i == CALL_DATA ? o->grad_accum : 1);
+        *(i == CALL_DATA || i == CALL_LOADER ? &r.each_cycles : &r.once_cycles) += p->call_cycles[i] / (i == CALL_DATA || i == CALL_LOADER ? o->grad_accum : 1);
     return r;
 }
 
@@ -202,12 +202,14 @@ static const struct search_request by_batch = {
 static void no_batch_is_lost(void **state)
 {
     static const char *const by_model[] = { "training.converge=model", "training.epochs=" }, *const slow_host[] = { "hosts.decode_bytes_per_s=2e8" },
-        *const slow_call[] = { "training.converge=model", "training.epochs=", "framework.host_data=in-call", "framework.host_data_bytes_per_s=1e10" };
+        *const slow_call[] = { "training.converge=model", "training.epochs=", "framework.host_data=in-call", "framework.host_data_bytes_per_s=1e10" },
+        *const slow_loader[] = { "training.epochs=", "hosts.timed_steps=3", "machine.loader_s_per_byte=1e-9" };
     static const struct { enum objective o; struct limit throughput; const char *const *sets; size_t n_sets; bool one_batch; } cases[] = {
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, true },        /* of each shape one batch at most */
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, false }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2, false }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2, false },
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_host, 1, false }, { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_host, 1, false }, { MINIMISE_IPUS, { 900, 1e9 }, slow_host, 1, false },
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_call, 4, false }, { MINIMISE_ENERGY, { 0, 0 }, slow_call, 4, false },
+        { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_loader, 3, false }, { MINIMISE_IPUS, { 9000, 1e9 }, slow_loader, 3, false },
     };
     struct simulator s;
     (void)state;

@@ -155,6 +155,46 @@ static void a_refit_of_two_constants(void **state)
     arena_free(&a);
 }
 
+/* No other run moves with what a loader's start takes, so without the one that does it would have its default, and no start takes any time;
+ * the call, of which others tell, is refitted to those. */
+static void a_constant_of_one_run_goes_with_it(void **state)
+{
+    static const char rows[] =
+        "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
+        "w,vendor-bow-pod16-bert-large-ph1-packed-pytorch,throughput_samples_per_s,5700,samples/s,0.1,calibrate,s,,\n"
+        "x,mlperf-v1.1-closed-ipu-pod16-resnet50,throughput_samples_per_s,30500,samples/s,0.1,calibrate,s,,\n"
+        "y,vendor-bow-pod64-bert-large-ph1-popart,throughput_samples_per_s,19100,samples/s,0.1,calibrate,s,,\n"
+        "z,mlperf-v2.0-closed-bow-pod16-resnet50,throughput_samples_per_s,42900,samples/s,0.1,calibrate,s,,\n";
+    static const char sheet[] = "key,value,unit,source,note\ncall_s,0.04,s,fitted by a test,\nloader_s_per_byte,5e-8,s/B,fitted by a test,\n";
+    struct simulator simulator;
+    struct simulation sim;
+    struct result at_once;
+    struct figures figures = {0};
+    struct references r;
+    struct model_paths with = paths;
+    const char *none = "machine.loader_s_per_byte=0";
+    double products = 0, squares = 0;
+    (void)state;
+    with.specs_dir = specs_dir = specs_with(sheet);
+    simulator_open(&simulator, &with);
+    assert_true(published_load(&figures, temp_file(rows, strlen(rows), ".csv"), &a, &err));
+    references_build(&r, &figures, &simulator, &a);
+    assert_true(simulator_run(&simulator, &sim, &at_once, r.items[0].recipe, &none, 1, &err));
+    simulation_free(&sim);
+    for (size_t i = 1; i < 4; i++) {
+        double slope = slope_of(&simulator, &r.items[i], "call_s");
+        products += slope * log(r.items[i].simulated / r.items[i].published);
+        squares += slope * slope;
+    }
+    double moved = fmin(1, fmax(-1, -products / squares)), slope = slope_of(&simulator, &r.items[0], "call_s");
+    assert_true(at_once.throughput_samples_per_s > 1.03 * r.items[0].simulated);
+    assert_near(r.items[0].left_out, log(at_once.throughput_samples_per_s / 5700) + slope * moved, 1e-9);
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", specs_dir)), 0);
+    specs_dir = "system-model/specs";
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 static void the_table_is_read_as_written(void **state)
 {
     (void)state;
@@ -193,7 +233,7 @@ static void the_table_is_read_as_written(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(a_refit_of_two_constants),
+    cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(a_refit_of_two_constants), cmocka_unit_test(a_constant_of_one_run_goes_with_it),
     cmocka_unit_test(the_table_is_read_as_written),
 };
 

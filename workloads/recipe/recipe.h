@@ -55,6 +55,7 @@ struct recipe {
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* what one host can read, decode and prepare of the input; 0: not a limit */
     double price_per_hour;              /* [cost]: of all IPUs in use, in any currency; 0: none */
+    uint64_t timed_steps;               /* the source's rate is the mean of so many first steps; 0: the loader's start is not in it */
     double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call; below 0: the framework's own */
     /* [framework], as written: keys of framework_fields */
     struct ini_entry *framework_settings; size_t n_framework_settings;

@@ -18,6 +18,7 @@ const struct recipe_key *recipe_key_find(const char *section, const char *key); 
 bool recipe_key_describes(const struct recipe_key *k);      /* what sources say of a run, also where nothing follows from it */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);
+bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps matters: it trains, and to no given end */
 bool recipe_may_converge(const struct recipe *r);       /* it trains what MLPerf has reference points of */
 bool recipe_is_packed(const struct recipe *r);          /* more than one sequence a row */
 /* Where an entry stands: "--set section.key=value", or file and line. */

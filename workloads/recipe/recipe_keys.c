@@ -72,6 +72,8 @@ bool recipe_may_converge(const struct recipe *r)
     return w && w->benchmark && in_training(r);
 }
 static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
+/* A run that is timed to its end is longer than its first steps. */
+bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) && !has_length(r); }
 static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* drawn runs have an end */
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
@@ -193,6 +195,8 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
            "weight updates before control returns to the host (batches_per_step, device_iterations); "
            "0: all in one call; default: the framework's"),
+    COUNT("hosts", "timed_steps", timed_steps, 1, 1e9, false, recipe_times_first_steps,
+          "throughput is the mean of so many steps from the start of a run (--training-steps), the first of which waits for its loader; default: of later steps"),
 
     NUMBER("cost", "price_per_hour", price_per_hour, "", 1e-6, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
 };

@@ -2,7 +2,7 @@
 /*
  * recipe_plan.c - a recipe as the planner's options: lists taken apart, optimizer looked up, faults read.
  */
-#include "workloads/recipe/recipe.h"
+#include "workloads/recipe/recipe_internal.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +215,8 @@ bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struc
         .io_tiles = (uint32_t)r->io_tiles,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
-        .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances, .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
+        .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances, .timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
+        .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
     };
     return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);
