@@ -112,7 +112,7 @@ const struct recipe_key recipe_keys[] = {
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
           "tokens per row, or frames of the longest utterance, each of 30 ms, of conformers 10 ms; default: the model's"),
-    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean number of sequences in a packed row; default 1"),
+    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean number of sequences in a packed row, by which samples are counted; default 1"),
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
            "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
@@ -128,7 +128,7 @@ const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy of the model"),
     COUNT("parallel", "micro_batch", model.micro_batch, 1, 65536, true, NULL, "samples that pass through the model at once"),
     COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
-          "micro-batches per weight update, or per call in inference; default 1"),
+          "micro-batches per weight update, or per call (device_iterations) in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
          "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
          "what is past the last IPU is on the first again, so that 3,7,7,7,0 has the heads beside the embedding on IPU 0, and 3,7,7,7 on IPU 3; "
@@ -136,7 +136,8 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("parallel", "schedule", schedule, schedules, in_stages,
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
     CHOICE("parallel", "recompute", recompute, recomputes, in_training,
-           "which activations are recomputed for the backward pass: all but what enters each stage, or each layer, or leaves those of recompute_checkpoints"),
+           "which activations are recomputed for the backward pass: "
+           "all but what enters each stage, or each layer (recompute_checkpoint_every_layer), or leaves those of recompute_checkpoints"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
          "layers whose output is kept, by their names in podbench workload, such as stage1/unit1,stage2/unit1"),
     CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of the activations kept in the pipeline"),
