@@ -141,7 +141,7 @@ static void a_copy_of_a_tied_weight(void **state)
         { { 2, 3, 2, 3, 4 }, 256 },             /* back beside the stem */
         { { 1, 3, 2, 3, 4 }, 512 }, { { 0, 2, 2, 0, 3 }, 768 }, { { 0, 2, 2, 0, 1 }, 512 }, { { 1, 3, 3, 1, 3 }, 512 },
     };
-    struct tied heads = { 3, 0, 1000 };
+    struct tied heads = { 3, 0, 1000, 0 };
     struct layout_rules r = { .training = false };
     struct toy t;
     (void)state;
@@ -156,10 +156,10 @@ static void a_copy_of_a_tied_weight(void **state)
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 1, 2, 2, 3, 4 }).lasting_bytes, 512 + 768);
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 2, 3, 2, 3, 4 }).lasting_bytes, 256 + 256);
     r.state_bytes_per_param = 0;
-    heads = (struct tied){ 0, 2, 1000 };        /* the stem reads layer 2's: the first stage that does not hold it ends before it */
+    heads = (struct tied){ 0, 2, 1000, 0 };        /* the stem reads layer 2's: the first stage that does not hold it ends before it */
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 0, 2, 2, 0, 3 }).lasting_bytes, 768);
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 0, 2, 2, 0, 2 }).lasting_bytes, 1024);
-    t.w.tied = (struct tied[]){ { 3, 2, 1000 }, { 0, 2, 1000 } }, t.w.n_tied = 2;
+    t.w.tied = (struct tied[]){ { 3, 2, 1000, 0 }, { 0, 2, 1000, 0 } }, t.w.n_tied = 2;
     assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 0, 2, 2, 0, 2 }).lasting_bytes, 1024);
 }
 
