@@ -88,7 +88,14 @@ static void make_rows(struct player *pl)
 
 /* ---- a replica's micro-batches ------------------------------------------------------------ */
 
-/* A slow chip's tasks take longer. */
+/* A slow chip's tasks take longer, but for what norms over several replicas send, whose sums the collective has slowed. */
+static uint64_t task_cycles(const struct plan *p, const struct task *t, double factor)
+{
+    const struct stage_plan *s = &p->stages[t->stage];
+    uint64_t on_links = (t->kind == TASK_FORWARD ? &s->forward : &s->backward)->part[PART_ALL_REDUCE];
+    return slowed(t->n_cycles - on_links, factor) + on_links;
+}
+
 static void time_tasks(struct player *pl)
 {
     const struct plan *p = pl->p;
@@ -97,7 +104,7 @@ static void time_tasks(struct player *pl)
         const struct task *t = &p->tasks[i];
         pl->tasks[i].input = t->kind == TASK_FORWARD ? p->io_cycles[t->stage] : 0;
         pl->tasks[i].ipu = p->stages[t->stage].ipu;
-        pl->tasks[i].work = slowed(t->n_cycles, slowdown(p, first_ipu + pl->tasks[i].ipu));
+        pl->tasks[i].work = task_cycles(p, t, slowdown(p, first_ipu + pl->tasks[i].ipu));
     }
 }
 
