@@ -3,7 +3,8 @@
  * explain.c - what bounds a run, and the way from the ideal to the predicted step.
  *
  * Bound: a replica's IPUs wait for the slowest of them, so the one that waits least shows what the time is spent on. A model that
- * does not fit is bound by memory, whatever its time; a step as long as its input takes to arrive, by the host.
+ * does not fit is bound by memory, whatever its time; a step as long as its input takes to arrive, by the host; one that is held up by a slow
+ * chip, by that.
  * Ideal: the model's multiply-accumulates on all IPUs at their full rate. Then what recomputation adds at that rate, what matmuls and
  * convolutions take beyond it, and everything else by class.
  */
@@ -13,12 +14,18 @@
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-static void find_ipus(struct bound *b, const struct timeline *t)
+/* A slow chip does not wait while it takes longer. */
+static uint64_t cycles_on(const struct timeline_row *row, enum part_class class)
+{
+    return cycles_of_class(&row->spent, class) - (class == CLASS_WAITING ? row->slow_cycles : 0);
+}
+
+static void find_ipus(struct bound *b, const struct timeline *t, uint32_t width)
 {
     uint64_t least = UINT64_MAX, most = 0;
     uint32_t busiest_row = 0;
     for (uint32_t r = 0; r < t->n_rows; r++) {
-        uint64_t waiting = cycles_of_class(&t->rows[r].spent, CLASS_WAITING);
+        uint64_t waiting = cycles_on(&t->rows[r], CLASS_WAITING);
         if (waiting < least) {
             least = waiting;
             busiest_row = r;
@@ -28,14 +35,17 @@ static void find_ipus(struct bound *b, const struct timeline *t)
             b->idlest_ipu = t->rows[r].ipu;
         }
     }
-    const struct cycles *spent = &t->rows[busiest_row].spent;
-    b->ipu = t->rows[busiest_row].ipu;
+    const struct timeline_row *row = &t->rows[busiest_row];
+    b->ipu = row->ipu;
+    b->ipu_of_machine = row->replica * width + row->ipu;
     b->least_waiting_share = (double)least / (double)t->step_cycles;
     b->most_waiting_share = (double)most / (double)t->step_cycles;
     for (int c = 0; c < N_PART_CLASSES; c++)
-        if (cycles_of_class(spent, (enum part_class)c) > cycles_of_class(spent, b->class))
+        if (cycles_on(row, (enum part_class)c) > cycles_on(row, b->class))
             b->class = (enum part_class)c;
-    b->class_share = (double)cycles_of_class(spent, b->class) / (double)t->step_cycles;
+    uint64_t most_cycles = cycles_on(row, b->class);
+    b->slow_chip = row->slow_cycles > most_cycles;
+    b->class_share = (double)max_u64(most_cycles, row->slow_cycles) / (double)t->step_cycles;
 }
 
 /* Of each kind of link the slowest that is not cut. */
@@ -74,9 +84,11 @@ void bound_find(struct bound *out, const struct simulation *sim, const struct co
 {
     const struct plan *p = &sim->plan;
     *out = (struct bound){ .memory = !p->fits, .host_input = sim->timeline.step_cycles == p->host_floor_cycles };
-    find_ipus(out, &sim->timeline);
+    find_ipus(out, &sim->timeline, p->options.ipus_per_replica);
     if (out->host_input)
         out->class = CLASS_HOST;
+    else if (out->slow_chip)
+        return;
     for (size_t i = 0; i < tree->n_children && !out->part; i++)
         if (part_classes[tree->children[i].part] == out->class)
             out->part = &tree->children[i];

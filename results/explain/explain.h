@@ -10,9 +10,11 @@
 /* What the run is bound by, read off the IPU that waits least: the others wait for it. */
 struct bound {
     bool memory, host_input;            /* does not fit; the step cannot be shorter than its input takes */
+    bool slow_chip;                     /* what the IPU takes longer than a sound one is more than any class */
     enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */
     uint32_t ipu, idlest_ipu;           /* within a replica */
+    uint32_t ipu_of_machine;            /* the first of the two */
     double class_share;                 /* of the step, on that IPU */
     double least_waiting_share, most_waiting_share;
     const char *link;                   /* kind of the busiest link; NULL where links are not the bound */

@@ -27,20 +27,27 @@ static void print_place(FILE *f, const struct bound *b)
         fprintf(f, ", on %s links", b->link);
 }
 
+static const char *bound_name(const struct bound *b)
+{
+    return b->host_input ? "the host: the step waits for its input" : b->slow_chip ? "a slow chip" : part_class_names[b->class];
+}
+
 static void print_bound(FILE *f, const struct explanation *e)
 {
     const struct bound *b = &e->bound;
     if (b->memory)
         fprintf(f, "bound by memory: the fullest tile lacks %llu bytes; if it had them, ",
                 (unsigned long long)e->result->memory_shortfall_bytes_per_tile);
-    fprintf(f, "bound by %s", b->host_input ? "the host: the step waits for its input" : part_class_names[b->class]);
+    fprintf(f, "bound by %s", bound_name(b));
     if (b->part)
         fprintf(f, ": %s", part_names[b->part->part]);
+    if (b->slow_chip)
+        fprintf(f, ", IPU %u of the machine", b->ipu_of_machine);
     print_place(f, b);
     fprintf(f, "\n  IPU %u of a replica waits least: %.0f %% of its step; it spends %.0f %% on %s", b->ipu, 100 * b->least_waiting_share,
-            100 * b->class_share, part_class_names[b->class]);
+            100 * b->class_share, b->slow_chip ? "what it takes longer" : part_class_names[b->class]);
     if (b->most_waiting_share > b->least_waiting_share + 0.005)
-        fprintf(f, "; IPU %u waits %.0f %%", b->idlest_ipu, 100 * b->most_waiting_share);
+        fprintf(f, "; IPU %u%s waits %.0f %%", b->idlest_ipu, b->idlest_ipu == b->ipu ? " of others" : "", 100 * b->most_waiting_share);
     fputc('\n', f);
 }
 
@@ -281,7 +288,7 @@ static json_t *bound_json(const struct explanation *e)
 {
     const struct bound *b = &e->bound;
     json_t *o = json_object();
-    json_object_set_new(o, "by", json_string(b->memory ? "memory" : b->host_input ? "host" : part_class_names[b->class]));
+    json_object_set_new(o, "by", json_string(b->memory ? "memory" : b->host_input ? "host" : b->slow_chip ? "a slow chip" : part_class_names[b->class]));
     json_object_set_new(o, "class", json_string(part_class_names[b->class]));
     json_object_set_new(o, "part", b->part ? json_string(part_names[b->part->part]) : json_null());
     json_object_set_new(o, "phase", b->phase ? json_string(b->phase->name) : json_null());

@@ -51,6 +51,7 @@ static uint64_t play_steps(struct player *pl, uint32_t row, uint64_t start, uint
             add_span(pl, (struct span){ .row = row, .repeat = chain->n_tensors, .start_cycle = start + period, .n_cycles = took, .stage = UINT16_MAX,
                                         .kind = (uint16_t)span_of_step[op->kind], .which = chain_id * N_UPDATE_KINDS + i });
         r->spent.part[PART_BUBBLE] += (took - op->n_cycles) * chain->n_tensors;
+        r->slow_cycles += (took - op->n_cycles) * chain->n_tensors;
         period += took;
     }
     for (size_t i = first_span; i < pl->t->n_spans; i++)

@@ -222,6 +222,7 @@ static void spend_on_runs(struct player *pl)
         cycles_add(spent, p->tasks[i].kind == TASK_FORWARD ? &s->forward : &s->backward, times);
         spent->part[PART_HOST] += pl->tasks[i].input * times;
         spent->part[PART_BUBBLE] -= (pl->tasks[i].input + p->tasks[i].n_cycles) * times;
+        rows[s->ipu].slow_cycles += (pl->tasks[i].work - p->tasks[i].n_cycles) * times;
     }
 }
 

@@ -22,7 +22,8 @@ extern const char *const span_kind_names[N_SPAN_KINDS];
 static inline bool span_is_waiting(uint16_t kind) { return kind == SPAN_WAIT || kind == SPAN_TURN; }
 
 /* A row is one IPU of one replica; it stands for that IPU in n_alike replicas that do the same (1 when unfolded). */
-struct timeline_row { uint32_t replica, ipu; uint32_t n_alike; struct cycles spent; };      /* spent sums to step_cycles */
+/* spent sums to step_cycles; slow: of its bubble, what a slow chip takes longer for its own work */
+struct timeline_row { uint32_t replica, ipu; uint32_t n_alike; struct cycles spent; uint64_t slow_cycles; };
 
 struct timeline {
     const struct plan *plan;

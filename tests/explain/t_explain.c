@@ -426,6 +426,56 @@ static void the_bound_by_hand(void **state)
     assert_true(b.memory && b.host_input && b.class == CLASS_HOST && b.part == &parts[3] && !b.phase);
 }
 
+/* Of 1000 cycles IPU 2 of replica 3 takes 402 longer than a sound one, which stand with its bubble: it waits 48, less than the others. As much as what
+ * takes most is not more than that. */
+static void a_slow_chip_is_the_bound(void **state)
+{
+    struct cost part = { .name = "conv", .part = PART_CONV, .ipu_cycles = 11 };
+    const struct cost tree = { .children = &part, .n_children = 1 };
+    struct timeline_row rows[] = {
+        { .replica = 0, .ipu = 1, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 300, [PART_CONV] = 700 } },
+        { .replica = 3, .ipu = 2, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 450, [PART_CONV] = 401, [PART_EXCHANGE] = 149 }, .slow_cycles = 402 },
+    };
+    struct simulation sim = { .plan = { .fits = true, .options.ipus_per_replica = 5 }, .timeline = { .step_cycles = 1000, .rows = rows, .n_rows = 2 } };
+    struct bound b;
+    (void)state;
+    bound_find(&b, &sim, &tree);
+    assert_true(b.slow_chip && !b.part && b.ipu == 2 && b.ipu_of_machine == 17 && b.idlest_ipu == 1);
+    assert_near(b.class_share, 0.402, 1e-15);
+    assert_near(b.least_waiting_share, 0.048, 1e-15);
+    assert_near(b.most_waiting_share, 0.3, 1e-15);
+    rows[1].spent.part[PART_CONV] = 402;
+    bound_find(&b, &sim, &tree);
+    assert_true(!b.slow_chip && b.class == CLASS_COMPUTE && b.part == &part);
+    sim.plan.host_floor_cycles = 1000;
+    rows[1].slow_cycles = 403;
+    bound_find(&b, &sim, &tree);
+    assert_true(b.host_input && b.class == CLASS_HOST && !b.part);
+}
+
+/* Of two slow chips the slower one is named, in both formats. */
+static void a_slow_chip_is_named(void **state)
+{
+    static const char *const sets[] = { "faults.chip1=2 1.5", "faults.chip2=5 3" };
+    struct simulation sim = {0};
+    struct result r;
+    struct question q = ask("mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 2);
+    struct explanation e;
+    char *text;
+    (void)state;
+    assert_true(simulate(&sim, &r, q.recipe, sets, 2, &paths, simulator()->plans, &err));
+    explain(&e, &sim, &r, &q, &a);
+    PRINTED(text, explain_print(f, &e));
+    assert_non_null(strstr(text, "\nbound by a slow chip, IPU 5 of the machine\n  IPU 0 of a replica waits least: 0 % of its step; it spends 6"));
+    assert_non_null(strstr(text, " % on what it takes longer; IPU 0 of others waits 6"));
+    free(text);
+    json_t *json = explain_json(&e), *bound = json_object_get(json, "bound");
+    assert_string_equal(json_string_value(json_object_get(bound, "by")), "a slow chip");
+    json_decref(json);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
 /* Of 1 s of convolutions: sheet values that change it by half a per cent or more, the most first; of what changes it as much, the first. */
 static void values_that_a_part_depends_on(void **state)
 {
@@ -625,7 +675,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(recomputation_is_told_apart), cmocka_unit_test(slices_are_computed_again), cmocka_unit_test(bounds_are_named),
     cmocka_unit_test(bounds_end_where_the_tree_does), cmocka_unit_test(copies_of_every_slot_count), cmocka_unit_test(a_cut_link_is_not_the_busiest), cmocka_unit_test(moves_are_simulated),
     cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
-    cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on),
+    cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(a_slow_chip_is_the_bound), cmocka_unit_test(a_slow_chip_is_named), cmocka_unit_test(values_that_a_part_depends_on),
     cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(what_a_recipe_leaves_to_a_sheet),
     cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(every_part_has_its_formula),
 };
