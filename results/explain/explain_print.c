@@ -51,10 +51,10 @@ static void print_bound(FILE *f, const struct explanation *e)
     fputc('\n', f);
 }
 
-/* [data] says what is to be learnt, not how: no help comes from changing it. */
+/* [data] and [training] say what is to be learnt, not how fast: no help comes from changing them. */
 static bool is_choice(const struct input *in)
 {
-    return strncmp(in->name, "data.", strlen("data.")) != 0;
+    return strncmp(in->name, "data.", strlen("data.")) != 0 && strncmp(in->name, "training.", strlen("training.")) != 0;
 }
 
 static const struct move *best_move(const struct explanation *e, bool of_recipe)
