@@ -108,6 +108,7 @@ struct setting {
     const char *text;                   /* "key=value" */
     const char **others; size_t n_others;
     bool is_choice;                     /* not what was asked for: podbench's own */
+    bool is_idle;                       /* found to have no effect */
 };
 struct configuration {
     const char *recipe;
@@ -118,7 +119,7 @@ void configuration_add(struct configuration *c, const char *const *texts, size_t
 /* A setting that is one of n: the first, and every stride-th after it. */
 void configuration_vary(struct configuration *c, const char *text, const char *const *others, size_t n, size_t stride, struct arena *a);
 /* Says which of them have no effect in it; where: "first". */
-void tell_idle_settings(const struct configuration *c, const char *where, struct session *s);
+void tell_idle_settings(struct configuration *c, const char *where, struct session *s);
 /* As many as --jobs says, else one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* A row of a spec sheet, and the columns of such rows: machine.c. */

@@ -45,7 +45,8 @@ static bool is_replaced(const struct configuration *c, size_t at)
     return false;
 }
 
-/* Whether all that is found is the same with another text, or none (NULL), in the place of the settings of one key, whatever else is set. */
+/* Whether all that is found is the same with another text, or none (NULL), in the place of the settings of one key, whatever else is set and not
+ * idle: of two cuts either of which does as much the second is not idle once the first is. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
 {
     struct arena scratch = {0};
@@ -54,10 +55,10 @@ static bool is_found_again(const json_t *found, const struct configuration *c, s
     const char **texts = ARENA_ARRAY(&scratch, const char *, c->n);
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
-        if (!has_key(c->settings[i].text, c->settings[at].text))
-            texts[n++] = c->settings[i].text;
-        else if (i == at && instead)
+        if (i == at && instead)
             texts[n++] = instead;
+        else if (!has_key(c->settings[i].text, c->settings[at].text) && !c->settings[i].is_idle)
+            texts[n++] = c->settings[i].text;
     bool same = simulator_run(&s->simulator, &sim, &r, c->recipe, texts, n, NULL);
     if (same) {
         json_t *again = all_that_is_found(&sim, &r);
@@ -128,7 +129,7 @@ static bool is_named(const char *const *names, size_t n, const char *key)
 }
 
 /* Their keys, and what the recipe itself sets in vain. */
-static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, const struct configuration *c,
+static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, struct configuration *c,
                                 struct session *s, struct arena *a)
 {
     const char **unused, **names;
@@ -143,7 +144,8 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
         if (!is_tried(c, i, &own, a) || is_named(names, *n, key))
             continue;
         found = found ? found : all_that_is_found(sim, r);
-        if (is_idle_value(found, c, i, s))
+        c->settings[i].is_idle = is_idle_value(found, c, i, s);
+        if (c->settings[i].is_idle)
             names[(*n)++] = key;
     }
     json_decref(found);
@@ -199,7 +201,7 @@ static bool rests_on_sheets(const struct configuration *c)
     return false;
 }
 
-static bool find_idle(const char ***names, size_t *n, const struct configuration *c, struct session *s, struct arena *a)
+static bool find_idle(const char ***names, size_t *n, struct configuration *c, struct session *s, struct arena *a)
 {
     struct simulation sim;
     struct recipe recipe;
@@ -216,7 +218,7 @@ static bool find_idle(const char ***names, size_t *n, const struct configuration
     return true;
 }
 
-void tell_idle_settings(const struct configuration *c, const char *where, struct session *s)
+void tell_idle_settings(struct configuration *c, const char *where, struct session *s)
 {
     struct arena scratch = {0};
     struct progress p;

@@ -88,6 +88,10 @@ for set in 'framework.merge_buffer_bytes=1e8' recipe.source=x training.eval_prog
     [ "$(grep -c 'no effect' "$work/err")" -eq 1 ] && ! grep 'no effect' "$work/err" | grep -q ,
     result $? "and nothing else: $set" "$(cat "$work/err")"
 done
+run run vendor-ipu-pod16-conformer-pytorch --set 'faults.link=0-1 0.01' --set 'faults.link2=2-3 0.01' --set precision.loss_scale=3
+gives 0 'no effect here: precision.loss_scale, faults.link' "of two cuts that do the same the second has an effect where the first is left out"
+! grep -q faults.link2 "$work/err"
+result $? "and is not named with it" "$(cat "$work/err")"
 run run mlperf-v1.1-closed-ipu-pod16-resnet50 --set training.reference_round=v1.0 --runs 2
 ! grep -q 'no effect' "$work/err"
 result $? "what drawn runs alone rest on is not" "$(cat "$work/err")"
