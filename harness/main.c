@@ -35,7 +35,8 @@ const struct command commands[] = {
       OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload, false },
 
     { "Ask about one configuration",
-      "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run and how far to trust the answer. As tap, "
+      "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
+      "other readings of what the recipe leaves open would do ([open] in list keys). As tap, "
       "junit, markdown or annotations: whether each recipe fits its machine.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
       OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |

@@ -85,12 +85,14 @@ static void tell_not_drawn(const struct recipe *r, const struct options *o, stru
         fprintf(stderr, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
 }
 
-/* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
+/* How far it can be trusted. What rests on assumed and fitted values takes a dozen more simulations; not unfolded, where one may take long. */
 static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
 {
     struct question q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
     validity_of(out, &state->record, sim, r, o->unfolded ? NULL : &q, &s->arena);
+    if (o->unfolded)
+        validity_read(out, &state->record, r, &q, &s->arena);
 }
 
 /* Beside its published figures, of which only the tables that name the recipe are read. */

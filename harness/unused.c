@@ -115,7 +115,7 @@ static bool is_there_anyhow(const struct recipe *own, const char *setting, struc
 static bool is_tried(const struct configuration *c, size_t at, const struct recipe *own, struct arena *a)
 {
     const char *text = c->settings[at].text;
-    return !is_replaced(c, at)
+    return !is_replaced(c, at) && strncmp(text, "open.", strlen("open.")) != 0      /* shapes the interval alone */
         && (is_what_if(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !is_there_anyhow(own, text, a)));
 }
 

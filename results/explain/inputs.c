@@ -125,10 +125,9 @@ void inputs_list(struct inputs *out, const struct simulation *sim, struct arena 
 
 /* ---- moving one --------------------------------------------------------------------------------- */
 
-bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
+bool ask_again_kept(struct simulation *sim, struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
 {
     struct arena scratch = {0};
-    struct simulation sim;
     const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more);
     for (size_t i = 0; i < q->n_overrides; i++)
         all[i] = q->overrides[i];
@@ -138,10 +137,17 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
     const struct simulator_options before = s->options;
     s->options = q->options;
     s->options.totals_only = true;
-    bool good = simulator_run(s, &sim, out, q->recipe, all, q->n_overrides + n_more, err);
+    bool good = simulator_run(s, sim, out, q->recipe, all, q->n_overrides + n_more, err);
     s->options = before;
-    simulation_free(&sim);
     arena_free(&scratch);
+    return good;
+}
+
+bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
+{
+    struct simulation sim;
+    bool good = ask_again_kept(&sim, out, q, more, n_more, err);
+    simulation_free(&sim);
     return good;
 }
 

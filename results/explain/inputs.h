@@ -43,7 +43,8 @@ struct question {
     struct simulator_options options;   /* totals are all that is asked for, whatever it says of spans */
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
-/* The question with more overrides after its own. False when it is refused; err says why. */
+/* The question with more overrides after its own. False when it is refused; err says why. sim: as simulated, which the caller frees. */
+bool ask_again_kept(struct simulation *sim, struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err);
 bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err);
 
 /* Every move of every input, the largest change of the sample time first; those that were refused last. */

@@ -22,7 +22,7 @@ static uint64_t hash_inputs(const struct simulation *sim)
     for (size_t i = 0; i < sim->recipe.n_entries; i++) {
         const struct ini_entry *e = &sim->recipe.entries[i];
         bool names_it = text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source") || text_is(e->key, "system"));
-        if (!names_it)
+        if (!names_it && !text_is(e->section, "open"))      /* other readings change nothing of the one that is taken */
             h = hash_text(e->value, hash_text(e->key, hash_text(e->section, h)));
     }
     for (size_t i = 0; i < n; i++)

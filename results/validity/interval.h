@@ -13,6 +13,9 @@ struct left_out { const char *group, *other_group, *configuration; };
  * were tested on runs that less of the step is unlike. */
 struct spread { double mean_error, farthest, unlike, quantile; size_t n_errors; };
 
+/* How far off published runs were when they were left out: what answers are judged by. Made once, read by many. */
+struct track_record { struct references references; struct spread spread; };
+
 /* From the references' errors, each with its own group left out; those of `without` altogether (NULL: none). */
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: throughput x exp(+-this). */

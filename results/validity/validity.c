@@ -104,25 +104,40 @@ static void share_products(struct validity *v)
     v->from_assumed_share *= by;
 }
 
+static void take_interval(struct validity *v)
+{
+    struct log_interval x = open_readings_interval(&v->open, v->half_width);
+    v->low = v->throughput * exp(x.low);
+    v->high = v->throughput * exp(x.high);
+}
+
+void validity_read(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct question *q, struct arena *a)
+{
+    open_readings_try(&v->open, by, as_asked, q, a);
+    if (v->high > 0)
+        take_interval(v);
+}
+
 void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
                  struct arena *a)
 {
     struct properties at = properties_of(sim, a);
     const struct references *references = &by->references;
     struct beside beside = set_beside(references, &at, a);
-    *out = (struct validity){ .from_fitted_share = NAN, .from_assumed_share = NAN };
+    *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
     find_nearest(out, &beside);
     find_extrapolated(out, &beside, sim, a);
     if (by->spread.n_errors >= 2) {
-        double half = spread_half_width_from(&by->spread, references, beside.apart);
         out->unlike = spread_unlike_from(references, beside.apart);
         out->tested_unlike = by->spread.unlike;
-        out->low = r->throughput_samples_per_s * exp(-half);
-        out->high = r->throughput_samples_per_s * exp(half);
+        out->half_width = spread_half_width_from(&by->spread, references, beside.apart);
+        take_interval(out);
     }
     out->near = out->same_kind && out->distance <= NEAR_DISTANCE;
+    open_readings_list(&out->open, sim, a);
     if (!q)
         return;
+    validity_read(out, by, r, q, a);
     struct inputs inputs;
     inputs_of_sheets(&inputs, sim, a);
     out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, q, a);
@@ -166,6 +181,7 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
     for (size_t i = 0; i < v->n_extrapolates; i++)
         fprintf(f, "%s%s", i ? ", " : "  beyond everything published: ", v->extrapolates[i]);
     fputs(v->n_extrapolates ? "\n" : "", f);
+    open_readings_print(f, &v->open);
 }
 
 static json_t *number(double x)
@@ -190,6 +206,8 @@ json_t *validity_json(const struct validity *v)
     json_object_set_new(o, "extrapolates", extrapolates);
     json_object_set_new(o, "unlike_share", v->high > 0 ? json_real(v->unlike) : json_null());
     json_object_set_new(o, "tested_unlike_share", v->high > 0 ? json_real(v->tested_unlike) : json_null());
+    json_object_set_new(o, "open_readings", open_readings_json(&v->open));
+    json_object_set_new(o, "not_set", not_set_json(&v->open));
     json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));
     json_object_set_new(o, "from_assumed_share", number(v->from_assumed_share));
     json_object_set_new(o, "from_sourced_share", number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));

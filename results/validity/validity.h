@@ -5,8 +5,8 @@
  */
 #ifndef VALIDITY_H
 #define VALIDITY_H
-#include "results/explain/inputs.h"
 #include "results/validity/interval.h"
+#include "results/validity/readings.h"
 
 enum { MAX_NEAREST = 3, NEAR_DISTANCE = 3, MAX_EXTRAPOLATES = MAX_PROPERTIES + 16 };
 struct validity {
@@ -18,17 +18,20 @@ struct validity {
     const char *extrapolates[MAX_EXTRAPOLATES]; size_t n_extrapolates;
     bool same_kind;                     /* some published run is of this family of models and mode */
     bool near;                          /* and one lies within NEAR_DISTANCE: three names apart, or as much in doublings */
+    struct open_readings open;
+    double throughput, half_width;      /* what the interval is about, and half of its width as a logarithm, other readings apart */
     double from_fitted_share, from_assumed_share;   /* of the step's time; NAN: not asked for */
 };
 
-/* How far off published runs were when they were left out: what answers are judged by. Made once, read by many. */
-struct track_record { struct references references; struct spread spread; };
 /* No such file: nothing to judge by. */
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err);
 
-/* q: how the result was simulated, for the shares; NULL: they are not asked for. */
+/* q: how the result was simulated, for the shares and other readings; NULL: they are not asked for. */
 void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
                  struct arena *a);
+/* The interval with other readings of what the recipe leaves open, set beside what the question gives as it is asked; validity_of does it where a
+ * question is given. */
+void validity_read(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct question *q, struct arena *a);
 void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);
 

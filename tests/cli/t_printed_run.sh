@@ -34,5 +34,11 @@ show run $bert --set recipe.workload=bert-base --set parallel.ipus_per_replica=8
 for batches in 300 400; do            # the third IPU waits a tenth and a little; less, which is not told
     show run $bert --set parallel.layers_per_ipu=6,6,6,6 --set parallel.gradient_accumulation=$batches
 done
+for format in text json; do
+    show run $infer --set open.precision.partials=fp32 --set 'open.parallel.io_tiles=32 | 64' --format $format
+    show run $resnet --set hosts.steps_per_call= --format $format
+done
+show run $infer --set open.precision.partials=fp16
+show run $infer --set open.precision.partials=fp32 --set precision.partials=fp32
 printed run
 done_testing

@@ -252,7 +252,7 @@ static const struct { const char *file, *message; } refusals[] = {
       "gradient_accumulation, layers_per_ipu, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
       "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv, joint_slices" },
     { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, parallel, precision, optimizer, training, "
-      "hosts, cost, framework, faults" },
+      "hosts, cost, framework, faults, open" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
       "hyperparameters as MLPerf logs name them" },
     { "repeated-key", ":12: parallel.micro_batch is already in line 11" },

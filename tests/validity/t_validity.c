@@ -335,7 +335,7 @@ static void a_judgement_as_text(void **state)
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":100.0,\"interval_high\":2750.0,\"near\":true,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[],"
-                              "\"unlike_share\":0.31,\"tested_unlike_share\":0.31,"
+                              "\"unlike_share\":0.31,\"tested_unlike_share\":0.31,\"open_readings\":[],\"not_set\":[],"
                               "\"from_fitted_share\":0.12,\"from_assumed_share\":0.03,\"from_sourced_share\":0.85}");
     free(text);
     json_decref(json);
@@ -358,7 +358,7 @@ static void a_judgement_as_text(void **state)
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":null,\"interval_high\":null,\"near\":false,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[\"micro-batch 9\",\"128 IPUs\"],"
-                              "\"unlike_share\":null,\"tested_unlike_share\":null,"
+                              "\"unlike_share\":null,\"tested_unlike_share\":null,\"open_readings\":[],\"not_set\":[],"
                               "\"from_fitted_share\":null,\"from_assumed_share\":null,\"from_sourced_share\":0.0}");
     free(text);
     json_decref(json);

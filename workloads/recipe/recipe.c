@@ -115,7 +115,7 @@ static bool is_onnx_recipe(const struct recipe *r)
     return w && w->traits & IS_FILE;
 }
 
-/* What is no key of the table: hyperparameters, the framework's settings, faults. A copy with room for so many more. */
+/* What is no key of the table: hyperparameters, the framework's settings, faults, what is open. A copy with room for so many more. */
 static struct ini_entry *wider(const struct ini_entry *list, size_t n, size_t n_more, struct arena *a)
 {
     struct ini_entry *copy = ARENA_ARRAY(a, struct ini_entry, n + n_more + 1);
@@ -129,6 +129,7 @@ static void make_room(struct recipe *r, size_t n_more, struct arena *a)
     r->hyperparameters = wider(r->hyperparameters, r->n_hyperparameters, n_more, a);
     r->framework_settings = wider(r->framework_settings, r->n_framework_settings, n_more, a);
     r->faults = wider(r->faults, r->n_faults, n_more, a);
+    r->open = wider(r->open, r->n_open, n_more, a);
 }
 
 /* In the place of an entry of that key, or behind the last. */
@@ -149,11 +150,13 @@ static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena
         put_entry(r->framework_settings, &r->n_framework_settings, e);
     } else if (text_is(e->section, "faults") && recipe_takes_fault(e->key)) {
         put_entry(r->faults, &r->n_faults, e);
+    } else if (text_is(e->section, "open")) {
+        put_entry(r->open, &r->n_open, e);
     } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
         r->model.dimensions = arena_printf(a, "%s%s%s=%s", r->model.dimensions ? r->model.dimensions : "",
                                            r->model.dimensions ? "," : "", e->key, e->value);
     } else {
-        return recipe_unknown_key(r, e, a, err);
+        return recipe_unknown_key(recipe_entry_place(r, e, a), e, a, err);
     }
     return true;
 }
@@ -188,8 +191,7 @@ static bool check_required(const struct recipe *r, struct err *err)
     return true;
 }
 
-/* What no single key can show. */
-static bool check_sense(const struct recipe *r, struct err *err)
+bool recipe_check_sense(const struct recipe *r, struct err *err)
 {
     struct err unknown = { "" };
     if (!r->model_family && !workload_find(r->workload, &unknown))
@@ -226,7 +228,7 @@ static void start_recipe(struct recipe *r, const struct ini_file *f)
 static bool read_recipe(struct recipe *out, const struct ini_file *f, struct arena *a, struct err *err)
 {
     start_recipe(out, f);
-    if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err))
+    if (!read_entries(out, a, err) || !check_required(out, err) || !recipe_check_sense(out, err) || !recipe_read_open(out, a, err))
         return false;
     out->model_family = workload_find(out->workload, NULL);
     if (out->model_family && out->model_family->traits & IS_FILE)
@@ -279,7 +281,7 @@ static bool read_overridden(struct recipe *out, const struct recipe_file *file, 
         if (shapes_all || !(key ? field_set(out, &key->field, e->value, "", NULL) : read_other(out, e, a, NULL)))
             return false;
     }
-    return check_sense(out, NULL);
+    return recipe_check_sense(out, NULL) && recipe_read_open(out, a, NULL);
 }
 
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,

@@ -11,6 +11,9 @@ enum recipe_mode { MODE_TRAIN, MODE_INFER };
 enum eval_placement { EVAL_INLINE, EVAL_END };
 enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
 
+/* Another value of a key whose own the source leaves open. */
+struct reading { const char *key, *value; };        /* "precision.partials" */
+
 struct recipe {
     struct model_options model;         /* what shapes the graph: of [data], [parallel], [precision] and [training] */
     const char *path;
@@ -61,6 +64,9 @@ struct recipe {
     struct ini_entry *framework_settings; size_t n_framework_settings;
     /* [faults], as written */
     struct ini_entry *faults; size_t n_faults;
+    /* [open], as written; and what of it is not settled by an override, in its order, those of one key together */
+    struct ini_entry *open; size_t n_open;
+    struct reading *readings; size_t n_readings;
     struct ini_entry *entries; size_t n_entries;    /* everything as read, overrides applied: for printing and hashing */
 };
 

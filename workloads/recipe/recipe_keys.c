@@ -284,6 +284,8 @@ static const char *known_names(const char *section, const char *typed, struct ar
         add_name(names, &n, "framework");
     if (!section)
         add_name(names, &n, "faults");
+    if (!section)
+        add_name(names, &n, "open");
     for (size_t i = 0; text_is(section, "framework") && i < n_framework_fields; i++)
         add_name(names, &n, framework_fields[i].name);
     if (text_is(section, "faults")) {
@@ -303,12 +305,12 @@ const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e
     return arena_printf(a, "%s:%u: %s", r->path, e->line, e->key);
 }
 
-bool recipe_unknown_key(const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
+bool recipe_unknown_key(const char *place, const struct ini_entry *e, struct arena *a, struct err *err)
 {
     const char *known = known_names(e->section, e->key, a);
     if (*known)
-        return fail(err, "%s: unknown key in [%s]; %s", recipe_entry_place(r, e, a), e->section, known);
-    return fail(err, "%s: unknown section [%.40s]; %s", recipe_entry_place(r, e, a), e->section, known_names(NULL, e->section, a));
+        return fail(err, "%s: unknown key in [%s]; %s", place, e->section, known);
+    return fail(err, "%s: unknown section [%.40s]; %s", place, e->section, known_names(NULL, e->section, a));
 }
 
 /* ---- printed ---------------------------------------------------------------------------------- */
@@ -383,5 +385,7 @@ void recipe_keys_print(FILE *f)
     fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B has only this share of its rate; 0 cuts it\n"
           "  chip (N FACTOR): IPU N takes this many times as long to compute\n"
           "  flow (A-B RATE): other traffic from A to B in bytes per second\n"
-          "  several: link1, link2, ...\n", f);
+          "  several: link1, link2, ...\n"
+          "[open] what the source leaves open; podbench run says what another reading does, and its interval covers all of them\n"
+          "  section.key (another value, several with | between): any key above but of [faults], as in precision.partials = fp32\n", f);
 }

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_open.c - what a recipe leaves open: its readings in order, what settles them, and what is refused, word for word. */
+#include "tests/check.h"
+#include "tests/model_paths.h"
+#include "workloads/recipe/recipe.h"
+
+#include <string.h>
+
+static struct arena a;
+static struct err err;
+static const char bow[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
+
+/* Recipe as it stands, with overrides; its readings as one text. */
+static const char *readings(const char *id, const char *const *overrides, size_t n)
+{
+    struct recipe r;
+    const char *all = "";
+    if (!recipe_load(&r, id, "workloads/recipes", overrides, n, &a, &err))
+        return err.msg;
+    for (size_t i = 0; i < r.n_readings; i++)
+        all = arena_printf(&a, "%s%s=%s;", all, r.readings[i].key, r.readings[i].value);
+    return all;
+}
+
+static void readings_in_order(void **state)
+{
+    (void)state;
+    const char *two[] = { "open.hosts.steps_per_call= 1|312 |  7", "open.precision.partials=fp32" };
+    assert_string_equal(readings(bow, NULL, 0), "");
+    assert_string_equal(readings(bow, two, 2), "hosts.steps_per_call=1;hosts.steps_per_call=312;hosts.steps_per_call=7;precision.partials=fp32;");
+    /* of a default, of what the framework does, and of the machine */
+    assert_string_equal(readings(bow, (const char *[]){ "open.parallel.split_qkv=yes", "open.framework.clip_norm=yes", "open.recipe.system=bow-pod64" }, 3),
+                        "parallel.split_qkv=yes;framework.clip_norm=yes;recipe.system=bow-pod64;");
+    arena_free(&a);
+}
+
+static const char *recipe_with(const char *lines)
+{
+    char *text;
+    size_t n;
+    assert_true(read_text_file(&text, &n, arena_printf(&a, "workloads/recipes/%s.ini", bow), 1 << 20, &a, &err));
+    const char *whole = arena_printf(&a, "%s\n[open]\n%s", text, lines);
+    return temp_file(whole, strlen(whole), ".ini");
+}
+
+/* What is set by hand is open no longer, whatever it is set to; an empty reading takes the line away. */
+static void overrides_settle(void **state)
+{
+    (void)state;
+    char *path = arena_strdup(&a, recipe_with("precision.partials = fp32\nparallel.io_tiles = 32 | 64\n"));
+    assert_string_equal(readings(path, NULL, 0), "precision.partials=fp32;parallel.io_tiles=32;parallel.io_tiles=64;");
+    assert_string_equal(readings(path, (const char *[]){ "precision.partials=fp32" }, 1), "parallel.io_tiles=32;parallel.io_tiles=64;");
+    assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=48" }, 1), "precision.partials=fp32;");
+    assert_string_equal(readings(path, (const char *[]){ "open.precision.partials=" }, 1), "parallel.io_tiles=32;parallel.io_tiles=64;");
+    assert_string_equal(readings(path, (const char *[]){ "open.parallel.io_tiles=16" }, 1), "precision.partials=fp32;parallel.io_tiles=16;");
+    arena_free(&a);
+}
+
+static void refuses(const char *reading, const char *message)
+{
+    const char *override = arena_printf(&a, "open.%s", reading);
+    assert_string_equal(readings(bow, &override, 1), arena_printf(&a, "--set %s: %s", override, message));
+}
+
+static void what_is_refused(void **state)
+{
+    (void)state;
+    refuses("partials=fp32", "want section.key = another reading, as in precision.partials = fp32");
+    refuses("precision.=fp32", "want section.key = another reading, as in precision.partials = fp32");
+    refuses("precision.partial=fp32", "unknown key in [precision]; did you mean 'partials'? known: compute, partials, stable_norm, stochastic_rounding, loss_scale");
+    refuses("precise.partials=fp32", "unknown section [precise]; did you mean 'precision'? known: recipe, data, parallel, precision, optimizer, training, hosts, "
+            "cost, framework, faults, open");
+    refuses("optimizer.opt_momentum=0.8", "has no readings; want a key that podbench list keys has a range of values for");
+    refuses("faults.chip=3 1.5", "has no readings; want a key that podbench list keys has a range of values for");
+    refuses("precision.partials=bf16", "'bf16' is not one of: fp16, fp32");
+    refuses("parallel.micro_batch=0", "0 is outside 1 to 65536");
+    refuses("precision.partials=fp16", "'fp16' is the reading that is taken; name another, or take the line out");
+    refuses("parallel.micro_batch=21|22", "'22' is the reading that is taken; name another, or take the line out");
+    refuses("parallel.io_tiles=0", "'0' is the reading that is taken; name another, or take the line out");            /* by default */
+    refuses("framework.merge_buffer_bytes=52428800", "'52428800' is the reading that is taken; name another, or take the line out");
+    refuses("framework.merge_buffer_bytes=5.2428800e7", "'5.2428800e7' is the reading that is taken; name another, or take the line out");
+    refuses("parallel.micro_batch=21|23|21", "'21' stands there twice");
+    refuses("parallel.micro_batch=21|", "names an empty reading; want values with | between them");
+    refuses("parallel.micro_batch=21||23", "names an empty reading; want values with | between them");
+    refuses("parallel.stash_type=fp32", "workloads/recipes/mlperf-v2.0-closed-bow-pod16-resnet50.ini: stash_type: fp32 is wider than what is computed; want fp16 or fp8");
+    arena_free(&a);
+}
+
+/* In a file: its line, and the key as it stands there. */
+static void refusals_name_the_line(void **state)
+{
+    (void)state;
+    char *path = arena_strdup(&a, recipe_with("# why\nprecision.partials = half\n"));
+    const char *said = readings(path, NULL, 0), *at = strstr(said, ".ini:");
+    assert_non_null(at);
+    assert_string_equal(at + strspn(at + 5, "0123456789") + 5, ": open.precision.partials: 'half' is not one of: fp16, fp32");
+    arena_free(&a);
+}
+
+/* Every reading of every recipe is another one, and can be asked for by itself. */
+static void readings_of_all_recipes(void **state)
+{
+    char **names;
+    size_t n, n_open = 0;
+    (void)state;
+    assert_true(list_folder(&names, &n, "workloads/recipes", ".ini", &a, &err));
+    for (size_t i = 0; i < n; i++) {
+        struct recipe r;
+        assert_true(recipe_load(&r, names[i], "workloads/recipes", NULL, 0, &a, &err));
+        n_open += r.n_readings > 0;
+        for (size_t k = 0; k < r.n_readings; k++) {
+            const char *set = arena_printf(&a, "%s=%s", r.readings[k].key, r.readings[k].value);
+            struct recipe other;
+            struct plan_options options;
+            assert_true(recipe_load(&other, names[i], "workloads/recipes", &set, 1, &a, &err) && recipe_plan_options(&options, &other, &a, &err));
+        }
+    }
+    assert_true(n_open >= 30);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(readings_in_order), cmocka_unit_test(overrides_settle), cmocka_unit_test(what_is_refused),
+    cmocka_unit_test(refusals_name_the_line), cmocka_unit_test(readings_of_all_recipes),
+};
+
+TAP_MAIN(tests)
