@@ -35,7 +35,7 @@ static double unset_call_share(const struct simulation *sim)
     bool is_set = r->steps_per_call >= 0 || is_open(r, CALL_KEY);
     for (size_t i = 0; i < r->n_framework_settings; i++)
         is_set |= text_is(r->framework_settings[i].key, "steps_per_call");
-    if (is_set || r->mode != MODE_TRAIN || !(p->options.framework.steps_per_call > 0))
+    if (is_set || !(p->options.framework.steps_per_call > 0))
         return 0;
     double share = (double)(p->call_cycles[CALL_SESSION] + p->call_cycles[CALL_FIRST_FETCH] + p->call_cycles[CALL_OUTPUTS])
                  / (double)sim->timeline.step_cycles;

@@ -183,7 +183,15 @@ static void calls_that_nobody_has_set(void **state)
     assert_near(unset.open.unset_call_share, 1 - without / r.step_time_s, 0.01);
     assert_true(unset.high > set.high);
     simulator_close(&s);
-    /* less than a twentieth of the step: the sheet's value is as good as any */
+    /* what is open says more than a sheet */
+    struct validity open = judged(&r, recipe, (const char *[]){ none, "open.hosts.steps_per_call=7" }, 2, true);
+    assert_int_equal(open.open.n, 1);
+    assert_string_equal(open.open.items[0].alternative, "7");
+    assert_near(open.open.unset_call_share, 0, 0);
+    /* 5.6 % of the step; and 4.6 %, less than a twentieth: the sheet's value is as good as any */
+    struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true);
+    assert_near(longer.open.unset_call_share, 0.0555, 0.004);
+    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=135" }, 2, true).open.n, 0);
     assert_int_equal(judged(&r, "vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0, true).open.n, 0);
     arena_free(&a);
 }

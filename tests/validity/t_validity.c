@@ -144,6 +144,32 @@ static void what_lies_outside_is_named(void **state)
     arena_free(&a);
 }
 
+/* A share that is a twentieth of the step more than the only published run's is inside still. */
+static void a_share_is_outside_by_a_twentieth(void **state)
+{
+    struct simulator simulator;
+    struct simulation sim = {0};
+    struct result r;
+    struct reference only = { .configuration = "only", .group = "only", .role = FIGURE_VALIDATE };
+    const struct track_record record = { .references = { .items = &only, .n = 1 } };
+    struct validity v;
+    (void)state;
+    simulator_open(&simulator, &paths);
+    assert_true(simulator_run(&simulator, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0, &err));
+    for (int more = 0; more < 2; more++) {
+        only.at = properties_of(&sim, &a);
+        only.at.share[11] -= more ? 0.0501 : 0.0499;            /* of compute */
+        only.at.share[12] += 0.4;
+        properties_settle(&only.at);
+        validity_of(&v, &record, &sim, &r, NULL, &a);
+        assert_int_equal(v.n_extrapolates, more);
+    }
+    assert_string_equal(v.extrapolates[0], "compute_share");
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 /* Where every step is a call, more of the time is in proportion to its fitted length; where links are slow, to their assumed efficiency. */
 static void shares_follow_the_values(void **state)
 {
@@ -367,7 +393,7 @@ static void a_judgement_as_text(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(near_and_far), cmocka_unit_test(a_framework_by_any_of_its_names), cmocka_unit_test(near_to_the_last_doubling),
     cmocka_unit_test(of_equally_near_the_first),
-    cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values), cmocka_unit_test(a_share_by_hand),
+    cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(a_share_is_outside_by_a_twentieth), cmocka_unit_test(shares_follow_the_values), cmocka_unit_test(a_share_by_hand),
     cmocka_unit_test(shares_of_a_product_are_all_at_most), cmocka_unit_test(shares_are_of_the_chosen_plan),
     cmocka_unit_test(shares_where_memory_placed_layers), cmocka_unit_test(what_a_framework_does_is_counted),
     cmocka_unit_test(a_judgement_as_text),
