@@ -66,6 +66,7 @@ static void what_is_refused(void **state)
 {
     (void)state;
     refuses("partials=fp32", "want section.key = another reading, as in precision.partials = fp32");
+    refuses(".partials=fp32", "want section.key = another reading, as in precision.partials = fp32");
     refuses("precision.=fp32", "want section.key = another reading, as in precision.partials = fp32");
     refuses("precision.partial=fp32", "unknown key in [precision]; did you mean 'partials'? known: compute, partials, stable_norm, stochastic_rounding, loss_scale");
     refuses("precise.partials=fp32", "unknown section [precise]; did you mean 'precision'? known: recipe, data, parallel, precision, optimizer, training, hosts, "
