@@ -196,8 +196,8 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
            "weight updates before control returns to the host (batches_per_step, device_iterations); "
            "0: all in one call; default: the framework's"),
-    COUNT("hosts", "timed_steps", timed_steps, 1, 1e9, false, recipe_times_first_steps,
-          "throughput is the mean of so many steps from the start of a run (--training-steps), the first of which waits for its loader; default: of later steps"),
+    COUNT("hosts", "timed_steps", timed_steps, 0, 1e9, false, recipe_times_first_steps,
+          "throughput is the mean of so many steps from the start of a run (--training-steps), the first of which waits for its loader; 0, the default: of later steps"),
 
     NUMBER("cost", "price_per_hour", price_per_hour, "", 1e-6, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
 };
