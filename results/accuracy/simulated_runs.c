@@ -8,12 +8,18 @@
 #include <math.h>
 #include <string.h>
 
+/* The loader starts once, not in each step; it has no time in a step that waits for its input. */
+static double steady_step_s(const struct simulation *sim, const struct result *r)
+{
+    double clock_hz = sim->machine->chip.clock_hz, floor_s = (double)sim->plan.host_floor_cycles / clock_hz;
+    return fmax(floor_s, r->step_time_s - (double)sim->plan.call_cycles[CALL_LOADER] / clock_hz);
+}
+
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r)
 {
     const struct recipe *rec = &sim->recipe;
     double load_s = rec->eval_placement == EVAL_END ? fmin(sim->sdk.eval_load_s, r->tail_time_s) : 0;
-    double loader_s = (double)sim->plan.call_cycles[CALL_LOADER] / sim->machine->chip.clock_hz;         /* once, not in each step */
-    return (struct run_timing){ .step_time_s = r->step_time_s - loader_s, .samples_per_step = r->global_batch,
+    return (struct run_timing){ .step_time_s = steady_step_s(sim, r), .samples_per_step = r->global_batch,
                                 .steps_per_call = sim->plan.options.framework.steps_per_call, .startup_s = r->startup_time_s,
                                 .tail_s = r->tail_time_s - load_s, .first_eval_extra_s = load_s, .eval_time_s = sim->evaluation_s,
                                 .eval_placement = rec->eval_placement, .error = sim->fitted.throughput_error, .noise = -1 };

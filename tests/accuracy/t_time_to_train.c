@@ -221,6 +221,20 @@ static void the_sheet_holds_the_error_of_throughput(void **state)
     arena_free(&a);
 }
 
+/* 30 cycles of 160 a second in each timed step. The step's 50 are all the chips'; or 34 of the host's input, which takes longer than the other 20;
+ * or the input's alone, which the loader does not make longer. */
+static void a_step_without_the_loader_waits_for_its_input(void **state)
+{
+    static const struct { uint64_t floor_cycles; double steady_s; } cases[] = { { 0, 20 / 160. }, { 13, 20 / 160. }, { 34, 34 / 160. }, { 50, 50 / 160. } };
+    static struct machine machine = { .chip.clock_hz = 160 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulation sim = { .machine = &machine, .plan = { .call_cycles[CALL_LOADER] = 30, .host_floor_cycles = cases[i].floor_cycles } };
+        const struct result r = { .step_time_s = 50 / 160. };
+        assert_near(simulated_timing(&sim, &r).step_time_s, cases[i].steady_s, 1e-12);
+    }
+}
+
 /* Of what comes after the last step, loading the program that evaluates is the first evaluation's, and never more than there is: where all
  * evaluations come last. What a step has of the loader's start (2 of 160 cycles a second) is not in the others. */
 static void the_first_evaluation_loads_its_program(void **state)
@@ -347,6 +361,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(terms_and_batches),
     cmocka_unit_test(refusals),
     cmocka_unit_test(the_sheet_holds_the_error_of_throughput),
+    cmocka_unit_test(a_step_without_the_loader_waits_for_its_input),
     cmocka_unit_test(the_first_evaluation_loads_its_program),
     cmocka_unit_test(sheets_of_the_system_are_read_and_refused),
     cmocka_unit_test(every_published_ipu_run_is_covered_or_not),
