@@ -25,7 +25,7 @@ fuzz-run: $(fuzzers) $B/keys.dict $(made_fuzz_onnx)
 # The fuzzers' words: every recipe key, and what it may be.
 $B/keys.dict: $B/podbench
 	$B/podbench list keys | sed -nE 's/^\[([a-z]+)\].*/@\1/p; s/^  ([a-z_0-9]+) \(([^)]*)\).*/\1 \2/p' | \
-	    awk '/^@/ { s = substr($$0, 2); next } \
+	    awk 'BEGIN { print "\"open.\"" } /^@/ { s = substr($$0, 2); next } \
 	         { print "\"" s "." $$1 "=\""; if (split($$2, v, "|") > 1) for (i in v) print "\"" v[i] "\"" }' | sort -u > $@
 
 # The ONNX project's tests of single operators, each behind the byte of options that fuzz_onnx reads: inference, priced roughly.
