@@ -41,20 +41,6 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
     }
 }
 
-/* A number that is not given has its default in the recipe as loaded. */
-static const char *value_text(const struct field *f, const void *record, struct arena *a)
-{
-    const void *at = (const char *)record + f->offset;
-    switch (f->type) {
-    case FIELD_U64:    return arena_printf(a, "%" PRIu64, *(const uint64_t *)at);
-    case FIELD_F64:    return arena_printf(a, "%.15g", *(const double *)at);
-    case FIELD_BOOL:   return *(const bool *)at ? "yes" : "no";
-    case FIELD_CHOICE: return f->choices[*(const int *)at];
-    case FIELD_TEXT:   return *(const char *const *)at ? *(const char *const *)at : "";
-    default:           return "";
-    }
-}
-
 static void list_recipe(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
     struct recipe_setting *keys;
@@ -62,7 +48,7 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
     for (size_t i = 0; i < n; i++)
         if (keys[i].matters && !text_is(keys[i].section, "recipe"))
             add_input(out, (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
-                .value = keys[i].value ? keys[i].value : value_text(keys[i].field, &sim->recipe, a),
+                .value = keys[i].value ? keys[i].value : field_text(keys[i].field, &sim->recipe, a),
                 .unit = keys[i].field->unit ? keys[i].field->unit : "",
                 .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
                 .of_recipe = true, .field = keys[i].field }, a);
@@ -99,7 +85,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
 {
     for (size_t i = 0; i < n_framework_fields; i++) {
         const struct field *f = &framework_fields[i];
-        struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
+        struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->plan.options.framework, a),
                             .unit = f->unit, .of_recipe = true, .field = f,
                             .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
         place_framework_value(&in, sim);

@@ -13,9 +13,10 @@
 #include <gsl/gsl_cdf.h>
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 static const double TAIL = 0.05, CALL_SHARE = 0.05;
-static const char CALL_KEY[] = "hosts.steps_per_call";
+static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call";
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
@@ -32,7 +33,7 @@ static double unset_call_share(const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
     const struct plan *p = &sim->plan;
-    bool is_set = r->steps_per_call >= 0 || is_open(r, CALL_KEY);
+    bool is_set = r->steps_per_call >= 0 || is_open(r, CALL_KEY) || is_open(r, SHEET_KEY);
     for (size_t i = 0; i < r->n_framework_settings; i++)
         is_set |= text_is(r->framework_settings[i].key, "steps_per_call");
     if (is_set || !(p->options.framework.steps_per_call > 0))
@@ -42,40 +43,42 @@ static double unset_call_share(const struct simulation *sim)
     return share > CALL_SHARE ? share : 0;
 }
 
-/* As the recipe has it, or the value that it has without being given. */
-static const char *taken_value(const char *key, const struct simulation *sim, const struct inputs *inputs, struct arena *a)
+static const char *default_value(const char *key, const struct simulation *sim, struct arena *a)
+{
+    struct recipe_setting *keys;
+    size_t n = recipe_settings(&keys, &sim->recipe, a);
+    if (text_is(key, CALL_KEY))
+        return arena_printf(a, "%.15g", sim->plan.options.framework.steps_per_call);
+    for (size_t i = 0; i < n; i++)
+        if (text_is(arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name), key))
+            return field_text(keys[i].field, &sim->recipe, a);
+    return field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->plan.options.framework, a);
+}
+
+/* As the recipe has it, or the value that it has without being given; "": a text that is not given. */
+static const char *taken_value(const char *key, const struct simulation *sim, struct arena *a)
 {
     const struct recipe *r = &sim->recipe;
     for (size_t i = 0; i < r->n_entries; i++)
         if (text_is(arena_printf(a, "%s.%s", r->entries[i].section, r->entries[i].key), key))
             return r->entries[i].value;
-    if (text_is(key, CALL_KEY))
-        return arena_printf(a, "%.15g", sim->plan.options.framework.steps_per_call);
-    for (size_t i = 0; i < inputs->n; i++)
-        if (text_is(inputs->items[i].name, key))
-            return inputs->items[i].value;
-    return "";
+    return default_value(key, sim, a);
 }
 
-static void add(struct open_readings *out, const char *key, const char *value, const struct simulation *sim,
-                const struct inputs *inputs, struct arena *a)
+static void add(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
 {
-    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, inputs, a)), arena_strdup(a, value), NAN, 0, true, NULL };
+    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true, NULL };
 }
 
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a)
 {
     const struct recipe *r = &sim->recipe;
-    struct inputs inputs = {0};
     *out = (struct open_readings){ .unset_call_share = unset_call_share(sim) };
-    if (!r->n_readings && !(out->unset_call_share > 0))
-        return;
-    inputs_list(&inputs, sim, a);
     out->items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 1);
     for (size_t i = 0; i < r->n_readings; i++)
-        add(out, r->readings[i].key, r->readings[i].value, sim, &inputs, a);
+        add(out, r->readings[i].key, r->readings[i].value, sim, a);
     if (out->unset_call_share > 0) {
-        add(out, CALL_KEY, "0", sim, &inputs, a);
+        add(out, CALL_KEY, "0", sim, a);
         out->unset_taken_from = arena_strdup(a, sim->framework.name);
     }
 }
@@ -162,7 +165,7 @@ void open_readings_print(FILE *f, const struct open_readings *o)
             continue;
         }
         if (!i || !text_is(x->key, x[-1].key))
-            fprintf(f, "  open: %s is not stated, taken as %s", x->key, x->taken);
+            fprintf(f, "  open: %s is not stated, %s%s", x->key, *x->taken ? "taken as " : "none is taken", x->taken);
         fputs("; ", f);
         print_alternative(f, x);
         if (i + 1 == o->n || !text_is(x->key, x[1].key))
@@ -172,7 +175,7 @@ void open_readings_print(FILE *f, const struct open_readings *o)
 
 static json_t *reading_json(const struct open_reading *x)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?}", "key", x->key, "taken", x->taken, "alternative", x->alternative, "throughput_ratio",
+    return json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?}", "key", x->key, "taken", *x->taken ? x->taken : NULL, "alternative", x->alternative, "throughput_ratio",
                      isnan(x->throughput_ratio) ? json_null() : json_real(x->throughput_ratio), "fits",
                      isnan(x->throughput_ratio) ? json_null() : json_boolean(x->fits), "refused", x->refused);
 }

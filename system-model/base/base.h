@@ -185,6 +185,8 @@ struct field {
 };
 /* Parses text into record + offset, with range check; where "path:line: key" heads the message. */
 bool field_set(void *record, const struct field *f, const char *text, const char *where, struct err *err);
+/* As field_set reads it again; numbers to 15 digits; "": a text that is not there. */
+const char *field_text(const struct field *f, const void *record, struct arena *a);
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);
 /* "known: a, b, c" - for messages about an unknown name; cut with "..." past 300 bytes. */
 const char *names_list(const char *const *names, size_t n, struct arena *a);

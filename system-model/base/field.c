@@ -5,6 +5,7 @@
 #include "system-model/base/base.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,4 +81,19 @@ bool field_set(void *record, const struct field *f, const char *text, const char
     }
     assert(false && "a field type");
     return false;
+}
+
+const char *field_text(const struct field *f, const void *record, struct arena *a)
+{
+    const void *at = (const char *)record + f->offset;
+    switch (f->type) {
+    case FIELD_U64:    return arena_printf(a, "%" PRIu64, *(const uint64_t *)at);
+    case FIELD_U32:    return arena_printf(a, "%" PRIu32, *(const uint32_t *)at);
+    case FIELD_F64:    return arena_printf(a, "%.15g", *(const double *)at);
+    case FIELD_BOOL:   return *(const bool *)at ? "yes" : "no";
+    case FIELD_CHOICE: return f->choices[*(const int *)at];
+    case FIELD_TEXT:   return *(const char *const *)at ? *(const char *const *)at : "";
+    }
+    assert(false && "a field type");
+    return "";
 }

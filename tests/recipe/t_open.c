@@ -56,6 +56,25 @@ static void overrides_settle(void **state)
     arena_free(&a);
 }
 
+/* One text of the same value is as good as another, of the values of one key alone. */
+static void values_of_another_key_are_no_twins(void **state)
+{
+    (void)state;
+    assert_string_equal(readings(bow, (const char *[]){ "open.parallel.io_tiles=32|64", "open.parallel.micro_batch=64|32" }, 2),
+                        "parallel.io_tiles=32;parallel.io_tiles=64;parallel.micro_batch=64;parallel.micro_batch=32;");
+    arena_free(&a);
+}
+
+/* A reading that does not go with what is set by hand is no reason to refuse that. */
+static void what_makes_no_sense_together_is_told_later(void **state)
+{
+    (void)state;
+    char *path = arena_strdup(&a, recipe_with("training.samples_to_converge = 1e6\nparallel.stash_type = fp32\n"));
+    assert_string_equal(readings(path, NULL, 0), "training.samples_to_converge=1e6;parallel.stash_type=fp32;");
+    assert_string_equal(readings(path, (const char *[]){ "training.epochs=3" }, 1), "training.samples_to_converge=1e6;parallel.stash_type=fp32;");
+    arena_free(&a);
+}
+
 static void refuses(const char *reading, const char *message)
 {
     const char *override = arena_printf(&a, "open.%s", reading);
@@ -81,9 +100,12 @@ static void what_is_refused(void **state)
     refuses("framework.merge_buffer_bytes=52428800", "'52428800' is the reading that is taken; name another, or take the line out");
     refuses("framework.merge_buffer_bytes=5.2428800e7", "'5.2428800e7' is the reading that is taken; name another, or take the line out");
     refuses("parallel.micro_batch=21|23|21", "'21' stands there twice");
+    refuses("parallel.micro_batch=21|23|021", "'021' stands there twice");                                                /* another text of the same */
+    refuses("hosts.steps_per_call=7|1e1|70e-1", "'70e-1' stands there twice");
     refuses("parallel.micro_batch=21|", "names an empty reading; want values with | between them");
     refuses("parallel.micro_batch=21||23", "names an empty reading; want values with | between them");
-    refuses("parallel.stash_type=fp32", "workloads/recipes/mlperf-v2.0-closed-bow-pod16-resnet50.ini: stash_type: fp32 is wider than what is computed; want fp16 or fp8");
+    refuses("precision .partials=fp32", "unknown section [precision ]; did you mean 'precision'? known: recipe, data, parallel, precision, optimizer, "
+            "training, hosts, cost, framework, faults, open");
     arena_free(&a);
 }
 
@@ -121,7 +143,8 @@ static void readings_of_all_recipes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readings_in_order), cmocka_unit_test(overrides_settle), cmocka_unit_test(what_is_refused),
+    cmocka_unit_test(readings_in_order), cmocka_unit_test(overrides_settle), cmocka_unit_test(values_of_another_key_are_no_twins),
+    cmocka_unit_test(what_makes_no_sense_together_is_told_later), cmocka_unit_test(what_is_refused),
     cmocka_unit_test(refusals_name_the_line), cmocka_unit_test(readings_of_all_recipes),
 };
 

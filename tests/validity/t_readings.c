@@ -145,18 +145,35 @@ static void readings_are_simulated(void **state)
     arena_free(&a);
 }
 
-/* A default, and a reading that cannot be: it is told, and nothing else changes. */
+/* A default, and readings that cannot be: they are told, and nothing else changes. */
 static void a_reading_that_is_refused(void **state)
 {
-    const char *sets[] = { "open.parallel.layers_per_ipu=3", "open.parallel.io_tiles=64" };
+    const char *sets[] = { "open.parallel.layers_per_ipu=3", "open.parallel.io_tiles=64", "open.parallel.stash_type=fp32" };
     struct result r;
     (void)state;
-    struct validity v = judged(&r, "mlperf-v2.0-closed-bow-pod16-bert-large", sets, 2, true);
-    assert_int_equal(v.open.n, 2);
+    struct validity v = judged(&r, "mlperf-v2.0-closed-bow-pod16-bert-large", sets, 3, true);
+    assert_int_equal(v.open.n, 3);
     assert_string_equal(v.open.items[0].refused, "--set parallel.layers_per_ipu=3: has 1 stage for 8 IPUs a replica; want at least one an IPU");
     assert_true(isnan(v.open.items[0].throughput_ratio) && v.open.items[0].half_width == 0);
     assert_string_equal(v.open.items[1].taken, "0");
     assert_true(v.open.items[1].throughput_ratio > 0);
+    assert_string_equal(v.open.items[2].refused, "workloads/recipes/mlperf-v2.0-closed-bow-pod16-bert-large.ini: stash_type: fp32 is wider than what is "
+                                                 "computed; want fp16 or fp8");
+    arena_free(&a);
+}
+
+/* As written, by default, as the framework's sheet has it, and not at all; also of keys that change nothing here. */
+static void what_is_taken(void **state)
+{
+    const char *sets[] = { "parallel.available_memory=", "open.framework.merge_buffer_bytes=0", "open.framework.steps_per_call=3", "open.data.input_type=fp16",
+                           "open.recipe.approximate=yes", "open.parallel.gradient_accumulation=12", "open.parallel.available_memory=0.3", "open.hosts.steps_per_call=9" };
+    static const char *const taken[] = { "52428800", "72", "uint8", "no", "10", "", "72" };
+    struct result r;
+    (void)state;
+    struct validity v = judged(&r, "mlperf-v2.0-closed-bow-pod16-resnet50", sets, 8, false);
+    assert_int_equal(v.open.n, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(v.open.items[i].taken, taken[i]);
     arena_free(&a);
 }
 
@@ -188,6 +205,9 @@ static void calls_that_nobody_has_set(void **state)
     assert_int_equal(open.open.n, 1);
     assert_string_equal(open.open.items[0].alternative, "7");
     assert_near(open.open.unset_call_share, 0, 0);
+    struct validity sheet = judged(&r, recipe, (const char *[]){ none, "open.framework.steps_per_call=7" }, 2, true);
+    assert_int_equal(sheet.open.n, 1);
+    assert_string_equal(sheet.open.items[0].key, "framework.steps_per_call");
     /* 5.6 % of the step; and 4.6 %, less than a twentieth: the sheet's value is as good as any */
     struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true);
     assert_near(longer.open.unset_call_share, 0.0555, 0.004);
@@ -216,21 +236,23 @@ static void readings_as_text(void **state)
     items[3].fits = false;
     items[5].key = "hosts.steps_per_call";
     items[5].taken = "1";
+    items[3].taken = items[4].taken = "";
     const struct open_readings o = { .items = items, .n = 6, .unset_call_share = 0.693, .unset_taken_from = "tensorflow-1" };
     (void)state;
     char *text = printed(&o);
     assert_string_equal(text,
         "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower; with bf16 as fast\n"
         "  open: data.sequences_per_pack is not stated, taken as fp16; with 2 it is refused: no\n"
-        "  open: parallel.io_tiles is not stated, taken as fp16; with fp32 4.6 % faster (does not fit); with fp32, not simulated\n"
+        "  open: parallel.io_tiles is not stated, none is taken; with fp32 4.6 % faster (does not fit); with fp32, not simulated\n"
         "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call: 230 % faster; "
         "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\n");
     free(text);
-    json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 2 }), not_set_json(&o));
+    json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), not_set_json(&o));
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text,
         "[[{\"key\":\"precision.partials\",\"taken\":\"fp16\",\"alternative\":\"bf16\",\"throughput_ratio\":1.0004,\"fits\":true,\"refused\":null},"
-        "{\"key\":\"data.sequences_per_pack\",\"taken\":\"fp16\",\"alternative\":\"2\",\"throughput_ratio\":null,\"fits\":null,\"refused\":\"no\"}],"
+        "{\"key\":\"data.sequences_per_pack\",\"taken\":\"fp16\",\"alternative\":\"2\",\"throughput_ratio\":null,\"fits\":null,\"refused\":\"no\"},"
+        "{\"key\":\"parallel.io_tiles\",\"taken\":null,\"alternative\":\"fp32\",\"throughput_ratio\":1.0462,\"fits\":false,\"refused\":null}],"
         "[{\"key\":\"hosts.steps_per_call\",\"taken\":\"1\",\"from\":\"tensorflow-1\",\"share_of_step\":0.693,\"remedy\":\"hosts.steps_per_call is not set: "
         "give the steps of a call as the program has them, in [hosts] or with --set hosts.steps_per_call=STEPS\"}]]");
     free(text);
@@ -239,7 +261,7 @@ static void readings_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quantiles_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(slower_readings_widen_downwards),
-    cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(calls_that_nobody_has_set),
+    cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
     cmocka_unit_test(readings_as_text),
 };
 

@@ -191,7 +191,8 @@ static bool check_required(const struct recipe *r, struct err *err)
     return true;
 }
 
-bool recipe_check_sense(const struct recipe *r, struct err *err)
+/* What no single key can show. */
+static bool check_sense(const struct recipe *r, struct err *err)
 {
     struct err unknown = { "" };
     if (!r->model_family && !workload_find(r->workload, &unknown))
@@ -228,7 +229,7 @@ static void start_recipe(struct recipe *r, const struct ini_file *f)
 static bool read_recipe(struct recipe *out, const struct ini_file *f, struct arena *a, struct err *err)
 {
     start_recipe(out, f);
-    if (!read_entries(out, a, err) || !check_required(out, err) || !recipe_check_sense(out, err) || !recipe_read_open(out, a, err))
+    if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err) || !recipe_read_open(out, a, err))
         return false;
     out->model_family = workload_find(out->workload, NULL);
     if (out->model_family && out->model_family->traits & IS_FILE)
@@ -281,7 +282,7 @@ static bool read_overridden(struct recipe *out, const struct recipe_file *file, 
         if (shapes_all || !(key ? field_set(out, &key->field, e->value, "", NULL) : read_other(out, e, a, NULL)))
             return false;
     }
-    return recipe_check_sense(out, NULL) && recipe_read_open(out, a, NULL);
+    return check_sense(out, NULL) && recipe_read_open(out, a, NULL);
 }
 
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,

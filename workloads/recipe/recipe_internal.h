@@ -21,7 +21,6 @@ bool recipe_takes_fault(const char *key);
 bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps matters: it trains, and to no given end */
 bool recipe_may_converge(const struct recipe *r);       /* it trains what MLPerf has reference points of */
 bool recipe_is_packed(const struct recipe *r);          /* more than one sequence a row */
-bool recipe_check_sense(const struct recipe *r, struct err *err);       /* what no single key can show */
 bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* after all other entries */
 /* Where an entry stands: "--set section.key=value", or file and line. */
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);
