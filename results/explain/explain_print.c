@@ -10,7 +10,7 @@
 
 enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 
-static const double LEFT_SHOWN = 0.01;          /* of the time per sample */
+static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* of the time per sample */
 
 static double share_of(const struct cost *c, const struct cost *of)
 {
@@ -57,11 +57,16 @@ static bool is_choice(const struct input *in)
     return strncmp(in->name, "data.", strlen("data.")) != 0 && strncmp(in->name, "training.", strlen("training.")) != 0;
 }
 
+static bool helps(const struct move *m)
+{
+    return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
+}
+
 static const struct move *best_move(const struct explanation *e, bool of_recipe)
 {
     for (size_t i = 0; i < e->moves.n; i++) {
         const struct move *m = &e->moves.items[i];
-        if (!m->refused && m->relative < -0.0005 && m->input->of_recipe == of_recipe && is_choice(m->input) && (m->fits || !e->result->fits))
+        if (helps(m) && m->input->of_recipe == of_recipe && (m->fits || !e->result->fits))
             return m;
     }
     return NULL;
@@ -171,7 +176,7 @@ static void print_moves(FILE *f, const struct explanation *e)
     fprintf(f, "\none value changed, simulated again                    time per sample    step\n");
     for (size_t i = 0; i < e->moves.n && shown < MOVES_SHOWN; i++) {
         const struct move *m = &e->moves.items[i];
-        if (m->refused || !is_choice(m->input) || m->relative > 0)
+        if (!helps(m))
             continue;
         char text[80];
         snprintf(text, sizeof text, "%s %s -> %s", m->input->name, m->input->value, m->to);
