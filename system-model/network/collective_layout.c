@@ -59,10 +59,10 @@ static bool check_ranks(const struct topology *t, const struct collective_reques
     return true;
 }
 
-/* Has the group these domains, and in each the same positions, as many as group 0 has? */
+/* Has the group these domains, and in each the same positions? Those are as many as group 0 has, as the ranks of each group are. */
 static bool is_alike(const struct layout *at, const struct place *places, uint32_t n)
 {
-    if (n != at->n_domains || n_bits(places[0].positions) != at->n_local)
+    if (n != at->n_domains)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (places[i].domain != at->places[i].domain || places[i].positions != places[0].positions)

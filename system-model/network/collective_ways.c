@@ -132,7 +132,7 @@ static void keep_exchange(struct way_exchange *x, const struct topology *t, cons
         while (k < x->n_rates && x->rates[k].bytes_per_s != bytes_per_s)
             k++;
         if (k == x->n_rates)
-            x->rates[x->n_rates++] = (struct way_rate){ bytes_per_s, 0 };
+            x->rates[x->n_rates++] = (struct way_rate){ .bytes_per_s = bytes_per_s };
         x->rates[k].most_flows = max_u32(x->rates[k].most_flows, (uint32_t)flows->items[i].bytes);
     }
     struct way_rate *few = ARENA_ARRAY(a, struct way_rate, x->n_rates);         /* links are many, their rates few */

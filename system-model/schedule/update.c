@@ -393,15 +393,19 @@ static bool merge_collectives(struct builder *b)
 
 /* ---- streaming memory --------------------------------------------------------------------------- */
 
-static double ipu_streamed_bytes(const struct plan *p, uint32_t ipu)
+/* Of the IPU that streams most. Chains of one IPU come together. */
+static double most_streamed_bytes(const struct plan *p)
 {
-    double n = 0;
+    double n = 0, most = 0;
     for (uint32_t i = 0; i < p->update.n_chains; i++) {
         const struct update_chain *c = &p->update.chains[i];
-        if (c->ipu == ipu && is_streamed(&p->options, c->n_elements))
+        if (i == 0 || c->ipu != c[-1].ipu)
+            n = 0;
+        if (c->ipu != ALL_IPUS && is_streamed(&p->options, c->n_elements))
             n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? shard_replicas(p) : 1);
+        most = fmax(most, n);
     }
-    return n * p->options.optimizer.state_bytes_per_param;
+    return most * p->options.optimizer.state_bytes_per_param;
 }
 
 static bool has_streaming(const struct plan *p, struct err *err)
@@ -416,10 +420,7 @@ static bool has_streaming(const struct plan *p, struct err *err)
 static bool check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
-    double most = 0;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
-        most = fmax(most, ipu_streamed_bytes(p, i));
-    double wanted = most * (double)sharing_ipus(p, m->ipus_per_board);
+    double wanted = most_streamed_bytes(p) * (double)sharing_ipus(p, m->ipus_per_board);
     if (wanted > (double)m->streaming_bytes)
         return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
                          "shard it (parallel.rts=yes) or use more IPUs a replica",

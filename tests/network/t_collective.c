@@ -480,6 +480,32 @@ static void the_same_flows_at_once_and_link_by_link(void **state)
     arena_free(&a);
 }
 
+/* Two flows from IPU 0 to 4, one each from 8 to 12 and from 16 to 20: or one of the first and two of a later domain, in two orders. Two rails are taken one
+ * after the other, and two flows meet on each. */
+static void flows_meet_in_a_later_domain_too(void **state)
+{
+    static const uint32_t ends[][4][2] = { { { 0, 4 }, { 0, 4 }, { 8, 12 }, { 16, 20 } }, { { 0, 4 }, { 8, 12 }, { 8, 12 }, { 16, 20 } },
+                                           { { 0, 4 }, { 8, 12 }, { 16, 20 }, { 8, 12 } } };
+    static const double by_flows[] = { 0, 1.26e6, 2.52e6 };
+    (void)state;
+    struct machine m = toy_machine(24, 8, DOMAIN_TORUS, GATEWAY_SWITCHED);
+    struct topology t = build(&m, NULL);
+    struct collective_ways ways = collective_ways_new(&a);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct ends e = ends_new(4, &a);
+        const struct step_way *way;
+        for (size_t k = 0; k < 4; k++)
+            add_ends(&e, ends[i][k][0], ends[i][k][1]);
+        e.link_by_link = true;
+        assert_true(step_way_find(&way, &ways, &t, &e, &a, &err));
+        assert_int_equal(way->n_exchanges, 2);
+        assert_int_equal(way->n_links, 6);
+        assert_int_equal(way->most_flows, 2);
+        assert_near(step_way_time_s(way, by_flows), 2 * (0.11e-6 + 2e-4), 1e-15);
+    }
+    arena_free(&a);
+}
+
 /* Three domains of eight, alike or one of them with a rail cut: whatever is in one domain and again in the next, all links of all flows count,
  * each as often as a flow takes it. */
 static void all_flows_of_a_step_count(void **state)
@@ -627,7 +653,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
     cmocka_unit_test(copies_round_a_torus_go_link_by_link), cmocka_unit_test(steps_between_domains_are_one_exchange),
-    cmocka_unit_test(the_same_flows_at_once_and_link_by_link),
+    cmocka_unit_test(the_same_flows_at_once_and_link_by_link), cmocka_unit_test(flows_meet_in_a_later_domain_too),
         cmocka_unit_test(steps_between_domains_are_one_exchange), cmocka_unit_test(uneven_domains_by_hand),
     cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(groups_in_domains_of_their_own), cmocka_unit_test(all_flows_of_a_step_count),
     cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),

@@ -132,6 +132,29 @@ static void streamed_state_must_fit_the_memory(void **state)
     stop(&y);
 }
 
+/* Of 4 IPUs a board has room for four times what IPU 0 streams, which has the word table: each tensor's shard on 4 replicas, of those that are not too small. */
+static void the_ipu_with_most_state_counts(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    assert_true(build(&y, &p) && p.options.optimizer_place == OPTIMIZER_STREAMING && p.options.n_replicas == 4 && p.options.ipus_per_replica == 4);
+    uint64_t first = 0, last = 0;
+    for (uint32_t i = 0; i < p.update.n_chains; i++) {
+        const struct update_chain *c = &p.update.chains[i];
+        uint64_t part = c->n_tensors * (c->steps->sharded ? (c->n_elements + 3) / 4 : c->n_elements);
+        first += c->ipu == 0 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
+        last += c->ipu == 3 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
+    }
+    assert_true(first > last && last > 0);
+    y.sim.machine->streaming_bytes = (uint64_t)(4 * first * y.opt.optimizer.state_bytes_per_param);
+    assert_true(build(&y, &p));
+    y.sim.machine->streaming_bytes--;
+    assert_false(build(&y, &p));
+    stop(&y);
+}
+
 /* IPU 0 has the heads as well and a share of its own; the third has no layer with less than it asks for. */
 static void what_was_planned_again_is_told_by_ipu(void **state)
 {
@@ -645,7 +668,7 @@ static void checkpoints_are_those_named_now(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
-    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(what_was_planned_again_is_told_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
+    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(what_was_planned_again_is_told_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
     cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
