@@ -51,10 +51,14 @@ static void print_bound(FILE *f, const struct explanation *e)
     fputc('\n', f);
 }
 
-/* [data] and [training] say what is to be learnt, not how fast: no help comes from changing them. */
+/* What is to be learnt, and which steps are measured, is not how fast it goes: no help comes from changing that. */
 static bool is_choice(const struct input *in)
 {
-    return strncmp(in->name, "data.", strlen("data.")) != 0 && strncmp(in->name, "training.", strlen("training.")) != 0;
+    static const char *const given[] = { "data.", "training.", "hosts.timed_steps" };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (strncmp(in->name, given[i], strlen(given[i])) == 0)
+            return false;
+    return true;
 }
 
 static bool helps(const struct move *m)

@@ -548,17 +548,20 @@ static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
     sim->plan.memory = counted;
 }
 
-/* Moves of a made-up value of the recipe, of the machine and of the data, none of which is to be changed: 300, 250, ... us of a sample less. */
+/* Moves of a made-up value of the recipe, of the machine, and of the data, the task and the measurement, which are not to be changed: 300, 250, ...
+ * us of a sample less. */
 static void what_helps_by_hand(void **state)
 {
     static const struct input own = { .name = "parallel.own", .value = "1", .unit = "", .of_recipe = true },
                               sheet = { .name = "machine.sheet", .value = "2", .unit = "", .path = "here", .line = 5 },
                               data = { .name = "data.set", .value = "3", .unit = "", .of_recipe = true },
-                              task = { .name = "training.task", .value = "4", .unit = "", .of_recipe = true };
+                              task = { .name = "training.task", .value = "4", .unit = "", .of_recipe = true },
+                              measured = { .name = "hosts.timed_steps", .value = "6", .unit = "", .of_recipe = true };
     struct move moves[] = {
         { &own, "70", "no", true, 0.5, 0, -0.5, { 0 } }, { &data, "90", NULL, true, 0.6, 0, -0.4, { 0 } }, { &own, "50", NULL, false, 0.7, 0, -0.3, { 0 } },
         { &sheet, "40", NULL, true, 0.75, 0, -0.2, { 0 } }, { &own, "60", NULL, true, 0.875, 0, -0.1, { 0 } }, { &sheet, "30", NULL, true, 1.125, 0, 0.1, { 0 } },
         { &own, "80", NULL, true, 1, 0, -0.00051, { 0 } }, { &own, "20", NULL, true, 1, 0, -0.0005, { 0 } }, { &task, "95", NULL, true, 0.5, 0, -0.9, { 0 } },
+        { &measured, "97", NULL, true, 0.5, 0, -0.8, { 0 } },
     };
     struct simulation sim = {0};
     struct result r = {0};
@@ -569,7 +572,7 @@ static void what_helps_by_hand(void **state)
     run(&sim, &r, q.recipe, NULL);
     explain(&e, &sim, &r, &q, &a);
     r.step_time_s = 1;
-    e.moves = (struct moves){ .items = moves, .n = 9 };
+    e.moves = (struct moves){ .items = moves, .n = 10 };
     a_tile_of_two_regions(&e, &sim);
     e.bound.least_waiting_share = 0.7448, e.bound.most_waiting_share = 0.7488, e.bound.class_share = 0.62;
     PRINTED(text, explain_print(f, &e));
