@@ -41,7 +41,7 @@ struct podbench_result {
 /* Simulates a recipe, by id or path, with overrides as --set takes them. 0: done; else podbench_message says why not. */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
-/* The same as the JSON object of `podbench run --format json`; NULL: failed. Free it with free(). */
+/* The same as the JSON object of `podbench run --format json`, but for validity, energy and money; NULL: failed. Free it with free(). */
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets);
 
 #ifdef __cplusplus
