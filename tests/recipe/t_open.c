@@ -47,12 +47,16 @@ static const char *recipe_with(const char *lines)
 static void overrides_settle(void **state)
 {
     (void)state;
-    char *path = arena_strdup(&a, recipe_with("precision.partials = fp32\nparallel.io_tiles = 32 | 64\n"));
+    char *path = arena_strdup(&a, recipe_with("precision.partials = fp32\nparallel.io_tiles = 32\t|\t64\n"));
     assert_string_equal(readings(path, NULL, 0), "precision.partials=fp32;parallel.io_tiles=32;parallel.io_tiles=64;");
     assert_string_equal(readings(path, (const char *[]){ "precision.partials=fp32" }, 1), "parallel.io_tiles=32;parallel.io_tiles=64;");
     assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=48" }, 1), "precision.partials=fp32;");
     assert_string_equal(readings(path, (const char *[]){ "open.precision.partials=" }, 1), "parallel.io_tiles=32;parallel.io_tiles=64;");
     assert_string_equal(readings(path, (const char *[]){ "open.parallel.io_tiles=16" }, 1), "precision.partials=fp32;parallel.io_tiles=16;");
+    /* taken away: the default holds; what is open again after that is open */
+    assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=" }, 1), "precision.partials=fp32;");
+    assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=", "open.parallel.io_tiles=16" }, 2), "precision.partials=fp32;parallel.io_tiles=16;");
+    assert_string_equal(readings("vendor-bow-pod16-bert-large-ph1-pytorch", (const char *[]){ "hosts.timed_steps=" }, 1), "");
     arena_free(&a);
 }
 

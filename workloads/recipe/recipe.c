@@ -81,7 +81,7 @@ static const char *slice(const char *text, size_t n, struct arena *a)
     return memcpy(arena_alloc(a, n + 1), text, n);
 }
 
-/* "section.key=value" replaces what the file says, or adds to it; "section.key=" takes the key away. */
+/* "section.key=value" replaces what the file says, or adds to it; "section.key=" takes the key away, and its readings, as what holds then is settled. */
 static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
@@ -92,6 +92,7 @@ static bool override(struct overridden *o, const char *text, struct arena *a, st
     struct ini_file *f = &o->f;
     if (!*e.value) {
         drop_entry(o, e.section, e.key);
+        drop_entry(o, "open", slice(text, (size_t)(equals - text), a));
         return true;
     }
     drop_rivals(o, &e);

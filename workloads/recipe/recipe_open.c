@@ -12,11 +12,13 @@
 
 #include <string.h>
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 static const char *slice(const char *from, const char *end, struct arena *a)
 {
-    while (from < end && *from == ' ')
+    while (from < end && is_blank(*from))
         from++;
-    while (from < end && end[-1] == ' ')
+    while (from < end && is_blank(end[-1]))
         end--;
     return memcpy(arena_alloc(a, (size_t)(end - from) + 1), from, (size_t)(end - from));
 }
