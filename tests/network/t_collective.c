@@ -283,6 +283,21 @@ static void methods_are_chosen_by_size_and_shape(void **state)
     }
 }
 
+/* Two IPUs side by side have one ring; three choose by size. */
+static void the_fewest_that_choose(void **state)
+{
+    static const struct { uint32_t n_ranks; double bytes; enum collective_method want; } cases[] = {
+        { 2, 1245183, METHOD_RING }, { 2, 1245184, METHOD_RING }, { 3, 1245183, METHOD_MEET_IN_MIDDLE }, { 3, 1245184, METHOD_BIDIRECTIONAL_RING },
+    };
+    const uint32_t ranks[3] = { 0, 1, 2 };
+    (void)state;
+    struct topology t = build(load("ipu-m2000"), NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(run(&t, (struct collective_request){ .kind = COLLECTIVE_REDUCE_SCATTER, .ranks = ranks, .n_groups = 1, .n_ranks = cases[i].n_ranks,
+                                                              .bytes = cases[i].bytes }).method, cases[i].want);
+    arena_free(&a);
+}
+
 /* Two ranks of the first domain, in a program of so many IPUs: a step's sync holds all of these, links and sums do not change. */
 static void a_sync_holds_the_whole_program(void **state)
 {
@@ -651,7 +666,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ring_of_three), cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone), cmocka_unit_test(large_vectors_reach_everyone_link_by_link),
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
-    cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
+    cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program), cmocka_unit_test(the_fewest_that_choose),
     cmocka_unit_test(copies_round_a_torus_go_link_by_link), cmocka_unit_test(steps_between_domains_are_one_exchange),
     cmocka_unit_test(the_same_flows_at_once_and_link_by_link), cmocka_unit_test(flows_meet_in_a_later_domain_too),
         cmocka_unit_test(steps_between_domains_are_one_exchange), cmocka_unit_test(uneven_domains_by_hand),

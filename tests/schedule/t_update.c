@@ -61,6 +61,29 @@ static void copies_have_moments(void **state)
     stop(&y);
 }
 
+/* Of two layers on other IPUs that read the word table each has a copy that is updated. */
+static void every_copy_is_updated(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t table = y.sim.recipe.model.vocabulary * 1024;
+    y.opt.n_stages = 0;
+    assert_true(build(&y, &p) && y.sim.compiler->n_tied == 1);
+    struct tied_use uses[] = { { p.stages[2].first_layer, y.sim.compiler->tied[0].tensor_id }, y.sim.compiler->tied[0] };
+    y.sim.compiler->tied = uses, y.sim.compiler->n_tied = 2;
+    y.opt.framework.sharded_elements = 7;       /* another program than the one that is known */
+    assert_true(build(&y, &p));
+    for (uint32_t ipu = 0; ipu < 4; ipu++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < p.update.n_chains; i++)
+            n += p.update.chains[i].ipu == ipu && p.update.chains[i].n_elements == table ? p.update.chains[i].n_tensors : 0;
+        assert_int_equal(n, ipu != 1);
+    }
+    stop(&y);
+}
+
 /* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. Merged norms are of
  * the widest. */
 static void tensors_in_order(void **state)
@@ -567,7 +590,7 @@ static void the_arithmetic_is_as_wide_as_a_moment(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(copies_have_moments), cmocka_unit_test(tensors_in_order),
+    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(copies_have_moments), cmocka_unit_test(every_copy_is_updated), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers),
