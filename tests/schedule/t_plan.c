@@ -148,7 +148,7 @@ static void the_ipu_with_most_state_counts(void **state)
         last += c->ipu == 3 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
     }
     assert_true(first > last && last > 0);
-    y.sim.machine->streaming_bytes = (uint64_t)(4 * first * y.opt.optimizer.state_bytes_per_param);
+    y.sim.machine->streaming_bytes = (uint64_t)((double)(4 * first) * y.opt.optimizer.state_bytes_per_param);
     assert_true(build(&y, &p));
     y.sim.machine->streaming_bytes--;
     assert_false(build(&y, &p));

@@ -247,6 +247,9 @@ static void readings_as_text(void **state)
         "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call: 230 % faster; "
         "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\n");
     free(text);
+    text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* of two of one key the first alone is there */
+    assert_string_equal(text, "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower\n");
+    free(text);
     json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), not_set_json(&o));
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text,
