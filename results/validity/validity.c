@@ -111,10 +111,12 @@ static void take_interval(struct validity *v)
     v->high = v->throughput * exp(x.high);
 }
 
+static bool has_interval(const struct validity *v) { return v->high > 0; }
+
 void validity_read(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct question *q, struct arena *a)
 {
     open_readings_try(&v->open, by, as_asked, q, a);
-    if (v->high > 0)
+    if (has_interval(v))
         take_interval(v);
 }
 
@@ -164,7 +166,7 @@ static void print_nearest(FILE *f, const struct validity *v)
 
 void validity_print(FILE *f, const struct validity *v, const struct result *r)
 {
-    if (!(v->high > 0)) {
+    if (!has_interval(v)) {
         fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
         return;
     }
@@ -199,13 +201,13 @@ json_t *validity_json(const struct validity *v)
         json_array_append_new(extrapolates, json_string(v->extrapolates[i]));
     json_object_set_new(o, "of", json_string("throughput_samples_per_s"));
     json_object_set_new(o, "level", json_real(0.9));
-    json_object_set_new(o, "interval_low", v->high > 0 ? json_real(v->low) : json_null());
-    json_object_set_new(o, "interval_high", v->high > 0 ? json_real(v->high) : json_null());
+    json_object_set_new(o, "interval_low", has_interval(v) ? json_real(v->low) : json_null());
+    json_object_set_new(o, "interval_high", has_interval(v) ? json_real(v->high) : json_null());
     json_object_set_new(o, "near", json_boolean(v->near));
     json_object_set_new(o, "nearest", nearest);
     json_object_set_new(o, "extrapolates", extrapolates);
-    json_object_set_new(o, "unlike_share", v->high > 0 ? json_real(v->unlike) : json_null());
-    json_object_set_new(o, "tested_unlike_share", v->high > 0 ? json_real(v->tested_unlike) : json_null());
+    json_object_set_new(o, "unlike_share", has_interval(v) ? json_real(v->unlike) : json_null());
+    json_object_set_new(o, "tested_unlike_share", has_interval(v) ? json_real(v->tested_unlike) : json_null());
     json_object_set_new(o, "open_readings", open_readings_json(&v->open));
     json_object_set_new(o, "not_set", not_set_json(&v->open));
     json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));

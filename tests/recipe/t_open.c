@@ -104,7 +104,7 @@ static void what_is_refused(void **state)
     refuses("framework.merge_buffer_bytes=52428800", "'52428800' is the reading that is taken; name another, or take the line out");
     refuses("framework.merge_buffer_bytes=5.2428800e7", "'5.2428800e7' is the reading that is taken; name another, or take the line out");
     refuses("parallel.micro_batch=21|23|21", "'21' stands there twice");
-    refuses("parallel.micro_batch=21|23|021", "'021' stands there twice");                                                /* another text of the same */
+    refuses("parallel.micro_batch=21|23|023", "'023' stands there twice");                                                /* another text of the same */
     refuses("hosts.steps_per_call=7|1e1|70e-1", "'70e-1' stands there twice");
     refuses("parallel.micro_batch=21|", "names an empty reading; want values with | between them");
     refuses("parallel.micro_batch=21||23", "names an empty reading; want values with | between them");
