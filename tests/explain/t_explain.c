@@ -611,9 +611,10 @@ static void what_a_recipe_leaves_to_a_sheet(void **state)
                               sheet = { .name = "machine.sheet", .value = "2", .path = "here", .line = 5, .on_sheet = true },
                               left = { .name = "framework.left", .value = "3", .path = "there", .line = 6, .of_recipe = true, .on_sheet = true },
                               also = { .name = "framework.also", .value = "4", .path = "there", .line = 7, .of_recipe = true, .on_sheet = true },
+                              first = { .name = "framework.first", .value = "6", .path = "there", .line = 9, .of_recipe = true, .on_sheet = true },
                               same = { .name = "framework.same", .value = "5", .path = "there", .line = 8, .of_recipe = true, .on_sheet = true };
     struct move moves[] = {
-        { &own, "70", NULL, true, 0.5, 0, -0.5, { 0 } }, { &sheet, "80", NULL, true, 0.6, 0, -0.4, { 0 } }, { &left, "50", NULL, true, 1.3, 0, 0.3, { 0 } },
+        { &first, "60", NULL, true, 0.4, 0, -0.6, { 0 } }, { &own, "70", NULL, true, 0.5, 0, -0.5, { 0 } }, { &sheet, "80", NULL, true, 0.6, 0, -0.4, { 0 } }, { &left, "50", NULL, true, 1.3, 0, 0.3, { 0 } },
         { &left, "51", NULL, true, 0.8, 0, -0.2, { 0 } }, { &also, "40", NULL, false, 0.99, 0, -0.01, { 0 } }, { &same, "30", NULL, true, 1, 0, 0.0099, { 0 } },
         { &same, "20", "no", true, 1, 0, 0.7, { 0 } },
     };
@@ -625,10 +626,11 @@ static void what_a_recipe_leaves_to_a_sheet(void **state)
     (void)state;
     run(&sim, &r, q.recipe, NULL);
     explain(&e, &sim, &r, &q, &a);
-    e.moves = (struct moves){ .items = moves, .n = 7 };
+    e.moves = (struct moves){ .items = moves, .n = 8 };
     e.inputs = (struct inputs){ .items = (struct input[]){ own, sheet, left }, .n = 3 };
     PRINTED(text, explain_print(f, &e));
     assert_string_equal(strstr(text, "\nnot said"), "\nnot said by the recipe: as the framework's sheet has it, and the most that another value would do\n"
+                                                    "  framework.first = 6; 60: -60.0 % (there:9)\n"
                                                     "  framework.left = 3; 50: +30.0 % (there:6)\n"
                                                     "  framework.also = 4; 40: -1.0 % (there:7)\n");
     free(text);

@@ -348,6 +348,9 @@ static void a_call_by_hand(void **state)
     y.opt.timed_steps = 11;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9 / 11, 2e-3 * fetch_s);
+    y.opt.timed_steps = 1;
+    assert_true(build(&y, &p));
+    assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9, 2e-2 * fetch_s);
     y.opt.framework.host_data = HOST_DATA_IN_CALL;
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* no loader */
