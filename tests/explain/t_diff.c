@@ -213,14 +213,18 @@ static void faults_are_compared(void **state)
 /* What hosts.steps_per_call settles is told once; given by A alone, what the framework has instead may be another's. */
 static void steps_of_a_call_are_told_once(void **state)
 {
-    const char *set = "hosts.steps_per_call=7";
-    struct question by_framework = ask("vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0), by_recipe = ask("vendor-bow-pod16-bert-large-ph1-tf1", &set, 1);
+    const char *set = "hosts.steps_per_call=7", *all = "hosts.steps_per_call=0";
+    struct question by_framework = ask("vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0), by_recipe = ask("vendor-bow-pod16-bert-large-ph1-tf1", &set, 1),
+                    in_one_call = ask("vendor-bow-pod16-bert-large-ph1-tf1", &all, 1);
     struct diff d;
     (void)state;
     assert_true(diff_simulations(&d, &by_framework, &by_recipe, &a, &err));
     assert_int_equal(d.n, 1);
     assert_string_equal(d.causes[0].what, "hosts.steps_per_call not given -> 7");
     assert_true(d.causes[0].change.step_ps < 0);
+    assert_true(diff_simulations(&d, &by_framework, &in_one_call, &a, &err));
+    assert_int_equal(d.n, 1);
+    assert_string_equal(d.causes[0].what, "hosts.steps_per_call not given -> 0");
     assert_true(diff_simulations(&d, &by_recipe, &by_framework, &a, &err));
     assert_int_equal(d.n, 2);
     assert_string_equal(d.causes[1].what, "framework.steps_per_call 7 -> 1");

@@ -164,6 +164,7 @@ static void first_steps_matter(void **state)
         { "hosts.timed_steps=9", HOST_DATA_AHEAD, false }, { "hosts.timed_steps=9", HOST_DATA_IN_CALL, true },
         { "hosts.timed_steps=9 training.epochs=2 data.samples_per_epoch=5000", HOST_DATA_AHEAD, true },
         { "hosts.timed_steps=9 training.samples_to_converge=7e6", HOST_DATA_AHEAD, true }, { "hosts.timed_steps=9 training.converge=model", HOST_DATA_AHEAD, true },
+        { "hosts.timed_steps=9 recipe.mode=infer", HOST_DATA_AHEAD, true },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
