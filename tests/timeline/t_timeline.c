@@ -374,8 +374,11 @@ static void totals_are_those_of_the_spans(void **state)
         for (uint32_t r = 0; r < y.timeline.n_rows; r++)
             assert_memory_equal(&totals.rows[r].spent, &y.timeline.rows[r].spent, sizeof totals.rows[r].spent);
         first_cycles = i ? first_cycles : totals.step_cycles;
-        if (slowdowns[i] == 2)
+        assert_int_equal(totals.rows[0].slow_cycles, 0);
+        if (slowdowns[i] == 2) {
             assert_int_equal(totals.step_cycles, first_cycles + 51);
+            assert_int_equal(totals.rows[1].slow_cycles, 51);
+        }
         arena_free(&y.arena);
     }
 }
