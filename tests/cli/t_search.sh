@@ -13,6 +13,12 @@ swept=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "throughput_sam
                  NR > 1 && $s == "fits" && $g >= 4864 && $g <= 5376 && $t > m { m = $t } END { printf "%.6g", m }' "$work/out")
 awk -v a="$best" -v b="$swept" 'BEGIN { exit !(b > 0 && a >= b * 0.99999) }'
 result $? "nothing that a sweep finds is better" "search $best, sweep $swept"
+trusted() { sed -n 's/^trust: \([^)]*)\).*/\1/p; /^  open: /p' "$work/out"; }
+run search $resnet $space $fixed --set open.precision.partials=fp32
+settings=$(sed -n '/^best/,/^why/s/^  *--set/--set/p' "$work/out") found=$(trusted)
+run run $resnet $settings --set open.precision.partials=fp32
+[ "$(trusted)" = "$found" ] && [ "$(echo "$found" | wc -l)" = 2 ]
+result $? "readings are those of the best that was found" "$found, run alone $(trusted)"
 run search $resnet $space $fixed --format json
 grep -q '"exact": true' "$work/out" && grep -q '"pareto_front": \[' "$work/out" && grep -q '"validity": {' "$work/out"
 result $? "json says the best, the front and how far to trust it"
