@@ -26,6 +26,12 @@ run run vendor-bow-pod16-efficientnet-b4-g16-tf1
 gives 0 'NOTHING NEAR IS PUBLISHED, AND NOTHING OF THIS KIND: the interval is a guess' "nothing near is said plainly"
 run run $resnet --set machine.clock_hz=1.4e9
 gives 0 'beyond everything published: machine.clock_hz' "a changed sheet value is outside everything published"
+readings() { sed -n 's/^trust: \([^)]*)\).*/\1/p; /^  open: /p' "$work/out"; }
+run run $resnet --set open.precision.partials=fp32
+folded=$(readings)
+run run $resnet --set open.precision.partials=fp32 --unfolded
+[ "$(readings)" = "$folded" ] && echo "$folded" | grep -q "with fp32 [0-9.]* % slower"
+result $? "readings are simulated where every replica is" "$(readings)"
 run run mlperf-v2.0-closed-bow-pod64-bert-large --set data.sequence_length=1 --format json
 json 'abs($o->{validity}{from_fitted_share} + $o->{validity}{from_assumed_share} + $o->{validity}{from_sourced_share} - 1) < 1e-9
     && $o->{validity}{from_fitted_share} > 0.2 && $o->{validity}{from_assumed_share} > 0.5'
