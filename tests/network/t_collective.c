@@ -617,11 +617,13 @@ static void bad_requests_are_refused(void **state)
         assert_false(collective_run(&c, &t, &bad[i].r, &a, &err));
         assert_string_equal(err.msg, bad[i].message);
     }
-    const uint32_t uneven[3] = { 0, 1, 64 };
+    const uint32_t uneven[3] = { 0, 1, 64 }, fewer_first[3] = { 0, 64, 65 };
     struct topology large = build(load("ipu-pod128"), NULL);
     struct collective_request broadcast = { .kind = COLLECTIVE_ALL_GATHER, .method = METHOD_BROADCAST, .ranks = uneven, .n_groups = 1, .n_ranks = 3, .bytes = 4 };
     assert_false(collective_run(&c, &large, &broadcast, &a, &err));
     assert_string_equal(err.msg, "all-gather: broadcast wants as many ranks of each group in every domain of ipu-pod128");
+    broadcast.ranks = fewer_first;
+    assert_false(collective_run(&c, &large, &broadcast, &a, &err));
     arena_free(&a);
 }
 
