@@ -253,11 +253,35 @@ static void tables_as_wide_as_may_be(void **state)
     }
 }
 
+/* Of each type: what it reads, and the same as it is written. */
+static void fields_are_written_as_they_are_read(void **state)
+{
+    struct record { uint64_t most; const char *words; uint32_t count; double part; bool flag; int choice; } r = {0};
+    static const char *const colours[] = { "red", "green", "blue", NULL };
+    static const struct { struct field field; const char *empty, *read, *written; } rows[] = {
+        { { .name = "most", .type = FIELD_U64, .offset = offsetof(struct record, most), .max = 1.8e19 }, "0", "012345678901234567", "12345678901234567" },
+        { { .name = "words", .type = FIELD_TEXT, .offset = offsetof(struct record, words) }, "", "3,7,7", "3,7,7" },
+        { { .name = "count", .type = FIELD_U32, .offset = offsetof(struct record, count), .max = 4e9 }, "0", "3000000019", "3000000019" },
+        { { .name = "part", .type = FIELD_F64, .offset = offsetof(struct record, part), .max = 9 }, "0", "23456789.0125e-7", "2.34567890125" },
+        { { .name = "flag", .type = FIELD_BOOL, .offset = offsetof(struct record, flag) }, "no", "yes", "yes" },
+        { { .name = "choice", .type = FIELD_CHOICE, .offset = offsetof(struct record, choice), .choices = colours }, "red", "blue", "blue" },
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(field_text(&rows[i].field, &r, &a), rows[i].empty);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(field_set(&r, &rows[i].field, rows[i].read, rows[i].field.name, NULL));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(field_text(&rows[i].field, &r, &a), rows[i].written);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_takes_rows_of_one_value),
     cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses),
     cmocka_unit_test(tables_are_as_libcsv_has_them), cmocka_unit_test(ini_reads_indented_lines_apart),
     cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be),
-    cmocka_unit_test(tables_as_wide_as_may_be),
+    cmocka_unit_test(tables_as_wide_as_may_be), cmocka_unit_test(fields_are_written_as_they_are_read),
 };
 TAP_MAIN(tests)
