@@ -43,7 +43,7 @@ static double seconds(const struct machine *m, double cycles)
 
 /* Sums over all IPUs can pass 64 bits, so the upper and the lower half of each number are summed apart: whole numbers, the
  * same folded and unfolded. */
-static void fill_breakdown(struct result *r, const struct timeline *t)
+void step_breakdown(double *part_s, const struct timeline *t)
 {
     uint64_t upper[N_PARTS] = {0}, lower[N_PARTS] = {0}, n_ipus = 0;
     for (uint32_t i = 0; i < t->n_rows; i++) {
@@ -54,7 +54,7 @@ static void fill_breakdown(struct result *r, const struct timeline *t)
         }
     }
     for (int k = 0; k < N_PARTS; k++)
-        r->breakdown_s[k] = seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
+        part_s[k] = seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
 }
 
 _Static_assert((int)COMPUTE_FP16 == (int)TYPE_FP16 && (int)COMPUTE_FP32 == (int)TYPE_FP32 && (int)COMPUTE_FP8 == (int)TYPE_FP8,
@@ -102,7 +102,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     if (rec->mode == MODE_INFER)
         r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
     fill_memory(r, p);
-    fill_breakdown(r, t);
+    step_breakdown(r->breakdown_s, t);
     fill_energy(r, rec, m);
     fill_utilisation(r, rec, t);
 }

@@ -46,6 +46,8 @@ void simulation_free(struct simulation *sim);       /* and its simulator, where 
 /* Every sheet that the simulation read, outermost first; returns how many. */
 enum { MAX_SHEETS = 8 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
+/* Seconds of a step by what they are spent on, mean of the IPUs: N_PARTS of them, which sum to the step. */
+void step_breakdown(double *part_s, const struct timeline *t);
 /* The ratios of one step; how long the training takes is not filled in. */
 void result_of_step(struct result *out, const struct recipe *recipe, const struct timeline *t);
 

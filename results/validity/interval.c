@@ -130,16 +130,11 @@ struct spread spread_of(const struct references *r, const char *without, struct 
     return s;
 }
 
-double spread_half_width_from(const struct spread *s, const struct references *r, const struct apart *apart)
+struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart)
 {
     struct about x = about(r, apart);
     double size = size_of(s, &x);
-    return size > 0 ? s->quantile * size + added_to(s, &x) : 0;
-}
-
-double spread_unlike_from(const struct references *r, const struct apart *apart)
-{
-    return about(r, apart).unlike;
+    return (struct expected_error){ size > 0 ? s->quantile * size + added_to(s, &x) : 0, x.unlike };
 }
 
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
@@ -149,7 +144,7 @@ double spread_half_width(const struct spread *s, const struct references *r, con
         apart[i] = property_apart(at, &r->items[i].at);
         apart[i].distance = is_left_out(&r->items[i], out) ? INFINITY : apart[i].distance;
     }
-    return spread_half_width_from(s, r, apart);
+    return spread_expect(s, r, apart).half_width;
 }
 
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch)

@@ -20,11 +20,11 @@ struct track_record { struct references references; struct spread spread; };
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: throughput x exp(+-this). */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out);
-/* The same from how far each reference is, infinite where it is left out. */
-double spread_half_width_from(const struct spread *s, const struct references *r, const struct apart *apart);
-/* The part of the step that is spent on other things than in the references about it, 0 to 0.99. */
-double spread_unlike_from(const struct references *r, const struct apart *apart);
-/* The same as one standard deviation of the logarithm of a normal error; group: left out, as an unknown one would be (NULL: none). 0: there
+/* The same from how far each reference is, infinite where it is left out; and the part of the step that is spent on other things than in the
+ * references about it, 0 to 0.99. */
+struct expected_error { double half_width, unlike; };
+struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart);
+/* The half width as one standard deviation of the logarithm of a normal error; group: left out, as an unknown one would be (NULL: none). 0: there
  * is nothing to judge by. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FAMILY, MODE, WORKLOAD, CHIP, FRAMEWORK, COMPUTE, IPUS, WIDTH, MICRO_BATCH, GLOBAL_BATCH, SEQUENCE, SHARES };
+enum { FAMILY, MODE, WORKLOAD, CHIP, FRAMEWORK, COMPUTE, IPUS, WIDTH, MICRO_BATCH, GLOBAL_BATCH, SEQUENCE, SHARES, SHARES_WEIGHT = 2 };
 const struct property properties[] = {
     [FAMILY]       = { "family", PROPERTY_NAME, 4, "family of models" },
     [MODE]         = { "mode", PROPERTY_NAME, 4, "train or infer" },
@@ -24,13 +24,13 @@ const struct property properties[] = {
     [MICRO_BATCH]  = { "micro_batch", PROPERTY_COUNT, 0.25, "samples" },
     [GLOBAL_BATCH] = { "global_batch", PROPERTY_COUNT, 0.25, "samples, packs or utterances" },
     [SEQUENCE]     = { "sequence_length", PROPERTY_COUNT, 0.5, "tokens or frames; 0: none" },
-    [SHARES + CLASS_COMPUTE]  = { "compute_share", PROPERTY_SHARE, 2, "of the step, mean of the IPUs" },
-    [SHARES + CLASS_EXCHANGE] = { "exchange_share", PROPERTY_SHARE, 2, "on the chip" },
-    [SHARES + CLASS_SYNC]     = { "sync_share", PROPERTY_SHARE, 2, "of the tiles" },
-    [SHARES + CLASS_LINKS]    = { "links_share", PROPERTY_SHARE, 2, "between IPUs" },
-    [SHARES + CLASS_WAITING]  = { "waiting_share", PROPERTY_SHARE, 2, "of other stages or chips" },
-    [SHARES + CLASS_MEMORY]   = { "memory_share", PROPERTY_SHARE, 2, "streaming memory" },
-    [SHARES + CLASS_HOST]     = { "host_share", PROPERTY_SHARE, 2, "input that is not hidden, calls" },
+    [SHARES + CLASS_COMPUTE]  = { "compute_share", PROPERTY_SHARE, SHARES_WEIGHT, "of the step, mean of the IPUs" },
+    [SHARES + CLASS_EXCHANGE] = { "exchange_share", PROPERTY_SHARE, SHARES_WEIGHT, "on the chip" },
+    [SHARES + CLASS_SYNC]     = { "sync_share", PROPERTY_SHARE, SHARES_WEIGHT, "of the tiles" },
+    [SHARES + CLASS_LINKS]    = { "links_share", PROPERTY_SHARE, SHARES_WEIGHT, "between IPUs" },
+    [SHARES + CLASS_WAITING]  = { "waiting_share", PROPERTY_SHARE, SHARES_WEIGHT, "of other stages or chips" },
+    [SHARES + CLASS_MEMORY]   = { "memory_share", PROPERTY_SHARE, SHARES_WEIGHT, "streaming memory" },
+    [SHARES + CLASS_HOST]     = { "host_share", PROPERTY_SHARE, SHARES_WEIGHT, "input that is not hidden, calls" },
 };
 const size_t n_properties = sizeof properties / sizeof *properties;
 enum { N_NAMES = IPUS };                /* names come first, then counts, then shares */
@@ -67,13 +67,12 @@ static uint64_t sequence_length(const struct recipe *r, const struct workload *w
 /* Of the step's time, as a table holds them: four digits, so that a run is no distance from itself. */
 static void fill_shares(double *share, const struct simulation *sim)
 {
-    struct result r;
-    double sum[N_PART_CLASSES] = {0};
-    result_of_step(&r, &sim->recipe, &sim->timeline);
+    double part_s[N_PARTS], sum[N_PART_CLASSES] = {0}, step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
+    step_breakdown(part_s, &sim->timeline);
     for (int k = 0; k < N_PARTS; k++)
-        sum[part_classes[k]] += r.breakdown_s[k];
+        sum[part_classes[k]] += part_s[k];
     for (int k = 0; k < N_PART_CLASSES; k++)
-        share[SHARES + k] = round(1e4 * sum[k] / r.step_time_s) / 1e4;
+        share[SHARES + k] = round(1e4 * sum[k] / step_s) / 1e4;
 }
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)
@@ -125,10 +124,9 @@ struct apart property_apart(const struct properties *x, const struct properties 
         apart.distance += is_same_name(x, y, i) ? 0 : properties[i].weight;
     for (size_t i = N_NAMES; i < SHARES; i++)
         apart.distance += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
-    for (size_t i = SHARES; i < n_properties; i++) {
-        apart.distance += properties[i].weight * fabs(x->share[i] - y->share[i]);
+    for (size_t i = SHARES; i < n_properties; i++)
         apart.unlike += fabs(x->share[i] - y->share[i]) / 2;
-    }
+    apart.distance += SHARES_WEIGHT * 2 * apart.unlike;
     return apart;
 }
 

@@ -130,9 +130,10 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     find_nearest(out, &beside);
     find_extrapolated(out, &beside, sim, a);
     if (by->spread.n_errors >= 2) {
-        out->unlike = spread_unlike_from(references, beside.apart);
+        struct expected_error expected = spread_expect(&by->spread, references, beside.apart);
+        out->unlike = expected.unlike;
         out->tested_unlike = by->spread.unlike;
-        out->half_width = spread_half_width_from(&by->spread, references, beside.apart);
+        out->half_width = expected.half_width;
         take_interval(out);
     }
     out->near = out->same_kind && out->distance <= NEAR_DISTANCE;

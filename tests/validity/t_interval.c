@@ -155,13 +155,13 @@ static void what_is_unlike_is_wider(void **state)
     const struct properties far = spent(0.12, 0.44);
     const double w = p / known, local = (0.04 + 0.02 * w) / (1 + w), unlike = (0.3 + 0.4 * w) / (1 + w);
     const struct apart from[] = { property_apart(&far, &two[0].at), property_apart(&far, &two[1].at) };
-    assert_near(spread_unlike_from(&both, from), unlike, 1e-12);
-    assert_near(spread_half_width_from(&s, &both, from), s.quantile * local * (1 + 1.2 / 0.4) + log(0.9 / (1 - unlike)), 1e-12);
-    assert_near(spread_half_width(&s, &both, &far, &(struct left_out){0}), spread_half_width_from(&s, &both, from), 0);
+    assert_near(spread_expect(&s, &both, from).unlike, unlike, 1e-12);
+    assert_near(spread_expect(&s, &both, from).half_width, s.quantile * local * (1 + 1.2 / 0.4) + log(0.9 / (1 - unlike)), 1e-12);
+    assert_near(spread_half_width(&s, &both, &far, &(struct left_out){0}), spread_expect(&s, &both, from).half_width, 0);
     /* all unlike: a hundredth is alike at least */
     const struct apart nothing[] = { { 3, 1 }, { 3, 1 } };
-    assert_near(spread_unlike_from(&both, nothing), 0.99, 0);
-    assert_near(spread_half_width_from(&s, &both, nothing) - s.quantile * 0.03 * (1 + 3 / 0.4), log(90), 1e-12);
+    assert_near(spread_expect(&s, &both, nothing).unlike, 0.99, 0);
+    assert_near(spread_expect(&s, &both, nothing).half_width - s.quantile * 0.03 * (1 + 3 / 0.4), log(90), 1e-12);
     arena_free(&a);
 }
 
