@@ -47,7 +47,7 @@ void plan_call(struct plan *p)
         s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
         s[CALL_OUTPUTS] = o->n_instances > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
     }
-    if (o->training && o->timed_steps && f->host_data == HOST_DATA_AHEAD)
+    if (o->training && o->timed_steps)
         s[CALL_LOADER] = process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;
     if (o->training && steps > 0)
         s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;

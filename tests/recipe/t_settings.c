@@ -157,20 +157,20 @@ static void idle_by_the_plan(void **state)
     arena_free(&l.a);
 }
 
-/* First steps are timed of a run in training that has no end, and whose loader works ahead. */
+/* First steps are timed of a run in training that has no end. */
 static void first_steps_matter(void **state)
 {
-    static const struct { const char *words; enum host_data host_data; bool idle; } rows[] = {
-        { "hosts.timed_steps=9", HOST_DATA_AHEAD, false }, { "hosts.timed_steps=9", HOST_DATA_IN_CALL, true },
-        { "hosts.timed_steps=9 training.epochs=2 data.samples_per_epoch=5000", HOST_DATA_AHEAD, true },
-        { "hosts.timed_steps=9 training.samples_to_converge=7e6", HOST_DATA_AHEAD, true }, { "hosts.timed_steps=9 training.converge=model", HOST_DATA_AHEAD, true },
-        { "hosts.timed_steps=9 recipe.mode=infer", HOST_DATA_AHEAD, true },
+    static const struct { const char *words; bool idle; } rows[] = {
+        { "hosts.timed_steps=9", false },
+        { "hosts.timed_steps=9 training.epochs=2 data.samples_per_epoch=5000", true },
+        { "hosts.timed_steps=9 training.samples_to_converge=7e6", true }, { "hosts.timed_steps=9 training.converge=model", true },
+        { "hosts.timed_steps=9 recipe.mode=infer", true },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct machine m = { .ipus_per_domain = 64 };
         const struct topology t = { .machine = &m };
-        const struct plan p = { .topology = &t, .options = { .ipus_per_replica = 4, .n_replicas = 17, .framework.host_data = rows[i].host_data } };
+        const struct plan p = { .topology = &t, .options = { .ipus_per_replica = 4, .n_replicas = 17 } };
         const char **unused;
         struct loaded l;
         struct plan_options o;
@@ -182,7 +182,7 @@ static void first_steps_matter(void **state)
             told |= text_is(unused[k], "hosts.timed_steps");
         assert_true(told == rows[i].idle);
         assert_true(recipe_plan_options(&o, &l.r, &l.a, &l.err));
-        assert_int_equal(o.timed_steps, rows[i].idle && rows[i].host_data == HOST_DATA_AHEAD ? 0 : 9);
+        assert_int_equal(o.timed_steps, rows[i].idle ? 0 : 9);
         arena_free(&l.a);
     }
 }

@@ -351,9 +351,10 @@ static void a_call_by_hand(void **state)
     y.opt.timed_steps = 1;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9, 2e-2 * fetch_s);
+    const uint64_t loader = p.call_cycles[CALL_LOADER];
     y.opt.framework.host_data = HOST_DATA_IN_CALL;
     assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* no loader */
+    assert_int_equal(p.call_cycles[CALL_LOADER], loader);       /* whoever prepares the later ones */
     y.opt.framework.host_data = HOST_DATA_AHEAD;
     y.opt.framework.steps_per_call = 0;         /* the run is one call */
     y.opt.n_instances = 1;

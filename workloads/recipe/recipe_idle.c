@@ -45,7 +45,7 @@ static bool is_idle_in_plan(const struct plan *p, const char *section, const cha
     const struct framework *f = &o->framework;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
     const struct { const char *section, *key; bool idle; } settled[] = {
-        { "hosts", "timed_steps", f->host_data == HOST_DATA_IN_CALL }, { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
+        { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
         { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
