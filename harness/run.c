@@ -63,6 +63,18 @@ static void tell_software(const struct simulation *sim, const struct options *o,
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
+/* Stages without a schedule stand still by turns, which few programs mean. */
+static void tell_no_pipeline(const struct simulation *sim)
+{
+    const struct recipe *r = &sim->recipe;
+    bool is_said = false;
+    for (size_t i = 0; i < r->n_entries; i++)
+        is_said |= text_is(r->entries[i].section, "parallel") && text_is(r->entries[i].key, "schedule");
+    if (!is_said && sim->plan.n_stages > 1)
+        fprintf(stderr, "podbench: %s: parallel.schedule is not set, so stages take turns (none); pipelines of %s: %s\n", r->id, sim->framework.name,
+                sim->plan.options.framework.schedules);
+}
+
 /* Each step has its part of a whole call's cost, also where all of them make less than one call. */
 static void tell_short_run(const struct simulation *sim, const struct result *r)
 {
@@ -147,6 +159,7 @@ static void tell(const struct simulation *sim, const struct result *r, const cha
     tell_unused_keys(sim, r, recipe, o, s, a);
     tell_rough_operations(sim);
     tell_software(sim, o, a);
+    tell_no_pipeline(sim);
     tell_short_run(sim, r);
     plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
 }

@@ -61,6 +61,12 @@ for r in $("$PODBENCH" list recipes); do
 done
 [ -z "$failed" ]
 result $? "every recipe runs, keeps the laws of the timeline, and has no key without effect" "$failed"
+run run vendor-bow-pod16-bert-large-ph1-popart --set parallel.schedule=
+gives 0 'podbench: vendor-bow-pod16-bert-large-ph1-popart: parallel.schedule is not set, so stages take turns (none); pipelines of popart-2.1.0: popart' \
+    "stages without a schedule are told"
+run run vendor-bow-pod16-bert-large-ph1-popart --set parallel.schedule=none
+[ "$status" -eq 0 ] && ! grep -q schedule "$work/err"
+result $? "not where none is meant" "$(cat "$work/err")"
 run run "$recipe" --set parallel.embedding_serial_steps=4
 gives 0 'no effect here: parallel.embedding_serial_steps' "a key without effect is named"
 for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale=3 training.target=0.7 hosts.count=3 hosts.instances=7; do
