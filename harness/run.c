@@ -12,6 +12,7 @@
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
 #include "results/validity/validity.h"
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,6 +74,14 @@ static void tell_no_pipeline(const struct simulation *sim)
     if (!is_said && sim->plan.n_stages > 1)
         fprintf(stderr, "podbench: %s: parallel.schedule is not set, so stages take turns (none); pipelines of %s: %s\n", r->id, sim->framework.name,
                 sim->plan.options.framework.schedules);
+}
+
+/* A process feeds one replica at least. */
+static void tell_idle_processes(const struct recipe *r)
+{
+    if (r->instances > r->replicas && r->mode == MODE_TRAIN)
+        fprintf(stderr, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu64 " replica%s: no more than %" PRIu64 " count\n", r->id, r->instances,
+                r->replicas, plural(r->replicas), r->replicas);
 }
 
 /* Each step has its part of a whole call's cost, also where all of them make less than one call. */
@@ -160,6 +169,7 @@ static void tell(const struct simulation *sim, const struct result *r, const cha
     tell_rough_operations(sim);
     tell_software(sim, o, a);
     tell_no_pipeline(sim);
+    tell_idle_processes(&sim->recipe);
     tell_short_run(sim, r);
     plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
 }

@@ -117,7 +117,7 @@ struct log_interval open_readings_interval(const struct open_readings *o, double
     size_t n = 1;
     parts[0] = (struct normal){ 0, half / widths };
     for (size_t i = 0; i < o->n; i++)
-        if (o->items[i].half_width > 0)
+        if (o->items[i].half_width > 0 && o->items[i].throughput_ratio != 1)
             parts[n++] = (struct normal){ log(o->items[i].throughput_ratio), o->items[i].half_width / widths };
     if (n == 1 || !(half > 0))
         return (struct log_interval){ -half, half };

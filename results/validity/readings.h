@@ -22,8 +22,8 @@ struct open_readings { struct open_reading *items; size_t n; double unset_call_s
  * says how many steps they make: a program has its own. */
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a);
 void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct question *q, struct arena *a);
-/* Of the mixture, in equal parts, of the answer and of all readings that were simulated, as logarithms of the ratio to the answer, whose own is
- * +- half. */
+/* Of the mixture, in equal parts, of the answer and of all readings that were simulated and differ from it, as logarithms of the ratio to the
+ * answer, whose own is +- half. */
 struct log_interval { double low, high; };
 struct log_interval open_readings_interval(const struct open_readings *o, double half);
 void open_readings_print(FILE *f, const struct open_readings *o);

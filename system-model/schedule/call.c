@@ -45,7 +45,7 @@ void plan_call(struct plan *p)
         s[CALL_SESSION] = (double)f->session_calls * o->fitted.call_s / steps;
         s[CALL_DATA] = in_call ? fetch_s * o->grad_accum : 0;
         s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
-        s[CALL_OUTPUTS] = o->n_instances > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
+        s[CALL_OUTPUTS] = min_u64(o->n_instances, o->n_replicas) > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
     }
     if (o->training && o->timed_steps)
         s[CALL_LOADER] = process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;

@@ -67,6 +67,8 @@ gives 0 'podbench: vendor-bow-pod16-bert-large-ph1-popart: parallel.schedule is 
 run run vendor-bow-pod16-bert-large-ph1-popart --set parallel.schedule=none
 [ "$status" -eq 0 ] && ! grep -q schedule "$work/err"
 result $? "not where none is meant" "$(cat "$work/err")"
+run run vendor-ipu-pod4-resnet50-tf1 --set hosts.instances=6
+gives 0 'podbench: vendor-ipu-pod4-resnet50-tf1: hosts.instances: 6 processes for 4 replicas: no more than 4 count' "processes without a replica are told"
 run run "$recipe" --set parallel.embedding_serial_steps=4
 gives 0 'no effect here: parallel.embedding_serial_steps' "a key without effect is named"
 for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale=3 training.target=0.7 hosts.count=3 hosts.instances=7; do

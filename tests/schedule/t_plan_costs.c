@@ -336,6 +336,10 @@ static void a_call_by_hand(void **state)
     assert_int_equal(p.call_cycles[CALL_FIRST_FETCH], 0);       /* prepared with the others; the loop charges the port */
     assert_int_equal(p.call_cycles[CALL_OUTPUTS], ceil(3 * 0.011 / 7 * hz));
     assert_int_equal(p.call_cycles[CALL_UPLOAD], ceil(0.5 * 0.017 / 7 * hz));
+    y.opt.n_replicas = 1;                       /* which one of the two processes feeds */
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_OUTPUTS], 0);
+    y.opt.n_replicas = 4;
     y.opt.io_tiles = 32;                        /* the port works beside the loop: for the first micro-batch all wait */
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, 20 * (double)(224 * 224 * 3) / m->chip.host_link_bytes_per_s / 7, 1e-7);       /* and labels */
