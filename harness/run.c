@@ -68,10 +68,7 @@ static void tell_software(const struct simulation *sim, const struct options *o,
 static void tell_no_pipeline(const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
-    bool is_said = false;
-    for (size_t i = 0; i < r->n_entries; i++)
-        is_said |= text_is(r->entries[i].section, "parallel") && text_is(r->entries[i].key, "schedule");
-    if (!is_said && sim->plan.n_stages > 1)
+    if (!recipe_entry(r, "parallel.schedule") && sim->plan.n_stages > 1)
         fprintf(stderr, "podbench: %s: parallel.schedule is not set, so stages take turns (none); pipelines of %s: %s\n", r->id, sim->framework.name,
                 sim->plan.options.framework.schedules);
 }

@@ -101,14 +101,6 @@ static bool halves(const char **first, const char **second, const char *argument
     return true;
 }
 
-static const char *entry_of(const struct recipe *r, const char *section_key, struct arena *a)
-{
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (text_is(arena_printf(a, "%s.%s", r->entries[i].section, r->entries[i].key), section_key))
-            return r->entries[i].value;
-    return NULL;
-}
-
 static bool of_recipe(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *id = "", *key = "";
@@ -120,8 +112,8 @@ static bool of_recipe(double *out, const struct audit_values *v, const char *arg
     if (hash && !parse_f64(hash + 1, &item))
         return fail(err, "'%.20s' is not a place in a list", hash + 1);
     char *list = NULL, *text = NULL;
-    const char *value = entry_of(&r, hash ? arena_printf(v->a, "%.*s", (int)(hash - key), key) : key, v->a);
-    for (list = value ? arena_strdup(v->a, value) : NULL; list && item > 0; item--)
+    const struct ini_entry *e = recipe_entry(&r, hash ? arena_printf(v->a, "%.*s", (int)(hash - key), key) : key);
+    for (list = e ? arena_strdup(v->a, e->value) : NULL; list && item > 0; item--)
         text = strsep(&list, ",");
     return to_number(out, item > 0 ? NULL : text, "key in the recipe", err);
 }

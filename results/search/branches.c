@@ -37,13 +37,8 @@ static bool is_key(const char *setting, const char *key)
 
 static const char *own_value(const struct state *s, const char *key)
 {
-    const char *dot = strchr(key, '.');
-    for (size_t i = 0; i < s->recipe.n_entries; i++) {
-        const struct ini_entry *e = &s->recipe.entries[i];
-        if (strlen(e->section) == (size_t)(dot - key) && strncmp(e->section, key, (size_t)(dot - key)) == 0 && text_is(e->key, dot + 1))
-            return e->value;
-    }
-    return NULL;
+    const struct ini_entry *e = recipe_entry(&s->recipe, key);
+    return e ? e->value : NULL;
 }
 
 bool is_set(const struct search_request *q, const char *key)

@@ -58,11 +58,8 @@ static const char *default_value(const char *key, const struct simulation *sim, 
 /* As the recipe has it, or the value that it has without being given; "": a text that is not given. */
 static const char *taken_value(const char *key, const struct simulation *sim, struct arena *a)
 {
-    const struct recipe *r = &sim->recipe;
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (text_is(arena_printf(a, "%s.%s", r->entries[i].section, r->entries[i].key), key))
-            return r->entries[i].value;
-    return default_value(key, sim, a);
+    const struct ini_entry *given = recipe_entry(&sim->recipe, key);
+    return given ? given->value : default_value(key, sim, a);
 }
 
 static void add(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)

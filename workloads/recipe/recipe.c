@@ -174,6 +174,17 @@ static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
     return true;
 }
 
+const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        size_t n = strlen(e->section);
+        if (strncmp(name, e->section, n) == 0 && name[n] == '.' && text_is(name + n + 1, e->key))
+            return e;
+    }
+    return NULL;
+}
+
 static bool is_given(const struct recipe *r, const char *section, const char *key)
 {
     for (size_t i = 0; i < r->n_entries; i++)

@@ -86,6 +86,8 @@ bool recipes_stand_once(const char *const *ids, size_t n, const char *recipes_di
 /* "section.key=value" on top, in order. Fails on what makes no recipe, with file, line and key. */
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
+/* What a recipe gives for a key ("section.key"), overrides applied; NULL: nothing. */
+const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
 /* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. p: the plan that
  * came of it; NULL: what only its sheets can tell is not looked at. */
 struct plan;

@@ -14,7 +14,7 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-static const char *slice(const char *from, const char *end, struct arena *a)
+static const char *trimmed(const char *from, const char *end, struct arena *a)
 {
     while (from < end && is_blank(*from))
         from++;
@@ -49,14 +49,6 @@ static bool find_field(struct subject *s, struct arena *a, struct err *err)
     return recipe_unknown_key(s->place, &s->entry, a, err);
 }
 
-static const struct ini_entry *entry_of(const struct recipe *r, const struct ini_entry *like)
-{
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (text_is(r->entries[i].section, like->section) && text_is(r->entries[i].key, like->key))
-            return &r->entries[i];
-    return NULL;
-}
-
 /* As podbench writes it: 7 for 07. NULL: no value of the key. */
 static const char *plain_text(const struct subject *s, const char *value, struct arena *a, struct err *err)
 {
@@ -74,8 +66,8 @@ static const char *taken_text(const struct subject *s, const struct recipe *r, c
 
 static bool add_reading(struct recipe *r, const struct subject *s, const char *value, struct arena *a, struct err *err)
 {
-    const struct ini_entry *taken = entry_of(r, &s->entry);
     const char *key = arena_printf(a, "%s.%s", s->entry.section, s->entry.key);
+    const struct ini_entry *taken = recipe_entry(r, key);
     if (!*value)
         return fail(err, "%s: names an empty reading; want values with | between them", s->place);
     const char *plain = plain_text(s, value, a, err);
@@ -97,7 +89,7 @@ static bool add_readings(struct recipe *r, const struct ini_entry *e, struct are
         return false;
     for (const char *from = e->value, *end; from; from = *end ? end + 1 : NULL) {
         end = strchrnul(from, '|');
-        if (!add_reading(r, &s, slice(from, end, a), a, err))
+        if (!add_reading(r, &s, trimmed(from, end, a), a, err))
             return false;
     }
     return true;
