@@ -97,8 +97,8 @@ bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
-/* The recipe that is the command's argument, with its --set; of what is set without effect it is said so. */
 void tell_unfit(const struct result *r);        /* where what is printed does not say it: that the time is of a tile that is too small */
+/* The recipe that is the command's argument, with its --set; of what is set without effect it is said so. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
 /* Says which keys and values of sheets have no effect on what was simulated. */
 void tell_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,

@@ -240,15 +240,10 @@ static bool judge_best(struct validity *v, struct result *r, const struct search
         return false;
     if (!search_simulate(&sim, r, q->simulator, q, s->best.settings, s->best.n_settings, err))
         return false;
-    const char **sets = ARENA_ROOM(&session->arena, const char *, q->n_sets + s->best.n_settings);
-    size_t n = 0;
-    for (size_t i = 0; i < q->n_sets; i++)
-        sets[n++] = q->sets[i];
-    for (size_t i = 0; i < s->best.n_settings; i++)
-        sets[n++] = s->best.settings[i];
+    struct question as_found = { .recipe = q->recipe, .overrides = search_sets(q, s->best.settings, s->best.n_settings, &session->arena),
+                                 .n_overrides = q->n_sets + s->best.n_settings, .simulator = q->simulator };
     validity_of(v, &record, &sim, r, NULL, &session->arena);
-    validity_read(v, &record, r, &(struct question){ .recipe = q->recipe, .overrides = sets, .n_overrides = n, .simulator = q->simulator },
-                  &session->arena);
+    validity_read(v, &record, r, &as_found, &session->arena);
     simulation_free(&sim);
     return true;
 }

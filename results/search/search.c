@@ -106,17 +106,22 @@ static void take(struct state *s, const struct result *r, const char *const *set
 
 /* ---- rounds ---------------------------------------------------------------------------------------- */
 
-bool search_simulate(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
-                     size_t n, struct err *err)
+const char *const *search_sets(const struct search_request *q, const char *const *settings, size_t n, struct arena *a)
 {
-    struct arena scratch = {0};
-    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_sets + n);
+    const char **all = ARENA_ROOM(a, const char *, q->n_sets + n);
     size_t n_all = 0;
     for (size_t i = 0; i < q->n_sets; i++)
         all[n_all++] = q->sets[i];
     for (size_t i = 0; i < n; i++)
         all[n_all++] = settings[i];
-    bool good = simulator_run(by, sim, r, q->recipe, all, n_all, err);
+    return all;
+}
+
+bool search_simulate(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
+                     size_t n, struct err *err)
+{
+    struct arena scratch = {0};
+    bool good = simulator_run(by, sim, r, q->recipe, search_sets(q, settings, n, &scratch), q->n_sets + n, err);
     arena_free(&scratch);
     return good;
 }

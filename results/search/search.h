@@ -46,6 +46,8 @@ struct search_result {
     double best_bound;                          /* where not exact: nothing left is better than this */
 };
 
+/* What the request sets, and these n settings after it: q->n_sets + n of them. */
+const char *const *search_sets(const struct search_request *q, const char *const *settings, size_t n, struct arena *a);
 /* The recipe as the request sets it, and with these settings. */
 bool search_simulate(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
                      size_t n, struct err *err);

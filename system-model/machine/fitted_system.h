@@ -12,7 +12,7 @@ struct fitted_system {
     double call_s;              /* the chips stand still this long each time a session's call ends and the host starts the next */
     double output_reduction_s;  /* one number averaged over a host's processes */
     double remote_access_s;     /* one transfer to or from streaming memory, beside its bytes */
-    double loader_s_per_byte;  /* a loader that has just been started makes the batch of its process's first step */
+    double loader_s_per_byte;   /* a loader that has just been started makes the batch of its process's first step */
     double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
     struct sheet sheet;         /* the rows they came from; none where there is no sheet */
 };
