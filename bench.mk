@@ -6,7 +6,7 @@ else
 B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
-flags  := -std=c11 -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+flags  := -std=c11 -fPIC -fno-semantic-interposition -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
 named  := gsl gslcblas csv inih jansson protobuf-c xxhash
 libs   := $(named:%=-l%) -lpthread -lm
 # The program takes them in where archives of them are installed: to look for seven libraries at each start is a tenth of a run, and to
@@ -38,7 +38,7 @@ bench: $B/podbench                      ## simulate every published run, print t
 	$B/podbench plot $(run)
 	$B/podbench report $(run)
 
-test: $B/podbench $(tests)              ## run every test under prove
+test: $B/podbench $B/libpodbench.so $(tests)              ## run every test under prove
 	prove -j$$(nproc) -e '' $(tests) $(shell)
 
 plots: $(run)/rows.csv                  ## redraw the figures of the last run
@@ -125,9 +125,15 @@ $B/tests/speed: $B/tests/speed.o $(objects)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
-$B/tests/%: $B/tests/%.o $(objects)
+# Tests share one library, so that a change of the product links once. They find it beside them, wherever the build folder is.
+$B/libpodbench.so: $(objects)
 	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(libs)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(libs)
+
+depth = $(subst $(eval) ,/,$(patsubst %,..,$(subst /, ,$(patsubst $B/%,%,$(@D)))))
+$B/tests/%: $B/tests/%.o | $B/libpodbench.so
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< -L$B -lpodbench '-Wl,-rpath,$$ORIGIN/$(depth)' -lcmocka $(libs)
 
 $B/%.o: %.c | $B/needs
 	@mkdir -p $(@D)
@@ -149,7 +155,7 @@ $B/workloads/models/workload.o: | $B/workloads/models/families.h
 
 $(schemas:%.proto=$B/%.pb-c.o): %.o: %.c
 	$(say) cc $<
-	$(quiet)$(CC) -std=c11 -I$B $(CFLAGS) -c -o $@ $<
+	$(quiet)$(CC) -std=c11 -fPIC -I$B $(CFLAGS) -c -o $@ $<
 
 $(filter $B/workloads/onnx/%,$(objects)) $(patsubst %.c,$B/%.o,$(wildcard tests/onnx/*.c)): | $(schemas:%.proto=$B/%.pb-c.h)
 

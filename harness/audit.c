@@ -3,7 +3,7 @@
  * audit.c - podbench audit: every numeric claim of the source documents, recomputed.
  */
 #include "harness/harness.h"
-#include "results/audit/audit.h"
+#include "results/published/audit.h"
 
 static void print(const struct options *o, const struct claims *c)
 {

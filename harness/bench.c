@@ -7,8 +7,8 @@
  * clock and no host: two runs of the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
-#include "results/drawings/scaling.h"
-#include "results/accuracy/check.h"
+#include "results/figures/scaling.h"
+#include "results/published/check.h"
 #include "results/simulate/crew.h"
 #include "results/simulate/run_folder.h"
 #include "results/simulate/provenance.h"

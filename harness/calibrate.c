@@ -3,10 +3,10 @@
  * calibrate.c - podbench calibrate: the constants that may be fitted, one sheet after the other.
  */
 #include "harness/harness.h"
-#include "results/calibration/convergence_calibrate.h"
-#include "results/calibration/kernel_fit.h"
-#include "results/calibration/protocol.h"
-#include "results/calibration/system_fit.h"
+#include "results/calibrate/convergence_calibrate.h"
+#include "results/calibrate/kernel_fit.h"
+#include "results/calibrate/protocol.h"
+#include "results/calibrate/system_fit.h"
 #include <unistd.h>
 
 /* Fits that build on each other: the system's uses the chips' as just fitted. */

@@ -3,8 +3,8 @@
  * compare.c - podbench compare: the gates between two runs, and with --all, or for two tables, every cell that differs.
  */
 #include "harness/gate_of.h"
-#include "results/accuracy/compare.h"
-#include "results/explain/diff.h"
+#include "results/published/compare.h"
+#include "results/study/diff.h"
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,14 +5,14 @@
  * A folder's recipe is found by its system's name and round, which recipes state as their source; --recipe names one for all. Samples to
  * converge and the schedule of evaluations are the predicted ones, whatever the recipe says was logged.
  */
-#include "results/accuracy/log_comparison.h"
+#include "results/published/log_comparison.h"
 
 #include <jansson.h>
 #include <string.h>
 
 #include "harness/logs.h"
 #include "harness/submission.h"
-#include "results/accuracy/simulated_runs.h"
+#include "results/published/simulated_runs.h"
 #include "results/mlperf/tree.h"
 
 struct logs_command {

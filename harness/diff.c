@@ -3,7 +3,7 @@
  * diff.c - podbench diff: why two recipes, or two runs, differ.
  */
 #include "harness/harness.h"
-#include "results/explain/diff.h"
+#include "results/study/diff.h"
 #include <jansson.h>
 #include <string.h>
 

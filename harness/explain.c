@@ -3,8 +3,8 @@
  * explain.c - podbench explain: what bounds a recipe, where its step goes, what would help; as text, as JSON, or its waterfall as CSV.
  */
 #include "harness/harness.h"
-#include "results/explain/explain.h"
-#include "results/validity/validity.h"
+#include "results/study/explain.h"
+#include "results/study/validity.h"
 #include <jansson.h>
 
 static void print_explanation(enum output_format format, const struct explanation *e, const struct validity *v)

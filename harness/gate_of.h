@@ -5,7 +5,7 @@
 #ifndef GATE_OF_H
 #define GATE_OF_H
 #include "harness/judge.h"
-#include "results/gate/gate.h"
+#include "results/published/gate.h"
 
 bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s,
              struct err *err);

@@ -5,7 +5,7 @@
  * --out FILE.svg draws it with plots/single/history.gp: the eight series that moved most, their data beside the picture.
  */
 #include "harness/harness.h"
-#include "results/accuracy/compare.h"
+#include "results/published/compare.h"
 #include "results/history/history.h"
 #include <jansson.h>
 #include <math.h>

@@ -11,7 +11,7 @@ commands = $(shell $B/podbench --commands)
 data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
                results/published/*.csv results/published/*/*.csv results/rules/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/*)
 
-library: $B/libpodbench.a               ## build the simulator as a library; its header is results/library/podbench.h
+library: $B/libpodbench.a               ## build the simulator as a library; its header is results/simulate/podbench.h
 
 $B/libpodbench.a: $(objects)
 	$(say) ar $@
@@ -27,7 +27,7 @@ install: $B/podbench $B/libpodbench.a   ## install under PREFIX (/usr/local), or
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $B/podbench $(bindir)/podbench
 	install -m 644 $B/libpodbench.a $(libdir)/libpodbench.a
-	install -m 644 results/library/podbench.h $(DESTDIR)$(PREFIX)/include/podbench.h
+	install -m 644 results/simulate/podbench.h $(DESTDIR)$(PREFIX)/include/podbench.h
 	rm -f $B/podbench.pc && $(MAKE) --no-print-directory B=$B PREFIX=$(PREFIX) $B/podbench.pc
 	install -m 644 $B/podbench.pc $(libdir)/pkgconfig/podbench.pc
 	install -m 644 bench.mk $(datadir)/bench.mk

@@ -5,7 +5,7 @@
 #ifndef JUDGE_H
 #define JUDGE_H
 #include "harness/harness.h"
-#include "results/accuracy/check.h"
+#include "results/published/check.h"
 
 /* Values come from the run that is named, else every recipe is simulated as it is needed. */
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err);

@@ -3,7 +3,7 @@
  * list.c - podbench list: the names of what there is, the keys of a recipe, and the values that are assumed.
  */
 #include "harness/harness.h"
-#include "results/explain/assumptions.h"
+#include "results/study/assumptions.h"
 #include <jansson.h>
 
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)

@@ -7,7 +7,7 @@
  */
 #include "harness/harness.h"
 #include "harness/more_chips.h"
-#include "results/drawings/drawings.h"
+#include "results/figures/drawings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
-#include "results/validity/validity.h"
+#include "results/study/validity.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #ifndef REPORT_TABLES_H
 #define REPORT_TABLES_H
-#include "results/accuracy/check.h"
+#include "results/published/check.h"
 
 struct report {
     const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check: as it was written with the run */

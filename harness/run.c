@@ -11,7 +11,7 @@
 #include "results/simulate/energy.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
-#include "results/validity/validity.h"
+#include "results/study/validity.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

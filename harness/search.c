@@ -3,9 +3,9 @@
  * search.c - podbench search: the best configuration under limits, what it costs in memory, and why it wins.
  */
 #include "harness/harness.h"
-#include "results/search/search.h"
-#include "results/sweep/space.h"
-#include "results/validity/validity.h"
+#include "results/study/search.h"
+#include "results/study/space.h"
+#include "results/study/validity.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

@@ -7,8 +7,8 @@
  * shared by all runs of a submission and widens the intervals.
  */
 #include "harness/submission.h"
-#include "results/mlperf/mllog_write.h"
-#include "results/accuracy/simulated_runs.h"
+#include "results/submission/mllog_write.h"
+#include "results/published/simulated_runs.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <inttypes.h>
 #include <string.h>

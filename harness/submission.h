@@ -5,8 +5,8 @@
 #ifndef SUBMISSION_H
 #define SUBMISSION_H
 #include "harness/harness.h"
-#include "results/mlperf/runs_distribution.h"
-#include "results/validity/interval.h"
+#include "results/submission/runs_distribution.h"
+#include "results/study/interval.h"
 
 struct submission_request {
     uint64_t runs, seed;                /* runs, 0: as many as the rules ask for */

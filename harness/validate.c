@@ -3,10 +3,10 @@
  * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
  */
 #include "harness/judge.h"
-#include "results/accuracy/convergence_errors.h"
-#include "results/accuracy/simulated_runs.h"
-#include "results/accuracy/submission_effects.h"
-#include "results/validity/interval.h"
+#include "results/calibrate/convergence_errors.h"
+#include "results/published/simulated_runs.h"
+#include "results/calibrate/submission_effects.h"
+#include "results/study/interval.h"
 #include <jansson.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  */
 #ifndef ODD_MACHINE_H
 #define ODD_MACHINE_H
-#include "system-model/schedule/plan_options.h"
+#include "system-model/plan/plan_options.h"
 #include "tests/chip_fixture.h"
 #include "tests/toy_machine.h"
 

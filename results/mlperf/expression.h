@@ -11,7 +11,7 @@
  * & and | stop early, and a check that cannot be computed (an absent member, a division by zero) has no result.
  * Also: + - * /, not, [1] (an item of a list), t_ms (the line's time), inf, null, and the functions has, min,
  * count, integer (within 1e-5), is_int, log2 and same_names(LIST, "TABLE").
- * A language apart: what claims compute with numbers of sheets and figures (results/audit/arithmetic.h), where no value is a mistake.
+ * A language apart: what claims compute with numbers of sheets and figures (results/published/arithmetic.h), where no value is a mistake.
  */
 #ifndef EXPRESSION_H
 #define EXPRESSION_H

@@ -7,7 +7,7 @@
  */
 #include "results/mlperf/lint_print.h"
 
-#include "results/judgement/judgement.h"
+#include "system-model/output/judgement.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
  */
 #include "results/simulate/recompute_curve.h"
-#include "system-model/schedule/plan.h"
+#include "system-model/plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

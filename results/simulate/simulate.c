@@ -15,7 +15,7 @@
 #include "system-model/machine/power.h"
 #include "results/simulate/simulator_internal.h"
 #include "system-model/machine/fitted_chip.h"
-#include "system-model/timeline/split.h"
+#include "results/simulate/split.h"
 #include "workloads/recipe/recipe_convergence.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #ifndef TIMELINE_H
 #define TIMELINE_H
-#include "system-model/schedule/plan.h"
+#include "system-model/plan/plan.h"
 
 /* One stretch of time on one IPU; it recurs `repeat` times, `period_cycles` apart. */
 struct span {

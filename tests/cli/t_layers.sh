@@ -2,26 +2,18 @@
 # The rooms stand on floors: each includes only itself and what stands before it in this list, and every include names its room.
 . tests/tap.sh
 
-rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
-    system-model/timeline
+rooms='system-model/base system-model/output
+    system-model/machine system-model/graph system-model/network system-model/compiler system-model/plan system-model/timeline
     workloads/convergence
-    workloads/onnx
-    workloads/models
-    workloads/recipe
-    results/judgement
+    results/mlperf
+    workloads/onnx workloads/models workloads/recipe
     results/simulate
-    results/library
+    results/submission
     results/published
     results/history
-    results/mlperf
-    results/accuracy
-    results/calibration
-    results/audit
-    results/explain
-    results/validity
-    results/sweep results/search
-    results/drawings
-    results/gate
+    results/calibrate
+    results/study
+    results/figures
     harness'
 below=
 for room in $rooms; do

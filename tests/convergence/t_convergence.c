@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_convergence.c - laws, interpolation and noise of samples to the target; and that the fitted table is what its fit gives. */
 #include "tests/check.h"
-#include "results/calibration/convergence_calibrate.h"
-#include "results/accuracy/convergence_errors.h"
+#include "results/calibrate/convergence_calibrate.h"
+#include "results/calibrate/convergence_errors.h"
 #include "workloads/convergence/convergence.h"
 #include "workloads/convergence/convergence_law.h"
 

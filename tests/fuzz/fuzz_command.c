@@ -14,7 +14,7 @@
 #include "tests/fuzz/small.h"
 #include "harness/harness.h"
 #include "results/simulate/crew.h"
-#include "results/sweep/space.h"
+#include "results/study/space.h"
 
 #include <gsl/gsl_errno.h>
 #include <jansson.h>

@@ -9,8 +9,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "tests/model_paths.h"
-#include "results/explain/diff.h"
-#include "results/explain/explain.h"
+#include "results/study/diff.h"
+#include "results/study/explain.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/model_paths.h"
-#include "results/accuracy/check.h"
+#include "results/published/check.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,11 +8,11 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
-#include "results/accuracy/convergence_errors.h"
-#include "results/accuracy/coverage.h"
-#include "results/accuracy/submission_effects.h"
-#include "results/calibration/convergence_calibrate.h"
-#include "results/calibration/fit.h"
+#include "results/calibrate/convergence_errors.h"
+#include "results/published/coverage.h"
+#include "results/calibrate/submission_effects.h"
+#include "results/calibrate/convergence_calibrate.h"
+#include "results/calibrate/fit.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/laws.h"
 #include "tests/rounding.h"
-#include "results/library/podbench.h"
+#include "results/simulate/podbench.h"
 
 enum { MOST_ACCUMULATION = 64 };
 

@@ -14,7 +14,7 @@
 #include "tests/fuzz/small.h"
 #include "harness/submission.h"
 #include "results/mlperf/folder.h"
-#include "results/mlperf/mllog_write.h"
+#include "results/submission/mllog_write.h"
 
 #include <math.h>
 

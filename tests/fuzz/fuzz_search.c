@@ -9,8 +9,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "tests/model_paths.h"
-#include "results/search/search.h"
-#include "results/sweep/space.h"
+#include "results/study/search.h"
+#include "results/study/space.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "tests/model_paths.h"
-#include "results/sweep/sweep.h"
+#include "results/study/sweep.h"
 
 enum { MOST_ACCUMULATION = 32, MOST_CONFIGURATIONS = 12, MOST_KEYS = 16 };
 

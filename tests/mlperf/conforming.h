@@ -4,7 +4,7 @@
  */
 #ifndef CONFORMING_H
 #define CONFORMING_H
-#include "results/mlperf/mllog_write.h"
+#include "results/submission/mllog_write.h"
 #include "tests/mllog_keys.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef DRAWN_H
 #define DRAWN_H
 #include "tests/check.h"
-#include "results/mlperf/mllog_write.h"
+#include "results/submission/mllog_write.h"
 
 static const char data[] = "workloads/convergence";
 

@@ -4,7 +4,7 @@
  * faults end, and that overrides read what a file with the same lines does.
  */
 #include "tests/golden_text.h"
-#include "system-model/schedule/plan.h"
+#include "system-model/plan/plan.h"
 #include "workloads/recipe/recipe.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <unistd.h>

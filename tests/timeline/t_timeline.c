@@ -6,7 +6,7 @@
  */
 #include "tests/check.h"
 #include "tests/golden_text.h"
-#include "system-model/schedule/plan_stages.h"
+#include "system-model/plan/plan_stages.h"
 #include "system-model/timeline/timeline.h"
 
 struct toy {

@@ -4,7 +4,7 @@
  */
 #ifndef RECIPE_H
 #define RECIPE_H
-#include "system-model/schedule/plan_options.h"
+#include "system-model/plan/plan_options.h"
 #include "workloads/models/models.h"
 
 enum recipe_mode { MODE_TRAIN, MODE_INFER };

@@ -2,7 +2,7 @@
 /*
  * recipe_idle.c - which keys a recipe gives, and which of them change nothing.
  */
-#include "system-model/schedule/plan.h"
+#include "system-model/plan/plan.h"
 #include "workloads/recipe/recipe_internal.h"
 
 /* One share for all, or one an IPU of the replica; what goes beyond is not read. */

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each, and against the throughput of
+ * runs, each a whole simulation with the system's constants as their sheet has them.
+ *
+ * The steps of the differences are wide, 2 % of a constant's range: a plan is a minimum over whole splits.
+ */
+#include "results/calibrate/kernel_fit.h"
+#include "results/published/kernel_rows.h"
+#include "system-model/base/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A measured kernel of one of the chips, or (chip NULL) a measured run. */
+struct fit_row { const char *recipe; const struct chip *chip; double log_measured; };
+struct fit_job {
+    struct fit_row *rows;
+    size_t n_rows;
+    struct chip *chips;                 /* all that constants belong to, as the sheets have them */
+    size_t n_chips;
+    const struct model_paths *paths;
+    const struct watch *watch;
+    size_t n_predicted;
+};
+
+static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const double *x, struct plan_cache *cache,
+                         struct arena *scratch, struct err *err)
+{
+    struct chip chip = *row->chip;
+    struct op_plan plan;
+    fitted_constants_set(&chip, x);
+    return kernel_row_plan(&plan, tflop_per_s, row->recipe, &chip, cache, scratch, err);
+}
+
+static bool run_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,
+                            struct plan_cache *cache, struct err *err)
+{
+    struct model_paths paths = *job->paths;
+    struct simulation sim;
+    struct result r;
+    paths.chip_constants = x;
+    bool good = simulate(&sim, &r, row->recipe, NULL, 0, &paths, cache, err);
+    *samples_per_s = r.throughput_samples_per_s;
+    simulation_free(&sim);
+    return good;
+}
+
+/* x: values of the constants. */
+static bool log_ratios(double *out, const double *x, void *user, struct err *err)
+{
+    struct fit_job *job = user;
+    struct plan_cache cache = { 0 };
+    struct arena scratch = { 0 };
+    bool good = true;
+    for (size_t i = 0; good && i < job->n_rows; i++) {
+        const struct fit_row *row = &job->rows[i];
+        double value;
+        good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : run_value(&value, row, x, job, &cache, err);
+        if (good)
+            out[i] = log(value) - row->log_measured;
+        watch_tell(job->watch, "predictions of kernels and runs", ++job->n_predicted, 0);
+    }
+    plan_cache_free(&cache);
+    arena_free(&scratch);
+    return good;
+}
+
+/* ratios: room for one a row. */
+static bool median_error(double *out, double *ratios, struct fit_job *job, const double *x, struct arena *a, struct err *err)
+{
+    double *d = ARENA_ARRAY(a, double, job->n_rows);
+    if (!log_ratios(ratios, x, job, err))
+        return false;
+    for (size_t i = 0; i < job->n_rows; i++)
+        d[i] = fabs(exp(ratios[i]) - 1);
+    *out = statistics_median(d, job->n_rows, a);
+    return true;
+}
+
+static bool load_chips(struct fit_job *job, struct arena *a, struct err *err)
+{
+    static const char *const names[] = { "gc2", "gc200", "bow", "c600" };
+    job->n_chips = sizeof names / sizeof *names;
+    job->chips = ARENA_ARRAY(a, struct chip, job->n_chips);
+    for (size_t i = 0; i < job->n_chips; i++) {
+        struct machine m;
+        if (!machine_load(&m, names[i], job->paths->specs_dir, a, err))
+            return false;
+        job->chips[i] = m.chip;
+    }
+    return true;
+}
+
+static const struct chip *chip_of(const struct fit_job *job, const char *kernel, struct arena *a)
+{
+    for (size_t c = 0; c < job->n_chips; c++)
+        if (strstr(kernel, arena_printf(a, "machine=%s;", job->chips[c].name)))
+            return &job->chips[c];
+    return NULL;
+}
+
+/* Rows of one recipe are one measurement, their mean. */
+static void take_row(struct fit_job *job, uint32_t *n_taken, const char *recipe, const struct chip *chip, double log_measured)
+{
+    size_t i = 0;
+    while (i < job->n_rows && !text_is(job->rows[i].recipe, recipe))
+        i++;
+    if (i == job->n_rows)
+        job->rows[job->n_rows++] = (struct fit_row){ recipe, chip, 0 };
+    n_taken[i]++;
+    job->rows[i].log_measured += (log_measured - job->rows[i].log_measured) / n_taken[i];
+}
+
+static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
+{
+    job->rows = ARENA_ROOM(a, struct fit_row, figures->n);
+    uint32_t *n_taken = ARENA_ARRAY(a, uint32_t, figures->n);
+    for (size_t i = 0; i < figures->n; i++) {
+        const struct figure *f = &figures->items[i];
+        if (f->role != FIGURE_CALIBRATE)
+            continue;
+        const struct chip *chip = is_kernel_recipe(f->recipe) ? chip_of(job, f->recipe, a) : NULL;
+        if (chip ? text_is(f->metric, "tflop_per_s") : !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s"))
+            take_row(job, n_taken, f->recipe, chip, log(f->value));
+    }
+}
+
+/* Rows with all constants as fitted, with all at their open-source values, and with one after the other there. */
+static bool take_errors(struct kernel_fit *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    double x[MAX_FITTED], before[MAX_FITTED], *fitted = ARENA_ARRAY(a, double, job->n_rows), *other = ARENA_ARRAY(a, double, job->n_rows);
+    out->n_rows = job->n_rows;
+    out->rows = ARENA_ARRAY(a, struct kernel_fit_row, job->n_rows);
+    for (size_t k = 0; k < n_fitted_constants; k++) {
+        x[k] = out->values[k].value;
+        before[k] = fitted_constants[k].open_source_value;
+    }
+    if (!median_error(&out->median_before, other, job, before, a, err) || !median_error(&out->median_after, fitted, job, x, a, err))
+        return false;
+    for (size_t i = 0; i < job->n_rows; i++)
+        out->rows[i] = (struct kernel_fit_row){ .recipe = job->rows[i].recipe, .error = exp(fitted[i]) - 1 };
+    for (size_t k = 0; k < n_fitted_constants; k++) {
+        x[k] = before[k];
+        if (!median_error(&out->median_default[k], other, job, x, a, err))
+            return false;
+        for (size_t i = 0; i < job->n_rows; i++)
+            out->rows[i].share[k] = 1 - exp(fitted[i] - other[i]);
+        x[k] = out->values[k].value;
+    }
+    return true;
+}
+
+bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+                    struct arena *a, struct err *err)
+{
+    struct fit_job job = { .paths = paths, .watch = watch };
+    struct fit_parameter parameters[MAX_FITTED];
+    if (!load_chips(&job, a, err))
+        return false;
+    take_rows(&job, figures, a);
+    for (size_t i = 0; i < n_fitted_constants; i++) {
+        const struct fitted_constant *k = &fitted_constants[i];
+        double middle = (k->field.min + k->field.max) / 2;         /* where fit_run begins anyway: the defaults, on bounds, are no better start */
+        parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
+    }
+    struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,
+                             .log_ratios = log_ratios, .user = &job };
+    if (!fit_run(out->values, &p, err))
+        return false;
+    bool good = take_errors(out, &job, a, err);
+    watch_tell(watch, NULL, 0, 0);
+    return good;
+}
+
+void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
+{
+    fprintf(f, "key,value,unit,source,note\n");
+    for (size_t i = 0; i < n_fitted_constants; i++) {
+        const struct fitted_constant *k = &fitted_constants[i];
+        const struct fit_value *v = &fit->values[i];
+        bool whole = k->field.type == FIELD_U64;
+        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu recipes, by least squares on log ratios\",", generation_names[k->generation], k->field.name,
+                whole ? 0 : 3, v->value, k->field.unit, table, fit->n_rows);
+        fprintf(f, "\"standard error %.*f; bounds %g to %g; open source %g%s\"\n", whole ? 0 : 3, v->standard_error,
+                k->field.min, k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");
+    }
+}
+
+static void print_constant(FILE *f, const struct kernel_fit *fit, size_t k)
+{
+    const struct fitted_constant *c = &fitted_constants[k];
+    const struct fit_value *v = &fit->values[k];
+    fprintf(f, "  %s.%-20s %8.4g %-6s +- %.2g%s  (bounds %g to %g, open source %g: median error %.2f %%)  %s\n", generation_names[c->generation],
+            c->field.name, v->value, c->field.unit, v->standard_error, v->at_bound ? ", at its bound" : "", c->field.min, c->field.max,
+            c->open_source_value, 100 * fit->median_default[k], c->field.help);
+}
+
+void kernel_fit_print(FILE *f, const struct kernel_fit *fit)
+{
+    fprintf(f, "chips: %zu measured kernels and runs, median error %.2f %% with open-source constants, %.2f %% fitted\n", fit->n_rows,
+            100 * fit->median_before, 100 * fit->median_after);
+    for (size_t k = 0; k < n_fitted_constants; k++)
+        print_constant(f, fit, k);
+    fprintf(f, "  share of each row's time, %%:\n ");
+    for (size_t k = 0; k < n_fitted_constants; k++)
+        fprintf(f, " %s.%s", generation_names[fitted_constants[k].generation], fitted_constants[k].field.name);
+    fprintf(f, "  error %%\n");
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        for (size_t k = 0; k < n_fitted_constants; k++)
+            fprintf(f, " %*.2f", (int)strlen(fitted_constants[k].field.name) + 5, 100 * fit->rows[i].share[k]);
+        fprintf(f, " %+8.2f  %s\n", 100 * fit->rows[i].error, fit->rows[i].recipe);
+    }
+}

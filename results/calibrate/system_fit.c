@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * system_fit.c - each row is a published time of a step or of an evaluation; the constants are fitted to their log ratios.
+ *
+ * Every constant is a time that a step takes a fixed number of times, so a row's time is a line in each of them: one simulation
+ * with all at their defaults and one more a constant give the lines, and the fit needs no further simulation. What it finds is
+ * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
+ * fitted beside the constants for each family of models, of its training and of forward passes alone; predictions, errors and what is left
+ * out go without it.
+ * A constant that is less than root two standard errors away from its default is not fitted: it goes back to the default, the
+ * least certain first, and the rest is fitted again. So does one without which configurations that are left out are predicted better: a
+ * single row can make a constant look certain. Rows of one configuration count as one, and are left out together, or a row would be judged
+ * by its twin.
+ */
+#include "results/calibrate/system_fit.h"
+#include "system-model/base/statistics.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant must lower -2 ln L by the 2 that it costs */
+static const double LARGEST_LOOP_ERROR = 0.5;
+_Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "room for all");
+
+/* How rows are simulated. */
+struct row_job {
+    struct system_fit *fit;
+    const struct model_paths *paths;
+    struct plan_cache cache;
+    const struct watch *watch;
+    size_t n_simulated;
+};
+
+/* How the lines are fitted. */
+struct fit_job { struct system_fit *fit; double *weights; };
+
+static bool is_time_of(const char *metric)
+{
+    return text_is(metric, "throughput_samples_per_s") || text_is(metric, "evaluation_time_s");
+}
+
+/* A published row may wait for its recipe. */
+static bool has_recipe(const char *recipe, const struct model_paths *paths, struct arena *a)
+{
+    return recipe && *recipe && (strchr(recipe, '/') || access(arena_printf(a, "%s/%s.ini", paths->recipes_dir, recipe), F_OK) == 0);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* From the step's start to the first span of the update or of the call. */
+static double loop_share(const struct timeline *t)
+{
+    uint64_t first = t->step_cycles;
+    for (size_t i = 0; i < t->n_spans; i++)
+        if (t->spans[i].kind >= SPAN_REARRANGE && t->spans[i].start_cycle < first)
+            first = t->spans[i].start_cycle;
+    return (double)first / (double)t->step_cycles;
+}
+
+/* Forward passes alone are another loop than those of training. */
+static size_t group_of(struct system_fit *fit, const struct recipe *r, bool forward)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    const char *family = w ? w->family : "other";
+    bool training = r->mode == MODE_TRAIN && !forward;
+    size_t i = 0;
+    while (i < fit->n_groups && !(text_is(fit->groups[i].family, family) && fit->groups[i].training == training))
+        i++;
+    if (i == MAX_LOOP_GROUPS)
+        return i - 1;
+    if (i == fit->n_groups)
+        fit->groups[fit->n_groups++] = (struct loop_group){ .family = family, .training = training };
+    return i;
+}
+
+/* With the loop's part of the time: of an evaluation by forward passes all of it but its calls, which the constants hold. */
+static bool simulate_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
+{
+    const struct figure *f = row->figure;
+    struct simulation sim;
+    struct result r;
+    struct fitted_system fitted = {0};
+    struct model_paths paths = *job->paths;
+    bool evaluation = text_is(f->metric, "evaluation_time_s");
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        *(double *)((char *)&fitted + system_constants[k].field.offset) = x[k];
+    paths.fitted = &fitted;
+    bool good = simulate(&sim, &r, f->recipe, NULL, 0, &paths, &job->cache, err);
+    if (good) {
+        *time_s = evaluation ? r.evaluation_time_s : r.step_time_s;
+        row->published_s = evaluation ? f->value : r.global_batch / f->value;
+        bool forward = evaluation && sim.recipe.eval_program == EVAL_FORWARD;
+        row->loop_s = *time_s * (forward ? 1 : loop_share(&sim.timeline));
+        row->group = group_of(job->fit, &sim.recipe, forward);
+    }
+    simulation_free(&sim);
+    watch_tell(job->watch, "simulations of published runs", ++job->n_simulated, 0);
+    return good;
+}
+
+static void defaults(double *x)
+{
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        x[k] = system_constants[k].unfitted_value;
+}
+
+/* A hundredth of a constant's range is far beyond rounding to cycles. */
+static bool take_row(struct system_row *row, const struct figure *f, struct row_job *job, struct err *err)
+{
+    double x[N_SYSTEM_CONSTANTS], raised_s;
+    *row = (struct system_row){ .figure = f };
+    defaults(x);
+    if (!simulate_row(row, &row->base_s, x, job, err))
+        return false;
+    double loop_s = row->loop_s;
+    job->fit->groups[row->group].n_rows++;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        double by = (system_constants[k].field.max - system_constants[k].field.min) / 100;
+        x[k] += by;
+        if (!simulate_row(row, &raised_s, x, job, err))
+            return false;
+        x[k] -= by;
+        row->slope[k] = (raised_s - row->base_s) / by;
+    }
+    row->loop_s = loop_s;
+    return true;
+}
+
+static bool take_rows(struct row_job *job, const struct figures *figures, struct arena *a, struct err *err)
+{
+    struct system_fit *fit = job->fit;
+    fit->rows = ARENA_ROOM(a, struct system_row, figures->n);
+    for (size_t i = 0; i < figures->n; i++) {
+        const struct figure *f = &figures->items[i];
+        if (f->role != FIGURE_CALIBRATE || !is_time_of(f->metric) || !has_recipe(f->recipe, job->paths, a))
+            continue;
+        if (!take_row(&fit->rows[fit->n_rows++], f, job, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the lines -------------------------------------------------------------------------------- */
+
+static double row_time_s(const struct system_row *row, const double *x)
+{
+    double time_s = row->base_s;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        time_s += row->slope[k] * (x[k] - system_constants[k].unfitted_value);
+    return time_s;
+}
+
+static double log_ratio(const struct system_row *row, const double *x)
+{
+    return log(row->published_s / row_time_s(row, x));
+}
+
+static double median_error(const struct system_fit *fit, const double *x, struct arena *a)
+{
+    double *errors = ARENA_ARRAY(a, double, fit->n_rows);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        errors[i] = fabs(exp(log_ratio(&fit->rows[i], x)) - 1);
+    return statistics_median(errors, fit->n_rows, a);
+}
+
+static void values_of(double *x, const struct system_fit *fit)
+{
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        x[k] = fit->values[k].value;
+}
+
+/* ---- the fit ------------------------------------------------------------------------------------ */
+
+static bool log_ratios(double *out, const double *active, void *user, struct err *err)
+{
+    struct fit_job *job = user;
+    double x[N_SYSTEM_CONSTANTS];
+    size_t n = 0;
+    (void)err;
+    defaults(x);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        if (job->fit->fitted[k])
+            x[k] = active[n++];
+    for (size_t i = 0; i < job->fit->n_rows; i++) {
+        const struct system_row *row = &job->fit->rows[i];
+        out[i] = log(row->published_s / (row_time_s(row, x) + active[n + row->group] * row->loop_s));
+    }
+    return true;
+}
+
+/* Constants that are not fitted keep their defaults. */
+static bool fit_active(struct fit_job *job, struct err *err)
+{
+    struct system_fit *fit = job->fit;
+    struct fit_parameter parameters[MAX_FIT_PARAMETERS];
+    struct fit_value values[MAX_FIT_PARAMETERS];
+    struct fit_problem p = { .parameters = parameters, .n_rows = fit->n_rows, .weights = job->weights, .log_ratios = log_ratios, .user = job };
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        const struct system_constant *c = &system_constants[k];
+        fit->values[k] = (struct fit_value){ .value = c->unfitted_value };
+        if (fit->fitted[k])
+            parameters[p.n_parameters++] = (struct fit_parameter){ c->field.name, c->field.min, c->field.max, c->start, 0.001 };
+    }
+    size_t n_fitted = p.n_parameters, n = 0;
+    for (size_t g = 0; g < fit->n_groups; g++)
+        parameters[p.n_parameters++] = (struct fit_parameter){ "loop_error", -LARGEST_LOOP_ERROR, LARGEST_LOOP_ERROR, 0, 0.001 };
+    if (!fit_run(values, &p, err))
+        return false;
+    for (size_t k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        if (fit->fitted[k])
+            fit->values[k] = values[n++];
+    for (size_t g = 0; g < fit->n_groups; g++)
+        fit->groups[g].error = values[n_fitted + g];
+    return true;
+}
+
+/* The fitted constant that is fewest standard errors away from its default, where that is too few; else N_SYSTEM_CONSTANTS. */
+static int least_certain(const struct system_fit *fit)
+{
+    double fewest = CERTAIN_STANDARD_ERRORS;
+    int least = N_SYSTEM_CONSTANTS;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        const struct fit_value *v = &fit->values[k];
+        double away = fabs(v->value - system_constants[k].unfitted_value) / fmax(v->standard_error, DBL_MIN);
+        if (v->at_bound)
+            away = 0;
+        if (fit->fitted[k] && away < fewest) {
+            fewest = away;
+            least = k;
+        }
+    }
+    return least;
+}
+
+static bool moves_a_row(const struct system_fit *fit, int constant)
+{
+    for (size_t i = 0; i < fit->n_rows; i++)
+        if (fit->rows[i].slope[constant] != 0)
+            return true;
+    return false;
+}
+
+/* Each row by the fit to the rows of other configurations; which constants are fitted stays. */
+static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    struct system_fit whole = *job->fit;
+    double x[N_SYSTEM_CONSTANTS];
+    double *own = job->weights;
+    job->weights = ARENA_ARRAY(a, double, whole.n_rows);
+    for (size_t i = 0; i < whole.n_rows; i++) {
+        for (size_t k = 0; k < whole.n_rows; k++)
+            job->weights[k] = text_is(whole.rows[k].figure->configuration, whole.rows[i].figure->configuration) ? 0 : own[k];
+        if (!fit_active(job, err))
+            return false;
+        values_of(x, job->fit);
+        out[i] = log_ratio(&whole.rows[i], x);
+    }
+    job->weights = own;
+    *job->fit = whole;
+    return true;
+}
+
+static bool fit_certain(struct fit_job *job, struct err *err)
+{
+    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
+        if (!fit_active(job, err))
+            return false;
+        least = least_certain(job->fit);
+        if (least < N_SYSTEM_CONSTANTS)
+            job->fit->fitted[least] = false;
+    }
+    return true;
+}
+
+/* Sum of squares, each configuration once. */
+static bool left_out_loss(double *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    double *d = ARENA_ARRAY(a, double, job->fit->n_rows);
+    if (!leave_out(d, job, a, err))
+        return false;
+    *out = 0;
+    for (size_t i = 0; i < job->fit->n_rows; i++)
+        *out += job->fit->rows[i].weight * d[i] * d[i];
+    return true;
+}
+
+/* The fitted constant without which configurations left out are predicted best, where that is better than with it; else N_SYSTEM_CONSTANTS. */
+static bool most_harmful(int *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    double least, loss;
+    *out = N_SYSTEM_CONSTANTS;
+    if (!left_out_loss(&least, job, a, err))
+        return false;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        if (!job->fit->fitted[k])
+            continue;
+        job->fit->fitted[k] = false;
+        if (!left_out_loss(&loss, job, a, err))
+            return false;
+        job->fit->fitted[k] = true;
+        if (loss < least) {
+            least = loss;
+            *out = k;
+        }
+    }
+    return true;
+}
+
+static bool fit_identified(struct fit_job *job, struct arena *a, struct err *err)
+{
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        job->fit->fitted[k] = moves_a_row(job->fit, k);
+    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
+        if (!fit_certain(job, err) || !most_harmful(&least, job, a, err))
+            return false;
+        if (least < N_SYSTEM_CONSTANTS)
+            job->fit->fitted[least] = false;
+    }
+    return true;
+}
+
+/* Rows of one configuration share a weight of 1. */
+static void weigh_rows(struct system_fit *fit)
+{
+    double sum = 0;
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        size_t alike = 0;
+        for (size_t k = 0; k < fit->n_rows; k++)
+            alike += text_is(fit->rows[k].figure->configuration, fit->rows[i].figure->configuration);
+        fit->rows[i].weight = 1.0 / (double)alike;
+        sum += fit->rows[i].weight;
+    }
+    fit->n_configurations = (size_t)(sum + 0.5);
+}
+
+static bool fit_lines(struct fit_job *job, struct arena *a, struct err *err)
+{
+    struct system_fit *fit = job->fit;
+    double x[N_SYSTEM_CONSTANTS], *d = ARENA_ARRAY(a, double, fit->n_rows);
+    if (!fit_identified(job, a, err) || !leave_out(d, job, a, err))
+        return false;
+    values_of(x, fit);
+    fit->median_fitted = median_error(fit, x, a);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        double fitted = x[k];
+        x[k] = system_constants[k].unfitted_value;
+        fit->median_default[k] = median_error(fit, x, a);
+        x[k] = fitted;
+    }
+    fit->left_out_spread = statistics_spread_about_zero(d, fit->n_rows, a);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        d[i] = exp(fabs(d[i])) - 1;
+    fit->median_left_out = statistics_median(d, fit->n_rows, a);
+    return true;
+}
+
+bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err)
+{
+    struct fit_job job = { fit, ARENA_ARRAY(a, double, fit->n_rows) };
+    double x[N_SYSTEM_CONSTANTS];
+    weigh_rows(fit);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        job.weights[i] = sqrt(fit->rows[i].weight);
+    defaults(x);
+    fit->median_unfitted = median_error(fit, x, a);
+    return fit_lines(&job, a, err);
+}
+
+/* What was fitted on lines holds in simulations: to a thousandth of a row's time. */
+static bool check_lines(struct row_job *job, struct err *err)
+{
+    double x[N_SYSTEM_CONSTANTS], time_s;
+    values_of(x, job->fit);
+    for (size_t i = 0; i < job->fit->n_rows; i++) {
+        struct system_row *row = &job->fit->rows[i], again = *row;
+        double line_s = row_time_s(row, x);
+        if (!simulate_row(&again, &time_s, x, job, err))
+            return false;
+        if (fabs(time_s / line_s - 1) > 1e-3)
+            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id,
+                        time_s, line_s);
+    }
+    return true;
+}
+
+bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+                    struct arena *a, struct err *err)
+{
+    struct row_job job = { .fit = out, .paths = paths, .watch = watch };
+    *out = (struct system_fit){0};
+    bool good = take_rows(&job, figures, a, err) && system_fit_lines(out, a, err) && check_lines(&job, err);
+    plan_cache_free(&job.cache);
+    watch_tell(watch, NULL, 0, 0);
+    return good;
+}
+
+/* ---- on paper -------------------------------------------------------------------------------------- */
+
+static void write_constant(FILE *f, const struct system_fit *fit, int k)
+{
+    const struct system_constant *c = &system_constants[k];
+    fprintf(f, "%s,%.4g,%s,", c->field.name, fit->values[k].value, c->field.unit);
+    if (fit->fitted[k])
+        fprintf(f, "\"fitted by podbench calibrate to %zu times (%zu configurations) of role calibrate in results/published\","
+                "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", fit->n_rows, fit->n_configurations, fit->values[k].standard_error,
+                c->field.min, c->field.max, c->unfitted_value);
+    else
+        fprintf(f, "\"%s\",\"not fitted: the %zu times of role calibrate cannot tell it from this, or are predicted better by it\"\n",
+                c->default_source, fit->n_rows);
+}
+
+void system_fit_write(FILE *f, const struct system_fit *fit)
+{
+    fputs("key,value,unit,source,note\n", f);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        write_constant(f, fit, k);
+    fprintf(f, "%s,%.4g,%s,\"1.4826 x median of |ln(simulated / published)| over the same %zu rows, each predicted by the fit to the others\","
+            "\"not fitted: the error of a throughput that the calibration has not seen\"\n", throughput_error_field.name,
+            fit->left_out_spread, throughput_error_field.unit, fit->n_rows);
+}
+
+static void print_rows(FILE *f, const struct system_fit *fit)
+{
+    double x[N_SYSTEM_CONSTANTS];
+    values_of(x, fit);
+    fprintf(f, "  share of each row's time, %%%*s", 37, "");
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        fprintf(f, " %20s", system_constants[k].field.name);
+    fprintf(f, " %8s\n", "error %");
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        const struct system_row *row = &fit->rows[i];
+        fprintf(f, "  %-62.62s", row->figure->id);
+        for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+            fprintf(f, " %20.2f", 100 * row->slope[k] * x[k] / row_time_s(row, x));
+        fprintf(f, " %+8.2f\n", 100 * (exp(log_ratio(row, x)) - 1));
+    }
+}
+
+static void print_group(FILE *f, const struct loop_group *g)
+{
+    fprintf(f, "  loops of %s, %s: %+.1f %% ", g->family, g->training ? "training" : "forward passes alone", 100 * g->error.value);
+    if (g->n_rows > 1)
+        fprintf(f, "+- %.1f beside the constants (in no prediction)\n", 100 * g->error.standard_error);
+    else
+        fputs("beside the constants (one row, so met; in no prediction)\n", f);
+}
+
+void system_fit_print(FILE *f, const struct system_fit *fit)
+{
+    fprintf(f, "system: %zu times of %zu configurations, median error %.2f %% unfitted, %.2f %% fitted, %.2f %% left out (spread %.2f %%)\n",
+            fit->n_rows, fit->n_configurations, 100 * fit->median_unfitted, 100 * fit->median_fitted, 100 * fit->median_left_out,
+            100 * fit->left_out_spread);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        const struct field *c = &system_constants[k].field;
+        fprintf(f, "  %-20s %10.4g %-6s ", c->name, fit->values[k].value, c->unit);
+        if (fit->fitted[k])
+            fprintf(f, "+- %.2g%s  (bounds %g to %g, default %g: median error %.2f %%)  %s\n", fit->values[k].standard_error,
+                    fit->values[k].at_bound ? ", at its bound" : "", c->min, c->max, system_constants[k].unfitted_value,
+                    100 * fit->median_default[k], c->help);
+        else
+            fprintf(f, "its default: rows cannot tell it from that, or are predicted better by it  %s\n", c->help);
+    }
+    for (size_t g = 0; g < fit->n_groups; g++)
+        print_group(f, &fit->groups[g]);
+    print_rows(f, fit);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw_accuracy.c - every published configuration: its throughput, published and simulated, and what is left between them.
+ *
+ * One row for each configuration, those of a model together, the smallest system first. The interval is blind: it comes from the errors
+ * of the other groups of configurations alone.
+ */
+#include "results/figures/drawings.h"
+#include "results/study/interval.h"
+#include "system-model/base/statistics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Of those that there are. */
+static size_t property_find(const char *name)
+{
+    size_t i = 0;
+    while (!text_is(properties[i].name, name)) {
+        i++;
+        assert(i < n_properties);
+    }
+    return i;
+}
+
+static const char *property_value(const struct reference *r, const char *name)
+{
+    const char *value = r->at.name[property_find(name)];
+    return value ? value : "";
+}
+
+static uint64_t ipus_of(const struct reference *r)
+{
+    return r->at.count[property_find("ipus")];
+}
+
+/* Models in the order of their groups' names, systems by size. */
+static int row_order(const void *a, const void *b)
+{
+    const struct reference *x = *(const struct reference *const *)a, *y = *(const struct reference *const *)b;
+    static const char *const names[] = { "mode", "workload", "chip" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int order = strcmp(property_value(x, names[i]), property_value(y, names[i]));
+        if (order)
+            return i == 0 ? -order : order;     /* training first */
+    }
+    uint64_t m = ipus_of(x), n = ipus_of(y);
+    return m != n ? (m < n ? -1 : 1) : strcmp(x->recipe, y->recipe);
+}
+
+static const struct reference **in_order(const struct references *r, struct arena *a)
+{
+    const struct reference **rows = ARENA_ARRAY(a, const struct reference *, r->n);
+    for (size_t i = 0; i < r->n; i++)
+        rows[i] = &r->items[i];
+    sort_items(rows, r->n, sizeof *rows, row_order);
+    return rows;
+}
+
+static const char *finding_of(const struct references *r, struct arena *a)
+{
+    double *sizes = ARENA_ROOM(a, double, r->n), worst = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->items[i].role == FIGURE_VALIDATE) {
+            sizes[n] = 100 * fabs(r->items[i].simulated / r->items[i].published - 1);
+            worst = fmax(worst, sizes[n++]);
+        }
+    if (!n)
+        return r->n ? "No configuration has been kept out of the fit" : NULL;
+    return arena_printf(a, "%zu configurations of role validate: throughput off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
+                        n, statistics_mean(sizes, n), statistics_median(sizes, n, a), worst);
+}
+
+static void write_row(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
+{
+    double error = 100 * (r->simulated / r->published - 1);
+    double low = 100 * (r->simulated * exp(-half_width) / r->published - 1), high = 100 * (r->simulated * exp(half_width) / r->published - 1);
+    double per_ipu = (double)ipus_of(r), by_role[N_FIGURE_ROLES] = { NAN, NAN, NAN };
+    by_role[r->role] = error;
+    const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, by_role[FIGURE_CALIBRATE], by_role[FIGURE_VALIDATE],
+                             by_role[FIGURE_CONTEXT], low, high };
+    csv_write_cell(f, drawing_label(r->recipe, a), false);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        drawing_number(f, cells[i], i + 1 == sizeof cells / sizeof *cells);
+}
+
+bool draw_accuracy(struct drawing *d, struct err *err)
+{
+    const struct references *r = d->from->references;
+    const struct reference **rows = in_order(r, d->a);
+    struct new_file file;
+    if (!drawing_open(&file, d, "accuracy", err))
+        return false;
+    fprintf(file.f, "label,row,published,simulated,calibrates,validates,context,low,high\n");
+    for (size_t i = 0; i < r->n; i++) {
+        struct spread s = spread_of(r, rows[i]->group, d->a);
+        const struct left_out out = { .group = rows[i]->group };
+        write_row(file.f, rows[i], spread_half_width(&s, r, &rows[i]->at, &out), i, d->a);
+    }
+    d->missing = "no published configuration";
+    d->finding = finding_of(r, d->a);
+    return new_file_save(&file, err);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw_links.c - the link graph with the load of one pipeline cycle's copies: activations to the next stage, gradients back.
+ *
+ * IPUs stand as their boards have them, rungs across and rails along; what lies between them and hubs is left out.
+ */
+#include "results/figures/drawings.h"
+#include <math.h>
+
+enum { MOST_DRAWN_IPUS = 64 };
+
+/* Of a step, spent on copies between stages; 0 where there are too many IPUs for one picture that is still read. */
+static double copies_share(const struct result *r)
+{
+    return r->ipus <= MOST_DRAWN_IPUS ? r->breakdown_s[PART_STAGE_COPY] / r->step_time_s : 0;
+}
+
+static bool more_copies(const struct result *x, const struct result *y)
+{
+    return copies_share(x) > copies_share(y);
+}
+
+static size_t copies_of(struct flow *flows, const struct plan *p)
+{
+    size_t n = 0;
+    for (uint32_t r = 0; r < p->options.n_replicas; r++)
+        for (uint32_t s = 0; s + 1 < p->n_stages; s++) {
+            uint32_t base = r * p->options.ipus_per_replica, from = base + p->stages[s].ipu, to = base + p->stages[s + 1].ipu;
+            if (from == to)
+                continue;
+            flows[n++] = (struct flow){ from, to, (double)p->stages[s].output_bytes };
+            flows[n++] = (struct flow){ to, from, (double)p->stages[s].output_bytes };
+        }
+    return n;
+}
+
+static void write_links(FILE *f, const struct topology *t, struct link_loads *loads, double *busiest, double *sum)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < loads->n; i++)
+        most = fmax(most, loads->items[i].bytes / topology_link(t, loads->items[i].link).bytes_per_s);
+    fprintf(f, "x,y,dx,dy,load,label\n");
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        struct link l = topology_link(t, i);
+        if (l.from >= t->n_ipus || l.to >= t->n_ipus)
+            continue;
+        double x = l.from / 2, y = l.from % 2, to_x = l.to / 2, to_y = l.to % 2, load = *link_loads_at(loads, i);
+        if (fabs(to_x - x) > 1)                 /* what closes a ring goes round the end: a stub */
+            to_x = x + (to_x > x ? -0.4 : 0.4);
+        double side = l.from < l.to ? 0.06 : -0.06;   /* both directions beside each other */
+        double share = load / l.bytes_per_s / most;
+        *busiest = fmax(*busiest, load);
+        *sum += load;
+        fprintf(f, "%g,%g,%g,%g,%.4g,%u\n", x + (x == to_x ? side : 0), y + (y == to_y ? side : 0), to_x - x, to_y - y, 100 * share, l.from);
+    }
+}
+
+static bool write_ipus(struct drawing *d, const struct topology *t, struct err *err)
+{
+    struct new_file file;
+    if (!drawing_open(&file, d, "links-ipus", err))
+        return false;
+    fprintf(file.f, "x,y,ipu\n");
+    for (uint32_t i = 0; i < t->n_ipus; i++)
+        fprintf(file.f, "%u,%u,%u\n", i / 2, i % 2, i);
+    return new_file_save(&file, err);
+}
+
+static bool write_loads(struct drawing *d, const struct simulation *sim, const char *id, struct err *err)
+{
+    const struct topology *t = sim->topology;
+    const struct plan *p = &sim->plan;
+    struct flow *flows = ARENA_ROOM(d->a, struct flow, 2 * (size_t)p->options.n_replicas * p->n_stages);
+    struct link_loads loads = link_loads_new(d->a);
+    double time_s, busiest = 0, sum = 0;
+    size_t n = copies_of(flows, p);
+    struct new_file file;
+    if (!topology_flows(&time_s, t, flows, n, &loads, d->a, err) || !drawing_open(&file, d, "links", err))
+        return false;
+    write_links(file.f, t, &loads, &busiest, &sum);
+    d->finding = arena_printf(d->a, "%s: copies between stages put %.1f MB on the busiest IPU-Link per micro-batch", drawing_label(id, d->a),
+                              busiest / 1e6);
+    return new_file_save(&file, err) && write_ipus(d, t, err);
+}
+
+bool draw_links(struct drawing *d, struct err *err)
+{
+    const struct result *run = drawing_run(d, more_copies);
+    struct simulation sim;
+    struct result r;
+    d->missing = "no pipelined training run on at most 64 IPUs";
+    if (!run || !(copies_share(run) > 0))
+        return true;
+    bool good = simulator_run(d->from->simulator, &sim, &r, run->id, NULL, 0, err) && write_loads(d, &sim, run->id, err);
+    simulation_free(&sim);
+    return good;
+}

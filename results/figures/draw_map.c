@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw_map.c - a sweep as a map: throughput of one training run over micro-batch and gradient accumulation, and where it no longer fits.
+ */
+#include "results/figures/drawings.h"
+#include <math.h>
+#include <string.h>
+
+/* The smallest run of one IPU a replica: nothing else changes with the two axes. */
+static bool smaller(const struct result *x, const struct result *y)
+{
+    bool x_flat = !(x->breakdown_s[PART_STAGE_COPY] > 0), y_flat = !(y->breakdown_s[PART_STAGE_COPY] > 0);
+    return x_flat != y_flat ? x_flat : x->ipus != y->ipus ? x->ipus < y->ipus : strcmp(x->id, y->id) < 0;
+}
+
+static const unsigned micro_batches[] = { 1, 2, 4, 8, 12, 16, 20, 24, 32 };
+static const unsigned accumulations[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
+enum { N_X = sizeof micro_batches / sizeof *micro_batches, N_Y = sizeof accumulations / sizeof *accumulations };
+
+struct best { double throughput; unsigned micro_batch, accumulation; };
+
+static void write_cell(FILE *f, size_t x, size_t y, const char *id, struct best *best, struct drawing *d)
+{
+    const char *const sets[] = { arena_printf(d->a, "parallel.micro_batch=%u", micro_batches[x]),
+                                 arena_printf(d->a, "parallel.gradient_accumulation=%u", accumulations[y]) };
+    struct simulation sim;
+    struct result r;
+    bool good = simulator_run(d->from->simulator, &sim, &r, id, sets, 2, NULL);
+    fprintf(f, "%zu,%zu,", x, y);
+    drawing_number(f, good && r.fits ? r.throughput_samples_per_s : NAN, false);
+    fprintf(f, "%s\n", !good ? "refused" : !r.fits ? "does not fit" : arena_printf(d->a, "%.0f", r.throughput_samples_per_s));
+    if (good && r.fits && r.throughput_samples_per_s > best->throughput)
+        *best = (struct best){ r.throughput_samples_per_s, micro_batches[x], accumulations[y] };
+    if (good)
+        simulation_free(&sim);
+}
+
+bool draw_map(struct drawing *d, struct err *err)
+{
+    const struct result *run = drawing_run(d, smaller);
+    struct new_file file;
+    struct best best = {0};
+    d->missing = "no training run that fits";
+    if (!run)
+        return true;
+    if (!drawing_open(&file, d, "map", err))
+        return false;
+    fprintf(file.f, "x,y,throughput,text\n");
+    for (size_t y = 0; y < N_Y; y++)
+        for (size_t x = 0; x < N_X; x++)
+            write_cell(file.f, x, y, run->id, &best, d);
+    d->finding = arena_printf(d->a, "%s: %.0f samples/s as published, at most %.0f (micro-batch %u, accumulation %u)",
+                              drawing_label(run->id, d->a), run->throughput_samples_per_s, best.throughput, best.micro_batch,
+                              best.accumulation);
+    return new_file_save(&file, err);
+}

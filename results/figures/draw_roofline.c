@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte exchanged between tiles.
+ *
+ * The chip keeps everything in its tiles' memory, so what feeds the arithmetic is the exchange: the slope is what all tiles can receive
+ * together, the roof the matrix units' peak (Williams, Waterman and Patterson 2009, for the memory that this chip has).
+ */
+#include "results/figures/drawings.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CHIPS = 4 };
+
+struct roof { const char *chip; double peak, exchange; size_t n_near, n; };
+
+static struct roof roof_of(const struct simulation *sim)
+{
+    const struct chip *c = &sim->machine->chip;
+    uint64_t mac = chip_mac_per_cycle(c, (enum data_type)sim->recipe.model.compute, sim->plan.options.partials);
+    return (struct roof){ .chip = c->name, .peak = chip_peak_flop_per_s(c, mac),
+                          .exchange = (double)(c->n_tiles * c->exchange_bytes_per_cycle) * c->clock_hz };
+}
+
+/* Each chip has columns of its own. */
+static void write_pair(FILE *f, size_t chip, double x, double y)
+{
+    for (size_t k = 0; k < MOST_CHIPS; k++) {
+        drawing_number(f, k == chip ? x : NAN, false);
+        drawing_number(f, k == chip ? y : NAN, k + 1 == MOST_CHIPS);
+    }
+}
+
+/* One point for each operation pass with multiply-accumulates; equal ones once. */
+static void write_stage(FILE *f, const struct simulation *sim, const struct stage_plan *stage, struct roof *roof, size_t chip)
+{
+    double last[2] = { 0, 0 };
+    for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
+        const struct op *op = &sim->graph->ops[i];
+        const struct op_plan *p = stage->compiled->op_plans[i];
+        if (op->layer_id < stage->first_layer || op->layer_id >= stage->first_layer + stage->n_layers || !p->mac || !p->exchanged_bytes)
+            continue;
+        double flop = 2 * (double)p->mac, rate = flop / (double)op_plan_cycles(p) * sim->machine->chip.clock_hz;
+        double intensity = flop / (double)p->exchanged_bytes, limit = fmin(roof->peak, intensity * roof->exchange);
+        if (intensity == last[0] && rate == last[1])
+            continue;
+        last[0] = intensity, last[1] = rate;
+        roof->n++;
+        roof->n_near += rate > 0.5 * limit;
+        write_pair(f, chip, intensity, rate / 1e12);
+    }
+}
+
+static void write_heads(FILE *f, const char *what)
+{
+    for (int k = 1; k <= MOST_CHIPS; k++)
+        fprintf(f, ",intensity %d,%s %d", k, what, k);
+    fputc('\n', f);
+}
+
+/* A line of its own for each chip: where the slope meets the roof, and both ends. */
+static bool write_roofs(struct drawing *d, const struct roof *roofs, size_t n, struct err *err)
+{
+    struct new_file file;
+    if (!drawing_open(&file, d, "roofline-roofs", err))
+        return false;
+    fprintf(file.f, "name");
+    write_heads(file.f, "limit");
+    for (size_t i = 0; i < n; i++) {
+        double knee = roofs[i].peak / roofs[i].exchange;
+        const double at[] = { 1, knee, 6 * knee };
+        for (size_t k = 0; k < 3; k++) {
+            csv_write_cell(file.f, k == 2 ? roofs[i].chip : "", false);
+            write_pair(file.f, i, at[k], fmin(roofs[i].peak, at[k] * roofs[i].exchange) / 1e12);
+        }
+    }
+    return new_file_save(&file, err);
+}
+
+static bool is_new(const struct roof *roofs, size_t n, const char *chip)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(roofs[i].chip, chip))
+            return false;
+    return true;
+}
+
+/* Of every chip the first training run of each model that the run has, by name. */
+static bool write_run(FILE *f, struct roof *roofs, size_t *n, const struct result *r, struct drawing *d, struct err *err)
+{
+    struct simulation sim;
+    struct result again;
+    if (!simulator_run(d->from->simulator, &sim, &again, r->id, NULL, 0, err))
+        return false;
+    struct roof roof = roof_of(&sim);
+    if (is_new(roofs, *n, roof.chip)) {
+        roof.chip = arena_strdup(d->a, roof.chip);
+        for (uint32_t s = 0; s < sim.plan.n_stages; s++)
+            write_stage(f, &sim, &sim.plan.stages[s], &roof, *n);
+        roofs[(*n)++] = roof;
+    }
+    simulation_free(&sim);
+    return true;
+}
+
+bool draw_roofline(struct drawing *d, struct err *err)
+{
+    struct new_file file;
+    struct roof roofs[MOST_CHIPS];
+    size_t n = 0, near = 0, points = 0;
+    const struct results *all = d->from->results;
+    bool good = drawing_open(&file, d, "roofline", err);
+    if (!good)
+        return false;
+    for (int k = 1; k <= MOST_CHIPS; k++)
+        fprintf(file.f, "%sintensity %d,rate %d", k > 1 ? "," : "", k, k);
+    fputc('\n', file.f);
+    for (size_t i = 0; good && i < all->n; i++)
+        if (all->items[i].fits && !is_known(all->items[i].latency_s) && n < MOST_CHIPS)
+            good = write_run(file.f, roofs, &n, &all->items[i], d, err);
+    good = good ? new_file_save(&file, err) : (new_file_drop(&file), false);
+    for (size_t i = 0; i < n; i++)
+        near += roofs[i].n_near, points += roofs[i].n;
+    d->missing = "no training run that fits";
+    if (points)
+        d->finding = arena_printf(d->a, "%.0f %% of matrix products and convolutions reach more than half of what their chip's units and exchange allow",
+                                  100 * (double)near / (double)points);
+    return good && write_roofs(d, roofs, n, err);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw_steps.c - where the time of a step goes: by class of cost for every MLPerf configuration, and for one run from the least time its
+ * arithmetic can take to the time predicted.
+ */
+#include "results/figures/drawings.h"
+#include "results/figures/scaling.h"
+#include "results/study/explain.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- every run -------------------------------------------------------------------------------------- */
+
+/* Matrix products have a share of their own beside the other computing. */
+enum { SHARE_MATRIX = N_PART_CLASSES, N_SHARES };
+static size_t share_of(enum part part)
+{
+    bool matrix = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
+    return matrix ? SHARE_MATRIX : (size_t)part_classes[part];
+}
+static const unsigned char share_order[N_SHARES] = { SHARE_MATRIX, CLASS_COMPUTE, CLASS_EXCHANGE, CLASS_SYNC, CLASS_LINKS, CLASS_MEMORY, CLASS_HOST,
+                                                     CLASS_WAITING };
+static const char *share_name(size_t share)
+{
+    return share == SHARE_MATRIX ? "matrix products" : share == CLASS_COMPUTE ? "other computing" : part_class_names[share];
+}
+
+/* By model, then round, then chips. */
+static int run_order(const void *a, const void *b)
+{
+    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
+    int by_model = strcmp(x->workload, y->workload), by_round = strncmp(x->id, y->id, strlen("mlperf-v0.0"));
+    if (by_model || by_round)
+        return by_model ? by_model : by_round;
+    if (x->ipus != y->ipus)
+        return x->ipus < y->ipus ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+/* One for each configuration: what another framework or division repeats is left out. */
+static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
+{
+    const struct results *all = d->from->results;
+    const struct result **runs = ARENA_ROOM(d->a, const struct result *, all->n);
+    *n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct mlperf_id id;
+        const struct result *r = &all->items[i];
+        if (mlperf_id_parse(&id, r) && !id.has_framework && r->step_time_s > 0
+            && (text_is(id.division, "closed") || text_is(r->workload, "transformer-transducer")))
+            runs[(*n)++] = r;
+    }
+    sort_items(runs, *n, sizeof *runs, run_order);
+    return runs;
+}
+
+/* Percent of the step, stacked: each share's left and right end. The first run is the highest row. */
+static void write_run(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
+{
+    double share[N_SHARES] = {0}, end = 0;
+    for (int p = 0; p < N_PARTS; p++)
+        share[share_of((enum part)p)] += 100 * r->breakdown_s[p] / r->step_time_s;
+    fprintf(f, "%zu,%g,%g,%s,%.4g", row, (double)row - 0.38, (double)row + 0.38, drawing_label(r->id, a), r->step_time_s * 1e3);
+    for (size_t k = 0; k < N_SHARES; k++) {
+        fprintf(f, ",%.6g,%.6g", end, end + share[share_order[k]]);
+        end += share[share_order[k]];
+    }
+    fprintf(f, "\n");
+    waiting[0] = fmin(waiting[0], share[SHARE_MATRIX]);
+    waiting[1] = fmax(waiting[1], share[SHARE_MATRIX]);
+}
+
+bool draw_breakdown(struct drawing *d, struct err *err)
+{
+    struct new_file file;
+    size_t n;
+    double matrix[2] = { 100, 0 };
+    const struct result **runs = mlperf_runs(&n, d);
+    if (!drawing_open(&file, d, "breakdown", err))
+        return false;
+    d->missing = "no MLPerf run";
+    fprintf(file.f, "row,low,high,label,step ms");
+    for (size_t k = 0; k < N_SHARES; k++)
+        fprintf(file.f, ",%s,%s end", share_name(share_order[k]), share_name(share_order[k]));
+    fprintf(file.f, "\n");
+    for (size_t i = 0; i < n; i++)
+        write_run(file.f, runs[i], n - 1 - i, matrix, d->a);
+    if (n)
+        d->finding = arena_printf(d->a, "Matrix products take %.0f to %.0f %% of a step; the rest feeds them or waits", matrix[0], matrix[1]);
+    return new_file_save(&file, err);
+}
+
+/* ---- one run: the ideal, and what is added to it --------------------------------------------------------- */
+
+static bool larger(const struct result *x, const struct result *y) { return x->ipus != y->ipus ? x->ipus > y->ipus : strcmp(x->id, y->id) > 0; }
+
+bool draw_waterfall(struct drawing *d, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct waterfall w = {0};
+    struct new_file file;
+    const struct result *largest = drawing_run(d, larger);
+    if (!largest) {
+        d->missing = "no training run that fits";
+        return true;
+    }
+    if (!simulator_run(d->from->simulator, &sim, &r, largest->id, NULL, 0, err))
+        return false;
+    bool good = drawing_open(&file, d, "waterfall", err);
+    if (good) {
+        waterfall_build(&w, &sim.timeline);
+        double ms = 1e3 / sim.machine->chip.clock_hz / (double)timeline_ipus(&sim.timeline);
+        fprintf(file.f, "row,name,from,to,low,high,middle,text\n");
+        for (size_t i = 0; i < w.n; i++) {
+            double from = (double)w.items[i].from_ipu_cycles * ms, to = (double)w.items[i].to_ipu_cycles * ms;
+            fprintf(file.f, "%zu,", i);
+            csv_write_cell(file.f, w.items[i].name, false);
+            fprintf(file.f, "%.8g,%.8g,%.2f,%.2f,%.8g,%.3g ms\n", from, to, (double)i - 0.38, (double)i + 0.38,
+                    fmax(from, to), to - from);
+        }
+        const struct waterfall_item *first = &w.items[0], *last = &w.items[w.n - 1];
+        d->finding = arena_printf(d->a, "%s: arithmetic alone would take %.3g ms, a step takes %.3g ms (mean IPU)",
+                                  drawing_label(largest->id, d->a), (double)first->to_ipu_cycles * ms, (double)last->to_ipu_cycles * ms);
+        good = new_file_save(&file, err);
+    }
+    simulation_free(&sim);
+    return good;
+}

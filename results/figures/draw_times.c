@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw_times.c - time to train of IPU systems, published and predicted, beside GPU systems of the same rounds with at most 256 chips.
+ */
+#include "results/figures/drawings.h"
+#include "results/figures/scaling.h"
+#include "system-model/base/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+struct bar { const char *label, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
+struct bars { struct bar *items; size_t n, cap; };
+
+static int bar_order(const void *a, const void *b)
+{
+    const struct bar *x = a, *y = b;
+    if (x->chips != y->chips)
+        return x->chips > y->chips ? -1 : 1;
+    int by_round = strcmp(y->round, x->round);
+    return by_round ? by_round : strcmp(y->label, x->label);
+}
+
+static void add_bar(struct bars *bars, struct bar bar, struct arena *a)
+{
+    bars->items = arena_grow(a, bars->items, bars->n, &bars->cap, sizeof *bars->items);
+    bars->items[bars->n++] = bar;
+}
+
+static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char *workload)
+{
+    struct arena *a = d->a;
+    for (size_t i = 0; i < d->from->results->n; i++) {
+        const struct result *r = &d->from->results->items[i];
+        struct mlperf_id id;
+        if (!text_is(r->workload, workload) || !mlperf_id_parse(&id, r) || id.has_framework)
+            continue;
+        const struct figure *f = published_figure(d->from->published, r->id, "time_to_train_min");
+        struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN, .published = f ? f->value : NAN,
+                           .configuration = f ? f->configuration : "",
+                           .simulated = is_known(r->time_to_train_s) ? r->time_to_train_s / 60 : NAN };
+        bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
+                                 isnan(bar.published) ? " (prediction only)" : "");
+        add_bar(bars, bar, a);
+    }
+}
+
+/* "NVIDIA A100-SXM4-80GB (400W)" -> "NVIDIA A100" */
+static const char *short_accelerator(const char *name, struct arena *a)
+{
+    return arena_printf(a, "%.*s", (int)strcspn(name, "-("), name);
+}
+
+/* The value of "key=value; ..." in a note; "" when it is not there. */
+static const char *note_value(const char *note, const char *key, struct arena *a)
+{
+    size_t n = strlen(key);
+    for (const char *p = note; p; p = strchr(p, ';')) {
+        p += strspn(p, "; ");
+        if (strncmp(p, key, n) == 0 && p[n] == '=')
+            return arena_printf(a, "%.*s", (int)strcspn(p + n + 1, ";"), p + n + 1);
+    }
+    return "";
+}
+
+/* GPU systems of the rounds that IPUs took part in, closed division, up to 256 chips. */
+static bool add_peer_bars(struct bars *bars, const struct drawing *d, const char *benchmark, struct err *err)
+{
+    struct arena *a = d->a;
+    for (size_t i = 0; i < d->from->published->n; i++) {
+        const struct figure *f = &d->from->published->items[i];
+        struct bar bar = { .round = note_value(f->note, "round", a), .published = NAN, .simulated = NAN, .peer = f->value };
+        const char *accelerator = note_value(f->note, "accelerator", a);
+        bool of_round = strcmp(bar.round, "v1.0") >= 0 && strcmp(bar.round, "v2.0") <= 0;
+        if (!of_round || !text_is(note_value(f->note, "division", a), "closed") || !strstr(accelerator, "NVIDIA") ||
+            !text_is(note_value(f->note, "benchmark", a), benchmark))
+            continue;
+        if (!parse_u64(note_value(f->note, "chips", a), &bar.chips))
+            return fail(err, "%s:%u: note: has no chips=NUMBER", f->path, f->line);
+        if (bar.chips > 256)
+            continue;
+        const char *framework = note_value(f->note, "framework", a);
+        bar.label = arena_printf(a, "%s %llu x %s (%s%s%s)", bar.round, (unsigned long long)bar.chips, short_accelerator(accelerator, a),
+                                 note_value(f->note, "submitter", a), *framework ? " " : "", framework);
+        add_bar(bars, bar, a);
+    }
+    return true;
+}
+
+static bool write_times(struct bars *bars, struct drawing *d, const char *workload, const char *benchmark, struct err *err)
+{
+    struct new_file file;
+    *bars = (struct bars){0};
+    add_ipu_bars(bars, d, workload);
+    if (!add_peer_bars(bars, d, benchmark, err))
+        return false;
+    sort_items(bars->items, bars->n, sizeof *bars->items, bar_order);
+    if (!drawing_open(&file, d, arena_printf(d->a, "time-to-train-%s", benchmark), err))
+        return false;
+    fprintf(file.f, "row,label,chips,published,simulated,peer\n");
+    for (size_t i = 0; i < bars->n; i++) {
+        const struct bar *b = &bars->items[i];
+        drawing_number(file.f, (double)i, false);
+        csv_write_cell(file.f, b->label, false);
+        drawing_number(file.f, (double)b->chips, false);
+        drawing_number(file.f, b->published, false);
+        drawing_number(file.f, b->simulated, false);
+        drawing_number(file.f, b->peer, true);
+    }
+    return new_file_save(&file, err);
+}
+
+/* NaN: one of the two is not known. */
+static double error_of(const struct bar *b)
+{
+    return 100 * fabs(b->simulated / b->published - 1);
+}
+
+/* The mean over the bars of a configuration; false for all but its first. The bar's error is known. */
+static bool configuration_error(double *out, const struct bar *const *known, size_t n, size_t bar)
+{
+    double sum = 0, alike = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!text_is(known[i]->configuration, known[bar]->configuration))
+            continue;
+        if (i < bar)
+            return false;
+        sum += error_of(known[i]);
+        alike++;
+    }
+    *out = sum / alike;
+    return true;
+}
+
+/* Over the IPU runs that are drawn with a published and a predicted time; the largest error is that of one run. */
+static const char *finding_of(const struct bars bars[2], struct arena *a)
+{
+    const struct bar **known = ARENA_ROOM(a, const struct bar *, bars[0].n + bars[1].n);
+    double *errors = ARENA_ROOM(a, double, bars[0].n + bars[1].n), worst = 0;
+    size_t n = 0, n_known = 0;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < bars[k].n; i++)
+            if (!isnan(error_of(&bars[k].items[i]))) {
+                known[n_known++] = &bars[k].items[i];
+                worst = fmax(worst, error_of(&bars[k].items[i]));
+            }
+    for (size_t i = 0; i < n_known; i++)
+        n += configuration_error(&errors[n], known, n_known, i);
+    if (!n)
+        return NULL;
+    return arena_printf(a, "Time to train with the published samples: half of %zu configurations within %.1f %%, the worst run off by %.0f %%", n,
+                        statistics_median(errors, n, a), worst);
+}
+
+bool draw_times(struct drawing *d, struct err *err)
+{
+    struct bars bars[2];
+    d->missing = "no run with a published time to train";
+    if (!write_times(&bars[0], d, "resnet50", "resnet", err) || !write_times(&bars[1], d, "bert-large", "bert", err))
+        return false;
+    d->finding = finding_of(bars, d->a);
+    return true;
+}

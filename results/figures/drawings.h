@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * drawings.h - the data of a run's figures: for each a table as CSV, which a gnuplot script draws, and its finding, one line that is
+ * computed from the same numbers and heads the figure.
+ *
+ * Unknown values are written as NaN, which gnuplot skips. All arithmetic is here; scripts pick columns by name.
+ */
+#ifndef DRAWINGS_H
+#define DRAWINGS_H
+#include "results/published/published.h"
+#include "results/simulate/simulator.h"
+#include "results/study/references.h"
+
+/* What figures are made of. */
+struct drawing_source {
+    const struct results *results;              /* of the run */
+    const struct figures *published;
+    const struct references *references;        /* one for each published configuration, with blind errors */
+    struct simulator *simulator;                /* for what a run's tables do not hold: plans, timelines, variants */
+};
+
+/* One figure being made: tables go into folder, under names that begin with the figure's. finding stays NULL where the run holds nothing
+ * that the figure could show; missing then says what. */
+struct drawing { const char *folder; const struct drawing_source *from; struct arena *a; const char *finding, *missing; };
+
+struct drawing_kind {
+    const char *name;                           /* plots/NAME.gp draws it */
+    bool (*write)(struct drawing *d, struct err *err);
+};
+extern const struct drawing_kind drawing_kinds[];
+extern const size_t n_drawing_kinds;
+
+/* ---- for those who make them ------------------------------------------------------------------- */
+
+bool drawing_open(struct new_file *file, const struct drawing *d, const char *table, struct err *err);  /* FOLDER/TABLE.csv */
+void drawing_number(FILE *f, double x, bool last);
+/* A recipe's id without what all ids share: "v2.0 closed bow-pod16 resnet50". */
+const char *drawing_label(const char *id, struct arena *a);
+/* The training run of the run's results that comes first by `better`; NULL: none. */
+const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y));
+
+bool draw_accuracy(struct drawing *d, struct err *err);         /* draw_accuracy.c */
+bool draw_scaling(struct drawing *d, struct err *err);          /* draw_scaling.c */
+bool draw_times(struct drawing *d, struct err *err);            /* draw_times.c */
+bool draw_breakdown(struct drawing *d, struct err *err);        /* draw_steps.c */
+bool draw_waterfall(struct drawing *d, struct err *err);
+bool draw_memory(struct drawing *d, struct err *err);           /* draw_memory.c */
+bool draw_recompute(struct drawing *d, struct err *err);
+bool draw_roofline(struct drawing *d, struct err *err);         /* draw_roofline.c */
+bool draw_pipeline(struct drawing *d, struct err *err);         /* draw_pipeline.c */
+bool draw_links(struct drawing *d, struct err *err);            /* draw_links.c */
+bool draw_map(struct drawing *d, struct err *err);              /* draw_map.c */
+
+#endif

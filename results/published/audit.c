@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * audit.c - claims are read, evaluated and judged; see audit.h.
+ *
+ * "is" allows a relative difference of the tolerance, "at least" and "at most" allow it on the side that fails, "between" at both ends.
+ * A claim of 0 allows the tolerance itself.
+ */
+#include "results/published/audit.h"
+
+#include <math.h>
+
+const char *const relation_names[N_RELATIONS + 1] = { "is", "at least", "at most", "between", NULL };
+const char *const audit_verdict_names[N_AUDIT_VERDICTS] = { "holds", "holds under a stated reading", "does not hold",
+                                                            "cannot be checked here" };
+
+enum column { ID, KIND, DOCUMENTS, TEXT, UNIT, EXPRESSION, READING, READING_EXPRESSION, BESIDE, NOTE, N_TEXTS,
+              RELATION = N_TEXTS, VALUE, HIGH, TOLERANCE, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = { "id", "kind", "documents", "claim", "unit", "expression", "reading",
+    "reading_expression", "beside", "note", "relation", "value", "high", "tolerance" };
+
+static bool take_number(double *out, const char *text, const char *column, const char *where, struct err *err)
+{
+    *out = 0;
+    return !*text || parse_f64(text, out) || fail(err, "%s: %s: '%.40s' is not a number", where, column, text);
+}
+
+static bool take_relation(struct claim *c, const char *text, const char *where, struct err *err)
+{
+    for (int i = 0; i < N_RELATIONS; i++)
+        if (text_is(relation_names[i], text)) {
+            c->relation = (enum relation)i;
+            return true;
+        }
+    return fail(err, "%s: relation: '%.40s' is not one of: is, at least, at most, between", where, text);
+}
+
+static bool check_claim(const struct claim *c, const char *where, struct err *err)
+{
+    if (!*c->id || !*c->documents || !*c->text)
+        return fail(err, "%s: id, documents or claim is empty", where);
+    if (!*c->expression && !*c->reading_expression && !*c->note)
+        return fail(err, "%s: no expression: note is empty; say why it cannot be checked", where);
+    if (!*c->reading != !*c->reading_expression)
+        return fail(err, "%s: reading and reading_expression go together", where);
+    return c->relation != RELATION_BETWEEN || c->high > c->value || fail(err, "%s: high: %g is not above %g", where, c->high, c->value);
+}
+
+static bool take_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS], struct arena *a,
+                       struct err *err)
+{
+    const char *where = arena_printf(a, "%s:%u", t->path, row->line);
+    char **x = row->cells;
+    *c = (struct claim){ x[at[ID]], x[at[KIND]], x[at[DOCUMENTS]], x[at[TEXT]], x[at[UNIT]], x[at[EXPRESSION]], x[at[READING]],
+                         x[at[READING_EXPRESSION]], x[at[BESIDE]], x[at[NOTE]], .line = row->line };
+    return take_relation(c, x[at[RELATION]], where, err) && take_number(&c->value, x[at[VALUE]], "value", where, err) &&
+           take_number(&c->high, x[at[HIGH]], "high", where, err) &&
+           take_number(&c->tolerance, x[at[TOLERANCE]], "tolerance", where, err) && check_claim(c, where, err);
+}
+
+static bool check_ids(const struct claims *c, struct arena *a, struct err *err)
+{
+    const char **ids = ARENA_ARRAY(a, const char *, c->n);
+    size_t earlier;
+    for (size_t i = 0; i < c->n; i++)
+        ids[i] = c->items[i].id;
+    size_t again = first_repeated(&earlier, ids, c->n);
+    return again == c->n || fail(err, "%s:%u: id: '%.40s' is already in line %u", c->path, c->items[again].line, ids[again],
+                                 c->items[earlier].line);
+}
+
+bool claims_load(struct claims *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_COLUMNS];
+    if (!csv_load(&t, path, a, err))
+        return false;
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (!csv_column(&at[i], &t, column_names[i], err))
+            return false;
+    *out = (struct claims){ ARENA_ARRAY(a, struct claim, t.n_rows), t.n_rows, path };
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!take_claim(&out->items[i], &t, &t.rows[i], at, a, err))
+            return false;
+    return check_ids(out, a, err);
+}
+
+bool claim_meets(const struct claim *c, double found)
+{
+    double slack = c->tolerance * (c->value != 0 ? fabs(c->value) : 1) * (1 + 1e-12);
+    switch (c->relation) {
+    case RELATION_IS:       return fabs(found - c->value) <= slack;
+    case RELATION_AT_LEAST: return found >= c->value - slack;
+    case RELATION_AT_MOST:  return found <= c->value + slack;
+    case RELATION_BETWEEN:  return found >= c->value - slack && found <= c->high + c->tolerance * fabs(c->high);
+    case N_RELATIONS: break;
+    }
+    return false;
+}
+
+static bool evaluate(double *out, bool *has, const char *text, const struct claim *c, const char *column, struct audit_values *v,
+                     const char *path, struct err *err)
+{
+    *has = *text;
+    return !*text || arithmetic_value(out, text, arena_printf(v->a, "%s:%u: %s", path, c->line, column), audit_lookup, v, err);
+}
+
+static enum audit_verdict judge(const struct claim *c)
+{
+    if (!c->has_found && !c->has_read)
+        return AUDIT_UNCHECKED;
+    if (c->has_found && claim_meets(c, c->found))
+        return AUDIT_HOLDS;
+    return c->has_read && claim_meets(c, c->read) ? AUDIT_READING : AUDIT_FAILS;
+}
+
+bool audit_run(struct claims *claims, struct audit_values *values, void (*progress)(void *user, size_t done, size_t of), void *user,
+               struct err *err)
+{
+    for (size_t i = 0; i < claims->n; i++) {
+        struct claim *c = &claims->items[i];
+        if (!evaluate(&c->found, &c->has_found, c->expression, c, "expression", values, claims->path, err) ||
+            !evaluate(&c->read, &c->has_read, c->reading_expression, c, "reading_expression", values, claims->path, err) ||
+            !evaluate(&c->set_beside, &c->has_beside, c->beside, c, "beside", values, claims->path, err))
+            return false;
+        c->verdict = judge(c);
+        if (progress)
+            progress(user, i + 1, claims->n);
+    }
+    return true;
+}

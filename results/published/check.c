@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check.c - simulated values set beside published ones.
+ *
+ * A figure names where its simulated value comes from in its recipe field: a recipe; "A:B" for a ratio of
+ * two recipes; "kernel:..." and "link:..." for a measured kernel or link, which a predictor answers. A derived row is computed from
+ * its parents' simulated values as from their published ones.
+ */
+#include "results/published/check.h"
+#include "results/published/derived.h"
+#include "results/published/kernel_rows.h"
+#include "results/published/link_rows.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived" };
+const char *const standing_names[N_STANDINGS] = { "calibrate", "validate", "context", "repeats" };
+const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "does not fit", "no recipe", "no value" };
+
+/* ---- metrics of one recipe ------------------------------------------------------------ */
+
+static const struct metric {
+    const char *name;
+    size_t offset;                      /* of the double in struct result; 0 there: unknown */
+    double per_unit;                    /* figure's unit = result's unit x this */
+} metrics[] = {
+    { "throughput_samples_per_s", offsetof(struct result, throughput_samples_per_s), 1 },
+    { "time_to_train_min",        offsetof(struct result, time_to_train_s),          1 / 60.0 },
+    { "latency_s",                offsetof(struct result, latency_s),                1 },
+    { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
+    { "step_time_s",              offsetof(struct result, step_time_s),              1 },
+    { "evaluation_time_s",        offsetof(struct result, evaluation_time_s),        1 },
+    { "time_to_train_s",          offsetof(struct result, time_to_train_s),          1 },
+    { "mfu",                      offsetof(struct result, mfu),                      1 },
+    { "hfu",                      offsetof(struct result, hfu),                      1 },
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
+
+static const struct metric *metric_find(const char *name)
+{
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (text_is(metrics[i].name, name))
+            return &metrics[i];
+    return NULL;
+}
+
+static const char *metric_names(struct arena *a)
+{
+    const char *names[N_METRICS];
+    for (size_t i = 0; i < N_METRICS; i++)
+        names[i] = metrics[i].name;
+    return names_list(names, N_METRICS, a);
+}
+
+static bool no_value(struct check_row *row, enum verdict verdict, const char *why)
+{
+    row->verdict = verdict;
+    row->why = why;
+    return false;
+}
+
+/* The result of a recipe: known, or simulated now, and then known by the name it was asked for. NULL when it cannot be loaded; why says so. */
+static const struct result *result_of(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
+{
+    const struct result *known = results_find(&from->known, recipe);
+    if (known)
+        return known;
+    struct simulation sim;
+    struct result r;
+    bool good = simulator_run(from->simulator, &sim, &r, recipe, NULL, 0, why);
+    r.id = recipe;
+    if (good)
+        results_add(&from->known, &r, a);
+    simulation_free(&sim);
+    return good ? results_find(&from->known, recipe) : NULL;
+}
+
+/* A name without a file: its row waits for a recipe. */
+static bool is_awaited(const struct check_source *from, const char *recipe, struct arena *a)
+{
+    return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->simulator->paths->recipes_dir, recipe), F_OK) != 0;
+}
+
+static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
+{
+    struct err why;
+    const char *beside = path_beside(row->figure->path, recipe, a);
+    const struct result *r = result_of(from, beside, a, &why);
+    if (!r)
+        no_value(row, VERDICT_NO_RECIPE, is_awaited(from, beside, a) ? "no recipe yet" : arena_strdup(a, why.msg));
+    return r;
+}
+
+static bool metric_value(struct check_row *row, const struct metric *m, const struct result *r, struct arena *a)
+{
+    assert(m);                          /* figures of other metrics were refused as they were loaded */
+    double value = *(const double *)((const char *)r + m->offset);
+    if (!(value > 0))
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "%s has no %s", r->id, m->name));
+    row->simulated = value * m->per_unit;
+    return true;
+}
+
+static void take_predicted(struct check_row *row, const struct result *r)
+{
+    row->has_predicted = text_is(row->figure->metric, "time_to_train_min") && is_known(r->predicted_time_to_train_s);
+    row->predicted = r->predicted_time_to_train_s / 60;
+    row->predicted_error = row->predicted / row->figure->value - 1;
+}
+
+static void describe_run(struct check_row *row, const struct result *r)
+{
+    row->workload = r->workload;
+    row->system = r->system;
+    row->fits = r->fits;
+    row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+}
+
+static bool value_of_memory(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct result *r = needed_result(row, from, row->figure->recipe, a);
+    if (!r)
+        return false;
+    describe_run(row, r);
+    row->simulated = r->fits;
+    row->verdict = r->fits == (row->figure->value > 0) ? VERDICT_PASS : VERDICT_OUT_OF_TOLERANCE;
+    return true;
+}
+
+static bool value_of_recipe(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct metric *m = metric_find(row->figure->metric);
+    if (!m)
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", metric_names(a)));
+    const struct result *r = needed_result(row, from, row->figure->recipe, a);
+    if (!r)
+        return false;
+    describe_run(row, r);
+    take_predicted(row, r);
+    return metric_value(row, m, r, a);
+}
+
+/* "A:B": how many times faster A is than B, by throughput or by time to train. */
+static bool value_of_ratio(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const char *colon = strchr(row->figure->recipe, ':');
+    const char *first = arena_printf(a, "%.*s", (int)(colon - row->figure->recipe), row->figure->recipe);
+    bool by_time = text_is(row->figure->metric, "time_to_train_speedup_x");
+    const struct metric *m = metric_find(by_time ? "time_to_train_min" : "throughput_samples_per_s");
+    const struct result *x = needed_result(row, from, first, a);
+    const struct result *y = x ? needed_result(row, from, colon + 1, a) : NULL;
+    if (!y || !metric_value(row, m, x, a))
+        return false;
+    double of_first = row->simulated;
+    if (!metric_value(row, m, y, a))
+        return false;
+    row->simulated = by_time ? row->simulated / of_first : of_first / row->simulated;
+    describe_run(row, x);
+    row->verdict = x->fits && y->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    return true;
+}
+
+/* The line or the difference of the parents' simulated steps. */
+static bool value_of_derived(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    struct derived_point *points = ARENA_ARRAY(a, struct derived_point, f->n_parents);
+    struct err why = {0};
+    bool fits = true;
+    for (size_t i = 0; i < f->n_parents; i++) {
+        const struct result *r = needed_result(row, from, f->parents[i].recipe, a);
+        if (!r || !metric_value(row, metric_find(f->parents[i].metric), r, a))
+            return false;
+        if (!derived_point(&points[i], &f->parents[i], row->simulated, from->simulator->paths->recipes_dir, a, &why))
+            return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+        fits &= r->fits;
+        describe_run(row, r);
+    }
+    row->simulated = derived_value(f->metric, points, f->n_parents);
+    row->verdict = fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    return true;
+}
+
+/* ---- measured parts: kernels and links ------------------------------------------------- */
+
+/* "kernel:matmul;machine=bow;..." -> "kernel matmul", "bow" */
+static void name_part(struct check_row *row, struct arena *a)
+{
+    const char *recipe = row->figure->recipe, *colon = strchr(recipe, ':'), *machine = strstr(recipe, ";machine=");
+    row->workload = arena_printf(a, "%.*s %.*s", (int)(colon - recipe), recipe, (int)strcspn(colon + 1, ";"), colon + 1);
+    if (machine)
+        row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
+}
+
+static bool value_of_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    struct err why = {0};
+    name_part(row, a);
+    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->simulator->paths->specs_dir, from->simulator->plans, a, &why)
+                          : link_row_predict(&row->simulated, f->recipe, f->metric, from->simulator->paths->specs_dir, a, &why);
+    return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+}
+
+enum figure_kind figure_kind(const struct figure *f)
+{
+    if (f->n_parents)
+        return FIGURE_DERIVED;
+    if (strncmp(f->recipe, "kernel:", 7) == 0)
+        return FIGURE_OF_KERNEL;
+    if (strncmp(f->recipe, "link:", 5) == 0)
+        return FIGURE_OF_LINK;
+    return text_is(f->metric, "fits") ? FIGURE_OF_MEMORY
+         : text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
+}
+
+static bool value_of(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    enum figure_kind kind = figure_kind(f);
+    if (kind == FIGURE_OF_KERNEL || kind == FIGURE_OF_LINK)
+        return value_of_part(row, from, kind == FIGURE_OF_KERNEL, a);
+    if (!*f->recipe)
+        return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
+    if (kind == FIGURE_OF_MEMORY)
+        return value_of_memory(row, from, a);
+    if (figure_is_ratio(f))
+        return value_of_ratio(row, from, a);
+    return kind == FIGURE_DERIVED ? value_of_derived(row, from, a) : value_of_recipe(row, from, a);
+}
+
+static void judge(struct check_row *row)
+{
+    const struct figure *f = row->figure;
+    if (figure_kind(f) == FIGURE_OF_MEMORY) {
+        row->error = row->simulated - f->value;
+        return;
+    }
+    row->error = row->simulated / f->value - 1;
+    if (row->verdict == VERDICT_PASS && !(fabs(row->error) <= f->tolerance))
+        row->verdict = VERDICT_OUT_OF_TOLERANCE;
+}
+
+/* A score that a vendor states again is the same prediction: it counts once. */
+static void drop_restated(const struct check *c, struct check_row *row)
+{
+    for (const struct check_row *before = c->rows; before < row && row->has_predicted; before++)
+        if (before->has_predicted && text_is(before->figure->recipe, row->figure->recipe))
+            row->has_predicted = false;
+}
+
+static int by_configuration(const void *x, const void *y)
+{
+    const struct check_row *const *a = x, *const *b = y;
+    return strcmp((*a)->figure->configuration, (*b)->figure->configuration);
+}
+
+/* What a ratio says, its two configurations say: it is none of its own. Derived ratios have a group of their own. */
+static bool is_repeated(const struct figure *f, bool calibrates)
+{
+    return (f->role == FIGURE_VALIDATE && calibrates) || (f->role != FIGURE_CONTEXT && figure_is_ratio(f) && !f->n_parents);
+}
+
+/* Numbers the configurations, in alphabetical order, and finds the rows that repeat others. */
+static void set_standings(struct check *c, struct arena *a)
+{
+    struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        sorted[i] = &c->rows[i];
+    sort_items(sorted, c->n, sizeof *sorted, by_configuration);
+    c->n_configurations = 0;
+    for (size_t i = 0, end; i < c->n; i = end) {
+        bool calibrates = false;
+        for (end = i; end < c->n && by_configuration(&sorted[i], &sorted[end]) == 0; end++)
+            calibrates |= sorted[end]->figure->role == FIGURE_CALIBRATE;
+        for (size_t k = i; k < end; k++) {
+            sorted[k]->configuration = c->n_configurations;
+            sorted[k]->standing = is_repeated(sorted[k]->figure, calibrates) ? STANDS_REPEAT : (enum standing)sorted[k]->figure->role;
+        }
+        c->n_configurations++;
+    }
+}
+
+bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err)
+{
+    out->n = figures->n;
+    out->rows = ARENA_ARRAY(a, struct check_row, figures->n);
+    for (size_t i = 0; i < figures->n; i++) {
+        struct check_row *row = &out->rows[i];
+        *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-" };
+        if (!(row->figure->value > 0) && figure_kind(row->figure) != FIGURE_OF_MEMORY)
+            return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
+                        row->figure->value);
+        row->has_simulated = value_of(row, from, a);
+        if (row->has_simulated)
+            judge(row);
+        drop_restated(out, row);
+        if (from->progress)
+            from->progress(from->user, i + 1, figures->n);
+    }
+    set_standings(out, a);
+    return true;
+}
+
+bool check_passes(const struct check *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->rows[i].figure->role != FIGURE_CONTEXT && c->rows[i].verdict != VERDICT_PASS)
+            return false;
+    return true;
+}

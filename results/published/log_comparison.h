@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * log_comparison.h - the logs of a real submission beside the simulation of the recipe they belong to.
+ *
+ * Each quantity is published (the runs that converged and comply: median, least, largest) and simulated (with its 90 % interval, where one is known).
+ * The difference of a mean run's time is split into parts that sum to it: as many samples more at the simulated rate, each sample slower,
+ * evaluations, start-up, what comes after the last evaluation, and the rest. Evaluations at the end are of checkpoints: with them counts all that is
+ * no step between start-up and the last of them, as checkpoints are saved on the way.
+ */
+#ifndef LOG_COMPARISON_H
+#define LOG_COMPARISON_H
+#include "results/mlperf/folder.h"
+#include "results/submission/runs_distribution.h"
+#include "results/simulate/simulate.h"
+
+struct compared_value {
+    const char *what, *unit;
+    double published, published_low, published_high;    /* NaN: not logged */
+    double simulated, simulated_low, simulated_high;    /* NaN: not simulated; no interval */
+};
+
+enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_AFTER, TIME_REST, N_TIME_PARTS };
+
+struct log_comparison {
+    const char *dir, *round, *division, *submitter, *system, *benchmark, *recipe;
+    size_t n_logs, n_converged;                         /* n_converged: those that also comply */
+    struct compared_value *values;
+    size_t n_values, cap_values;
+    double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN: not all is known */
+};
+
+/* What is simulated: the result of the recipe, the timing of its runs, their distribution as predicted, and the global batch as its logs
+ * state it, which may differ from the samples of a step (packed sequences). is_source: the recipe is of these very logs, whose epochs are then of
+ * whole calls as its own are. */
+struct simulated_side { const struct result *result; struct run_timing timing; const struct run_distribution *runs; double logged_batch; bool is_source; };
+
+void log_compare(struct log_comparison *out, const struct folder *f, const struct run_log *logs, const char *recipe,
+                 const struct simulated_side *sim, struct arena *a);
+
+void log_comparison_print(FILE *out, const struct log_comparison *c);
+void log_comparison_csv_header(FILE *out);
+void log_comparison_csv(FILE *out, const struct log_comparison *c);
+struct json_t *log_comparison_json(const struct log_comparison *c);     /* the caller owns it */
+#endif

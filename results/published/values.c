@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * values.c - see values.h.
+ */
+#include "results/published/values.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/simulate/recompute_curve.h"
+
+enum { MOST_SETS = 8 };
+
+/* ---- sheets, facts and figures ------------------------------------------------------------------------- */
+
+/* The text of a cell in the row whose first cell is name. NULL: none. */
+static const char *cell_of(const struct csv_table *t, const char *name, const char *column)
+{
+    size_t at;
+    if (!csv_column(&at, t, column, NULL))
+        return NULL;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (text_is(t->rows[i].cells[0], name))
+            return t->rows[i].cells[at];
+    return NULL;
+}
+
+/* "gc2.n_tiles" */
+static bool sheet_text(const char **out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *dot = strchr(argument, '.');
+    struct csv_table t;
+    if (!dot)
+        return fail(err, "want MACHINE.KEY");
+    const char *machine = arena_printf(v->a, "%.*s", (int)(dot - argument), argument);
+    if (!csv_load(&t, arena_printf(v->a, "%s/%s.csv", v->paths->specs_dir, machine), v->a, err))
+        return false;
+    *out = cell_of(&t, dot + 1, "value");
+    return true;
+}
+
+static bool to_number(double *out, const char *text, const char *what, struct err *err)
+{
+    if (!text)
+        return fail(err, "there is no such %s", what);
+    return parse_f64(text, out) || fail(err, "'%.40s' is not a number", text);
+}
+
+static bool of_sheet(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *text;
+    return sheet_text(&text, v, argument, err) && to_number(out, text, "key", err);
+}
+
+static bool of_has(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *text;
+    bool good = sheet_text(&text, v, argument, err);
+    *out = good && text;
+    return good;
+}
+
+static bool of_fact(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    return to_number(out, cell_of(v->facts, argument, "value"), "fact", err);
+}
+
+static const struct figure *figure_named(const struct audit_values *v, const char *id)
+{
+    for (size_t i = 0; i < v->figures->n; i++)
+        if (text_is(v->figures->items[i].id, id))
+            return &v->figures->items[i];
+    return NULL;
+}
+
+static bool of_figure(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const struct figure *f = figure_named(v, argument);
+    *out = f ? f->value : 0;
+    return f || fail(err, "there is no such published row");
+}
+
+static bool of_logged(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    (void)err;
+    *out = figure_named(v, argument) != NULL;
+    return true;
+}
+
+/* ---- recipes and simulations ---------------------------------------------------------------------------- */
+
+/* The part before the last slash, and what follows. */
+static bool halves(const char **first, const char **second, const char *argument, const char *want, struct arena *a, struct err *err)
+{
+    const char *slash = strrchr(argument, '/');
+    if (!slash)
+        return fail(err, "want %s", want);
+    *first = arena_printf(a, "%.*s", (int)(slash - argument), argument);
+    *second = slash + 1;
+    return true;
+}
+
+static bool of_recipe(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *id = "", *key = "";
+    struct recipe r;
+    double item = 1;
+    if (!halves(&id, &key, argument, "RECIPE/section.key", v->a, err) || !recipe_load(&r, id, v->paths->recipes_dir, NULL, 0, v->a, err))
+        return false;
+    const char *hash = strchr(key, '#');
+    if (hash && !parse_f64(hash + 1, &item))
+        return fail(err, "'%.20s' is not a place in a list", hash + 1);
+    char *list = NULL, *text = NULL;
+    const struct ini_entry *e = recipe_entry(&r, hash ? arena_printf(v->a, "%.*s", (int)(hash - key), key) : key);
+    for (list = e ? arena_strdup(v->a, e->value) : NULL; list && item > 0; item--)
+        text = strsep(&list, ",");
+    return to_number(out, item > 0 ? NULL : text, "key in the recipe", err);
+}
+
+static bool member_number(double *out, const json_t *member, const char *metric, struct err *err)
+{
+    if (json_is_boolean(member))
+        *out = json_is_true(member);
+    else if (json_is_number(member))
+        *out = json_number_value(member);
+    else
+        return fail(err, "the result has no number %s", metric);
+    return true;
+}
+
+static bool of_run(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *id = "", *metric = "", *sets[MOST_SETS];
+    size_t n_sets = 0;
+    struct simulation sim;
+    struct result r;
+    if (!halves(&id, &metric, argument, "RECIPE/metric", v->a, err))
+        return false;
+    char *rest = arena_strdup(v->a, id), *recipe = strsep(&rest, ";");
+    while (rest && n_sets < MOST_SETS)
+        sets[n_sets++] = strsep(&rest, ";");
+    if (!simulator_run(v->simulator, &sim, &r, recipe, sets, n_sets, err))
+        return false;
+    json_t *json = result_json(&r);
+    bool good = member_number(out, json_object_get(json, metric), metric, err);
+    json_decref(json);
+    simulation_free(&sim);
+    return good;
+}
+
+/* ---- models --------------------------------------------------------------------------------------------- */
+
+static bool model_graph(struct graph *g, const char *name, struct arena *a, struct err *err)
+{
+    const struct workload *w = workload_find(name, err);
+    *g = (struct graph){0};
+    return w && workload_graph(g, w, NULL, a, err);
+}
+
+static bool of_workload(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *name = "", *what = "";
+    struct graph g;
+    if (!halves(&name, &what, argument, "WORKLOAD/parameters", v->a, err) || !model_graph(&g, name, v->a, err))
+        return false;
+    if (text_is(what, "parameters"))
+        *out = (double)graph_parameters(&g);
+    else if (text_is(what, "forward_mac"))
+        *out = (double)graph_forward_mac(&g);
+    else
+        return fail(err, "'%.40s' is not one of: parameters, forward_mac", what);
+    return true;
+}
+
+static bool of_recompute(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    const char *name = "", *what = "";
+    struct graph g;
+    struct recompute_point *points;
+    size_t n;
+    if (!halves(&name, &what, argument, "WORKLOAD/memory_share", v->a, err) || !model_graph(&g, name, v->a, err))
+        return false;
+    recompute_curve(&points, &n, &g, v->a);
+    const struct recompute_point *least = &points[n - 1];
+    if (text_is(what, "memory_share"))
+        *out = least->memory_share;
+    else if (text_is(what, "extra_work_share"))
+        *out = least->extra_work_share;
+    else
+        return fail(err, "'%.40s' is not one of: memory_share, extra_work_share", what);
+    return true;
+}
+
+static const struct { const char *kind; bool (*value)(double *out, const struct audit_values *v, const char *argument, struct err *err); } kinds[] = {
+    { "sheet", of_sheet }, { "has", of_has }, { "fact", of_fact }, { "figure", of_figure }, { "logged", of_logged }, { "recipe", of_recipe },
+    { "run", of_run }, { "workload", of_workload }, { "recompute", of_recompute },
+};
+
+bool audit_lookup(double *out, void *values, const char *kind, const char *argument, struct err *err)
+{
+    const char *names[sizeof kinds / sizeof *kinds];
+    struct audit_values *v = values;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        names[i] = kinds[i].kind;
+        if (text_is(kinds[i].kind, kind))
+            return kinds[i].value(out, v, argument, err);
+    }
+    return fail(err, "known: %s", names_list(names, sizeof kinds / sizeof *kinds, v->a));
+}

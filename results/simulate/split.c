@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * split.c - a pipeline's layers divided over its stages.
+ *
+ * A pipeline runs at the pace of its slowest stage, so the longest stage is made as short as can be (split_balanced.c).
+ * That sees neither copies between IPUs nor fill and drain, the update, buffers or code, so the result is improved by trying: the plan is
+ * played with borders moved a unit or two either way, one, two, or more of them together, as long as that helps. What fits comes before
+ * what does not, then the shorter step.
+ * An answer is remembered by its question, with the compiler that it was found for.
+ * Not tried: stages that share an IPU other than the heads', and more stages than IPUs.
+ */
+#include "results/simulate/split.h"
+#include "results/simulate/split_balanced.h"
+#include <string.h>
+
+enum { MOST_TRIED = 400 };
+
+struct splitter {
+    struct compiler *compiler;
+    const struct plan_options *asked;
+    struct units units;
+    struct arena scratch, kept;             /* of one play after the other; of all */
+    struct memo played;                     /* by borders */
+    uint32_t n_tried;
+};
+
+/* ---- playing a split ---------------------------------------------------------------------------------- */
+
+static void name_stages(struct plan_options *out, const struct splitter *s, const struct split *split)
+{
+    *out = *s->asked;
+    out->n_stages = split->n_stages;
+    for (uint32_t i = 0; i < split->n_stages; i++) {
+        out->stage_sizes[i] = (struct stage_size){ { 0, 0 } };
+        for (uint32_t u = split->border[i]; u < split->border[i + 1]; u++) {
+            const struct layer *l = &s->compiler->graph->layers[s->units.layer[u]];
+            out->stage_sizes[i].part_count[l->part_id]++;
+            if (l->n_parts <= 1)
+                out->stage_sizes[i].part_count[1]++;
+        }
+    }
+}
+
+static void play(struct split *split, struct splitter *s)
+{
+    struct plan_options opt;
+    struct plan p;
+    struct timeline t;
+    const struct split *known = memo_find(&s->played, split->border, sizeof split->border);
+    s->n_tried++;
+    if (known) {
+        *split = *known;
+        return;
+    }
+    name_stages(&opt, s, split);
+    opt.totals_only = true;
+    split->valid = plan_once(&p, s->compiler, &opt, &s->scratch, NULL) && timeline_run(&t, &p, &s->scratch, NULL);
+    if (split->valid) {
+        split->fits = p.fits;
+        split->shortfall = p.shortfall_bytes;
+        split->step_cycles = t.step_cycles;
+    }
+    arena_reset(&s->scratch);
+    *(struct split *)memo_add(&s->played, split->border, sizeof split->border, sizeof *split, &s->kept) = *split;
+}
+
+static bool is_better(const struct split *a, const struct split *b)
+{
+    if (a->valid != b->valid)
+        return a->valid;
+    if (a->fits != b->fits)
+        return a->fits;
+    if (!a->fits && a->shortfall != b->shortfall)
+        return a->shortfall < b->shortfall;
+    return a->step_cycles < b->step_cycles;
+}
+
+/* Borders first to last moved by so many units, if that is a split at all. */
+static bool shift(struct split *out, const struct split *from, uint32_t first, uint32_t last, int by)
+{
+    *out = *from;
+    for (uint32_t i = first; i <= last; i++)
+        out->border[i] += (uint32_t)by;         /* what would be below zero is beyond all others */
+    return out->border[first - 1] <= out->border[first] && out->border[first] <= out->border[last] && out->border[last] <= out->border[last + 1];
+}
+
+/* The first shift of so many neighbouring borders that helps. */
+static bool improve_once(struct split *best, struct splitter *s, uint32_t n_borders)
+{
+    static const int steps[] = { 1, -1, 2, -2 };
+    for (uint32_t first = 1; first + n_borders <= best->n_stages; first++)
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            struct split other;
+            if (s->n_tried >= MOST_TRIED || !shift(&other, best, first, first + n_borders - 1, steps[k]))
+                continue;
+            play(&other, s);
+            if (!is_better(&other, best))
+                continue;
+            *best = other;
+            return true;
+        }
+    return false;
+}
+
+/* One border at a time as long as that helps, then two together, three, all. */
+static void improve(struct split *best, struct splitter *s)
+{
+    for (uint32_t n = 1; best->valid && n < best->n_stages; )
+        n = improve_once(best, s, n) ? 1 : n + 1;
+}
+
+static struct split split_of(const struct plan *even, const struct units *u)
+{
+    struct split out = { .n_stages = even->n_stages };
+    out.border[even->n_stages] = u->n;
+    for (uint32_t st = 1; st < even->n_stages; st++)
+        for (uint32_t i = 0; i < u->n; i++)
+            out.border[st] += u->layer[i] < even->stages[st].first_layer;
+    return out;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static bool find_split(struct plan_options *opt, struct compiler *c, struct err *err)
+{
+    struct plan even;
+    struct splitter s = { .compiler = c, .asked = opt };
+    if (!plan_once(&even, c, opt, &s.kept, err)) {
+        arena_free(&s.kept);
+        return false;
+    }
+    units_of_plan(&s.units, &even, &s.kept);
+    struct split best = split_of(&even, &s.units);
+    play(&best, &s);
+    for (int alone = 0; alone < 2; alone++) {
+        struct split other = split_balanced(&s.units, &c->topology->machine->chip, opt, opt->ipus_per_replica, alone);
+        if (!other.valid)
+            continue;
+        play(&other, &s);
+        improve(&other, &s);
+        if (is_better(&other, &best))
+            best = other;
+        s.n_tried = 0;
+    }
+    improve(&best, &s);
+    struct plan_options settled;
+    name_stages(&settled, &s, &best);
+    memcpy(opt->stage_sizes, settled.stage_sizes, sizeof opt->stage_sizes);
+    opt->n_stages = settled.n_stages;
+    arena_free(&s.scratch);
+    arena_free(&s.kept);
+    return true;
+}
+
+/* All that a split follows from, beside the graph and the machine: the options, with texts in place of what they point to. Which faults
+ * there are the compiler's topology has; here it matters that there are some. */
+struct question { struct plan_options plain; bool faulty; char checkpoints[]; };
+
+static const struct question *question_of(size_t *n_bytes, const struct plan_options *opt, struct arena *a)
+{
+    const char *checkpoints = "";
+    for (uint32_t i = 0; i < opt->n_checkpoints; i++)
+        checkpoints = arena_printf(a, "%s%s\n", checkpoints, opt->checkpoints[i]);
+    *n_bytes = sizeof(struct question) + strlen(checkpoints);
+    struct question *q = arena_alloc(a, *n_bytes);
+    memcpy(q->checkpoints, checkpoints, strlen(checkpoints));
+    q->faulty = opt->faults != NULL;
+    memcpy(&q->plain, opt, sizeof *opt);
+    plan_options_plain(&q->plain);
+    return q;
+}
+
+struct answer { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
+
+bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
+{
+    struct arena scratch = {0};
+    size_t n_bytes;
+    if (opt->n_stages || opt->ipus_per_replica < 2)
+        return true;
+    const struct question *question = question_of(&n_bytes, opt, &scratch);
+    struct answer *answer = memo_find(&c->splits, question, n_bytes);
+    bool good = answer || find_split(opt, c, err);
+    if (good && !answer) {
+        answer = memo_add(&c->splits, question, n_bytes, sizeof *answer, c->arena);
+        answer->n_stages = opt->n_stages;
+        memcpy(answer->sizes, opt->stage_sizes, sizeof answer->sizes);
+    }
+    if (good) {
+        opt->n_stages = answer->n_stages;
+        memcpy(opt->stage_sizes, answer->sizes, sizeof answer->sizes);
+    }
+    arena_free(&scratch);
+    return good;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * diff.c - two simulations set beside each other, and what makes them differ; the walk from one to the other.
+ */
+#include "results/study/diff.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct diff_times times_of(const struct result *r)
+{
+    return (struct diff_times){ llround(r->step_time_s * 1e12), llround(1e15 / r->throughput_samples_per_s) };
+}
+
+static struct diff_times minus(struct diff_times x, struct diff_times y)
+{
+    return (struct diff_times){ x.step_ps - y.step_ps, x.sample_fs - y.sample_fs };
+}
+
+/* ---- what differs ------------------------------------------------------------------------------ */
+
+struct change { const char *set, *what; };
+struct changes { struct change *items; size_t n, cap; struct arena *a; };
+
+static void add_change(struct changes *c, const char *name, const char *from, const char *to)
+{
+    c->items = arena_grow(c->a, c->items, c->n, &c->cap, sizeof *c->items);
+    c->items[c->n++] = (struct change){ arena_printf(c->a, "%s=%s", name, to ? to : ""),
+                                        arena_printf(c->a, "%s %s -> %s", name, from ? from : "not given", to ? to : "not given") };
+}
+
+static bool is_same(const char *x, const char *y)
+{
+    return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
+/* Names of system and framework are left out: what they stand for are their sheets' values. */
+static void compare_recipes(struct changes *out, const struct simulation *a, const struct simulation *b)
+{
+    static const char *const names_only[] = { "id", "source", "system", "framework" };
+    struct recipe_setting *x, *y;
+    size_t n = recipe_settings(&x, &a->recipe, out->a);
+    recipe_settings(&y, &b->recipe, out->a);
+    for (size_t i = 0; i < n; i++) {
+        bool named = false;
+        for (size_t k = 0; k < sizeof names_only / sizeof *names_only; k++)
+            named |= text_is(x[i].section, "recipe") && text_is(x[i].field->name, names_only[k]);
+        if (!named && !is_same(x[i].value, y[i].value))
+            add_change(out, arena_printf(out->a, "%s.%s", x[i].section, x[i].field->name), x[i].value, y[i].value);
+    }
+}
+
+static const struct input *input_find(const struct inputs *in, const char *name)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (text_is(in->items[i].name, name))
+            return &in->items[i];
+    return NULL;
+}
+
+/* Whether a key outside [framework] has settled it, which is compared by itself. */
+static bool is_settled(const struct recipe *r, const char *framework_key)
+{
+    return r->steps_per_call >= 0 && text_is(framework_key, "steps_per_call");
+}
+
+/* Of the frameworks what holds in the end, be it from a sheet or from the recipe. */
+static void compare_frameworks(struct changes *out, const struct simulation *a, const struct simulation *b)
+{
+    struct inputs x, y;
+    inputs_list(&x, a, out->a);
+    inputs_list(&y, b, out->a);
+    for (size_t i = 0; i < n_framework_fields; i++) {
+        const char *name = arena_printf(out->a, "framework.%s", framework_fields[i].name);
+        const struct input *from = input_find(&x, name), *to = input_find(&y, name);
+        if (from && to && strcmp(from->value, to->value) != 0 && !is_settled(&b->recipe, framework_fields[i].name))
+            add_change(out, name, from->value, to->value);
+    }
+}
+
+static const char *entry_value(const struct ini_entry *entries, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(entries[i].key, key))
+            return entries[i].value;
+    return NULL;
+}
+
+static void compare_faults(struct changes *out, const struct recipe *a, const struct recipe *b)
+{
+    for (size_t i = 0; i < a->n_faults; i++) {
+        const char *to = entry_value(b->faults, b->n_faults, a->faults[i].key);
+        if (!is_same(a->faults[i].value, to))
+            add_change(out, arena_printf(out->a, "faults.%s", a->faults[i].key), a->faults[i].value, to);
+    }
+    for (size_t i = 0; i < b->n_faults; i++)
+        if (!entry_value(a->faults, a->n_faults, b->faults[i].key))
+            add_change(out, arena_printf(out->a, "faults.%s", b->faults[i].key), NULL, b->faults[i].value);
+}
+
+/* Names of further sheets say nothing by themselves; nor do constants that one side's chips do not have: they follow the generation. */
+static bool is_compared(const struct input *in)
+{
+    const char *key = strchr(in->name, '.') + 1;
+    return !in->of_recipe && !text_is(key, "board") && !text_is(key, "chip");
+}
+
+static bool is_of_generation(const struct input *in)
+{
+    return strchr(strchr(in->name, '.') + 1, '.') != NULL;
+}
+
+static void compare_sheets(struct changes *out, const struct simulation *a, const struct simulation *b)
+{
+    struct inputs x, y;
+    inputs_list(&x, a, out->a);
+    inputs_list(&y, b, out->a);
+    for (size_t i = 0; i < x.n; i++) {
+        const struct input *to = input_find(&y, x.items[i].name);
+        bool differs = !to || strcmp(to->value, x.items[i].value) != 0;
+        if (is_compared(&x.items[i]) && differs && (to || !is_of_generation(&x.items[i])))
+            add_change(out, x.items[i].name, x.items[i].value, to ? to->value : NULL);
+    }
+    for (size_t i = 0; i < y.n; i++)
+        if (is_compared(&y.items[i]) && !input_find(&x, y.items[i].name) && !is_of_generation(&y.items[i]))
+            add_change(out, y.items[i].name, NULL, y.items[i].value);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------ */
+
+struct walk {
+    struct diff *out;
+    const struct question *a;
+    struct changes changes;
+    bool *done;                         /* by change */
+    const char **sets; size_t n_sets;   /* of those done, in the order they were; room for all */
+    struct diff_times at;
+};
+
+/* Some changes that are not done yet, in order. */
+struct group { size_t *items, n; };
+
+static bool possible(struct result *r, struct walk *w, const struct group *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        w->sets[w->n_sets + i] = w->changes.items[g->items[i]].set;
+    return ask_again(r, w->a, w->sets, w->n_sets + g->n, NULL);
+}
+
+static void take(struct walk *w, const struct group *g, const struct result *r)
+{
+    struct diff_cause *c = &w->out->causes[w->out->n++];
+    struct result alone;
+    *c = (struct diff_cause){ .sets = ARENA_ARRAY(w->changes.a, const char *, g->n), .n_sets = g->n, .change = minus(times_of(r), w->at) };
+    for (size_t i = 0; i < g->n; i++) {
+        const struct change *x = &w->changes.items[g->items[i]];
+        c->sets[i] = w->sets[w->n_sets++] = x->set;
+        c->what = i ? arena_printf(w->changes.a, "%s with %s", c->what, x->what) : x->what;
+        w->done[g->items[i]] = true;
+    }
+    c->stands_alone = ask_again(&alone, w->a, c->sets, c->n_sets, NULL);
+    if (c->stands_alone)
+        c->alone = minus(times_of(&alone), times_of(&w->out->a));
+    w->at = times_of(r);
+}
+
+/* The first change that is possible by itself. */
+static bool take_one(struct walk *w)
+{
+    for (size_t i = 0; i < w->changes.n; i++) {
+        struct group one = { &i, 1 };
+        struct result r;
+        if (!w->done[i] && possible(&r, w, &one)) {
+            take(w, &one, &r);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Leaves out what the group is possible without. */
+static void shrink(struct walk *w, struct group *g)
+{
+    struct result r;
+    for (size_t i = 0; i < g->n && g->n > 1; i++) {
+        struct group fewer = { ARENA_ROOM(w->changes.a, size_t, g->n), 0 };
+        for (size_t k = 0; k < g->n; k++)
+            if (k != i)
+                fewer.items[fewer.n++] = g->items[k];
+        if (possible(&r, w, &fewer)) {
+            *g = fewer;
+            i--;
+        }
+    }
+}
+
+/* None is possible by itself: the first few that are together; B itself where they never are on A's files. */
+static void take_group(struct walk *w)
+{
+    struct group g = { ARENA_ROOM(w->changes.a, size_t, w->changes.n), 0 };
+    struct result r;
+    bool good = false;
+    for (size_t i = 0; i < w->changes.n && !good; i++)
+        if (!w->done[i]) {
+            g.items[g.n++] = i;
+            good = possible(&r, w, &g);
+        }
+    if (good) {
+        shrink(w, &g);
+        possible(&r, w, &g);
+    }
+    take(w, &g, good ? &r : &w->out->b);
+}
+
+static size_t left_over(const struct walk *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->changes.n; i++)
+        n += !w->done[i];
+    return n;
+}
+
+static void walk(struct walk *w)
+{
+    for (size_t left; (left = left_over(w)) > 0; ) {
+        if (!take_one(w))
+            take_group(w);
+        if (w->a->progress)
+            w->a->progress(w->a->user, w->changes.n - left, w->changes.n);
+    }
+}
+
+static bool simulate_side(struct simulation *sim, struct result *r, const struct question *q, struct arena *a, struct err *err)
+{
+    if (!simulator_run(q->simulator, sim, r, q->recipe, q->overrides, q->n_overrides, err))
+        return false;
+    r->id = arena_strdup(a, r->id);
+    r->workload = arena_strdup(a, r->workload);
+    r->system = arena_strdup(a, r->system);
+    return true;
+}
+
+bool diff_simulations(struct diff *out, const struct question *a, const struct question *b, struct arena *arena, struct err *err)
+{
+    struct simulation x = {0}, y = {0};
+    *out = (struct diff){ .n = 0 };
+    bool good = simulate_side(&x, &out->a, a, arena, err) && simulate_side(&y, &out->b, b, arena, err);
+    if (good) {
+        struct walk w = { .out = out, .a = a, .changes.a = arena, .at = times_of(&out->a) };
+        compare_recipes(&w.changes, &x, &y);
+        compare_faults(&w.changes, &x.recipe, &y.recipe);
+        compare_frameworks(&w.changes, &x, &y);
+        compare_sheets(&w.changes, &x, &y);
+        w.sets = ARENA_ROOM(arena, const char *, w.changes.n);
+        w.done = ARENA_ARRAY(arena, bool, w.changes.n);
+        out->causes = ARENA_ROOM(arena, struct diff_cause, w.changes.n);
+        walk(&w);
+        out->whole = minus(times_of(&out->b), times_of(&out->a));
+        out->rest = minus(times_of(&out->b), w.at);
+    }
+    simulation_free(&x);
+    simulation_free(&y);
+    return good;
+}
+
+/* ---- parts of two rows ------------------------------------------------------------------------------ */
+
+struct diff_parts diff_parts(const struct result *a, const struct result *b)
+{
+    struct diff_parts d = { .whole_ps = minus(times_of(b), times_of(a)).step_ps };
+    d.rounding_ps = d.whole_ps;
+    for (int k = 0; k < N_PARTS; k++) {
+        d.part_ps[k] = llround(b->breakdown_s[k] * 1e12) - llround(a->breakdown_s[k] * 1e12);
+        d.rounding_ps -= d.part_ps[k];
+    }
+    return d;
+}

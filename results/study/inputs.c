@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inputs.c - the values of a simulation, and the same simulation with one of them moved.
+ *
+ * Which way is faster is read off the unit: times and what takes one (s, cycles, exchanges) become smaller, everything else (rates,
+ * shares, counts) larger.
+ */
+#include "results/study/inputs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double STEP = 0.1;
+
+/* ---- listing ------------------------------------------------------------------------------ */
+
+static bool is_listed(const struct inputs *in, const char *name)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (text_is(in->items[i].name, name))
+            return true;
+    return false;
+}
+
+static void add_input(struct inputs *out, struct input in, struct arena *a)
+{
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = in;
+}
+
+static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *a)
+{
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const struct sheet_row *row = &s->rows[i];
+        const char *name = arena_printf(a, WHAT_IF_SECTION ".%s", row->key);
+        if (!is_listed(out, name))
+            add_input(out, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
+                                           .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) }, a);
+    }
+}
+
+static void list_recipe(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    struct recipe_setting *keys;
+    size_t n = recipe_settings(&keys, &sim->recipe, a);
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].matters && !text_is(keys[i].section, "recipe"))
+            add_input(out, (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
+                .value = keys[i].value ? keys[i].value : field_text(keys[i].field, &sim->recipe, a),
+                .unit = keys[i].field->unit ? keys[i].field->unit : "",
+                .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
+                .of_recipe = true, .field = keys[i].field }, a);
+}
+
+static void stands(struct input *in, const char *source, const char *path, uint32_t line)
+{
+    in->source = source;
+    in->path = path;
+    in->line = line;
+}
+
+/* What the framework does: as the recipe sets it, or the sheet that says it first. */
+static void place_framework_value(struct input *in, const struct simulation *sim)
+{
+    stands(in, sim->recipe.source, sim->recipe.path, 0);
+    for (size_t s = sim->framework.n_sheets; s-- > 0;) {
+        const struct sheet_row *row = sheet_find(&sim->framework.sheets[s], in->field->name);
+        if (!row)
+            continue;
+        stands(in, row->source, sim->framework.sheets[s].path, row->line);
+        in->on_sheet = true;
+        in->origin = sheet_row_origin(row);
+    }
+    for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
+        if (text_is(sim->recipe.framework_settings[e].key, in->field->name)) {
+            stands(in, sim->recipe.source, sim->recipe.path, sim->recipe.framework_settings[e].line);
+            in->on_sheet = false;
+            in->origin = ORIGIN_SOURCED;
+        }
+}
+
+static void list_framework(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    for (size_t i = 0; i < n_framework_fields; i++) {
+        const struct field *f = &framework_fields[i];
+        struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->plan.options.framework, a),
+                            .unit = f->unit, .of_recipe = true, .field = f,
+                            .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
+        place_framework_value(&in, sim);
+        add_input(out, in, a);
+    }
+}
+
+void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    *out = (struct inputs){ .of = sim };
+    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
+        list_sheet(out, sheets[i], a);
+    list_framework(out, sim, a);
+}
+
+void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    inputs_of_sheets(out, sim, a);
+    list_recipe(out, sim, a);
+}
+
+/* ---- moving one --------------------------------------------------------------------------------- */
+
+bool ask_again_kept(struct simulation *sim, struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
+{
+    struct arena scratch = {0};
+    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more);
+    for (size_t i = 0; i < q->n_overrides; i++)
+        all[i] = q->overrides[i];
+    for (size_t i = 0; i < n_more; i++)
+        all[q->n_overrides + i] = more[i];
+    struct simulator *s = q->simulator;
+    const struct simulator_options before = s->options;
+    s->options = q->options;
+    s->options.totals_only = true;
+    bool good = simulator_run(s, sim, out, q->recipe, all, q->n_overrides + n_more, err);
+    s->options = before;
+    arena_free(&scratch);
+    return good;
+}
+
+bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
+{
+    struct simulation sim;
+    bool good = ask_again_kept(&sim, out, q, more, n_more, err);
+    simulation_free(&sim);
+    return good;
+}
+
+static bool is_time(const struct input *in)
+{
+    return text_is(in->unit, "s") || text_is(in->unit, "cycles") || text_is(in->unit, "s/B");
+}
+
+/* The value a step away; NULL where there is none: a name, or a zero. Whole numbers move by one at least. */
+static const char *stepped(const struct input *in, bool faster, struct arena *a)
+{
+    double x;
+    uint64_t whole;
+    bool up = is_time(in) != faster;
+    if (!parse_f64(in->value, &x) || x == 0)
+        return NULL;
+    if (!parse_u64(in->value, &whole))
+        return arena_printf(a, "%.10g", up ? x * (1 + STEP) : is_time(in) ? x * (1 - STEP) : x / (1 + STEP));
+    uint64_t by = (uint64_t)llround(fmax(1, STEP * x));
+    return !up && by > whole ? NULL : arena_printf(a, "%" PRIu64, up ? whole + by : whole - by);
+}
+
+static struct move try_move(const struct input *in, const char *to, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char *override = arena_printf(a, "%s=%s", in->name, to);
+    struct move m = { .input = in, .to = to };
+    struct result r;
+    struct err why;
+    if (!ask_again(&r, q, &override, 1, &why)) {
+        m.refused = arena_strdup(a, why.msg);
+        return m;
+    }
+    m.fits = r.fits;
+    m.step_time_s = r.step_time_s;
+    m.sample_time_s = 1 / r.throughput_samples_per_s;
+    m.relative = m.sample_time_s * base->throughput_samples_per_s - 1;
+    memcpy(m.breakdown_s, r.breakdown_s, sizeof m.breakdown_s);
+    return m;
+}
+
+static void add_move(struct moves *out, struct move m, struct arena *a)
+{
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = m;
+}
+
+static void move_sheet_value(struct moves *out, const struct input *in, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char *faster = stepped(in, true, a), *slower = stepped(in, false, a);
+    if (!faster)
+        return;
+    struct move m = try_move(in, faster, base, q, a);
+    if ((m.refused || m.relative > 0) && slower) {
+        struct move back = try_move(in, slower, base, q, a);
+        if (!back.refused && (m.refused || back.relative < m.relative))
+            m = back;
+    }
+    add_move(out, m, a);
+}
+
+size_t next_values(const char **to, size_t room, const struct input *in, struct arena *a)
+{
+    const struct field *f = in->field;
+    uint64_t whole;
+    double x;
+    size_t n = 0;
+    if (f->type == FIELD_BOOL)
+        to[n++] = text_is(in->value, "yes") ? "no" : "yes";
+    for (int i = 0; f->type == FIELD_CHOICE && f->choices[i] && n < room; i++)
+        if (!text_is(f->choices[i], in->value))
+            to[n++] = f->choices[i];
+    if (f->type == FIELD_U64 && parse_u64(in->value, &whole) && whole) {
+        to[n++] = arena_printf(a, "%" PRIu64, 2 * whole);
+        if (whole > 1)
+            to[n++] = arena_printf(a, "%" PRIu64, whole / 2);
+    }
+    if (f->type == FIELD_F64 && parse_f64(in->value, &x) && x > 0) {
+        to[n++] = arena_printf(a, "%.10g", 2 * x);
+        to[n++] = arena_printf(a, "%.10g", x / 2);
+    }
+    return n;
+}
+
+static double size_of_move(const struct move *m)
+{
+    return m->refused ? -1 : fabs(m->relative);
+}
+
+static int larger(const void *x, const void *y)
+{
+    const struct move *a = x, *b = y;
+    double p = size_of_move(a), q = size_of_move(b);
+    if (p != q)
+        return p > q ? -1 : 1;
+    int by_name = strcmp(a->input->name, b->input->name);
+    return by_name ? by_name : strcmp(a->to, b->to);
+}
+
+void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+{
+    *out = (struct moves){ .n = 0 };
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *in = &inputs->items[i];
+        const char *to[MOST_NEXT_VALUES];
+        if (!in->of_recipe)
+            move_sheet_value(out, in, base, q, a);
+        size_t n = in->of_recipe && !in->idle ? next_values(to, MOST_NEXT_VALUES, in, a) : 0;
+        for (size_t k = 0; k < n; k++)
+            add_move(out, try_move(in, to[k], base, q, a), a);
+        if (q->progress)
+            q->progress(q->user, i + 1, inputs->n);
+    }
+    sort_items(out->items, out->n, sizeof *out->items, larger);
+}
+
+/* ---- shares by origin ------------------------------------------------------------------------------ */
+
+static double changed_by(const char *const *sets, size_t n_sets, double step_time_s, const struct question *q)
+{
+    struct result r;
+    return n_sets && ask_again(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
+}
+
+/* All that a tenth can move, together. */
+static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct question *q, struct arena *a)
+{
+    const char **sets = ARENA_ROOM(a, const char *, inputs->n);
+    size_t n = 0;
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *in = &inputs->items[i];
+        const char *to = in->of_recipe || in->origin != origin ? NULL : stepped(in, false, a);
+        if (to)
+            sets[n++] = arena_printf(a, "%s=%s", in->name, to);
+    }
+    return fmax(0, changed_by(sets, n, step_time_s, q) / STEP);
+}
+
+/* The largest change of the step by one of the next values, either way. */
+static double share_of_next(const struct input *in, double step_time_s, const struct question *q, struct arena *a)
+{
+    const char *to[MOST_NEXT_VALUES];
+    double share = 0;
+    size_t n = next_values(to, MOST_NEXT_VALUES, in, a);
+    for (size_t k = 0; k < n; k++) {
+        const char *set = arena_printf(a, "%s=%s", in->name, to[k]);
+        share = fmax(share, fabs(changed_by(&set, 1, step_time_s, q)));
+    }
+    return share;
+}
+
+/* What is compared with is asked as all others are: with splits that are given, memory does not place the layers. */
+double share_of_origin(enum origin origin, const struct inputs *inputs, const struct question *q, struct arena *a)
+{
+    struct question step = *q;
+    struct result base;
+    step.options.step_only = true;
+    step.options.splits_of = inputs->of;
+    if (!ask_again(&base, &step, NULL, 0, NULL))
+        return 0;
+    double share = share_in_proportion(origin, inputs, base.step_time_s, &step, a);
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *in = &inputs->items[i];
+        if (in->of_recipe && in->on_sheet && in->origin == origin && !in->idle)
+            share += share_of_next(in, base.step_time_s, &step, a);
+    }
+    return fmin(1, share);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * interval.c - 90 % intervals from the errors of configurations whose group was left out.
+ *
+ * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
+ * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest
+ * the mean of all, or the same where that is larger; times 1 + d / farthest, so that it is twice as large where nothing that far was
+ * tested. What errors cannot tell of is a step that is spent on other things than theirs. Unlike is the part of it that is so, the same
+ * weighted mean; tested: as much as nine in ten configurations were unlike the others, their group left out. Beyond that the part that is
+ * like them shrinks from 1 - tested to 1 - unlike, and the width grows by the logarithm of that: upwards, as if the rest were not there.
+ *     half width = quantile x size + added,    added = ln((1 - tested) / (1 - unlike)), 0 within what was tested
+ * with the quantile of (|error| - added) / size over configurations with their group left out, as split conformal prediction takes it:
+ * the ceil(0.9 (n + 1))-th smallest of n.
+ */
+#include "results/study/interval.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <jansson.h>
+#include <math.h>
+
+static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25, MOST_UNLIKE = 0.99;
+
+static bool is_left_out(const struct reference *x, const struct left_out *out)
+{
+    return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
+}
+
+/* From `from` to each reference; infinite: left out. */
+static void leave(struct apart *apart, const struct references *r, const struct apart *from, const struct left_out *out)
+{
+    for (size_t i = 0; i < r->n; i++)
+        apart[i] = (struct apart){ is_left_out(&r->items[i], out) ? INFINITY : from[i].distance, from[i].unlike };
+}
+
+/* Of each reference from each: as far from one to the other as back. */
+static const struct apart *all_apart(const struct references *r, struct arena *a)
+{
+    struct apart *all = ARENA_ARRAY(a, struct apart, r->n * r->n);
+    for (size_t i = 1; i < r->n; i++)
+        for (size_t k = 0; k < i; k++)
+            all[i * r->n + k] = all[k * r->n + i] = property_apart(&r->items[i].at, &r->items[k].at);
+    return all;
+}
+
+/* The references about a run; nearest infinite: none is left. */
+struct about { double nearest, error, unlike; };
+
+static struct about about(const struct references *r, const struct apart *apart)
+{
+    struct about x = { .nearest = INFINITY };
+    double weights = 0;
+    for (size_t i = 0; i < r->n; i++)
+        x.nearest = fmin(x.nearest, apart[i].distance);
+    for (size_t i = 0; i < r->n && isfinite(x.nearest); i++) {
+        double w = exp(x.nearest - apart[i].distance);
+        weights += w;
+        x.error += w * fabs(r->items[i].left_out);
+        x.unlike += w * apart[i].unlike;
+    }
+    x.error /= weights > 0 ? weights : 1;
+    x.unlike = fmin(MOST_UNLIKE, x.unlike / (weights > 0 ? weights : 1));
+    return x;
+}
+
+/* The size of the error to expect, before the quantile; 0: no reference is left. */
+static double size_of(const struct spread *s, const struct about *x)
+{
+    if (isinf(x->nearest))
+        return 0;
+    double known = exp(-x->nearest), local = fmax(x->error, LEAST_SHARE_OF_MEAN * s->mean_error);
+    return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? x->nearest / s->farthest : 0));
+}
+
+static double added_to(const struct spread *s, const struct about *x)
+{
+    return x->unlike > s->unlike ? log((1 - s->unlike) / (1 - x->unlike)) : 0;
+}
+
+/* As split conformal prediction takes it; sorts them. */
+static double nine_in_ten(double *values, size_t n)
+{
+    gsl_sort(values, 1, n);
+    size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
+    return n ? values[min_u64(rank, n) - 1] : 0;
+}
+
+static struct about about_without_group(const struct references *r, size_t i, const struct apart *all, const char *without, struct apart *apart)
+{
+    leave(apart, r, all + i * r->n, &(struct left_out){ r->items[i].group, without, NULL });
+    return about(r, apart);
+}
+
+/* values: room for one of each reference. */
+static void take_sizes(struct spread *s, const struct references *r, const struct about *abouts, const char *without, double *values)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (text_is(r->items[i].group, without))
+            continue;
+        s->mean_error += fabs(r->items[i].left_out);
+        s->n_errors++;
+        if (isinf(abouts[i].nearest))
+            continue;
+        s->farthest = fmax(s->farthest, abouts[i].nearest);
+        values[n++] = abouts[i].unlike;
+    }
+    s->mean_error /= s->n_errors ? (double)s->n_errors : 1;
+    s->unlike = nine_in_ten(values, n);
+}
+
+struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
+{
+    double *values = ARENA_ROOM(scratch, double, r->n);
+    struct apart *apart = ARENA_ROOM(scratch, struct apart, r->n);
+    struct about *abouts = ARENA_ROOM(scratch, struct about, r->n);
+    const struct apart *all = all_apart(r, scratch);
+    struct spread s = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        abouts[i] = about_without_group(r, i, all, without, apart);
+    take_sizes(&s, r, abouts, without, values);
+    for (size_t i = 0; i < r->n; i++) {
+        double size = size_of(&s, &abouts[i]);
+        if (size > 0 && !text_is(r->items[i].group, without))
+            values[n++] = fmax(0, fabs(r->items[i].left_out) - added_to(&s, &abouts[i])) / size;
+    }
+    s.quantile = nine_in_ten(values, n);
+    s.n_errors = n;
+    return s;
+}
+
+struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart)
+{
+    struct about x = about(r, apart);
+    double size = size_of(s, &x);
+    return (struct expected_error){ size > 0 ? s->quantile * size + added_to(s, &x) : 0, x.unlike };
+}
+
+double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    struct apart apart[r->n ? r->n : 1];
+    for (size_t i = 0; i < r->n; i++) {
+        apart[i] = property_apart(at, &r->items[i].at);
+        apart[i].distance = is_left_out(&r->items[i], out) ? INFINITY : apart[i].distance;
+    }
+    return spread_expect(s, r, apart).half_width;
+}
+
+double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch)
+{
+    struct spread s = spread_of(r, group, scratch);
+    struct left_out out = { .group = group };
+    return spread_half_width(&s, r, at, &out) / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
+}
+
+/* ---- coverage --------------------------------------------------------------------------------- */
+
+static void count(struct interval_count *c, bool inside, double half_width)
+{
+    c->mean_half_width = (c->mean_half_width * (double)c->n + half_width) / (double)(c->n + 1);
+    c->n++;
+    c->inside += inside;
+}
+
+static void test(struct interval_count *c, const struct spread *s, const struct references *r, const struct reference *x,
+                 const struct left_out *out)
+{
+    double half = spread_half_width(s, r, &x->at, out);
+    if (half > 0)
+        count(c, fabs(x->left_out) <= half, half);
+}
+
+static void test_group(struct interval_coverage *out, const struct references *r, const char *group, struct arena *a)
+{
+    struct interval_count *c = &out->groups[out->n_groups++];
+    struct spread s = spread_of(r, group, a);
+    *c = (struct interval_count){ .what = group };
+    for (size_t i = 0; i < r->n; i++)
+        if (text_is(r->items[i].group, group)) {
+            test(c, &s, r, &r->items[i], &(struct left_out){ .group = group });
+            test(&out->all, &s, r, &r->items[i], &(struct left_out){ .group = group });
+            test(&out->near, &s, r, &r->items[i], &(struct left_out){ .configuration = r->items[i].configuration });
+        }
+}
+
+void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
+{
+    *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known",
+                                       .groups = ARENA_ROOM(a, struct interval_count, r->n) };
+    for (size_t i = 0; i < r->n; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = text_is(r->items[k].group, r->items[i].group);
+        if (!seen)
+            test_group(out, r, r->items[i].group, a);
+    }
+}
+
+static void print_count(FILE *f, const struct interval_count *c)
+{
+    fprintf(f, "%-44s %6zu %6zu %8.1f %% %9.1f %%\n", c->what, c->n, c->inside, c->n ? 100 * (double)c->inside / (double)c->n : 0,
+            100 * (exp(c->mean_half_width) - 1));
+}
+
+void interval_coverage_print(FILE *f, const struct interval_coverage *c)
+{
+    fprintf(f, "%-44s %6s %6s %10s %11s\n", "group left out", "runs", "inside", "share", "half width");
+    for (size_t i = 0; i < c->n_groups; i++)
+        print_count(f, &c->groups[i]);
+    print_count(f, &c->all);
+    print_count(f, &c->near);
+}
+
+static json_t *count_json(const struct interval_count *c)
+{
+    return json_pack("{s:s, s:I, s:I, s:f}", "group", c->what, "configurations", (json_int_t)c->n, "inside", (json_int_t)c->inside,
+                     "mean_half_width", exp(c->mean_half_width) - 1);
+}
+
+json_t *interval_coverage_json(const struct interval_coverage *c)
+{
+    json_t *groups = json_array();
+    for (size_t i = 0; i < c->n_groups; i++)
+        json_array_append_new(groups, count_json(&c->groups[i]));
+    json_t *o = count_json(&c->all);
+    json_object_set_new(o, "level", json_real(LEVEL));
+    json_object_set_new(o, "configuration_left_out", count_json(&c->near));
+    json_object_set_new(o, "groups", groups);
+    return o;
+}

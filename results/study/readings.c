@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * readings.c - other readings of a recipe, simulated one by one.
+ *
+ * Each is as possible as the one that is taken, so the throughput may be that of any, with the error that is to be expected of it, by how far it
+ * is from published runs: a mixture of as many log-normal distributions as there are readings, in equal parts, whose quantiles of 5 and 95 %
+ * are the interval.
+ */
+#include "results/study/readings.h"
+
+#include "results/study/mixture.h"
+
+#include <gsl/gsl_cdf.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const double TAIL = 0.05, CALL_SHARE = 0.05;
+static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call";
+
+/* ---- listing -------------------------------------------------------------------------------- */
+
+static bool is_open(const struct recipe *r, const char *key)
+{
+    for (size_t i = 0; i < r->n_readings; i++)
+        if (text_is(r->readings[i].key, key))
+            return true;
+    return false;
+}
+
+/* The calls' part of the step, where neither the recipe nor anything that was set says how many steps they make; 0: there is nothing to tell. */
+static double unset_call_share(const struct simulation *sim)
+{
+    const struct recipe *r = &sim->recipe;
+    const struct plan *p = &sim->plan;
+    bool is_set = r->steps_per_call >= 0 || is_open(r, CALL_KEY) || is_open(r, SHEET_KEY);
+    for (size_t i = 0; i < r->n_framework_settings; i++)
+        is_set |= text_is(r->framework_settings[i].key, "steps_per_call");
+    if (is_set || !(p->options.framework.steps_per_call > 0))
+        return 0;
+    double share = (double)(p->call_cycles[CALL_SESSION] + p->call_cycles[CALL_FIRST_FETCH] + p->call_cycles[CALL_OUTPUTS])
+                 / (double)sim->timeline.step_cycles;
+    return share > CALL_SHARE ? share : 0;
+}
+
+static const char *default_value(const char *key, const struct simulation *sim, struct arena *a)
+{
+    struct recipe_setting *keys;
+    size_t n = recipe_settings(&keys, &sim->recipe, a);
+    if (text_is(key, CALL_KEY))
+        return arena_printf(a, "%.15g", sim->plan.options.framework.steps_per_call);
+    for (size_t i = 0; i < n; i++)
+        if (text_is(arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name), key))
+            return field_text(keys[i].field, &sim->recipe, a);
+    return field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->plan.options.framework, a);
+}
+
+/* As the recipe has it, or the value that it has without being given; "": a text that is not given. */
+static const char *taken_value(const char *key, const struct simulation *sim, struct arena *a)
+{
+    const struct ini_entry *given = recipe_entry(&sim->recipe, key);
+    return given ? given->value : default_value(key, sim, a);
+}
+
+static void add(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
+{
+    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true, NULL };
+}
+
+void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    *out = (struct open_readings){ .unset_call_share = unset_call_share(sim) };
+    out->items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 1);
+    for (size_t i = 0; i < r->n_readings; i++)
+        add(out, r->readings[i].key, r->readings[i].value, sim, a);
+    if (out->unset_call_share > 0) {
+        add(out, CALL_KEY, "0", sim, a);
+        out->unset_taken_from = arena_strdup(a, sim->framework.name);
+    }
+}
+
+/* ---- trying ----------------------------------------------------------------------------------- */
+
+static void try_reading(struct open_reading *x, const struct track_record *by, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char *set = arena_printf(a, "%s=%s", x->key, x->alternative);
+    struct simulation sim;
+    struct result r;
+    struct err why;
+    if (!ask_again_kept(&sim, &r, q, &set, 1, &why)) {
+        x->refused = arena_strdup(a, why.msg);
+        return;
+    }
+    const struct properties at = properties_of(&sim, a);
+    x->throughput_ratio = r.throughput_samples_per_s / base->throughput_samples_per_s;
+    x->half_width = spread_half_width(&by->spread, &by->references, &at, &(struct left_out){0});
+    x->fits = r.fits;
+    simulation_free(&sim);
+}
+
+void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct question *q, struct arena *a)
+{
+    struct question step = *q;
+    step.options.step_only = true;
+    for (size_t i = 0; i < o->n; i++)
+        try_reading(&o->items[i], by, base, &step, a);
+}
+
+struct log_interval open_readings_interval(const struct open_readings *o, double half)
+{
+    const double widths = gsl_cdf_ugaussian_Qinv(TAIL);
+    struct normal parts[o->n + 1];
+    size_t n = 1;
+    parts[0] = (struct normal){ 0, half / widths };
+    for (size_t i = 0; i < o->n; i++)
+        if (o->items[i].half_width > 0 && o->items[i].throughput_ratio != 1)
+            parts[n++] = (struct normal){ log(o->items[i].throughput_ratio), o->items[i].half_width / widths };
+    if (n == 1 || !(half > 0))
+        return (struct log_interval){ -half, half };
+    /* with more than nine readings on one side the answer itself may be in a tail */
+    return (struct log_interval){ fmin(0, mixture_quantile(TAIL, parts, n)), fmax(0, mixture_quantile(1 - TAIL, parts, n)) };
+}
+
+/* ---- printing --------------------------------------------------------------------------------- */
+
+/* "14 % slower", to a tenth where it is less than ten. */
+static void print_ratio(FILE *f, const struct open_reading *x)
+{
+    double percent = 100 * (x->throughput_ratio - 1);
+    if (x->refused)
+        fprintf(f, " it is refused: %s", x->refused);
+    else if (isnan(percent))
+        fputs(", not simulated", f);
+    else if (fabs(percent) < 0.05)
+        fputs(" as fast", f);
+    else
+        fprintf(f, " %.*f %% %s", fabs(percent) < 9.95, fabs(percent), percent < 0 ? "slower" : "faster");
+    fputs(x->fits ? "" : " (does not fit)", f);
+}
+
+static void print_alternative(FILE *f, const struct open_reading *x)
+{
+    fprintf(f, "with %s", x->alternative);
+    print_ratio(f, x);
+}
+
+static void print_unset(FILE *f, const struct open_readings *o, const struct open_reading *x)
+{
+    fprintf(f, "  open: %s is not set: the %s of %s is taken, and calls are %.0f %% of the step; all steps in one call:", x->key, x->taken,
+            o->unset_taken_from, 100 * o->unset_call_share);
+    print_ratio(f, x);
+    fprintf(f, "; set it as the program has it, in [hosts] or with --set %s=STEPS\n", x->key);
+}
+
+void open_readings_print(FILE *f, const struct open_readings *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        const struct open_reading *x = &o->items[i];
+        if (o->unset_call_share > 0 && text_is(x->key, CALL_KEY)) {
+            print_unset(f, o, x);
+            continue;
+        }
+        if (!i || !text_is(x->key, x[-1].key))
+            fprintf(f, "  open: %s is not stated, %s%s", x->key, *x->taken ? "taken as " : "none is taken", x->taken);
+        fputs("; ", f);
+        print_alternative(f, x);
+        if (i + 1 == o->n || !text_is(x->key, x[1].key))
+            fputc('\n', f);
+    }
+}
+
+static json_t *reading_json(const struct open_reading *x)
+{
+    return json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?}", "key", x->key, "taken", *x->taken ? x->taken : NULL, "alternative", x->alternative, "throughput_ratio",
+                     isnan(x->throughput_ratio) ? json_null() : json_real(x->throughput_ratio), "fits",
+                     isnan(x->throughput_ratio) ? json_null() : json_boolean(x->fits), "refused", x->refused);
+}
+
+json_t *open_readings_json(const struct open_readings *o)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < o->n; i++)
+        json_array_append_new(all, reading_json(&o->items[i]));
+    return all;
+}
+
+json_t *not_set_json(const struct open_readings *o)
+{
+    json_t *all = json_array();
+    if (o->unset_call_share > 0)
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:f, s:s}", "key", CALL_KEY, "taken", o->items[o->n - 1].taken, "from", o->unset_taken_from,
+            "share_of_step", o->unset_call_share, "remedy", "hosts.steps_per_call is not set: give the steps of a call as the program has them, in "
+            "[hosts] or with --set hosts.steps_per_call=STEPS"));
+    return all;
+}

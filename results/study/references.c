@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * references.c - errors of published configurations, each with its group left out of the fit.
+ *
+ * The constants of the software were fitted by least squares on r = ln(simulated / published) of the rows that calibrate. Without the
+ * rows of a group they would be elsewhere: one Gauss-Newton step from where they are, on the rows that are left,
+ *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation;  left out: r_group + J_group d,
+ * by GSL's linear least squares, which drops directions that the rows left say nothing of. A constant that none of them moves with has
+ * its default. A row of another role was never in the fit: its error stands. Constants of chips are fitted to hundreds of kernels and
+ * stay as they are.
+ */
+#include "results/study/references.h"
+
+#include <gsl/gsl_multifit.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_CONSTANTS = 8 };
+static const double STEP = 0.1;
+
+struct build {
+    struct references *out;
+    struct simulator *simulator;
+    const char *constants[MAX_CONSTANTS]; double values[MAX_CONSTANTS]; size_t n_constants;
+    double (*slope)[MAX_CONSTANTS];     /* by reference; zeros where it does not calibrate */
+    struct arena *a;
+};
+
+/* ---- simulating ------------------------------------------------------------------------------- */
+
+/* What was fitted of the software: rows of sheets that are not the machine's. */
+static void list_constants(struct build *b, const struct simulation *sim)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    for (size_t i = sim->machine->n_sheets; i < n; i++)
+        for (size_t k = 0; k < sheets[i]->n_rows && b->n_constants < MAX_CONSTANTS; k++) {
+            const struct sheet_row *row = &sheets[i]->rows[k];
+            bool known = false;
+            for (size_t j = 0; j < b->n_constants; j++)
+                known |= text_is(b->constants[j], row->key);
+            if (known || sheet_row_origin(row) != ORIGIN_FITTED || !parse_f64(row->value, &b->values[b->n_constants]))
+                continue;
+            b->constants[b->n_constants++] = arena_strdup(b->a, row->key);
+        }
+}
+
+static bool simulate_reference(struct build *b, struct reference *r)
+{
+    struct simulation sim;
+    struct result result;
+    struct err no_model;
+    bool good = simulator_run(b->simulator, &sim, &result, r->recipe, NULL, 0, &no_model);
+    if (good) {
+        r->at = properties_of(&sim, b->a);
+        r->group = property_group(&r->at, b->a);
+        r->simulated = result.throughput_samples_per_s;
+        r->left_out = log(r->simulated / r->published);
+        list_constants(b, &sim);
+        simulation_free(&sim);
+    }
+    return good;
+}
+
+/* Change of ln(throughput) with constant k at another value; 0: it is of another program's sheet, and moves nothing here. */
+static double moved_by(struct build *b, const struct reference *r, size_t k, double value)
+{
+    const char *set = arena_printf(b->a, WHAT_IF_SECTION ".%s=%.10g", b->constants[k], value);
+    struct simulation sim;
+    struct result moved;
+    struct err unknown = {0};
+    if (!simulator_run(b->simulator, &sim, &moved, r->recipe, &set, 1, &unknown))
+        return 0;
+    simulation_free(&sim);
+    return log(moved.throughput_samples_per_s / r->simulated);
+}
+
+static void find_slopes(struct build *b, const struct reference *r, double *slope)
+{
+    for (size_t k = 0; k < b->n_constants; k++)
+        slope[k] = moved_by(b, r, k, b->values[k] * (1 - STEP)) / log(1 - STEP);
+}
+
+/* ---- leaving out -------------------------------------------------------------------------------- */
+
+/* The step d of the constants without one group; false where too few rows are left. */
+static bool refit_without(double *d, const struct build *b, const char *group)
+{
+    const struct references *all = b->out;
+    size_t n = 0, k = b->n_constants, row = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += all->items[i].role == FIGURE_CALIBRATE && !text_is(all->items[i].group, group);
+    if (!k || n <= k)
+        return false;
+    gsl_matrix *x = gsl_matrix_calloc(n, k), *covariance = gsl_matrix_alloc(k, k);
+    gsl_vector *y = gsl_vector_alloc(n), *c = gsl_vector_alloc(k);
+    gsl_multifit_linear_workspace *w = gsl_multifit_linear_alloc(n, k);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct reference *r = &all->items[i];
+        if (r->role != FIGURE_CALIBRATE || text_is(r->group, group))
+            continue;
+        for (size_t j = 0; j < k; j++)
+            gsl_matrix_set(x, row, j, b->slope[i][j]);
+        gsl_vector_set(y, row++, -log(r->simulated / r->published));
+    }
+    double chi;
+    size_t rank;
+    bool good = gsl_multifit_linear_tsvd(x, y, 1e-3, c, covariance, &chi, &rank, w) == 0;
+    for (size_t j = 0; j < k; j++)
+        d[j] = fmin(1, fmax(-1, gsl_vector_get(c, j)));     /* at most a factor of e: further the slopes do not reach */
+    gsl_multifit_linear_free(w);
+    gsl_vector_free(c);
+    gsl_vector_free(y);
+    gsl_matrix_free(covariance);
+    gsl_matrix_free(x);
+    return good;
+}
+
+static bool others_tell(const struct build *b, const char *group, size_t k)
+{
+    const struct references *all = b->out;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].role == FIGURE_CALIBRATE && !text_is(all->items[i].group, group) && b->slope[i][k] != 0)
+            return true;
+    return false;
+}
+
+static double default_of(const char *constant)
+{
+    int k = 0;
+    while (!text_is(system_constants[k].field.name, constant))
+        k++;
+    return system_constants[k].unfitted_value;
+}
+
+static void leave_out(struct build *b)
+{
+    for (size_t i = 0; i < b->out->n; i++) {
+        struct reference *r = &b->out->items[i];
+        double d[MAX_CONSTANTS] = {0};
+        if (r->role != FIGURE_CALIBRATE || !refit_without(d, b, r->group))
+            continue;
+        for (size_t j = 0; j < b->n_constants; j++)
+            r->left_out += others_tell(b, r->group, j) ? b->slope[i][j] * d[j] : moved_by(b, r, j, default_of(b->constants[j]));
+    }
+}
+
+/* ---- the list ------------------------------------------------------------------------------------ */
+
+static bool is_reference(const struct figure *f)
+{
+    return text_is(f->metric, "throughput_samples_per_s") && *f->recipe && !strchr(f->recipe, ':');
+}
+
+static struct reference *find_configuration(const struct references *in, const char *configuration)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (text_is(in->items[i].configuration, configuration))
+            return &in->items[i];
+    return NULL;
+}
+
+/* A configuration that is published again is the same measurement; one that ever calibrates is a calibrating one. Of rows of one run the
+ * last stands: its steady state, where that is known beside its median. What is context stands where nothing else is known. */
+static void add_figure(struct references *out, const struct figure *f, struct arena *a)
+{
+    struct reference *same = find_configuration(out, f->configuration);
+    if (same) {
+        if (f->role == FIGURE_CALIBRATE)
+            same->role = FIGURE_CALIBRATE;
+        if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {        /* the run itself, not one that repeats it */
+            same->recipe = path_beside(f->path, f->recipe, a);
+            same->published = f->value;
+        }
+        return;
+    }
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a),
+                                               .role = f->role, .published = f->value };
+}
+
+void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a)
+{
+    *out = (struct references){0};
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < figures->n; i++)
+            if (is_reference(&figures->items[i]) && (figures->items[i].role == FIGURE_CONTEXT) == (pass == 1))
+                add_figure(out, &figures->items[i], a);
+    struct build b = { .out = out, .simulator = simulator, .a = a };
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++)
+        if (simulate_reference(&b, &out->items[i]))
+            out->items[n++] = out->items[i];
+    out->n = n;
+    b.slope = arena_array(a, out->n + 1, sizeof *b.slope);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->items[i].role == FIGURE_CALIBRATE)
+            find_slopes(&b, &out->items[i], b.slope[i]);
+    leave_out(&b);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+static void write_property(FILE *f, const struct properties *p, size_t i)
+{
+    if (properties[i].kind == PROPERTY_COUNT)
+        fprintf(f, "%" PRIu64 ",", p->count[i]);
+    else if (properties[i].kind == PROPERTY_SHARE)
+        fprintf(f, "%.10g,", p->share[i]);
+    else
+        csv_write_cell(f, p->name[i], false);
+}
+
+void references_write(FILE *f, const struct references *r)
+{
+    fputs("configuration,recipe,role,group,", f);
+    for (size_t i = 0; i < n_properties; i++)
+        fprintf(f, "%s,", properties[i].name);
+    fputs("published_samples_per_s,simulated_samples_per_s,left_out_log_error\n", f);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct reference *x = &r->items[i];
+        csv_write_cell(f, x->configuration, false);
+        csv_write_cell(f, x->recipe, false);
+        csv_write_cell(f, role_names[x->role], false);
+        csv_write_cell(f, x->group, false);
+        for (size_t k = 0; k < n_properties; k++)
+            write_property(f, &x->at, k);
+        fprintf(f, "%.10g,%.10g,%.6g\n", x->published, x->simulated, x->left_out);
+    }
+}
+
+enum { CONFIGURATION, RECIPE, ROLE, GROUP, N_FIRST };
+static const char *const first_columns[N_FIRST] = { "configuration", "recipe", "role", "group" };
+enum { PUBLISHED, SIMULATED, LEFT_OUT, N_LAST };
+static const char *const last_columns[N_LAST] = { "published_samples_per_s", "simulated_samples_per_s", "left_out_log_error" };
+
+static bool find_columns(size_t *at, const struct csv_table *t, struct err *err)
+{
+    for (size_t i = 0; i < N_FIRST; i++)
+        if (!csv_column(at++, t, first_columns[i], err))
+            return false;
+    for (size_t i = 0; i < n_properties; i++)
+        if (!csv_column(at++, t, properties[i].name, err))
+            return false;
+    for (size_t i = 0; i < N_LAST; i++)
+        if (!csv_column(at++, t, last_columns[i], err))
+            return false;
+    return true;
+}
+
+/* A name is read as it stands. */
+static bool read_property(struct properties *out, size_t i, const char *cell)
+{
+    if (properties[i].kind == PROPERTY_COUNT)
+        return parse_u64(cell, &out->count[i]);
+    if (properties[i].kind == PROPERTY_SHARE)
+        return parse_f64(cell, &out->share[i]) && out->share[i] >= 0 && out->share[i] <= 1;
+    out->name[i] = cell;
+    return true;
+}
+
+static bool read_row(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
+{
+    double *numbers[N_LAST] = { &out->published, &out->simulated, &out->left_out };
+    *out = (struct reference){ .configuration = row->cells[at[CONFIGURATION]], .recipe = row->cells[at[RECIPE]], .group = row->cells[at[GROUP]],
+                               .role = role_named(row->cells[at[ROLE]]) };
+    if (out->role == N_FIGURE_ROLES)
+        return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, row->cells[at[ROLE]]);
+    for (size_t i = 0; i < n_properties; i++)
+        if (!read_property(&out->at, i, row->cells[at[N_FIRST + i]]))
+            return fail(err, "%s:%u: %s: '%.60s' is not %s", t->path, row->line, properties[i].name, row->cells[at[N_FIRST + i]],
+                        properties[i].kind == PROPERTY_COUNT ? "a whole number" : "a share from 0 to 1");
+    properties_settle(&out->at);
+    for (size_t i = 0; i < N_LAST; i++) {
+        const char *cell = row->cells[at[N_FIRST + n_properties + i]];
+        if (!parse_f64(cell, numbers[i]))
+            return fail(err, "%s:%u: %s: '%.60s' is not a number", t->path, row->line, last_columns[i], cell);
+    }
+    return true;
+}
+
+bool references_load(struct references *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_FIRST + MAX_PROPERTIES + N_LAST];
+    *out = (struct references){0};
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!csv_load(&t, path, a, err) || !find_columns(at, &t, err))
+        return false;
+    out->items = ARENA_ROOM(a, struct reference, t.n_rows);
+    for (; out->n < t.n_rows; out->n++)
+        if (!read_row(&out->items[out->n], &t, &t.rows[out->n], at, err))
+            return false;
+    return true;
+}

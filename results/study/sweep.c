@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sweep.c - threads that simulate chunks of configurations into texts, and one writer that puts the texts in order.
+ *
+ * Each thread has a simulator of its own and shares nothing but the ring of chunks. A chunk is a run of neighbouring numbers, whose
+ * settings differ least. The ring bounds what is finished and not yet written.
+ */
+#include "results/study/sweep.h"
+#include "system-model/base/version.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 32, CHUNKS_A_THREAD = 8, SIMULATORS_BYTES = 128 << 20 };
+
+/* ---- one row ---------------------------------------------------------------------------------------- */
+
+enum status { FITS, DOES_NOT_FIT, REFUSED };
+static const char *const status_names[] = { "fits", "does not fit", "refused" };
+
+struct row { uint64_t number; const char *recipe, **settings; enum status status; const char *reason; const struct result *result; const struct validity *validity; };
+
+/* The value of "key=value"; "" where the recipe's own holds. */
+static const char *value_of(const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    return equals ? equals + 1 : "";
+}
+
+static const char *const validity_columns[] = { "interval_low", "interval_high", "nearest", "nearest_distance", "extrapolates" };
+enum { N_VALIDITY_COLUMNS = sizeof validity_columns / sizeof *validity_columns };
+
+static void write_number(FILE *f, double x)
+{
+    char text[24];
+    size_t n = format_g10(text, x);
+    text[n++] = ',';
+    fwrite(text, 1, n, f);
+}
+
+static void write_validity(FILE *f, const struct validity *v)
+{
+    if (!v || !(v->high > 0)) {
+        for (int i = 0; i < N_VALIDITY_COLUMNS; i++)
+            fputc(',', f);
+        return;
+    }
+    write_number(f, v->low);
+    write_number(f, v->high);
+    csv_write_cell(f, v->nearest[0].reference->configuration, false);
+    fprintf(f, "%.4g,", v->distance);
+    for (size_t i = 0; i < v->n_extrapolates; i++)
+        fprintf(f, "%s%s", i ? ";" : "", v->extrapolates[i]);
+    fputc(',', f);
+}
+
+static void write_csv_row(FILE *f, const struct sweep *w, const struct row *r)
+{
+    fprintf(f, "%" PRIu64 ",%" PRIu64 ",%016" PRIx64 ",", r->number + 1, w->space->n, w->identity);
+    csv_write_cell(f, r->recipe, false);
+    for (size_t k = 0; k < w->space->n_keys; k++)
+        csv_write_cell(f, value_of(r->settings[k]), false);
+    csv_write_cell(f, status_names[r->status], false);
+    csv_write_cell(f, r->reason, false);
+    write_validity(f, r->validity);
+    if (r->result)
+        result_write_csv(f, r->result);
+    else
+        result_write_csv_empty(f);
+}
+
+static void write_json_row(FILE *f, const struct sweep *w, const struct row *r)
+{
+    json_t *object = json_object(), *settings = json_object();
+    struct arena a = {0};
+    char identity[20];
+    snprintf(identity, sizeof identity, "%016" PRIx64, w->identity);
+    json_object_set_new(object, "configuration", json_integer((json_int_t)r->number + 1));
+    json_object_set_new(object, "of", json_integer((json_int_t)w->space->n));
+    json_object_set_new(object, "sweep", json_string(identity));
+    json_object_set_new(object, "recipe", json_string(utf8_text(r->recipe, &a)));
+    for (size_t i = 0, k = 0; i < w->space->n_axes; i++)
+        for (size_t l = 0; l < w->space->axes[i].n_keys; l++, k++)
+            if (*r->settings[k])
+                json_object_set_new(settings, utf8_text(w->space->axes[i].keys[l], &a), json_string(utf8_text(value_of(r->settings[k]), &a)));
+    json_object_set_new(object, "settings", settings);
+    json_object_set_new(object, "status", json_string(status_names[r->status]));
+    json_object_set_new(object, "reason", *r->reason ? json_string(utf8_text(r->reason, &a)) : json_null());
+    if (r->result) {
+        json_t *result = result_json(r->result);
+        json_object_update(object, result);
+        json_decref(result);
+        json_object_set_new(object, "validity", validity_json(r->validity));
+    }
+    json_dumpf(object, f, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    fputc('\n', f);
+    json_decref(object);
+    arena_free(&a);
+}
+
+void sweep_write_header(FILE *f, const struct sweep *w)
+{
+    if (w->format == SWEEP_JSON)
+        return;
+    fputs("configuration,of,sweep,recipe,", f);
+    for (size_t i = 0; i < w->space->n_axes; i++)
+        for (size_t k = 0; k < w->space->axes[i].n_keys; k++)
+            csv_write_cell(f, w->space->axes[i].keys[k], false);
+    fputs("status,reason,", f);
+    for (int i = 0; i < N_VALIDITY_COLUMNS; i++)
+        csv_write_cell(f, validity_columns[i], false);
+    result_write_csv_header(f);
+}
+
+static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s, const struct sweep *w, uint64_t number, const char **sets)
+{
+    struct simulation sim;
+    struct result r;
+    struct err err = { "" };
+    struct validity validity;
+    char reason[128] = "";
+    const char **swept = sets + w->n_sets;
+    struct row row = { .number = number, .recipe = space_configuration(swept, w->space, number), .settings = swept, .reason = reason };
+    const char *given[w->n_sets + w->space->n_keys + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_sets + w->space->n_keys; i++)
+        if (i < w->n_sets || *sets[i])          /* a table leaves cells empty */
+            given[n++] = sets[i];
+    if (!simulator_run(s, &sim, &r, row.recipe, given, n, &err)) {
+        row.status = REFUSED;
+        row.reason = err.msg;
+        if (!count->n_refused++)
+            snprintf(count->first_reason, sizeof count->first_reason, "%s", err.msg);
+    } else {
+        r.version = PODBENCH_VERSION;
+        row.result = &r;
+        row.validity = &validity;
+        validity_of(&validity, w->record, &sim, &r, NULL, &sim.arena);
+        row.status = r.fits ? FITS : DOES_NOT_FIT;
+        ++*(r.fits ? &count->n_fit : &count->n_unfit);
+        if (!r.fits)
+            snprintf(reason, sizeof reason, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r.memory_shortfall_bytes_per_tile,
+                     sim.plan.worst_ipu);
+    }
+    (w->format == SWEEP_JSON ? write_json_row : write_csv_row)(f, w, &row);
+    simulation_free(&sim);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------ */
+
+struct chunk { char *text; size_t n_bytes; struct sweep_count count; bool done; };
+
+/* Chunk i lies in ring[i % n_ring]. */
+struct work {
+    const struct sweep *sweep;
+    uint64_t first, end, n_chunks, next, written;       /* next: not yet taken */
+    struct chunk *ring; size_t n_ring;
+    bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+static bool take_chunk(struct work *w, uint64_t *number)
+{
+    pthread_mutex_lock(&w->lock);
+    while (!w->stop && w->next < w->n_chunks && w->next >= w->written + w->n_ring)
+        pthread_cond_wait(&w->changed, &w->lock);
+    bool got = !w->stop && w->next < w->n_chunks;
+    if (got)
+        *number = w->next++;
+    pthread_mutex_unlock(&w->lock);
+    return got;
+}
+
+static void simulate_chunk(struct chunk *c, struct work *w, struct simulator *s, uint64_t number, const char **sets)
+{
+    FILE *f = text_stream(&c->text, &c->n_bytes);
+    uint64_t first = w->first + number * CHUNK, end = min_u64(first + CHUNK, w->end);
+    __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread knows it */
+    for (uint64_t i = first; i < end; i++)
+        simulate_row(f, &c->count, s, w->sweep, i, sets);
+    if (fclose(f) != 0)
+        out_of_memory(c->n_bytes);
+}
+
+static void *work_on(void *user)
+{
+    struct work *w = user;
+    struct simulator s;
+    struct arena a = {0};
+    uint64_t number;
+    const char **sets = ARENA_ARRAY(&a, const char *, w->sweep->n_sets + w->sweep->space->n_keys);
+    simulator_open(&s, w->sweep->paths);
+    s.options.totals_only = true;
+    s.limit_bytes = min_u64(s.limit_bytes, SIMULATORS_BYTES / w->sweep->n_jobs);
+    for (size_t i = 0; i < w->sweep->n_sets; i++)
+        sets[i] = w->sweep->sets[i];
+    while (take_chunk(w, &number)) {
+        struct chunk c = {0};
+        simulate_chunk(&c, w, &s, number, sets);
+        pthread_mutex_lock(&w->lock);
+        w->ring[number % w->n_ring] = c;
+        w->ring[number % w->n_ring].done = true;
+        pthread_cond_broadcast(&w->changed);
+        pthread_mutex_unlock(&w->lock);
+    }
+    simulator_close(&s);
+    arena_free(&a);
+    return NULL;
+}
+
+static struct chunk wait_for(struct work *w, uint64_t number)
+{
+    struct chunk *at = &w->ring[number % w->n_ring];
+    pthread_mutex_lock(&w->lock);
+    while (!at->done)
+        pthread_cond_wait(&w->changed, &w->lock);
+    struct chunk c = *at;
+    *at = (struct chunk){0};
+    w->written = number + 1;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return c;
+}
+
+static void add_count(struct sweep_count *to, const struct sweep_count *c)
+{
+    if (!to->n_refused)
+        memcpy(to->first_reason, c->first_reason, sizeof to->first_reason);
+    to->n_fit += c->n_fit;
+    to->n_unfit += c->n_unfit;
+    to->n_refused += c->n_refused;
+}
+
+static bool write_all(FILE *f, struct sweep_count *count, struct work *w, struct err *err)
+{
+    const struct sweep *sweep = w->sweep;
+    for (uint64_t i = 0; i < w->n_chunks; i++) {
+        struct chunk c = wait_for(w, i);
+        fwrite(c.text, 1, c.n_bytes, f);
+        fflush(f);
+        free(c.text);
+        add_count(count, &c.count);
+        if (ferror(f))
+            return fail(err, "%s took %" PRIu64 " of %" PRIu64 " configurations and no more: %s", sweep->output, i * CHUNK,
+                        w->end - w->first, strerror(errno));
+        if (sweep->progress)
+            sweep->progress(sweep->user, min_u64((i + 1) * CHUNK, w->end - w->first), w->end - w->first);
+    }
+    return true;
+}
+
+static void stop_work(struct work *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *sweep, uint64_t first, uint64_t end, struct err *err)
+{
+    struct arena a = {0};
+    struct work w = { .sweep = sweep, .first = first, .end = end, .n_chunks = ceil_div(end - first, CHUNK),
+                      .n_ring = (size_t)sweep->n_jobs * CHUNKS_A_THREAD };
+    pthread_t *threads = ARENA_ARRAY(&a, pthread_t, sweep->n_jobs);
+    uint32_t n_threads = 0;
+    *count = (struct sweep_count){0};
+    w.ring = ARENA_ARRAY(&a, struct chunk, w.n_ring);
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_cond_init(&w.changed, NULL);
+    while (n_threads < sweep->n_jobs && pthread_create(&threads[n_threads], NULL, work_on, &w) == 0)
+        n_threads++;
+    bool good = n_threads ? write_all(f, count, &w, err) : fail(err, "no thread could be started");
+    stop_work(&w);
+    for (uint32_t i = 0; i < n_threads; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < w.n_ring; i++)
+        free(w.ring[i].text);
+    pthread_cond_destroy(&w.changed);
+    pthread_mutex_destroy(&w.lock);
+    arena_free(&a);
+    return good;
+}
+
+/* ---- identity -------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    return hash_bytes(text, strlen(text) + 1, seed);
+}
+
+static bool hash_folder(uint64_t *h, const char *folder, const char *suffix, struct arena *a, struct err *err)
+{
+    char **names, *text;
+    size_t n, n_bytes;
+    if (!list_folder(&names, &n, folder, suffix, a, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!read_text_file(&text, &n_bytes, arena_printf(a, "%s/%s%s", folder, names[i], suffix), LARGEST_FILE_BYTES, a, err))
+            return false;
+        *h = hash_bytes(text, n_bytes, hash_text(names[i], *h));
+    }
+    return true;
+}
+
+/* A recipe that cannot be read is a row that says so: its name stands for it. */
+static uint64_t hash_recipe(const struct sweep *w, const char *name, uint64_t h, struct arena *a)
+{
+    struct recipe_file file;
+    h = hash_text(name, h);
+    if (!recipe_file_load(&file, name, w->paths->recipes_dir, a, NULL))
+        return h;
+    for (size_t i = 0; i < file.file.n_entries; i++) {
+        const struct ini_entry *e = &file.file.entries[i];
+        h = hash_text(e->value, hash_text(e->key, hash_text(e->section, h)));
+    }
+    return h;
+}
+
+bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch, struct err *err)
+{
+    const struct space *s = w->space;
+    uint64_t h = hash_text(result_columns(scratch), hash_text(PODBENCH_VERSION, 0));
+    const struct references *judged_by = &w->record->references;
+    for (size_t i = 0; i < judged_by->n; i++)
+        h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_text(judged_by->items[i].configuration, h));
+    for (size_t i = 0; i < s->n_recipes; i++)
+        h = hash_recipe(w, s->recipes[i], h, scratch);
+    for (size_t i = 0; i < w->n_sets; i++)
+        h = hash_text(w->sets[i], h);
+    for (size_t i = 0; i < s->n_axes; i++)
+        for (size_t k = 0; k < s->axes[i].n_keys; k++) {
+            h = hash_text(s->axes[i].keys[k], h);
+            for (size_t v = 0; v < s->axes[i].n; v++)
+                h = hash_text(s->axes[i].settings[v * s->axes[i].n_keys + k], h);
+        }
+    *out = h;
+    return hash_folder(out, w->paths->specs_dir, ".csv", scratch, err)
+        && hash_folder(out, arena_printf(scratch, "%s/sdk", w->paths->specs_dir), ".csv", scratch, err)
+        && hash_folder(out, w->paths->data_dir, ".csv", scratch, err);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * validity.c - an answer set beside all published runs.
+ *
+ * A property is extrapolated when no published run of the same kind (family of models, training or inference) has that name, when
+ * its count lies outside all of theirs, or when its share of the step is far above all of theirs; a sheet value that was changed for this
+ * simulation always is.
+ */
+#include "results/study/validity.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const double SHARE_BEYOND = 0.05;
+
+/* One answer beside each reference. */
+struct beside { const struct references *all; const struct properties *at; struct apart *apart; bool *same_kind; };
+
+static struct beside set_beside(const struct references *all, const struct properties *at, struct arena *a)
+{
+    struct beside b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
+    for (size_t i = 0; i < all->n; i++) {
+        b.apart[i] = property_apart(at, &all->items[i].at);
+        b.same_kind[i] = is_same_kind(at, &all->items[i].at);
+    }
+    return b;
+}
+
+static void find_nearest(struct validity *v, const struct beside *b)
+{
+    for (size_t i = 0; i < b->all->n; i++) {
+        size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
+        for (; k > 0 && v->nearest[k - 1].distance > b->apart[i].distance; k--)
+            if (k < MAX_NEAREST)
+                v->nearest[k] = v->nearest[k - 1];
+        if (k < MAX_NEAREST) {
+            v->nearest[k].reference = &b->all->items[i];
+            v->nearest[k].distance = b->apart[i].distance;
+        }
+    }
+    v->distance = v->n_nearest ? v->nearest[0].distance : -1;
+}
+
+/* A share is outside where it is more than a twentieth of the step above all of theirs: where it is below, another is above. */
+static bool is_share_inside(const struct beside *b, size_t property)
+{
+    for (size_t i = 0; i < b->all->n; i++)
+        if (b->same_kind[i] && b->at->share[property] <= b->all->items[i].at.share[property] + SHARE_BEYOND)
+            return true;
+    return false;
+}
+
+static bool is_inside(const struct beside *b, size_t property)
+{
+    bool is_count = properties[property].kind == PROPERTY_COUNT;
+    if (properties[property].kind == PROPERTY_SHARE)
+        return is_share_inside(b, property);
+    uint64_t x = b->at->count[property], low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < b->all->n; i++) {
+        const struct properties *other = &b->all->items[i].at;
+        if (!b->same_kind[i])
+            continue;
+        if (!is_count && is_same_name(other, b->at, property))
+            return true;
+        low = min_u64(low, other->count[property]);
+        high = max_u64(high, other->count[property]);
+    }
+    return is_count && low <= x && x <= high;
+}
+
+static void extrapolate(struct validity *v, const char *name)
+{
+    if (v->n_extrapolates < MAX_EXTRAPOLATES)
+        v->extrapolates[v->n_extrapolates++] = name;
+}
+
+static void find_extrapolated(struct validity *v, const struct beside *b, const struct simulation *sim, struct arena *a)
+{
+    for (size_t i = 0; i < b->all->n && !v->same_kind; i++)
+        v->same_kind = b->same_kind[i];
+    for (size_t i = 0; i < n_properties && v->same_kind; i++)
+        if (!is_inside(b, i))
+            extrapolate(v, properties[i].name);
+    if (!v->same_kind)
+        extrapolate(v, "workload");
+    for (size_t i = 0; i < sim->changes.n; i++)
+        extrapolate(v, arena_printf(a, WHAT_IF_SECTION ".%s", sim->changes.items[i].key));
+}
+
+bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err)
+{
+    *out = (struct track_record){ .spread.n_errors = 0 };
+    if (!references_load(&out->references, left_out_csv, a, err))
+        return false;
+    out->spread = spread_of(&out->references, NULL, a);
+    return true;
+}
+
+/* A time that is a fitted value times an assumed one is in proportion to either: together they are no more than all of it. */
+static void share_products(struct validity *v)
+{
+    double by = 1 / fmax(1, v->from_fitted_share + v->from_assumed_share);
+    v->from_fitted_share *= by;
+    v->from_assumed_share *= by;
+}
+
+static void take_interval(struct validity *v)
+{
+    struct log_interval x = open_readings_interval(&v->open, v->half_width);
+    v->low = v->throughput * exp(x.low);
+    v->high = v->throughput * exp(x.high);
+}
+
+static bool has_interval(const struct validity *v) { return v->high > 0; }
+
+void validity_read(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct question *q, struct arena *a)
+{
+    open_readings_try(&v->open, by, as_asked, q, a);
+    if (has_interval(v))
+        take_interval(v);
+}
+
+void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
+                 struct arena *a)
+{
+    struct properties at = properties_of(sim, a);
+    const struct references *references = &by->references;
+    struct beside beside = set_beside(references, &at, a);
+    *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
+    find_nearest(out, &beside);
+    find_extrapolated(out, &beside, sim, a);
+    if (by->spread.n_errors >= 2) {
+        struct expected_error expected = spread_expect(&by->spread, references, beside.apart);
+        out->unlike = expected.unlike;
+        out->tested_unlike = by->spread.unlike;
+        out->half_width = expected.half_width;
+        take_interval(out);
+    }
+    out->near = out->same_kind && out->distance <= NEAR_DISTANCE;
+    open_readings_list(&out->open, sim, a);
+    if (!q)
+        return;
+    validity_read(out, by, r, q, a);
+    struct inputs inputs;
+    inputs_of_sheets(&inputs, sim, a);
+    out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, q, a);
+    out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, q, a);
+    share_products(out);
+}
+
+/* ---- printing --------------------------------------------------------------------------------- */
+
+static double relative_error(const struct reference *r)
+{
+    return exp(r->left_out) - 1;
+}
+
+static void print_nearest(FILE *f, const struct validity *v)
+{
+    if (!v->n_nearest)
+        return;
+    const struct reference *r = v->nearest[0].reference;
+    if (!v->near)
+        fprintf(f, "NOTHING NEAR IS PUBLISHED%s: the interval is a guess; ", v->same_kind ? "" : ", AND NOTHING OF THIS KIND");
+    fprintf(f, "nearest published: %s, distance %.2g, predicted %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
+}
+
+void validity_print(FILE *f, const struct validity *v, const struct result *r)
+{
+    if (!has_interval(v)) {
+        fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
+        return;
+    }
+    fprintf(f, "trust: 90 %% interval %.6g to %.6g samples/s (%+.0f, %+.0f %%)", v->low, v->high, 100 * (v->low / r->throughput_samples_per_s - 1),
+            100 * (v->high / r->throughput_samples_per_s - 1));
+    if (!isnan(v->from_fitted_share))
+        fprintf(f, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share,
+                100 * v->from_assumed_share);
+    fprintf(f, "\n  ");
+    print_nearest(f, v);
+    if (v->unlike > v->tested_unlike)
+        fprintf(f, "  %.0f %% of the step is spent on other things than in the published runs about it, more than the %.0f %% that was tested: the "
+                "interval is wider for it\n", 100 * v->unlike, 100 * v->tested_unlike);
+    for (size_t i = 0; i < v->n_extrapolates; i++)
+        fprintf(f, "%s%s", i ? ", " : "  beyond everything published: ", v->extrapolates[i]);
+    fputs(v->n_extrapolates ? "\n" : "", f);
+    open_readings_print(f, &v->open);
+}
+
+static json_t *number(double x)
+{
+    return isnan(x) ? json_null() : json_real(x);
+}
+
+json_t *validity_json(const struct validity *v)
+{
+    json_t *o = json_object(), *nearest = json_array(), *extrapolates = json_array();
+    for (size_t i = 0; i < v->n_nearest; i++)
+        json_array_append_new(nearest, json_pack("{s:s, s:f, s:f}", "configuration", v->nearest[i].reference->configuration, "error",
+                                                 relative_error(v->nearest[i].reference), "distance", v->nearest[i].distance));
+    for (size_t i = 0; i < v->n_extrapolates; i++)
+        json_array_append_new(extrapolates, json_string(v->extrapolates[i]));
+    json_object_set_new(o, "of", json_string("throughput_samples_per_s"));
+    json_object_set_new(o, "level", json_real(0.9));
+    json_object_set_new(o, "interval_low", has_interval(v) ? json_real(v->low) : json_null());
+    json_object_set_new(o, "interval_high", has_interval(v) ? json_real(v->high) : json_null());
+    json_object_set_new(o, "near", json_boolean(v->near));
+    json_object_set_new(o, "nearest", nearest);
+    json_object_set_new(o, "extrapolates", extrapolates);
+    json_object_set_new(o, "unlike_share", has_interval(v) ? json_real(v->unlike) : json_null());
+    json_object_set_new(o, "tested_unlike_share", has_interval(v) ? json_real(v->tested_unlike) : json_null());
+    json_object_set_new(o, "open_readings", open_readings_json(&v->open));
+    json_object_set_new(o, "not_set", not_set_json(&v->open));
+    json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));
+    json_object_set_new(o, "from_assumed_share", number(v->from_assumed_share));
+    json_object_set_new(o, "from_sourced_share", number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
+    return o;
+}

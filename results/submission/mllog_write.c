@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * mllog_write.c - writes the files of a simulated submission; see mllog_write.h. The logs are in mllog_write_run.c.
+ *
+ * Folder layout and system fields: mlcommons/training_policies and mlcommons/logging package_checker, system_desc_checker.
+ */
+#include "results/submission/mllog_write.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/mlperf/mllog.h"
+
+static const char *given(const struct submission_description *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (text_is(s->fields[i].key, key))
+            return s->fields[i].value;
+    return NULL;
+}
+
+/* What every simulated submission says of itself, whatever the caller gives; counts must be whole numbers for the official summary. */
+static const char *field_value(const struct submission_description *s, const char *key, struct arena *a)
+{
+    static const char *const counts[] = { "number_of_nodes", "host_processors_per_node", "accelerators_per_node" };
+    if (text_is(key, "submitter"))
+        return SIMULATED_ORG;
+    if (text_is(key, "division"))
+        return s->division;
+    if (text_is(key, "status"))
+        return s->demands->edition->statuses ? "Research, Development, or Internal (RDI)" : "research";
+    const char *value = given(s, key);
+    if (text_is(key, "system_name"))
+        return arena_printf(a, "%s (simulated)", value ? value : s->system);
+    if (text_is(key, "hw_notes"))
+        return arena_printf(a, "Simulated by podbench; no such run took place. %s", value ? value : "");
+    for (size_t i = 0; !value && i < sizeof counts / sizeof *counts; i++)
+        if (text_is(key, counts[i]))
+            value = "1";
+    return value && *value ? value : "not modelled";
+}
+
+static bool load_fields(struct name_list *out, const struct submission_description *s, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at;
+    if (!csv_load(&t, arena_printf(a, "%s/system_fields.csv", s->rules_dir), a, err) || !csv_column(&at, &t, "field", err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        name_list_add(out, t.rows[i].cells[at], a);
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (!name_list_has(out, s->fields[i].key))
+            return fail(err, "system description: '%s' is not one of its fields; known: %s", s->fields[i].key,
+                        names_list((const char *const *)out->names, out->n, a));
+    return true;
+}
+
+static bool write_system(const char *path, const struct submission_description *s, const struct name_list *fields, struct arena *a,
+                         struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    fprintf(file.f, "{\n");
+    for (size_t i = 0; i < fields->n; i++)
+        fprintf(file.f, "  %s: %s%s\n", mllog_quote(fields->names[i], a), mllog_quote(field_value(s, fields->names[i], a), a),
+                i + 1 < fields->n ? "," : "");
+    fprintf(file.f, "}\n");
+    return new_file_save(&file, err);
+}
+
+static bool write_readme(const char *path, const struct submission_description *s, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    fprintf(file.f, "# %s, simulated\n\nThe logs under results/ were written by podbench, a simulator. No system ran this benchmark: every time, accuracy and\n"
+            "seed in them is modelled. They are in MLPerf's format so that its tools can be tried on them, and are not a submission.\n",
+            s->benchmark);
+    return new_file_save(&file, err);
+}
+
+static bool write_log(const char *path, const struct submission_description *s, const struct drawn_run *run, size_t i, struct arena *a,
+                      struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    if (!mllog_write_run(file.f, s, run, i, a, err)) {
+        new_file_drop(&file);
+        return false;
+    }
+    return new_file_save(&file, err);
+}
+
+/* Every log is made once for nothing, so that a refusal leaves no folder behind. */
+static bool can_write(const struct submission_description *s, const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    bool good = nowhere || fail(err, "/dev/null cannot be opened");
+    for (size_t i = 0; good && i < n; i++)
+        good = mllog_write_run(nowhere, s, &runs[i], i, a, err);
+    if (nowhere)
+        fclose(nowhere);
+    return good;
+}
+
+static int is_log(const struct dirent *e)
+{
+    return fnmatch("result_*.txt", e->d_name, 0) == 0;
+}
+
+/* What someone else put beside the logs. */
+static int is_foreign(const struct dirent *e)
+{
+    return !is_log(e) && !text_is(e->d_name, "scaling.json") && !is_unfinished(e->d_name) && !text_is(e->d_name, ".") && !text_is(e->d_name, "..");
+}
+
+static void free_entries(struct dirent **entries, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    if (n >= 0)
+        free(entries);
+}
+
+static bool holds_logs(const char *folder)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_log, NULL);
+    free_entries(entries, n);
+    return n > 0;
+}
+
+/* Where a submission goes. */
+struct places { const char *name, *systems, *logs, *code; };
+
+static bool find_places(struct places *p, const char *dir, const struct submission_description *s, struct arena *a, struct err *err)
+{
+    const char *org = arena_printf(a, "%s/%s", dir, SIMULATED_ORG), *name = s->name ? s->name : s->system;
+    if (!*dir)
+        return fail(err, "the folder to write to has an empty name");
+    if (strpbrk(name, " /") || *name == '.')
+        return fail(err, "'%s': a folder's name may hold no space or slash, and not begin with a dot", name);
+    p->name = arena_printf(a, "%s-simulated", name);
+    p->systems = arena_printf(a, "%s/systems", org);
+    p->logs = arena_printf(a, "%s/results/%s/%s", org, p->name, s->benchmark);
+    p->code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
+    if (access(p->logs, F_OK) != 0)
+        folder_settle(p->logs);
+    return s->replaces || !holds_logs(p->logs)
+        || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
+}
+
+/* The package checker writes it beside the logs, as {"scaling_factor": X}, and leaves none where nothing is scaled. */
+static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
+{
+    struct new_file file;
+    if (!(scaling > 1))
+        return true;
+    if (!new_file_open(&file, path, err))
+        return false;
+    fprintf(file.f, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a));
+    return new_file_save(&file, err);
+}
+
+/* Files that are not the submission's stay beside its logs. */
+static bool keep_foreign(const char *to, const char *from, struct arena *a, struct err *err)
+{
+    struct dirent **entries;
+    int n = scandir(from, &entries, is_foreign, alphasort);
+    bool good = true;
+    for (int i = 0; good && i < n; i++) {
+        const char *name = entries[i]->d_name;
+        good = link(arena_printf(a, "%s/%s", from, name), arena_printf(a, "%s/%s", to, name)) == 0
+            || fail(err, "%s/%.100s: cannot be kept beside new logs: %s; move it, or name another folder", from, name, strerror(errno));
+    }
+    free_entries(entries, n);
+    return good;
+}
+
+static bool write_logs(const char *folder, const struct places *p, const struct submission_description *s, const struct drawn_run *runs, size_t n,
+                       struct arena *a, struct err *err)
+{
+    bool good = keep_foreign(folder, p->logs, a, err) && write_scaling(arena_printf(a, "%s/scaling.json", folder), s->scaling, a, err);
+    for (size_t i = 0; good && i < n; i++)
+        good = write_log(arena_printf(a, "%s/result_%zu.txt", folder, i), s, &runs[i], i, a, err);
+    return good;
+}
+
+/* Logs last: with them the submission is there, or another one. */
+static bool write_all(const struct places *p, const struct submission_description *s, const struct name_list *fields,
+                      const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
+{
+    struct new_folder logs;
+    if (!make_folders(p->systems, err) || !make_folders(p->code, err) || !new_folder_replace(&logs, p->logs, err))
+        return false;
+    if (write_logs(logs.temp_path, p, s, runs, n, a, err)
+        && write_system(arena_printf(a, "%s/%s.json", p->systems, p->name), s, fields, a, err)
+        && write_readme(arena_printf(a, "%s/README.md", p->code), s, err))
+        return new_folder_save(&logs, err);
+    new_folder_drop(&logs);
+    return false;
+}
+
+bool mllog_write_submission(const char *dir, const struct submission_description *given_s, const struct drawn_run *runs, size_t n,
+                            struct arena *a, struct err *err)
+{
+    struct submission_description s = *given_s;
+    struct log_demands demands;
+    struct name_list fields = {0};
+    struct places p = {0};
+    if (!s.demands) {
+        if (!log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, a, err))
+            return false;
+        s.demands = &demands;
+    }
+    return find_places(&p, dir, &s, a, err) && load_fields(&fields, &s, a, err) && can_write(&s, runs, n, a, err)
+        && write_all(&p, &s, &fields, runs, n, a, err);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * runs_distribution.c - draws runs and submissions; see runs_distribution.h.
+ *
+ * Random numbers: GSL's mt19937. Run i of the reported submission is drawn from a generator seeded with its own logged seed, so that it does
+ * not depend on how many are drawn; the submissions behind the means and those behind the intervals come from one generator each. The
+ * reported runs and the means carry no shared error: they are what the model's centre gives. A mean over a shared error would rise with it
+ * (of the exponential of a Student t it has no limit), and so with how far runs that validate are off. Quantiles are of the drawn sample. A
+ * fixed schedule's planned epochs vary as whole numbers. Limits: shared errors of samples and of time are independent of each other.
+ */
+#include "results/submission/runs_distribution.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <jansson.h>
+#include <math.h>
+
+#include "results/mlperf/folder.h"
+
+enum { SUBMISSIONS = 2000, MOST_RUNS = 1000, MOST_DRAWS = 1000 };
+
+struct drawing {
+    const struct distribution_request *q;
+    struct run_timing timing;
+    struct eval_schedule schedule;
+    struct rcp_table reference;
+    double planned_epochs, plan_error;
+    double samples_factor, plan_factor, time_factor;    /* shared by the runs of a submission */
+};
+
+/* ---- one run ---------------------------------------------------------------------------------- */
+
+static bool has_plan(const struct distribution_request *q)
+{
+    return q->epochs > 0 || (q->timing.eval_placement == EVAL_END && q->convergence->has_plan);
+}
+
+/* A planned run evaluates its last epoch and passes or not. */
+static void draw_plan(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+{
+    const struct convergence *c = d->q->convergence;
+    r->epochs = fmax(1, round(d->planned_epochs * d->plan_factor));
+    r->samples = r->epochs * c->samples_per_epoch;
+    r->convergence_point = r->epochs;
+    r->n_evals = (uint64_t)ceil(r->epochs / d->schedule.interval);
+    r->converged = true;
+    r->accuracy = c->target;
+    if (c->has_plan) {
+        r->accuracy = c->accuracy_mean + c->accuracy_sd * gsl_ran_ugaussian(rng);
+        r->converged = c->higher_is_better ? r->accuracy >= c->target : r->accuracy <= c->target;
+    }
+}
+
+static void draw_latent(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+{
+    const struct convergence *c = d->q->convergence;
+    struct convergence scheduled = *c;
+    scheduled.schedule = d->schedule;
+    double offset = c->in_samples ? 0 : (double)gsl_rng_uniform_int(rng, (unsigned long)fmax(1, d->schedule.interval));
+    double x = c->median_samples * d->samples_factor * exp(c->sigma * gsl_ran_ugaussian(rng));
+    r->samples = convergence_observed(&scheduled, x, offset);
+    r->epochs = c->in_samples ? (double)NAN : r->samples / c->samples_per_epoch;
+    r->converged = !(d->q->max_samples > 0) || r->samples <= d->q->max_samples;
+    if (!r->converged)
+        r->samples = d->q->max_samples;
+    double passed = c->in_samples ? floor(r->samples / d->schedule.interval) : ceil(r->epochs / d->schedule.interval);
+    r->n_evals = (uint64_t)fmax(1, passed);
+    r->convergence_point = c->in_samples ? r->samples : r->epochs;
+    r->accuracy = c->target;
+}
+
+static void draw_given(struct drawn_run *r, const struct drawing *d)
+{
+    const struct convergence *c = d->q->convergence;
+    r->samples = d->q->samples_to_converge;
+    r->epochs = c->in_samples ? (double)NAN : r->samples / c->samples_per_epoch;
+    r->convergence_point = c->in_samples ? r->samples : r->epochs;
+    r->n_evals = (uint64_t)fmax(1, floor(r->convergence_point / d->schedule.interval + 1e-9));
+    r->accuracy = c->target;
+    r->converged = true;
+}
+
+double samples_per_step(const struct run_timing *t, double global_batch)
+{
+    return t->samples_per_step > 0 ? t->samples_per_step : global_batch;
+}
+
+static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+{
+    const struct run_timing *t = &d->timing;
+    if (d->q->samples_to_converge > 0)
+        draw_given(r, d);
+    else if (has_plan(d->q))
+        draw_plan(r, d, rng);
+    else
+        draw_latent(r, d, rng);
+    double n_steps = r->samples / samples_per_step(t, d->q->convergence->global_batch);
+    double train_s = steps_in_whole_calls(n_steps, t->steps_per_call) * t->step_time_s;
+    double exact_s = t->startup_s + train_s + (double)r->n_evals * t->eval_time_s + t->first_eval_extra_s + t->tail_s;
+    r->time_s = exact_s * d->time_factor * exp(t->noise * gsl_ran_ugaussian(rng));
+    r->scaling_s = 0;
+}
+
+/* ---- one submission ------------------------------------------------------------------------------- */
+
+static void draw_shared(struct drawing *d, gsl_rng *rng)
+{
+    const struct convergence *c = d->q->convergence;
+    double t = gsl_ran_tdist(rng, has_plan(d->q) && c->has_plan ? c->plan_dof : c->error_dof), z = gsl_ran_ugaussian(rng);
+    d->samples_factor = exp(c->error * t);
+    d->plan_factor = exp(d->plan_error * t);
+    d->time_factor = exp(d->timing.error * z);
+}
+
+struct outcome { bool passed; double score_minutes, scaling; };
+
+static double olympic_score(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
+{
+    double *minutes = ARENA_ARRAY(a, double, n);
+    for (size_t i = 0; i < n; i++)
+        minutes[i] = runs[i].converged ? runs[i].time_s / 60 : HUGE_VAL;
+    return olympic_minutes(minutes, n, d->reference.terms.dropped);
+}
+
+/* A whole submission of the closed division is held against the reference; others pass. Where logs of too fast ones have been scaled, so
+ * are the times; where scores of those that pass are, the score. */
+static struct outcome judge(const struct drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
+{
+    struct rcp_verdict v;
+    double *points = ARENA_ARRAY(a, double, n);
+    for (size_t i = 0; i < n; i++)
+        points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
+    if (d->q->open_division || n != d->reference.terms.runs)
+        return (struct outcome){ true, olympic_score(d, runs, n, a), 1 };
+    bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
+    double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
+    for (size_t i = 0; i < n; i++) {
+        runs[i].scaling_s = runs[i].time_s * (by - 1);
+        runs[i].time_s += runs[i].scaling_s;
+    }
+    double scaling = tested ? v.scaling : 1;
+    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling };
+}
+
+struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
+
+static void draw_submissions(struct samples *s, struct drawing *d, bool with_shared, size_t runs, uint32_t submissions, gsl_rng *rng)
+{
+    s->n_scores = s->n_times = s->n_passed = 0;
+    for (uint32_t k = 0; k < submissions; k++) {
+        struct arena scratch = { 0 };
+        struct drawn_run *drawn = ARENA_ARRAY(&scratch, struct drawn_run, runs);
+        if (with_shared)
+            draw_shared(d, rng);
+        for (size_t i = 0; i < runs; i++)
+            draw_run(&drawn[i], d, rng);
+        const struct outcome j = judge(d, drawn, runs, &scratch);
+        for (size_t i = 0; i < runs; i++) {
+            s->samples[s->n_times] = drawn[i].samples;
+            s->times[s->n_times++] = drawn[i].time_s;
+        }
+        if (isfinite(j.score_minutes)) {
+            s->scores[s->n_scores++] = j.score_minutes;
+            s->n_passed += j.passed;
+        }
+        arena_free(&scratch);
+    }
+    s->n_drawn = submissions;
+}
+
+static double quantile(double *v, size_t n, double p)
+{
+    gsl_sort(v, 1, n);
+    return n ? gsl_stats_quantile_from_sorted_data(v, 1, n, p) : (double)NAN;
+}
+
+static void take_means(struct run_distribution *out, const struct samples *s)
+{
+    out->expected_minutes = s->n_scores ? gsl_stats_mean(s->scores, 1, s->n_scores) : (double)NAN;
+    out->expected_samples = gsl_stats_mean(s->samples, 1, s->n_times);
+}
+
+static void take_intervals(struct run_distribution *out, struct samples *s)
+{
+    out->low_minutes = quantile(s->scores, s->n_scores, 0.05);
+    out->high_minutes = quantile(s->scores, s->n_scores, 0.95);
+    out->run_low_s = quantile(s->times, s->n_times, 0.05);
+    out->run_high_s = quantile(s->times, s->n_times, 0.95);
+    out->samples_low = quantile(s->samples, s->n_times, 0.05);
+    out->samples_high = quantile(s->samples, s->n_times, 0.95);
+    out->valid_probability = (double)s->n_scores / (double)s->n_drawn;
+    out->pass_probability = (double)s->n_passed / (double)s->n_drawn;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------- */
+
+static bool prepare(struct drawing *d, const struct distribution_request *q, struct arena *a, struct err *err)
+{
+    const struct convergence *c = q->convergence;
+    bool given = q->epochs > 0;
+    *d = (struct drawing){ .q = q, .timing = q->timing, .schedule = c->schedule, .planned_epochs = given ? q->epochs : c->planned_epochs,
+                           .plan_error = given ? 0 : c->plan_error, .samples_factor = 1, .plan_factor = 1, .time_factor = 1 };
+    if (!(q->timing.step_time_s > 0) || !isfinite(q->timing.step_time_s))
+        return fail(err, "step time of %g s, want a number above 0", q->timing.step_time_s);
+    if (q->runs > MOST_RUNS)
+        return fail(err, "%u runs, want at most %d", q->runs, MOST_RUNS);
+    if (q->eval_interval > 0)
+        d->schedule.interval = q->eval_interval;
+    if (q->timing.noise < 0
+        && !fit_value(&d->timing.noise, NULL, c->benchmark, c->ruleset, "time_noise", q->data_dir, a, err))
+        return false;
+    if (!rcp_load(&d->reference, c->benchmark, c->ruleset, RCP_DEADLINE, q->data_dir, a, err))
+        return false;
+    rcp_prune(&d->reference);
+    return true;
+}
+
+static void draw_reported(struct run_distribution *out, const struct drawing *d, gsl_rng *rng)
+{
+    for (size_t i = 0; i < out->n; i++) {
+        out->runs[i].seed = d->q->seed + (out->n_draws - 1) * out->n + i;
+        gsl_rng_set(rng, (unsigned long)hash_bytes(&out->runs[i].seed, sizeof out->runs[i].seed, 1) & 0xffffffff);
+        draw_run(&out->runs[i], d, rng);
+    }
+}
+
+/* Once, or again with the next seeds until the submission has a score and passes. */
+static bool draw_submission(struct run_distribution *out, const struct drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
+{
+    while (out->n_draws < MOST_DRAWS) {
+        out->n_draws++;
+        draw_reported(out, d, rng);
+        const struct outcome j = judge(d, out->runs, out->n, a);
+        out->score_minutes = j.score_minutes;
+        out->scaling = j.scaling;
+        if (!d->q->until_valid || (isfinite(j.score_minutes) && j.passed))
+            return true;
+    }
+    return fail(err, "none of %d submissions drawn has a score and passes: too few runs of this recipe converge as the reference does",
+                MOST_DRAWS);
+}
+
+bool distribution_draw(struct run_distribution *out, const struct distribution_request *q, struct arena *a, struct err *err)
+{
+    struct drawing d;
+    if (!prepare(&d, q, a, err))
+        return false;
+    uint32_t required = d.reference.terms.runs, submissions = q->submissions ? q->submissions : SUBMISSIONS;
+    *out = (struct run_distribution){ .n = q->runs ? q->runs : required, .may_fail = d.reference.terms.dropped,
+                                      .until_valid = q->until_valid };
+    out->runs = ARENA_ARRAY(a, struct drawn_run, out->n);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!draw_submission(out, &d, rng, a, err)) {
+        gsl_rng_free(rng);
+        return false;
+    }
+    struct samples s = { .scores = ARENA_ROOM(a, double, submissions), .times = ARENA_ROOM(a, double, submissions * required),
+                         .samples = ARENA_ROOM(a, double, submissions * required) };
+    gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 3) & 0xffffffff);
+    draw_submissions(&s, &d, false, required, submissions, rng);
+    take_means(out, &s);
+    gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 2) & 0xffffffff);
+    draw_submissions(&s, &d, true, required, submissions, rng);
+    gsl_rng_free(rng);
+    take_intervals(out, &s);
+    return true;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------- */
+
+static json_t *number_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static const struct { const char *name; size_t offset; } members[] = {
+#define M(member) { #member, offsetof(struct run_distribution, member) }
+    M(score_minutes), M(expected_minutes), M(low_minutes), M(high_minutes), M(run_low_s), M(run_high_s), M(expected_samples),
+    M(samples_low), M(samples_high), M(valid_probability), M(pass_probability),
+};
+enum { N_MEMBERS = sizeof members / sizeof *members };
+
+static double member_of(const struct run_distribution *d, size_t i)
+{
+    return *(const double *)((const char *)d + members[i].offset);
+}
+
+json_t *distribution_json(const struct run_distribution *d)
+{
+    json_t *o = json_object(), *runs = json_array();
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        json_object_set_new(o, members[i].name, number_or_null(member_of(d, i)));
+    for (size_t i = 0; i < d->n; i++) {
+        const struct drawn_run *r = &d->runs[i];
+        json_array_append_new(runs, json_pack("{s:I, s:b, s:o, s:o, s:o, s:I, s:o}", "seed", (json_int_t)r->seed, "converged",
+            (int)r->converged, "samples", number_or_null(r->samples), "epochs", number_or_null(r->epochs), "accuracy",
+            number_or_null(r->accuracy), "evaluations", (json_int_t)r->n_evals, "time_s", number_or_null(r->time_s)));
+    }
+    json_object_set_new(o, "submissions_drawn", json_integer((json_int_t)d->n_draws));
+    json_object_set_new(o, "runs", runs);
+    return o;
+}
+
+static size_t count_failed(const struct run_distribution *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n; i++)
+        n += !d->runs[i].converged;
+    return n;
+}
+
+void distribution_print(FILE *f, const struct run_distribution *d)
+{
+    fprintf(f, "%-6s %-9s %14s %8s %5s %12s\n", "seed", "status", "samples", "epochs", "evals", "minutes");
+    for (size_t i = 0; i < d->n; i++) {
+        const struct drawn_run *r = &d->runs[i];
+        fprintf(f, "%-6llu %-9s %14.0f ", (unsigned long long)r->seed, r->converged ? "success" : "aborted", r->samples);
+        if (isfinite(r->epochs))
+            fprintf(f, "%8.0f ", r->epochs);
+        else
+            fprintf(f, "%8s ", "-");
+        fprintf(f, "%5llu %12.4f\n", (unsigned long long)r->n_evals, r->time_s / 60);
+    }
+    if (!isfinite(d->score_minutes))
+        fprintf(f, "no score: %zu of %zu runs did not converge, at most %zu may\n", count_failed(d), d->n, d->may_fail);
+    if (d->until_valid)
+        fprintf(f, "%llu %s drawn until one was valid\n", (unsigned long long)d->n_draws, d->n_draws == 1 ? "submission was" : "submissions were");
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        if (isfinite(member_of(d, i)))
+            fprintf(f, "%-18s %.6g\n", members[i].name, member_of(d, i));
+        else
+            fprintf(f, "%-18s -\n", members[i].name);
+}

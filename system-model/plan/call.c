@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * call.c - what the host takes for itself: one call of the session, shared out over the steps that it makes.
+ *
+ *     call = session calls x call_s + input prepared in the call + first micro-batch + averages over processes + uploads x upload_s
+ *     step = 2 x host latency + call / steps a call
+ * A process prepares the input of its replicas alone; the first micro-batch of a call is fetched on demand, as starting an
+ * engine drops what was prefetched (graphcore/popart devicex.cpp:797-824 at sdk 2.5.1). What the call itself has prepared is there then,
+ * and only the port's time is left, where the loop hides it beside the work. Inference is fed by requests, which overlap: its calls cost
+ * the latency alone.
+ *
+ * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:
+ *     loader = bytes of a step of one process x loader_s_per_byte / timed_steps
+ */
+#include "system-model/plan/plan_stages.h"
+
+const char *const call_part_names[N_CALL_PARTS] = {
+    [CALL_LATENCY] = "latency", [CALL_SESSION] = "session", [CALL_DATA] = "data", [CALL_FIRST_FETCH] = "first-fetch",
+    [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
+};
+
+uint64_t replicas_of_process(const struct plan *p)
+{
+    return ceil_div(p->options.n_replicas, max_u64(1, p->options.n_instances));
+}
+
+/* One micro-batch's input of a process's replicas. */
+static double process_bytes(const struct plan *p)
+{
+    double bytes = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        bytes += (double)p->stages[s].host_bytes;
+    return bytes * (double)replicas_of_process(p);
+}
+
+void plan_call(struct plan *p)
+{
+    const struct plan_options *o = &p->options;
+    const struct framework *f = &o->framework;
+    double steps = o->training ? f->steps_per_call : 1, s[N_CALL_PARTS] = {0};
+    s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
+    if ((o->training || o->evaluation) && steps > 0) {
+        double fetch_s = process_bytes(p) / f->host_data_bytes_per_s, port_s = (double)p->beside_cycles / p->topology->machine->chip.clock_hz;
+        bool in_call = f->host_data == HOST_DATA_IN_CALL;
+        s[CALL_SESSION] = (double)f->session_calls * o->fitted.call_s / steps;
+        s[CALL_DATA] = in_call ? fetch_s * o->grad_accum : 0;
+        s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
+        s[CALL_OUTPUTS] = min_u64(o->n_instances, o->n_replicas) > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
+    }
+    if (o->training && o->timed_steps)
+        s[CALL_LOADER] = process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;
+    if (o->training && steps > 0)
+        s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        p->call_cycles[i] = cycles_of(p->topology, s[i]);
+}

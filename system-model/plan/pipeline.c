@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pipeline.c - which stage works on which micro-batch, cycle by cycle, and what moves between the IPUs.
+ *
+ * Every schedule is a set of tasks (a stage's forward or backward), each at work once a cycle from its first cycle on,
+ * for as many cycles as there are micro-batches. With S stages, stage s from 0:
+ *   popart       forward s in cycle s; backward s in cycle 2S-2-s; the last stage does both at once; one slot: all IPUs side
+ *                by side, tasks of one IPU in turn. Cycles: GA + 2S-2. (PopART, pipeline transform)
+ *   grouped      as popart in time, but forwards of all IPUs run together, then backwards: two slots.
+ *   interleaved  forward s at tick s, backward s at tick 2S-1-s, a micro-batch every two ticks: neighbours alternate.
+ *   sequential   one task after the other, no overlap; none: the same, as a model sharded without a pipeline runs.
+ *   inference    forward s in cycle s.
+ * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
+ * Before a cycle that starts a micro-batch the replica waits for the host exchange that brings it: the latency of the host's port, once
+ * for each replica that its process serves before it, or just once where the process keeps several micro-batches ready. Results that go
+ * to the host with each micro-batch are a second exchange, taken together with the first; those of a step or a call are sent without waiting.
+ * After each slot what its tasks made is copied to the next stage, all in the same exchange: once a cycle in PopART, whose merged copy
+ * runs in full while the pipeline fills and drains too (popprograms.cpp:266-322 at sdk 2.5.1); after the forward passes and again
+ * after the backward ones in TensorFlow.
+ */
+#include "system-model/plan/plan_stages.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const schedule_names[N_SCHEDULES + 1] = {
+    [SCHEDULE_NONE] = "none", [SCHEDULE_SEQUENTIAL] = "sequential", [SCHEDULE_GROUPED] = "grouped",
+    [SCHEDULE_INTERLEAVED] = "interleaved", [SCHEDULE_POPART] = "popart",
+};
+const char *const recompute_names[N_RECOMPUTES + 1] = {
+    [RECOMPUTE_NONE] = "none", [RECOMPUTE_STAGE] = "stage", [RECOMPUTE_LAYER] = "layer", [RECOMPUTE_CHECKPOINTS] = "checkpoints",
+};
+
+/* ---- tasks --------------------------------------------------------------------------- */
+
+static void place_tick(struct task *t, uint32_t tick)
+{
+    t->first_cycle = tick / 2;
+    t->slot = tick % 2;
+}
+
+void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
+{
+    uint32_t s = t->stage, last = n_stages - 1;
+    bool forward = t->kind == TASK_FORWARD;
+    if (schedule == SCHEDULE_SEQUENTIAL || schedule == SCHEDULE_NONE) {
+        t->slot = forward ? s : n_stages + last - s;
+        return;
+    }
+    if (schedule == SCHEDULE_INTERLEAVED && training) {
+        place_tick(t, forward ? s : 2 * last + 1 - s);
+        return;
+    }
+    t->first_cycle = forward ? s : 2 * last - s;
+    t->slot = schedule == SCHEDULE_GROUPED && !forward;
+}
+
+static void make_tasks(struct plan *p, struct arena *a)
+{
+    bool training = p->options.training;
+    p->n_tasks = p->n_stages * (training ? 2 : 1);
+    p->tasks = ARENA_ARRAY(a, struct task, p->n_tasks);
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        struct task *t = &p->tasks[i];
+        t->stage = i < p->n_stages ? i : 2 * p->n_stages - 1 - i;
+        t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
+        t->n_cycles = t->kind == TASK_FORWARD ? p->stages[t->stage].forward_cycles : p->stages[t->stage].backward_cycles;
+        place_task(t, p->options.schedule, p->n_stages, training);
+        if (p->n_slots <= t->slot)
+            p->n_slots = t->slot + 1;
+    }
+}
+
+static void sort_by_slot(struct plan *p, struct arena *a)
+{
+    uint32_t *ends = p->slot_first = ARENA_ARRAY(a, uint32_t, p->n_slots + 1);
+    p->slot_tasks = ARENA_ARRAY(a, uint32_t, p->n_tasks);
+    for (uint32_t i = 0; i < p->n_tasks; i++)
+        ends[p->tasks[i].slot]++;
+    for (uint32_t slot = 0; slot < p->n_slots; slot++)
+        ends[slot + 1] += ends[slot];
+    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end moves down to its slot's first */
+        p->slot_tasks[--ends[p->tasks[i].slot]] = i;
+}
+
+/* ---- copies between stages -------------------------------------------------------------- */
+
+static bool copies_in_full(const struct plan *p)
+{
+    return p->options.schedule == SCHEDULE_POPART && p->options.training;
+}
+
+/* Flows after a slot in replica 0: a forward task hands its output on, of which the last stage has none; a backward task hands the gradient back. */
+static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t active, uint32_t slot)
+{
+    bool in_full = copies_in_full(p);
+    size_t n = 0;
+    for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
+        const struct task *t = &p->tasks[p->slot_tasks[k]];
+        bool forward = t->kind == TASK_FORWARD;
+        if ((!in_full && !(active >> p->slot_tasks[k] & 1)) || (!forward && t->stage == 0))
+            continue;
+        uint32_t to = forward ? t->stage + 1 : t->stage - 1;
+        uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
+        if (bytes && p->stages[t->stage].ipu != p->stages[to].ipu)
+            flows[n++] = (struct flow){ p->stages[t->stage].ipu, p->stages[to].ipu, (double)bytes };
+    }
+    return n;
+}
+
+/* All replicas copy at the same time, on the links they share. */
+static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *p, struct compiler *c, struct err *err)
+{
+    struct flow flows[2 * MAX_STAGES];
+    struct flows_cost cost;
+    size_t n = slot_flows(flows, p, r->active, slot);
+    uint32_t width = p->options.ipus_per_replica;
+    if (!n)
+        return true;
+    if (!compile_flows(&cost, c, flows, n, played_replicas(p, width), width, err))
+        return false;
+    r->copies[slot].cycles = cycles_of(p->topology, cost.time_s) + p->topology->machine->chip.global_sync_cycles;
+    memcpy(r->copies[slot].busiest_bytes, cost.busiest_bytes, sizeof cost.busiest_bytes);
+    r->copy_cycles += r->copies[slot].cycles;
+    return true;
+}
+
+/* ---- runs of equal cycles ------------------------------------------------------------------ */
+
+static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    if (r > p->runs && copies_in_full(p)) {         /* the same in all of them */
+        r->copies = r[-1].copies;
+        r->copy_cycles = r[-1].copy_cycles;
+        return true;
+    }
+    r->copies = ARENA_ARRAY(a, struct stage_copy, p->n_slots);
+    for (uint32_t slot = 0; slot < p->n_slots; slot++)
+        if (!plan_copy(r, slot, p, c, err))
+            return false;
+    return true;
+}
+
+/* Which tasks are at work in a cycle, each once a micro-batch; returns the next cycle at which one begins or ends. */
+static uint64_t tasks_at(uint64_t *active, const struct plan *p, uint64_t cycle)
+{
+    uint64_t next = UINT64_MAX;
+    *active = 0;
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        uint64_t begin = p->tasks[i].first_cycle, end = begin + p->options.grad_accum;
+        if (begin > cycle) {
+            next = min_u64(next, begin);
+        } else if (end > cycle) {
+            *active |= (uint64_t)1 << i;
+            next = min_u64(next, end);
+        }
+    }
+    return next;
+}
+
+/* A run lasts to the next cycle at which a task begins or ends. */
+static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    uint64_t cycle = 0, active, next;
+    p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
+    for (; (next = tasks_at(&active, p, cycle)) != UINT64_MAX; cycle = next) {
+        struct pipeline_run *r = &p->runs[p->n_runs++];
+        *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active };
+        if (!copy_in_run(r, p, c, a, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- stash depth, input ----------------------------------------------------------------------- */
+
+static uint32_t stash_depth(const struct plan *p, uint32_t stage)
+{
+    uint32_t behind = p->n_stages - 1 - stage;
+    switch (p->options.schedule) {
+    case SCHEDULE_POPART:
+        return 2 * behind + 1;
+    case SCHEDULE_GROUPED:
+        return 2 * behind + 1;
+    case SCHEDULE_INTERLEAVED:
+        return behind + 1;
+    case SCHEDULE_NONE:
+    case SCHEDULE_SEQUENTIAL:
+    case N_SCHEDULES:
+        return 1;
+    }
+    return 1;
+}
+
+/* A host exchange is a sync of the whole replica with its process: one for the input, and one for what goes back where each micro-batch has
+ * results for the host. A process with one buffer for each stream has to empty or fill it before the replica's next sync, so that replicas are
+ * served in turn; with more it is ahead of them, and grants the sync at once. Requests for inference overlap. */
+static void plan_fetch(struct plan *p, double step_bytes)
+{
+    const struct plan_options *o = &p->options;
+    uint64_t replicas = replicas_of_process(p), threads = o->framework.fetch_threads;
+    bool waits = (o->training || o->evaluation) && step_bytes > 0 && !o->io_tiles;
+    uint64_t turns = threads && o->framework.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
+    uint64_t exchanges = 1 + (uint64_t)o->framework.outputs_each_micro_batch;
+    p->fetch_cycles = waits ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
+}
+
+uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
+{
+    uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
+    if (n_bytes == 0)
+        return 0;
+    return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
+}
+
+/* Of the IPU that gets most: its stages' input comes through one port. */
+static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
+{
+    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica), most = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        bytes[p->stages[s].ipu] += p->stages[s].host_bytes;
+        most = max_u64(most, bytes[p->stages[s].ipu]);
+    }
+    return most;
+}
+
+/* Without I/O tiles the IPU stands still while it reads from its host port; with them the port fills them beside the work, and a step is no
+ * shorter than that takes. */
+static void plan_input(struct plan *p, struct arena *a)
+{
+    const struct machine *m = p->topology->machine;
+    p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
+    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
+    double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
+    if (m->pcie_shared_ipus > 1)
+        rate = fmin(rate, port_share);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double bytes = (double)p->stages[s].host_bytes;
+        step_bytes += bytes * p->options.grad_accum;
+        if (p->options.io_tiles)
+            p->io_cycles[s] = io_copy_cycles(&m->chip, p->options.io_tiles, p->stages[s].host_bytes);
+        else
+            p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
+    }
+    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p, a) / rate : 0;
+    p->beside_cycles = cycles_of(p->topology, beside_s);
+    double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
+    double floor_s = fmax(beside_s * p->options.grad_accum, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
+    double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
+    if (decode > 0)
+        floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);
+    p->host_floor_cycles = cycles_of(p->topology, floor_s);
+    plan_fetch(p, step_bytes);
+}
+
+static bool check_schedule(const struct plan *p, struct err *err)
+{
+    const struct plan_options *o = &p->options;
+    uint32_t deepest = 2 * p->n_stages - 1;
+    if (p->n_stages > 32)
+        return fail(err, "parallel.layers_per_ipu: %u stages, at most 32 can be scheduled", p->n_stages);
+    if (o->training && o->schedule == SCHEDULE_POPART && o->grad_accum < deepest)
+        return fail(err, "parallel.gradient_accumulation: %u micro-batches cannot fill a popart pipeline of %u stages; want at least %u (2 x stages - 1)",
+                    o->grad_accum, p->n_stages, deepest);
+    return true;
+}
+
+bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    if (!check_schedule(p, err))
+        return false;
+    make_tasks(p, a);
+    sort_by_slot(p, a);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        p->stages[s].stash_depth = p->options.training ? stash_depth(p, s) : 0;
+    plan_input(p, a);
+    return make_runs(p, c, a, err);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * placement.c - layers on stages, stages on IPUs, and what a stage's forward and backward pass of one micro-batch cost.
+ *
+ * The first stage also holds the stem or the embeddings, the last one the heads; stage i is on IPU i mod ipus_per_replica,
+ * so a list with one stage more than IPUs brings the heads back to the first IPU, as PopART's BERT does.
+ *
+ * Recomputation: only checkpoints are kept between a micro-batch's forward and backward pass (the stage's input; every
+ * layer's input; the outputs of named layers). Everything else is computed again just before its backward
+ * pass, segment by segment. The last segment of the last stage is still there when its backward pass begins.
+ */
+#include "system-model/plan/plan_stages.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- where layers go ----------------------------------------------------------------- */
+
+static uint32_t count_blocks(const struct graph *g)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < g->n_layers; i++)
+        if (g->layers[i].role == LAYER_BODY)
+            n = max_u32(n, g->layers[i].block_id + 1);
+    return n;
+}
+
+/* No list given: blocks spread evenly, the earlier stages taking the remainder. */
+static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t n_blocks)
+{
+    for (uint32_t s = 0; s < n_stages; s++) {
+        uint32_t n = n_blocks / n_stages + (s < n_blocks % n_stages);
+        sizes[s] = (struct stage_size){ { n, n } };
+    }
+}
+
+static bool settle_sizes(struct plan *p, struct err *err)
+{
+    struct plan_options *o = &p->options;
+    uint32_t n_blocks = count_blocks(p->graph);
+    p->n_stages = o->n_stages;
+    if (!o->n_stages) {
+        p->n_stages = o->ipus_per_replica;
+        if (p->n_stages > min_u32(MAX_STAGES, max_u32(n_blocks, 1)))
+            return fail(err, "parallel.ipus_per_replica: %u stages for the %u blocks of %s; give at most one stage a block",
+                        p->n_stages, n_blocks, p->graph->name);
+        spread_evenly(o->stage_sizes, p->n_stages, n_blocks);
+        return true;
+    }
+    for (int part = 0; part < 2; part++) {
+        uint32_t sum = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            sum += o->stage_sizes[s].part_count[part];
+        if (sum != n_blocks)
+            return fail(err, "parallel.layers_per_ipu: adds up to %u, want the %u blocks of %s", sum, n_blocks, p->graph->name);
+    }
+    return true;
+}
+
+static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
+{
+    if (l->role == LAYER_FIRST)
+        return 0;
+    if (l->role == LAYER_LAST)
+        return p->n_stages - 1;
+    uint32_t s = 0, end = p->options.stage_sizes[0].part_count[l->part_id];
+    while (l->block_id >= end)          /* all sizes add up to the blocks */
+        end += p->options.stage_sizes[++s].part_count[l->part_id];
+    return s;
+}
+
+static bool place_layers(struct plan *p, struct err *err)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < p->graph->n_layers; i++) {
+        const struct layer *l = &p->graph->layers[i];
+        uint32_t s = stage_of_layer(p, l);
+        if (s < at)
+            return fail(err, "parallel.layers_per_ipu: layer %s would go back from stage %u to stage %u; its halves must follow each other",
+                        l->name, at, s);
+        struct stage_plan *stage = &p->stages[s];
+        if (!stage->n_layers)
+            stage->first_layer = i;
+        stage->n_layers++;
+        at = s;
+    }
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (!p->stages[s].n_layers)
+            return fail(err, "parallel.layers_per_ipu: stage %u of %u holds no layer of %s", s, p->n_stages, p->graph->name);
+    return true;
+}
+
+/* ---- what stages cost ------------------------------------------------------------------ */
+
+bool is_checkpoint(const struct plan *p, uint32_t layer)
+{
+    return p->options.recompute == RECOMPUTE_LAYER || (p->named_checkpoints && p->named_checkpoints[layer]);
+}
+
+static bool name_checkpoints(bool *named, const struct plan *p, struct err *err)
+{
+    for (uint32_t i = 0; i < p->options.n_checkpoints; i++) {
+        bool found = false;
+        for (size_t l = 0; l < p->graph->n_layers; l++)
+            if (text_is(p->options.checkpoints[i], p->graph->layers[l].name))
+                found = named[l] = true;
+        if (!found)
+            return fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'",
+                        p->graph->name, p->options.checkpoints[i], p->graph->name);
+    }
+    return true;
+}
+
+/* Remembered by their names, each with its end. */
+static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    size_t n_bytes = 0, n_named = p->graph->n_layers + 1;
+    if (p->options.recompute != RECOMPUTE_CHECKPOINTS)
+        return true;
+    for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
+        n_bytes += strlen(p->options.checkpoints[i]);
+    n_bytes += p->options.n_checkpoints;
+    char *names = arena_alloc(a, n_bytes), *end = names;
+    for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
+        end = stpcpy(end, p->options.checkpoints[i]) + 1;
+    p->named_checkpoints = memo_find(&c->checkpoints, names, n_bytes);
+    if (p->named_checkpoints)
+        return true;
+    bool *named = ARENA_ARRAY(a, bool, n_named);
+    if (!name_checkpoints(named, p, err))
+        return false;
+    p->named_checkpoints = memcpy(memo_add(&c->checkpoints, names, n_bytes, n_named, c->arena), named, n_named);
+    return true;
+}
+
+uint64_t stage_input_bytes(const struct stage_plan *s)
+{
+    return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
+}
+
+/* Nothing recomputed: all that backward passes read is kept for every micro-batch in flight. */
+static void keep_everything(struct stage_plan *s)
+{
+    s->stash_bytes = stage_input_bytes(s);
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++)
+        s->stash_bytes += s->compiled->layers[i].kept_bytes;
+}
+
+/* Cuts the stage into segments at its checkpoints; adds up what is kept and what is done again. */
+static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool last_stage)
+{
+    struct cycles again = {0}, segment = {0};
+    uint64_t segment_mac = 0;
+    s->stash_bytes = stage_input_bytes(s);
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        cycles_add(&segment, &l->forward, 1);
+        segment_mac += l->forward_mac;
+        bool last = i + 1 == end_layer(s);
+        if (!last && !is_checkpoint(p, i))
+            continue;
+        if (!last)
+            s->stash_bytes += l->output_bytes;
+        if (!(last && last_stage)) {
+            cycles_add(&again, &segment, 1);
+            s->recompute_mac += segment_mac;
+            s->n_layers_again = i + 1 - s->first_layer;
+        }
+        segment_mac = 0;
+        segment = (struct cycles){0};
+    }
+    s->recompute_cycles = cycles_total(&again);
+    cycles_add(&s->backward, &again, 1);
+}
+
+/* A micro-batch's stash is written after its forward pass and read back before its backward pass: the stage's input, and what its checkpoints
+ * or, where nothing is computed again, all of its layers keep. */
+static void add_stash_copies(const struct plan *p, struct stage_plan *s)
+{
+    bool none_again = p->options.recompute == RECOMPUTE_NONE;
+    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->options.stash_type == TYPE_FP8 };
+    struct op_plan write, read;
+    for (uint32_t i = s->first_layer; i + !none_again < end_layer(s); i++)
+        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(p, i);
+    stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
+    cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
+    cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);
+}
+
+static void add_accumulation(struct compiler *c, struct stage_plan *s)
+{
+    struct layer_range layers = { s->compiled, s->first_layer, s->n_layers };
+    struct cycles work = compile_weight_work(c, &layers, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
+    cycles_add(&s->backward, &work, 1);
+}
+
+/* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
+ * replicas side by side, in one sync of them all. */
+static bool norm_cycles(uint64_t *cycles, const struct plan *p, struct compiler *c, uint32_t ipu, uint32_t span, uint64_t channels, struct err *err)
+{
+    uint32_t width = p->options.ipus_per_replica;
+    struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .bytes = 2.0 * 4 * (double)channels,
+                                     .ranks = { span, 1, played_replicas(p, span * width) / span, width, ipu, 1 },
+                                     .n_in_use = p->options.n_replicas * width, .unfolded = p->options.unfolded };
+    struct collective_cost cost;
+    if (!compile_collective(&cost, c, &q, err))
+        return false;
+    *cycles = cycles_of(p->topology, cost.time_s);
+    return true;
+}
+
+static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
+{
+    bool forward = op->pass == PASS_FORWARD;
+    (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
+    if (forward && op->layer_id < s->first_layer + s->n_layers_again) {
+        s->backward.part[PART_ALL_REDUCE] += cycles;
+        s->recompute_cycles += cycles;
+    }
+}
+
+static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
+{
+    return layer_id >= s->first_layer && layer_id < end_layer(s);
+}
+
+/* A small all-reduce for each such norm, forward, again, backward. */
+static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < c->n_spanning && good; i++) {
+        const struct op *op = &p->graph->ops[c->spanning[i]];
+        const struct tensor *x = &p->graph->tensors[op->inputs[0]];
+        uint32_t span = min_u32(op->at->norm_groups, p->options.n_replicas);
+        uint64_t cycles;
+        if (span < 2 || !holds_layer(s, op->layer_id))
+            continue;
+        bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
+        good = norm_cycles(&cycles, p, c, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
+        if (good)
+            add_norm(s, op, twice ? 2 * cycles : cycles);
+    }
+    return good;
+}
+
+static void sum_layers(const struct plan *p, struct stage_plan *s)
+{
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        cycles_add(&s->forward, &l->forward, 1);
+        s->forward_mac += l->forward_mac;
+        s->n_parameters += l->n_parameters;
+        s->weight_bytes += l->weight_bytes;
+        s->host_bytes += l->host_bytes;
+        if (!p->options.training)
+            continue;
+        cycles_add(&s->backward, &l->backward, 1);
+        s->backward_mac += l->backward_mac;
+        s->recompute_mac += l->slices_mac;
+    }
+    s->output_bytes = s->compiled->layers[end_layer(s) - 1].output_bytes;       /* of the last layer of all: none */
+}
+
+/* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there, and which is updated
+ * there with moments of its own. That copies are brought together and updated from the first is not modelled. */
+static void add_tied_copies(const struct plan *p, const struct compiler *c, struct stage_plan *s)
+{
+    for (size_t i = 0; i < c->n_tied; i++) {
+        const struct tied_use *use = &c->tied[i];
+        const struct tensor *t = &p->graph->tensors[use->tensor_id];
+        if (!holds_layer(s, use->layer_id) || stage_of(p, t->layer_id)->ipu == s->ipu)
+            continue;
+        s->n_copied += tensor_elements(t);
+        s->weight_bytes += tensor_bytes(t);
+    }
+}
+
+/* All that follows from a stage's layers alone. */
+static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
+{
+    sum_layers(p, s);
+    if (!p->options.training)
+        return;
+    if (p->options.recompute == RECOMPUTE_NONE)
+        keep_everything(s);
+    else
+        keep_checkpoints(p, s, last);
+    if (p->n_stages > 1)
+        add_stash_copies(p, s);
+    if (p->options.grad_accum > 1)
+        add_accumulation(c, s);
+}
+
+/* Remembered by what sum_stage reads: whether it is the last stage, and alone, is seen by its layers, and training by how they were compiled. */
+static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
+{
+    const struct plan_options *o = &p->options;
+    const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
+                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
+    const struct stage_plan *known = memo_find(&c->stages, question, sizeof question);
+    uint32_t ipu = s->ipu;
+    if (known)
+        *s = *known;
+    else
+        sum_stage(p, c, s, last);
+    if (!known)
+        *(struct stage_plan *)memo_add(&c->stages, question, sizeof question, sizeof *s, c->arena) = *s;
+    s->ipu = ipu;
+}
+
+void stage_sum(struct stage_plan *s)
+{
+    s->forward_cycles = cycles_total(&s->forward);
+    s->backward_cycles = cycles_total(&s->backward);
+}
+
+static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
+{
+    struct stage_plan *s = &p->stages[stage_id];
+    recall_stage(p, c, s, stage_id + 1 == p->n_stages);
+    add_tied_copies(p, c, s);
+    if (!add_distributed_norms(p, c, s, err))
+        return false;
+    stage_sum(s);
+    return true;
+}
+
+static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+{
+    const struct plan_options *o = &p->options;
+    const struct chip *chip = &p->topology->machine->chip;
+    if (o->io_tiles >= chip->n_tiles)
+        return fail(err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", o->io_tiles, chip->name,
+                    (uintmax_t)chip->n_tiles);
+    struct op_plan_options opt = {
+        .partials = o->partials, .inference = !o->training,
+        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = ipu_available_memory(o, s->ipu), .layer_memory = o->layer_memory,
+    };
+    s->compiled = compile_graph(c, &opt);
+    return true;
+}
+
+/* The largest share of memory that a stage has for temporaries, of those below; 0: none. */
+static double share_below(const struct plan *p, double below)
+{
+    double most = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double share = ipu_available_memory(&p->options, p->stages[s].ipu);
+        if (share < below)
+            most = fmax(most, share);
+    }
+    return most;
+}
+
+/* Stages with more memory for temporaries first: plans that took little of it are then known to those with less. */
+static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
+{
+    for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            if (ipu_available_memory(&p->options, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
+                return false;
+    return true;
+}
+
+static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
+{
+    if (!place_layers(p, err))
+        return false;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        p->stages[s].ipu = s % p->options.ipus_per_replica;
+    if (!compile_stages(p, c, err))
+        return false;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (!cost_stage(p, c, s, err))
+            return false;
+    return true;
+}
+
+/* ---- placed before ------------------------------------------------------------------------ */
+
+/* All that place_stages reads of a plan; replicas where norms span them. */
+struct placement_head { uint64_t checkpoints, layer_memory; uint32_t numbers[12]; };
+struct placement_question { struct placement_head head; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
+
+/* Without holes, and as much of it as there is, one after the other; returns how many bytes. */
+static size_t placement_question(struct placement_question *q, const struct plan *p, const struct compiler *c)
+{
+    const struct plan_options *o = &p->options;
+    q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, (uintptr_t)o->layer_memory, {
+        o->training, o->unfolded, o->faults != NULL, o->grad_accum != 1, p->n_stages, o->ipus_per_replica,
+        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles } };
+    char *end = mempcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
+    end = mempcpy(end, o->available_memory, o->n_available_memory * sizeof *o->available_memory);
+    return (size_t)(end - (char *)q);
+}
+
+bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    struct placement_question question;
+    if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
+        return false;
+    size_t n_bytes = placement_question(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
+    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
+    p->placed = memo_find(&c->placements, &question, n_bytes);
+    if (p->placed) {
+        memcpy(p->stages, p->placed, stages_bytes);
+        return true;
+    }
+    if (!place_stages(p, c, err))
+        return false;
+    p->placed = memcpy(memo_add(&c->placements, &question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
+    return true;
+}

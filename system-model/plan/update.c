@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * update.c - builds the weight update: what each weight tensor goes through, step by step, and what each step takes.
+ *
+ * With replicated tensor sharding a large tensor is zeroed and rearranged, reduce-scattered over its shard's replicas (and
+ * all-reduced between pods), clipped, its moments loaded where they are off chip, updated, its norms added, its moments
+ * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
+ * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
+ *     collective = steps on the links (collective.c)
+ *     access to streaming memory = moments x remote_access_s + bytes / the rate that chips in turn are left
+ * A sync of a collective holds all IPUs of a replica, so in series their chains follow one another; else they run side by side.
+ * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
+ */
+#include "system-model/plan/plan_stages.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const update_kind_names[N_UPDATE_KINDS] = {
+    [UPDATE_ZERO] = "zero", [UPDATE_REARRANGE] = "rearrange", [UPDATE_REDUCE] = "reduce", [UPDATE_REDUCE_PODS] = "reduce-pods",
+    [UPDATE_CLIP] = "clip", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",
+    [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
+};
+
+uint32_t shard_replicas(const struct plan *p)
+{
+    const struct plan_options *o = &p->options;
+    if (o->rts == RTS_NO)
+        return 1;
+    uint64_t in_domain = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
+    return o->rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, o->n_replicas) : o->n_replicas;
+}
+
+/* What all programs of the same options share: the steps of tensors, by IPU, type and size, and the programs themselves, by where the
+ * layers are. */
+struct update_memo { struct memo steps, programs; };
+
+struct builder {
+    struct plan *p;
+    struct update_program *u;
+    struct compiler *c;
+    struct update_memo *memo;
+    struct arena *a;                    /* the plan's */
+    struct err *err;
+    uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
+    struct op_plan_options vector;      /* what vector work is planned with, by IPU's stage */
+    struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* of the chain that is being built, and whether its tensors are sharded */
+    bool sharded;
+};
+
+enum { WORD_BYTES = 4 };                /* a square, or a norm, on its way */
+
+/* ---- collectives ------------------------------------------------------------------------- */
+
+/* As struct rank_pattern has it, of replicas as wide as the plan's. */
+struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
+
+static bool add_collective(struct update_op *op, struct builder *b, enum collective_kind kind, struct group g, double bytes)
+{
+    const struct plan_options *o = &b->p->options;
+    struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes,
+                                     .n_in_use = o->n_replicas * o->ipus_per_replica,
+                                     .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
+    struct collective_cost cost;
+    if (!compile_collective(&cost, b->c, &q, b->err))
+        return false;
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s);
+    op->bytes += bytes;
+    for (int k = 0; k < N_LINK_KINDS; k++)
+        op->busiest_bytes[k] += cost.busiest_bytes[k];
+    return true;
+}
+
+/* In series one IPU's collective has the links for itself; without a fault all IPUs' take equally long, so IPU 0 stands for them. */
+static struct group over(const struct builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
+{
+    const struct plan_options *o = &b->p->options;
+    if (!b->u->in_series || ipu == ALL_IPUS)
+        return (struct group){ n_ranks, stride, n_starts, 0, o->ipus_per_replica };
+    return (struct group){ n_ranks, stride, n_starts, o->faults ? ipu : 0, 1 };
+}
+
+static struct group over_shard(const struct builder *b, uint32_t ipu)
+{
+    return over(b, ipu, b->shard, 1, b->n_pods);
+}
+
+/* ---- steps of a chain ---------------------------------------------------------------------- */
+
+static struct update_op *add_op(struct builder *b, enum update_kind kind, bool on_tiles)
+{
+    assert(b->n_ops < N_UPDATE_KINDS);
+    b->ops[b->n_ops] = (struct update_op){ .kind = kind, .on_tiles = on_tiles };
+    return &b->ops[b->n_ops++];
+}
+
+static void add_work(struct update_op *op, const struct builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
+                     enum part part)
+{
+    const struct optimizer *o = &b->p->options.optimizer;
+    struct op_plan plan;
+    vector_work_plan(&plan, work, n_elements, type, o->state_bytes_per_param / o->n_moments, &b->p->topology->machine->chip, &b->vector);
+    cycles_add_plan(&op->cycles, &plan, part, 1);
+    op->bytes += (double)(n_elements * data_type_bytes(type));
+}
+
+/* All-reduces that a buffer has room for go together; a larger one goes alone, as nothing is cut to fill a buffer. */
+static bool is_merged(const struct builder *b, double bytes)
+{
+    return bytes <= b->p->options.framework.merge_buffer_bytes;
+}
+
+static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
+{
+    const struct plan_options *o = &b->p->options;
+    const struct framework *f = &o->framework;
+    if (!b->sharded) {
+        bool alone = o->n_replicas > 1 && !is_merged(b, bytes);
+        return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
+    }
+    if (f->rearrange_before_reduce) {
+        add_work(add_op(b, UPDATE_ZERO, true), b, WORK_ZERO, chain->n_elements, chain->type, PART_REARRANGE);
+        add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
+    }
+    return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
+        && (b->n_pods < 2 || is_merged(b, bytes / b->shard)
+            || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
+                              bytes / b->shard));
+}
+
+/* A word from one IPU of the replica to another. */
+static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
+{
+    uint32_t width = b->p->options.ipus_per_replica;
+    struct flow word = { ipu, (ipu + 1) % width, WORD_BYTES };
+    struct flows_cost cost;
+    if (width < 2)
+        return true;
+    if (!compile_flows(&cost, b->c, &word, 1, played_replicas(b->p, width), width, b->err))
+        return false;
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s) + b->p->topology->machine->chip.global_sync_cycles;
+    return true;
+}
+
+/* Squares of the shard, added over its replicas, sent to the IPU that makes the global norm; the factor sent back; a scaling. */
+static bool add_clip(struct builder *b, const struct update_chain *chain, uint64_t n_local)
+{
+    const struct framework *f = &b->p->options.framework;
+    if (!f->clip_norm)
+        return true;
+    struct update_op *op = add_op(b, UPDATE_CLIP, false);
+    add_work(op, b, WORK_SQUARES, n_local, chain->type, PART_OPTIMIZER);
+    add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
+    if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
+        return false;
+    return !b->sharded || is_merged(b, WORD_BYTES) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
+}
+
+/* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
+ * shared by the replicas on it; a chip's own port bounds it too. */
+static double streaming_rate(uint32_t *together, const struct builder *b, uint32_t ipu)
+{
+    const struct plan_options *o = &b->p->options;
+    const struct machine *m = b->p->topology->machine;
+    uint64_t width = o->ipus_per_replica, alone = o->framework.remote_alone_ipus;
+    *together = !b->u->in_series ? (uint32_t)width : o->framework.remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
+    uint64_t on_board = sharing_ipus(b->p, m->ipus_per_board);
+    uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
+    double share = m->streaming_bytes_per_s * m->streaming_efficiency / (double)moving, port = m->chip.host_link_bytes_per_s;
+    return fmin(port, share);
+}
+
+bool is_streamed(const struct plan_options *o, uint64_t n_elements)
+{
+    return o->optimizer_place == OPTIMIZER_STREAMING && n_elements >= o->framework.offloaded_elements;
+}
+
+/* In series the time of IPUs that move together is told once, so each has its part of it. */
+static void add_streaming(struct builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
+{
+    const struct plan_options *o = &b->p->options;
+    if (!is_streamed(o, chain->n_elements))
+        return;
+    uint32_t together;
+    double rate = streaming_rate(&together, b, chain->ipu);
+    struct update_op *op = add_op(b, kind, false);
+    op->bytes = (double)n_local * o->optimizer.state_bytes_per_param;
+    double time_s = o->optimizer.n_moments * o->fitted.remote_access_s + op->bytes / rate;
+    op->cycles.part[PART_STREAMING] = cycles_of(b->p->topology, time_s / (b->u->in_series ? together : 1));
+}
+
+/* Norms of weight and update, each a number of its own, added over the shards. */
+static bool add_norms(struct builder *b, const struct update_chain *chain)
+{
+    if (!chain->has_norms || !b->sharded || is_merged(b, WORD_BYTES))
+        return true;
+    struct update_op *op = add_op(b, UPDATE_NORMS, false);
+    return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES)
+        && add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
+}
+
+static bool add_gather(struct builder *b, const struct update_chain *chain, double bytes)
+{
+    if (!b->sharded)
+        return true;
+    if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
+        return false;
+    if (b->p->options.framework.rearrange_before_reduce)
+        add_work(add_op(b, UPDATE_COPY_BACK, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
+    return true;
+}
+
+/* The steps that were added, as they are remembered. */
+static void close_steps(struct update_steps *out, struct builder *b, uint32_t ipu)
+{
+    *out = (struct update_steps){ ARENA_ARRAY(b->c->arena, struct update_op, b->n_ops), b->n_ops, .sharded = b->sharded };
+    for (uint32_t i = 0; i < b->n_ops; i++) {
+        out->ops[i] = b->ops[i];
+        out->ops[i].n_cycles = cycles_total(&b->ops[i].cycles);
+        out->ops[i].all_ipus = ipu == ALL_IPUS || !b->u->in_series;
+        out->n_cycles += out->ops[i].n_cycles;
+        cycles_add(&out->cycles, &out->ops[i].cycles, 1);
+    }
+    b->n_ops = 0;
+    b->sharded = false;
+}
+
+static bool add_steps(struct builder *b, const struct update_chain *chain)
+{
+    const struct plan_options *o = &b->p->options;
+    double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
+    b->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
+    uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
+    if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
+        return false;
+    add_streaming(b, UPDATE_LOAD, chain, n_local);
+    bool own_norms = chain->has_norms && o->framework.merge_norm_bytes == 0;
+    add_work(add_op(b, UPDATE_OPTIMIZER, true), b, own_norms ? o->optimizer.work : o->optimizer.work_without_norms, n_local, chain->type,
+             PART_OPTIMIZER);
+    if (!add_norms(b, chain))
+        return false;
+    add_streaming(b, UPDATE_STORE, chain, n_local);
+    return add_gather(b, chain, bytes);
+}
+
+static bool fill_chain(struct builder *b, struct update_chain *chain)
+{
+    const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements, chain->has_norms };
+    struct update_steps *steps = memo_find(&b->memo->steps, question, sizeof question);
+    if (!steps) {
+        if (!add_steps(b, chain))
+            return false;
+        steps = memo_add(&b->memo->steps, question, sizeof question, sizeof *steps, b->c->arena);
+        close_steps(steps, b, chain->ipu);
+    }
+    chain->steps = steps;
+    return true;
+}
+
+/* ---- chains ------------------------------------------------------------------------------------ */
+
+static void new_chain(struct builder *b, struct update_chain chain)
+{
+    struct update_program *u = b->u;
+    u->chains = arena_grow(b->a, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
+    u->chains[u->n_chains++] = chain;
+}
+
+/* Tensors come by layers, so that those of an IPU are mostly among the last. */
+static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
+{
+    uint64_t n = tensor_elements(t);
+    enum norms norms = b->p->options.optimizer.norms;
+    bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
+    for (uint32_t i = b->u->n_chains; i-- > 0; ) {
+        struct update_chain *same = &b->u->chains[i];
+        if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
+            same->n_tensors++;
+            return;
+        }
+    }
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .n_tensors = 1 });
+}
+
+/* Merged collectives first, then IPU by IPU, small tensors first. */
+static int by_ipu_and_size(const void *a, const void *b)
+{
+    const struct update_chain *x = a, *y = b;
+    const int32_t i = (int32_t)x->ipu, j = (int32_t)y->ipu;     /* all IPUs first: -1 */
+    if (i != j)
+        return i < j ? -1 : 1;
+    if (x->n_elements != y->n_elements)
+        return x->n_elements < y->n_elements ? -1 : 1;
+    return x->type != y->type ? (int)x->type - (int)y->type : x->has_norms - y->has_norms;
+}
+
+/* A weight read on another IPU than its own has a copy there, which is reduced and updated as a tensor of its own. */
+static void list_tensors(struct builder *b)
+{
+    const struct graph *g = b->p->graph;
+    for (uint32_t i = 0; i < b->c->n_weights; i++) {
+        const struct tensor *t = &g->tensors[b->c->weights[i]];
+        add_tensor(b, t, stage_of(b->p, t->layer_id)->ipu);
+    }
+    for (size_t i = 0; i < b->c->n_tied; i++) {
+        const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
+        uint32_t ipu = stage_of(b->p, b->c->tied[i].layer_id)->ipu;
+        if (ipu != stage_of(b->p, t->layer_id)->ipu)
+            add_tensor(b, t, ipu);
+    }
+    sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+}
+
+/* Of the IPU with most: bytes whose all-reduces are merged, those in shards, tensors in shards, and tensors with norms, in shards or not. Of
+ * all tensors with norms the widest type. */
+struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
+
+static struct merged largest_merged(const struct builder *b)
+{
+    struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
+    uint32_t ipu = ALL_IPUS;            /* no chain's yet */
+    for (uint32_t i = 0; i < b->u->n_chains; i++) {
+        const struct update_chain *c = &b->u->chains[i];
+        if (c->ipu != ipu)
+            of_ipu = (struct merged){0};
+        ipu = c->ipu;
+        double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->shard : bytes;
+        if (is_merged(b, moved))
+            *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += c->n_tensors * bytes;
+        uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
+        of_ipu.n_norms += n_norms;
+        of_ipu.n_sharded_norms += c->steps->sharded ? n_norms : 0;
+        of_ipu.norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->shard) : c->n_elements);
+        of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
+        most.bytes = fmax(most.bytes, of_ipu.bytes);
+        most.sharded_bytes = fmax(most.sharded_bytes, of_ipu.sharded_bytes);
+        most.n_sharded = max_u32(most.n_sharded, of_ipu.n_sharded);
+        most.n_norms = max_u32(most.n_norms, of_ipu.n_norms);
+        most.n_sharded_norms = max_u32(most.n_sharded_norms, of_ipu.n_sharded_norms);
+        most.norm_elements = max_u64(most.norm_elements, of_ipu.norm_elements);
+        most.norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(most.norm_type) ? c->type : most.norm_type;
+    }
+    return most;
+}
+
+static bool add_merged(struct builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
+{
+    if (bytes == 0 || g.n_ranks < 2)
+        return true;
+    uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
+    struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
+    new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
+                                        .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });
+    if (!add_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n))
+        return false;
+    close_steps(steps, b, ALL_IPUS);
+    return true;
+}
+
+/* Two norms of each tensor that has them, a word each: as many to a reduction as the buffer has room for. A reduction of many tensors
+ * has the supersteps of one. */
+static void merge_norms(struct builder *b, const struct merged *most)
+{
+    double buffer_bytes = b->p->options.framework.merge_norm_bytes;
+    uint32_t n = (uint32_t)ceil(2.0 * WORD_BYTES * most->n_norms / fmax(WORD_BYTES, buffer_bytes));
+    if (buffer_bytes == 0 || n == 0)
+        return;
+    struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
+    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = most->norm_type, .n_tensors = n, .steps = steps,
+                                  .n_elements = ceil_div(2 * most->norm_elements, n) };
+    new_chain(b, chain);
+    add_work(add_op(b, UPDATE_NORMS, true), b, WORK_SQUARES, chain.n_elements, chain.type, PART_OPTIMIZER);
+    close_steps(steps, b, ALL_IPUS);
+}
+
+/* What all IPUs do at once: all-reduces of gradients, of shards between pods, of shards' squares for the global norm, of norms, each in
+ * buffers. */
+static bool merge_collectives(struct builder *b)
+{
+    const struct plan_options *o = &b->p->options;
+    const struct framework *f = &o->framework;
+    struct merged most = largest_merged(b);
+    merge_norms(b, &most);
+    double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0;
+    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
+        && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
+                      f->merge_buffer_bytes)
+        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), words * most.n_sharded, f->merge_buffer_bytes))
+        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * words * most.n_sharded_norms, f->merge_buffer_bytes);
+}
+
+/* ---- streaming memory --------------------------------------------------------------------------- */
+
+/* Of the IPU that streams most. Chains of one IPU come together. */
+static double most_streamed_bytes(const struct plan *p)
+{
+    double n = 0, most = 0;
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_chain *c = &p->update.chains[i];
+        if (i == 0 || c->ipu != c[-1].ipu)
+            n = 0;
+        if (c->ipu != ALL_IPUS && is_streamed(&p->options, c->n_elements))
+            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? shard_replicas(p) : 1);
+        most = fmax(most, n);
+    }
+    return most * p->options.optimizer.state_bytes_per_param;
+}
+
+static bool has_streaming(const struct plan *p, struct err *err)
+{
+    const struct machine *m = p->topology->machine;
+    if (p->options.optimizer_place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
+        return true;
+    return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
+}
+
+/* A board's memory holds the state of its IPUs, as many as are in use, each as much as the one with most. */
+static bool check_streaming(const struct plan *p, struct err *err)
+{
+    const struct machine *m = p->topology->machine;
+    double wanted = most_streamed_bytes(p) * (double)sharing_ipus(p, m->ipus_per_board);
+    if (wanted > (double)m->streaming_bytes)
+        return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
+                         "shard it (parallel.rts=yes) or use more IPUs a replica",
+                    wanted / 1e9, m->name, (double)m->streaming_bytes / 1e9);
+    return true;
+}
+
+/* ---- the program ---------------------------------------------------------------------------------- */
+
+static bool build_program(struct builder *b)
+{
+    const struct plan_options *o = &b->p->options;
+    b->n_pods = o->n_replicas / b->shard;
+    b->vector = b->p->stages[0].compiled->options;
+    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
+                   && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
+    list_tensors(b);
+    for (uint32_t i = 0; i < b->u->n_chains; i++)
+        if (!fill_chain(b, &b->u->chains[i]))
+            return false;
+    if (!merge_collectives(b))
+        return false;
+    sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+    return true;
+}
+
+/* Every option but those that only shape what comes before the update, or what is made of it. The faults are the topology's, and so the
+ * compiler's. */
+struct question { struct plan_options options; struct op_plan_options vector; };
+
+static void fill_question(struct question *q, const struct plan *p)
+{
+    static const struct question none;
+    struct plan_options *o = &q->options;
+    const struct plan_options *no = &none.options;
+    memcpy(q, &none, sizeof *q);        /* padding is compared too */
+    memcpy(o, &p->options, sizeof *o);
+    o->grad_accum = no->grad_accum;
+    o->schedule = no->schedule;
+    o->recompute = no->recompute;
+    o->totals_only = o->as_asked = o->timed_only = false;
+    o->n_stages = no->n_stages;
+    memcpy(o->stage_sizes, no->stage_sizes, sizeof o->stage_sizes);
+    o->host_decode_bytes_per_s = no->host_decode_bytes_per_s;
+    o->timed_steps = no->timed_steps;
+    o->framework.steps_per_call = no->framework.steps_per_call;
+    o->framework.fetch_threads = no->framework.fetch_threads;
+    o->framework.prefetch_depth = no->framework.prefetch_depth;
+    o->framework.outputs_each_micro_batch = no->framework.outputs_each_micro_batch;
+    plan_options_plain(o);
+    memcpy(&q->vector, &p->stages[0].compiled->options, sizeof q->vector);
+}
+
+static struct update_memo *memo_of(struct compiler *c, const struct plan *p)
+{
+    struct question q;
+    fill_question(&q, p);
+    struct update_memo *known = memo_find(&c->updates, &q, sizeof q);
+    return known ? known : memo_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
+}
+
+struct place { uint32_t ipu, first_layer, n_layers; };
+
+static void fill_places(struct place places[MAX_STAGES], const struct plan *p)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        places[s] = (struct place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
+}
+
+void update_sum(struct update_program *u, struct arena *a)
+{
+    u->parts = ARENA_ARRAY(a, struct update_part, u->n_chains);
+    for (uint32_t i = 0; i < u->n_chains; i++) {
+        const struct update_chain *c = &u->chains[i];
+        if (i == 0 || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS)
+            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu };
+        struct update_part *part = &u->parts[u->n_parts - 1];
+        part->end = i + 1;
+        part->n_cycles += c->n_tensors * c->steps->n_cycles;
+        cycles_add(&part->cycles, &c->steps->cycles, c->n_tensors);
+    }
+}
+
+static void keep_program(struct update_program *out, const struct update_program *u, struct arena *a)
+{
+    *out = *u;
+    out->cap_chains = u->n_chains;
+    out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        out->chains[i] = u->chains[i];
+    update_sum(out, a);
+}
+
+bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    const struct plan_options *o = &p->options;
+    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = shard_replicas(p) };
+    if (!o->training)
+        return true;
+    if (!has_streaming(p, err))
+        return false;
+    if (o->n_replicas % b.shard != 0)
+        return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
+                    o->n_replicas, b.shard);
+    struct place places[MAX_STAGES];
+    fill_places(places, p);
+    b.memo = memo_of(c, p);
+    struct update_program *known = memo_find(&b.memo->programs, places, p->n_stages * sizeof *places);
+    if (!known) {
+        if (!build_program(&b))
+            return false;
+        known = memo_add(&b.memo->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
+        keep_program(known, &p->update, c->arena);
+    }
+    p->update = *known;
+    return check_streaming(p, err);
+}

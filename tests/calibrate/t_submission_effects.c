@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
+#include "tests/golden_text.h"
+#include <jansson.h>
+#include "results/calibrate/submission_effects.h"
+#include <math.h>
+
+static struct run_row rows[16];
+static struct submission items[16];
+static struct submissions all;
+
+static void add(const char *submitter, const char *round, const char *division, enum role role, double ln_ratio)
+{
+    size_t i = all.n++;
+    all.items = items;
+    rows[i] = (struct run_row){ .benchmark = "bert", .submitter = submitter, .round = round, .division = division, .role = role };
+    items[i] = (struct submission){ &rows[i], 1, false, ln_ratio };
+}
+
+/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26, of the same round: weight (9 + 16) / 169, so
+ * 25 / 169 x 0.26; what is left: 169 - 25^2 / 169. Of another round: 9 / 169. Of another submitter: nothing. */
+static void effects_by_hand(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct effect_spreads s = { 3, 4, 12, 9 };
+    all.n = 0;
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.26);
+    add("A", "v1.0", "closed", FIGURE_VALIDATE, 7);             /* never seen */
+    add("A", "v1.0", "open", FIGURE_CALIBRATE, 7);              /* another division */
+    assert_near(effect_total(&s), 13, 1e-12);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v1.0", &a);
+    assert_int_equal(e.n, 1);
+    assert_near(e.mean, 25 / 169.0 * 0.26, 1e-12);
+    assert_near(e.spread, sqrt(169 - 625 / 169.0), 1e-12);
+    assert_near(effect_of(&all, &s, &s, "bert", "A", "v2.0", &a).mean, 9 / 169.0 * 0.26, 1e-12);
+    e = effect_of(&all, &s, &s, "bert", "B", "v1.0", &a);
+    assert_near(e.mean, 0, 0);
+    assert_near(e.spread, 13, 1e-12);
+    arena_free(&a);
+}
+
+/* Two calibration submissions of one round, 0.1 and 0.3: V = [169 25; 25 169], weights 25 / 194 each. */
+static void two_submissions_share_their_weight(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct effect_spreads s = { 3, 4, 12, 9 };
+    all.n = 0;
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v1.0", &a);
+    assert_near(e.mean, 25 / 194.0 * 0.4, 1e-12);
+    assert_near(e.spread, sqrt(169 - 2 * 625 / 194.0), 1e-12);
+    arena_free(&a);
+}
+
+/* The mean by weights of spreads 3, 4 and 12, 25 / 194 each; how wide by 6, 2.5 and 7.5: total 98.5, covariances 42.25. */
+static void a_mean_by_some_spreads_is_as_wide_as_others_say(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct effect_spreads mean = { 3, 4, 12, 9 }, width = { 6, 2.5, 7.5, 14 };
+    const double w = 25 / 194.0;
+    all.n = 0;
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
+    struct effect e = effect_of(&all, &mean, &width, "bert", "A", "v1.0", &a);
+    assert_near(e.mean, w * 0.4, 1e-12);
+    assert_near(e.spread, sqrt(98.5 - 2 * w * (42.25 + 42.25) + w * w * (2 * 98.5 + 2 * 42.25)), 1e-12);
+    const struct effect_spreads none = { 0, 0, 0, 0 };
+    e = effect_of(&all, &none, &width, "bert", "A", "v1.0", &a);
+    assert_true(isnan(e.mean) && e.n == 2);
+    e = effect_of(&all, &none, &width, "bert", "B", "v1.0", &a);
+    assert_near(e.mean, 0, 0);
+    assert_near(e.spread, sqrt(98.5), 1e-12);
+    arena_free(&a);
+}
+
+static struct effect effect_under_both(const char *submitter, const char *round, struct arena *a)
+{
+    struct effect_spreads mean = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, a);
+    struct effect_spreads width = effect_spreads(&all, SPREADS_FOR_WIDTHS, "bert", NULL, a);
+    return effect_of(&all, &mean, &width, "bert", submitter, round, a);
+}
+
+/* Whatever submissions that validate are, the mean is the same to the bit; the width is not. */
+static void what_validates_moves_the_width_alone(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    static const double y[] = { -0.07, 0.04, -0.11, 0.02, 0.09 }, of_validate[] = { 0.01, -0.3, 0.9 };
+    all.n = 0;
+    for (size_t i = 0; i < 5; i++)
+        add(i < 3 ? "A" : "B", i % 2 ? "v1.0" : "v1.1", "closed", i < 3 ? FIGURE_CALIBRATE : FIGURE_CONTEXT, y[i]);
+    const struct effect without = effect_under_both("A", "v1.1", &a);
+    assert_true(without.mean < 0);
+    add("A", "v1.1", "closed", FIGURE_VALIDATE, 0);
+    add("C", "v2.0", "closed", FIGURE_VALIDATE, 0.03);
+    double width = without.spread;
+    for (size_t i = 0; i < 3; i++) {
+        items[5].ln_ratio = of_validate[i];
+        struct effect with = effect_under_both("A", "v1.1", &a);
+        assert_int_equal(memcmp(&with.mean, &without.mean, sizeof with.mean), 0);
+        assert_int_equal(with.n, 3);
+        assert_true(fabs(with.spread - width) > 1e-3);
+        width = with.spread;
+    }
+    arena_free(&a);
+}
+
+/* Unrelated submitters, one submission each: only the total shows, and it is the rms of what was seen. */
+static void spreads_are_the_most_likely(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    static const char *const names[] = { "A", "B", "C", "D", "E" };
+    static const double y[] = { 0.05, -0.11, 0.02, 0.07, -0.06 };
+    double squares = 0;
+    all.n = 0;
+    for (size_t i = 0; i < 5; i++) {
+        add(names[i], "v1.0", "closed", FIGURE_CONTEXT, y[i]);
+        squares += y[i] * y[i];
+    }
+    add("F", "v1.0", "open", FIGURE_CONTEXT, 3);                /* another division */
+    add("G", "v1.0", "closed", FIGURE_VALIDATE, 0.17);          /* for widths alone */
+    struct effect_spreads wide = effect_spreads(&all, SPREADS_FOR_WIDTHS, "bert", NULL, &a);
+    assert_int_equal(wide.n, 6);
+    assert_near(effect_total(&wide), sqrt((squares + 0.0289) / 6), 1e-4);
+    struct effect_spreads s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, &a);
+    assert_int_equal(s.n, 5);
+    assert_near(effect_total(&s), sqrt(squares / 5), 1e-4);
+    s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", "B", &a);
+    assert_int_equal(s.n, 4);
+    assert_near(effect_total(&s), sqrt((squares - 0.0121) / 4), 1e-4);
+    assert_int_equal(effect_spreads(&all, SPREADS_FOR_MEANS, "rnnt", NULL, &a).n, 0);
+    arena_free(&a);
+}
+
+/* One submitter always 0.3 off: that is its own, not the submissions' spread. */
+static void a_bias_is_not_spread(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    all.n = 0;
+    for (int i = 0; i < 6; i++)
+        add("A", i < 3 ? "v1.0" : "v1.1", "closed", FIGURE_CALIBRATE, 0.3 + (i % 2 ? 0.01 : -0.01));
+    struct effect_spreads s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, &a);
+    assert_true(s.submission < 0.02 && s.submitter > 0.2);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v2.0", &a);
+    assert_near(e.mean, 0.3, 0.01);
+    assert_true(e.spread < 0.03);
+    arena_free(&a);
+}
+
+static void every_submitter_is_left_out_once(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct submitters_left_out l;
+    submitters_left_out(&l, "results/published/runs/mlperf_runs.csv", "workloads/convergence", &a, &err);
+    assert_string_equal(err.msg, "");
+    size_t n_bert = 0, n_runs = 0, n_inside = 0;
+    for (size_t i = 0; i < l.n; i++)
+        if (text_is(l.items[i].benchmark, "bert")) {
+            n_bert += l.items[i].n;
+            n_runs += l.items[i].n_runs;
+            n_inside += l.items[i].n_inside;
+            assert_true(l.items[i].n_inside <= l.items[i].n_runs && l.items[i].rms_error >= fabs(l.items[i].mean_error));
+        }
+    for (size_t i = 0; i < l.n; i++)
+        if (text_is(l.items[i].benchmark, "bert"))
+            assert_int_equal(l.items[i].n + l.items[i].n_others, n_bert);
+    assert_int_equal(n_runs, 10 * n_bert);
+    assert_true(4 * n_inside > 3 * n_runs && n_inside < n_runs);       /* intervals are of nine in ten */
+    char *text;
+    PRINTED(text, submitters_left_out_print(f, &l));
+    assert_golden(text, "tests/golden/submitters_left_out.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+/* A table of four submissions of one batch; the last one's runs are at the given counts of samples. */
+static const char *four_submissions(const double *samples, size_t n)
+{
+    static char text[4096];
+    static const double others[] = { 2.5e6, 2.7e6, 3.1e6 };
+    int at = snprintf(text, sizeof text, "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,"
+                      "eval_placement,eval_s,post_train_s,global_batch,samples_to_converge,epochs,evals,final_accuracy,optimizer,"
+                      "base_learning_rate,throughput_samples_per_s,source\n");
+    for (size_t i = 0; i < 3 + n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "v1.0,closed,%c,s%zu,8,bert,0,validate,success,9,1,inline,,,1536,%.0f,,9,0.72,lamb,"
+                       "0.002,,made\n", i < 3 ? 'A' + (int)i : 'D', i < 3 ? i : 3, i < 3 ? others[i] : samples[i - 3]);
+    return temp_file(text, (size_t)at, ".csv");
+}
+
+/* The interval of the one that is left out does not depend on its own runs: they are put at its ends, and one sample beyond. A run that
+ * would end within a batch of the lower end is inside, as samples come by the batch. */
+static void the_ends_of_an_interval_are_inside(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct run_rows runs;
+    struct convergence_tables *tables = NULL;
+    struct submissions others;
+    struct submitters_left_out l;
+    struct convergence c;
+    const double unknown[] = { 2.6e6 };
+    assert_true(run_rows_load(&runs, four_submissions(unknown, 1), &a, &err) && convergence_tables_load(&tables, "workloads/convergence", &a, &err));
+    assert_true(submissions_of(&others, &runs, tables, &a, &err));
+    struct effect_spreads spreads = effect_spreads(&others, SPREADS_FOR_WIDTHS, "bert", "D", &a);
+    assert_int_equal(spreads.n, 3);
+    struct submission_terms terms = terms_of_run(&runs.items[3]);
+    terms.submitter = NULL;
+    assert_true(convergence_predict_from(&c, tables, &terms, &err));
+    double half = 1.6448536269514722 * hypot(effect_total(&spreads), c.sigma);
+    double low = convergence_observed(&c, c.median_samples * exp(-half), 0) - 1536, high = convergence_observed(&c, c.median_samples * exp(half), 0);
+    const double at_ends[] = { low - 1, low, high, high + 1, low };
+    assert_true(submitters_left_out(&l, four_submissions(at_ends, 5), "workloads/convergence", &a, &err));
+    assert_int_equal(l.n, 4);
+    assert_string_equal(l.items[3].submitter, "D");
+    assert_int_equal(l.items[3].n_runs, 5);
+    assert_int_equal(l.items[3].n_inside, 3);
+    arena_free(&a);
+}
+
+/* Each of four submitters beside the reference point and the other three: the last one's two runs are 2.9 million samples on the mean. */
+static void four_left_out_as_text(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct submitters_left_out l;
+    const double samples[] = { 2.6e6, 3.2e6 };
+    char *text;
+    assert_true(submitters_left_out(&l, four_submissions(samples, 2), "workloads/convergence", &a, &err));
+    PRINTED(text, submitters_left_out_print(f, &l));
+    assert_string_equal(text,
+        "A          bert      1 submissions by the reference and  3 of others: rms error   8.6 %, mean  +8.6 %; 1 of 1 runs inside 90 % (100.0 %)\n"
+        "B          bert      1 submissions by the reference and  3 of others: rms error   0.4 %, mean  +0.4 %; 1 of 1 runs inside 90 % (100.0 %)\n"
+        "C          bert      1 submissions by the reference and  3 of others: rms error  12.9 %, mean -12.9 %; 1 of 1 runs inside 90 % (100.0 %)\n"
+        "D          bert      1 submissions by the reference and  3 of others: rms error   6.7 %, mean  -6.7 %; 1 of 2 runs inside 90 % (50.0 %)\n");
+    free(text);
+    arena_free(&a);
+}
+
+/* One that validates does not stand for a later one that does not. */
+static void what_validates_hides_nothing(struct run_rows *runs, struct convergence_tables *tables, struct arena *a)
+{
+    static const struct { enum role first, again; size_t n; } cases[] = {
+        { FIGURE_VALIDATE, FIGURE_CALIBRATE, 4 }, { FIGURE_VALIDATE, FIGURE_CONTEXT, 4 }, { FIGURE_VALIDATE, FIGURE_VALIDATE, 3 },
+        { FIGURE_CALIBRATE, FIGURE_VALIDATE, 3 }, { FIGURE_CONTEXT, FIGURE_CALIBRATE, 3 },
+    };
+    struct submissions s;
+    struct err err = { "" };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        runs->items[3] = runs->items[0];
+        runs->items[3].round = "v1.1";
+        runs->items[0].role = cases[i].first;
+        runs->items[3].role = cases[i].again;
+        assert_true(submissions_of(&s, runs, tables, a, &err));
+        assert_int_equal(s.n, cases[i].n);
+    }
+}
+
+/* A system that is handed in again with the same first run counts once; whatever differs makes it another. */
+static void what_was_handed_in_before_counts_once(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct run_rows runs;
+    struct convergence_tables *tables;
+    struct submissions s;
+    struct submitters_left_out l;
+    const double samples[] = { 2.6e6 };
+    const char *path = four_submissions(samples, 1);
+    assert_true(run_rows_load(&runs, path, &a, &err) && convergence_tables_load(&tables, "workloads/convergence", &a, &err));
+    struct run_row *first = &runs.items[0], *again = &runs.items[3];
+    for (int differs = 0; differs < 7; differs++) {
+        *again = *first;
+        again->round = "v1.1";
+        again->submitter = differs == 1 ? "E" : again->submitter;
+        again->system = differs == 2 ? "other" : again->system;
+        again->division = differs == 3 ? "open" : again->division;
+        again->samples_to_converge += differs == 4;
+        again->time_to_train_s += differs == 5;
+        if (differs == 6)
+            again->benchmark = "resnet", again->global_batch = 3200, again->samples_to_converge = 5e7;
+        assert_true(submissions_of(&s, &runs, tables, &a, &err));
+        assert_int_equal(s.n, differs ? 4 : 3);
+    }
+    what_validates_hides_nothing(&runs, tables, &a);
+    for (size_t i = 0; i < 3; i++)          /* found by fuzzing: the logarithm of what is left of them was none */
+        runs.items[i].samples_to_converge = 262.207;
+    assert_false(submissions_of(&s, &runs, tables, &a, &err));
+    assert_non_null(strstr(err.msg, "262.207 samples to converge, and evaluations are 150000 apart"));
+    assert_false(submitters_left_out(&l, "no/such.csv", "workloads/convergence", &a, &err));
+    assert_false(submitters_left_out(&l, path, "no/such", &a, &err));
+    arena_free(&a);
+}
+
+static void left_out_submitters_as_text(void **state)
+{
+    struct submitter_left_out made[] = {
+        { .submitter = "A", .benchmark = "bert", .n = 4, .n_others = 9, .rms_error = 0.125, .mean_error = -0.05, .n_runs = 40, .n_inside = 37 },
+        { .submitter = "B", .benchmark = "rnnt" },
+    };
+    const struct submitters_left_out l = { .items = made, .n = 2 };
+    char *text;
+    (void)state;
+    PRINTED(text, submitters_left_out_print(f, &l));
+    assert_string_equal(text, "A          bert      4 submissions by the reference and  9 of others: rms error  12.5 %, mean  -5.0 %; 37 of 40 runs inside "
+                              "90 % (92.5 %)\nB          rnnt    no other submitter's to tell the spread from\n");
+    free(text);
+    json_t *json = submitters_left_out_json(&l);
+    assert_int_equal(json_array_size(json), 2);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(json, 0), "inside")), 37);
+    json_decref(json);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
+    cmocka_unit_test(a_mean_by_some_spreads_is_as_wide_as_others_say), cmocka_unit_test(what_validates_moves_the_width_alone),
+    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
+    cmocka_unit_test(what_was_handed_in_before_counts_once),
+    cmocka_unit_test(four_left_out_as_text), cmocka_unit_test(left_out_submitters_as_text),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_memory.c - bytes on the worst tile: a toy by hand, and what never needs more.
+ */
+#include "tests/planned.h"
+#include "system-model/plan/plan_stages.h"
+
+/* ---- by hand ------------------------------------------------------------------------------------ */
+
+/*
+ * Two stages of one layer each on two IPUs of 7 tiles, popart, 5 micro-batches; moments of 6 bytes a parameter over one replica.
+ *                     stage 0    stage 1
+ *   weights            5000 B    12345 B     grains of 256: 20 on 7 tiles: 3 -> 768; 49 on 7: 7 -> 1792
+ *   accumulators       the same
+ *   optimizer       2500 x 6    6172 x 6     15000: 59 grains, 9 -> 2304; 37032: 145 grains, 21 -> 5376
+ *   stash depth           3          1
+ *   input (of 0: host)    0       4000       made by stage 0's layer
+ *   stash a micro-batch 900       4000       kept bytes; the input
+ */
+struct toy {
+    struct machine machine;
+    struct topology topology;
+    struct layer layers[2];
+    struct graph graph;
+    struct compiler compiler;
+    struct compiled compiled;
+    struct layer_cost costs[2];
+    struct stage_plan stages[2];
+    struct plan plan;
+    struct arena arena;
+};
+
+static void toy_start(struct toy *y)
+{
+    memset(y, 0, sizeof *y);
+    y->machine.chip = (struct chip){ .name = "toy", .n_tiles = 7, .tile_memory_bytes = 20000 };
+    y->topology.machine = &y->machine;
+    y->layers[0].name = "one";
+    y->layers[1].name = "two";
+    y->graph = (struct graph){ .name = "toy", .layers = y->layers, .n_layers = 2 };
+    y->compiled = (struct compiled){ .options.n_tiles = 7, .layers = y->costs };
+    y->costs[0] = (struct layer_cost){ .output_bytes = 4000, .kept_bytes = 900, .forward_live_bytes = 1500, .backward_live_bytes = 2700,
+                                       .temp_bytes_per_tile = 33 };
+    y->costs[1] = (struct layer_cost){ .kept_bytes = 1100, .forward_live_bytes = 5000, .backward_live_bytes = 300, .temp_bytes_per_tile = 77 };
+    y->stages[0] = (struct stage_plan){ .ipu = 0, .first_layer = 0, .n_layers = 1, .compiled = &y->compiled, .n_parameters = 2500,
+                                        .weight_bytes = 5000, .stash_bytes = 900, .stash_depth = 3, .host_bytes = 1000 };
+    y->stages[1] = (struct stage_plan){ .ipu = 1, .first_layer = 1, .n_layers = 1, .compiled = &y->compiled, .n_parameters = 6172,
+                                        .weight_bytes = 12345, .stash_bytes = 4000, .stash_depth = 1 };
+    y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = 2, .stages = y->stages };
+    y->plan.options = (struct plan_options){ .training = true, .n_replicas = 1, .ipus_per_replica = 2, .grad_accum = 5,
+                                             .optimizer.state_bytes_per_param = 6 };
+    y->compiler = (struct compiler){ .graph = &y->graph, .topology = &y->topology, .arena = &y->arena };
+}
+
+static void assert_regions(const struct tile_memory *m, const uint64_t *want)
+{
+    for (int r = 0; r < N_REGIONS; r++) {
+        if (m->bytes[r] != want[r])
+            print_error("%s: %llu, want %llu\n", region_names[r], (unsigned long long)m->bytes[r], (unsigned long long)want[r]);
+        assert_int_equal(m->bytes[r], want[r]);
+    }
+}
+
+/*
+ * Grains of 128 for activations. Stage 0: two other micro-batches' stash, 1800: 15 grains on 7 tiles: 3 -> 384. Activations, backward:
+ * kept 900 + live 2700 = 3600: 29 grains: 5 -> 640 (forward: 1500: 12: 2 -> 256). Input buffer 1000: 8 grains: 2 -> 256.
+ * Stage 1: own input 4000: 32 grains: 5 -> 640. Activations, forward: 5000: 40 grains: 6 -> 768 (backward: 1100 + 300: 2 -> 256).
+ */
+static void a_toy_by_hand(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
+        [REGION_WEIGHTS] = 768, [REGION_ACCUMULATORS] = 768, [REGION_OPTIMIZER] = 2304, [REGION_STASH] = 384, [REGION_IO_BUFFERS] = 256,
+        [REGION_ACTIVATIONS] = 640, [REGION_TEMPORARIES] = 33 });
+    assert_regions(&y.plan.memory[1], (const uint64_t[N_REGIONS]){
+        [REGION_WEIGHTS] = 1792, [REGION_ACCUMULATORS] = 1792, [REGION_OPTIMIZER] = 5376, [REGION_STASH] = 640,
+        [REGION_ACTIVATIONS] = 768, [REGION_TEMPORARIES] = 77 });
+    assert_int_equal(y.plan.memory[1].total_bytes, 1792 + 1792 + 5376 + 640 + 768 + 77);
+    assert_int_equal(y.plan.worst_ipu, 1);
+    assert_true(y.plan.fits);
+    y.machine.chip.tile_memory_bytes = 10444;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_false(y.plan.fits);
+    assert_int_equal(y.plan.shortfall_bytes, 1);
+    y.machine.chip.tile_memory_bytes = 10445;               /* all of it is enough */
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_true(y.plan.fits);
+    assert_int_equal(y.plan.shortfall_bytes, 0);
+    y.stages[0] = y.stages[1];                              /* of two alike the first is named */
+    y.stages[0].ipu = 0;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[1].total_bytes);
+    y.plan.worst_ipu = 7;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.worst_ipu, 0);
+    arena_free(&y.arena);
+}
+
+/* Both stages on one IPU: always-live regions add up, of the moments the worse one counts (768 + 77). */
+static void stages_of_one_ipu_share_it(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.stages[1].ipu = 0;
+    y.plan.options.ipus_per_replica = 1;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
+        [REGION_WEIGHTS] = 768 + 1792, [REGION_ACCUMULATORS] = 768 + 1792, [REGION_OPTIMIZER] = 2304 + 5376, [REGION_STASH] = 384 + 640,
+        [REGION_IO_BUFFERS] = 256, [REGION_ACTIVATIONS] = 768, [REGION_TEMPORARIES] = 77 });
+    arena_free(&y.arena);
+}
+
+/* A layer that holds nothing but a byte of temporaries, and next to it one that holds nothing at all. */
+static void the_least_that_can_be_held(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.costs[0] = (struct layer_cost){ .temp_bytes_per_tile = 1 };
+    y.costs[1] = (struct layer_cost){ 0 };
+    for (int s = 0; s < 2; s++)
+        y.stages[s].stash_bytes = y.stages[s].host_bytes = 0;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
+        [REGION_WEIGHTS] = 768, [REGION_ACCUMULATORS] = 768, [REGION_OPTIMIZER] = 2304, [REGION_TEMPORARIES] = 1 });
+    assert_regions(&y.plan.memory[1], (const uint64_t[N_REGIONS]){ [REGION_WEIGHTS] = 1792, [REGION_ACCUMULATORS] = 1792, [REGION_OPTIMIZER] = 5376 });
+    assert_int_equal(y.plan.memory[0].total_bytes, 768 + 768 + 2304 + 1);
+    arena_free(&y.arena);
+}
+
+/* Layers by IPU, in the order of its stages; of an IPU without stages none. */
+static void layers_of_an_ipu(void **state)
+{
+    (void)state;
+    struct toy y;
+    struct layer_range ranges[3];
+    toy_start(&y);
+    assert_int_equal(ipu_layers(ranges, &y.plan, 1), 1);
+    assert_true(ranges[0].compiled == &y.compiled && ranges[0].first == 1 && ranges[0].n == 1);
+    assert_int_equal(ipu_layers(ranges, &y.plan, 2), 0);
+    y.stages[1].ipu = 0;
+    y.stages[1].n_layers = 5;
+    assert_int_equal(ipu_layers(ranges, &y.plan, 0), 2);
+    assert_true(ranges[0].first == 0 && ranges[0].n == 1 && ranges[1].first == 1 && ranges[1].n == 5);
+    arena_free(&y.arena);
+}
+
+/* One micro-batch an update needs no accumulators, but gradients wait to be reduced where there are replicas; streamed state no place;
+ * three replicas with rts hold a third each: 5000 bytes: 20 grains, 3 -> 768. fp8 halves what stage 0 keeps: 900: 8 grains: 2 -> 256; the
+ * last stage's is left as it is. */
+static void options_that_save(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.options.grad_accum = 1;
+    y.plan.options.n_replicas = 3;
+    y.plan.options.rts = RTS_YES;
+    y.plan.options.stash_type = TYPE_FP8;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 768);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 768);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_STASH], 256);
+    assert_int_equal(y.plan.memory[1].bytes[REGION_STASH], 640);
+    y.plan.options.optimizer_place = OPTIMIZER_STREAMING;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 0);
+    y.plan.options.n_replicas = 1;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 0);
+    arena_free(&y.arena);
+}
+
+/* A third each of IPU 0's 15000 bytes, 768, and of IPU 1's 37032, 49 grains: 1792. Of three tensors of 190 that are not sharded all the rest: 2280:
+ * 9 grains, 2 -> 512; of one of 100: 256. Streamed, what is smaller than 191 stays, 3420 and 600 bytes, then all that is smaller than 501: a third
+ * of 2000 too, 7420: 29 grains, 5 -> 1280. Remembered or not. */
+static void moments_of_small_tensors_stay(void **state)
+{
+    static const struct { enum optimizer_place place; uint64_t offloaded, bytes[2]; } cases[] = {
+        { OPTIMIZER_ON_CHIP, 191, { 768 + 512, 1792 + 256 } }, { OPTIMIZER_STREAMING, 191, { 512, 256 } }, { OPTIMIZER_STREAMING, 190, { 0, 256 } },
+        { OPTIMIZER_STREAMING, 501, { 1280, 256 } }, { OPTIMIZER_STREAMING, 100, { 0, 0 } },
+    };
+    const struct update_steps sharded = { .sharded = true }, whole = { .sharded = false };
+    struct update_chain chains[] = {
+        { .ipu = ALL_IPUS, .n_elements = 99999, .n_tensors = 2, .steps = &whole }, { .ipu = 0, .n_elements = 500, .n_tensors = 4, .steps = &sharded },
+        { .ipu = 0, .n_elements = 190, .n_tensors = 3, .steps = &whole }, { .ipu = 1, .n_elements = 100, .n_tensors = 1, .steps = &whole },
+    };
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.update = (struct update_program){ .chains = chains, .n_chains = 4 };
+    y.plan.options.n_replicas = 3;
+    y.plan.options.rts = RTS_YES;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        y.plan.placed = i % 2 ? y.stages : NULL;
+        y.plan.options.optimizer_place = cases[i / 2].place;
+        y.plan.options.framework.offloaded_elements = cases[i / 2].offloaded;
+        plan_memory(&y.plan, &y.compiler, &y.arena);
+        assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[0]);
+        assert_int_equal(y.plan.memory[1].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[1]);
+    }
+    arena_free(&y.arena);
+}
+
+/* What is remembered of stages placed before is no answer to other options: gradients are kept over two micro-batches, and for two replicas. */
+static void remembered_for_equal_options(void **state)
+{
+    static const struct { uint32_t grad_accum, n_replicas; uint64_t bytes; } cases[] = {
+        { 1, 1, 0 }, { 2, 1, 768 }, { 1, 1, 0 }, { 1, 2, 768 }, { 2, 2, 768 },
+    };
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.placed = y.stages;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        y.plan.options.grad_accum = cases[i].grad_accum;
+        y.plan.options.n_replicas = cases[i].n_replicas;
+        plan_memory(&y.plan, &y.compiler, &y.arena);
+        assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], cases[i].bytes);
+    }
+    arena_free(&y.arena);
+}
+
+/* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512, and 12 + 2 x 4 of code for 500 bytes to send; the other five have 12 + 4 for 200.
+ * With a batch of a megabyte they are the fuller kind of tile: code for 977 pieces and 1954 times 256 bytes. */
+static void io_tiles_hold_the_input(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.options.io_tiles = 2;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 512 + 20);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_CODE], 16);
+    y.stages[0].host_bytes = 1000003;       /* 7813 grains on 2 tiles: 3907 -> 500096 */
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 * 977 + 4 * 1954);
+    assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[0].io_tile_bytes);
+    assert_false(y.plan.fits);
+    arena_free(&y.arena);
+}
+
+/* ---- laws on real models ----------------------------------------------------------------------------- */
+
+static void assert_regions_sum(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        uint64_t sum = 0;
+        for (int r = 0; r < N_REGIONS; r++)
+            sum += p->memory[i].bytes[r];
+        assert_true(p->memory[i].total_bytes == (sum > p->memory[i].io_tile_bytes ? sum : p->memory[i].io_tile_bytes));
+        assert_true(p->memory[i].total_bytes <= p->memory[p->worst_ipu].total_bytes);
+    }
+    uint64_t worst = p->memory[p->worst_ipu].total_bytes, capacity = p->topology->machine->chip.tile_memory_bytes;
+    assert_true(p->fits == (worst <= capacity));
+    assert_int_equal(p->shortfall_bytes, worst > capacity ? worst - capacity : 0);
+}
+
+/* Bytes of the worst tile of each IPU, summed. */
+static uint64_t needed(struct planned *y)
+{
+    struct plan p;
+    uint64_t sum = 0;
+    if (!plan_build(&p, y->sim.compiler, &y->opt, &y->sim.arena, &y->err)) {
+        print_error("%s\n", y->err.msg);
+        assert_true(false);
+    }
+    assert_regions_sum(&p);
+    for (uint32_t i = 0; i < p.options.ipus_per_replica; i++)
+        sum += p.memory[i].total_bytes;
+    return sum;
+}
+
+static const char *const models[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined",
+                                      "mlperf-v1.1-closed-ipu-pod16-resnet50" };
+
+static void recomputing_never_needs_more(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct planned y;
+        start(&y, models[i]);
+        y.opt.recompute = RECOMPUTE_NONE;
+        y.opt.n_checkpoints = 0;
+        uint64_t all = needed(&y);
+        y.opt.recompute = RECOMPUTE_STAGE;
+        uint64_t stage = needed(&y);
+        y.opt.recompute = RECOMPUTE_LAYER;
+        uint64_t layer = needed(&y);
+        if (stage > all || layer > all)
+            print_error("%s: %llu none, %llu stage, %llu layer\n", models[i], (unsigned long long)all, (unsigned long long)stage,
+                        (unsigned long long)layer);
+        assert_true(stage <= all && layer <= all);
+        assert_true(stage < all || layer < all);
+        stop(&y);
+    }
+}
+
+static void more_replicas_with_rts_never_need_more(void **state)
+{
+    (void)state;
+    struct planned y;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
+    y.opt.rts = RTS_YES;
+    y.opt.optimizer_place = OPTIMIZER_ON_CHIP;
+    y.opt.n_replicas = 1;
+    uint64_t before = needed(&y), alone = before;
+    for (uint32_t n = 2; n <= 8; n++) {
+        y.opt.n_replicas = n;
+        uint64_t after = needed(&y);
+        assert_true(after <= before);
+        before = after;
+    }
+    assert_true(before < alone);
+    y.opt.rts = RTS_NO;
+    assert_int_equal(needed(&y), alone);        /* without it, the number of replicas changes nothing */
+    stop(&y);
+}
+
+static void streaming_and_deeper_schedules(void **state)
+{
+    (void)state;
+    struct planned y;
+    start(&y, models[1]);
+    y.opt.schedule = SCHEDULE_SEQUENTIAL;
+    uint64_t sequential = needed(&y);
+    y.opt.schedule = SCHEDULE_INTERLEAVED;
+    uint64_t interleaved = needed(&y);
+    y.opt.schedule = SCHEDULE_GROUPED;
+    uint64_t grouped = needed(&y);
+    assert_true(sequential <= interleaved && interleaved <= grouped && sequential < grouped);
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    assert_true(needed(&y) < grouped);
+    stop(&y);
+}
+
+static void every_recipe_sums(void **state)
+{
+    (void)state;
+    char **ids;
+    size_t n;
+    struct arena a = {0};
+    struct err err;
+    assert_true(list_folder(&ids, &n, paths.recipes_dir, ".ini", &a, &err));
+    for (size_t i = 0; i < n; i++) {
+        struct planned y;
+        start(&y, ids[i]);
+        assert_regions_sum(&y.sim.plan);
+        assert_true(y.r.fits == y.sim.plan.fits);
+        stop(&y);
+    }
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
+    cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
+    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
+    cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
+    cmocka_unit_test(every_recipe_sums),
+};
+TAP_MAIN(tests)

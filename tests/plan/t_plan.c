@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_plan.c - refusals of the planner, word by word; that a plan adds up; plans as text; and that what is remembered changes none.
+ */
+#include "tests/planned.h"
+#include "tests/golden_text.h"
+#include "tests/odd_machine.h"
+#include "results/simulate/split.h"
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+/* BERT-Large: 24 blocks; four IPUs a replica, five stages. ResNet-50: 16 blocks. */
+static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+
+static void more_ipus_than_there_are(struct plan_options *o) { o->n_replicas = 7; }
+static void no_replica(struct plan_options *o)               { o->n_replicas = 0; }
+static void too_many_stages(struct plan_options *o)          { o->n_stages = 0; o->ipus_per_replica = 16; o->n_replicas = 1; }
+static void too_few_blocks(struct plan_options *o)           { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 12, 12 } }, 2); }
+static void feed_forwards_missing(struct plan_options *o)    { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 12, 11 } }, 2); }
+static void attentions_missing(struct plan_options *o)       { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 11, 12 } }, 2); }
+static void halves_out_of_order(struct plan_options *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
+static void empty_stage(struct plan_options *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
+static void halves_on_stages(struct plan_options *o, uint32_t n)     /* one each, the last has the others */
+{
+    uint32_t counts[33][2] = { { 0 } };
+    for (uint32_t i = 0; i + 1 < n; i++)
+        counts[i][i % 2] = 1;
+    counts[n - 1][0] = 24 - n / 2;
+    counts[n - 1][1] = 24 - (n - 1) / 2;
+    sizes(o, counts, n);
+    o->grad_accum = 63;
+}
+static void deep_pipeline(struct plan_options *o)            { halves_on_stages(o, 33); }
+static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
+static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
+static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void odd_pods(struct plan_options *o)                 { o->n_replicas = 12; }
+static void no_such_layer(struct plan_options *o)
+{
+    o->recompute = RECOMPUTE_CHECKPOINTS;
+    o->checkpoints[0] = "stage1/unit1";
+    o->checkpoints[1] = "stage7/unit9";
+    o->n_checkpoints = 2;
+}
+
+static const struct refusal { const char *recipe; void (*spoil)(struct plan_options *o); const char *message; } refusals[] = {
+    { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
+    { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
+    { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
+    { "mlperf-v2.0-closed-bow-pod256-bert-large", odd_pods,
+      "parallel.rts_domain: pod, but 12 replicas are not a multiple of the 8 of a pod; use all, or change parallel.replicas" },
+    { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },
+    { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
+    { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, feed_forwards_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, attentions_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, halves_out_of_order, "parallel.layers_per_ipu: layer encoder12/attention would go back from stage 1 to stage 0; its halves must follow each other" },
+    { bert, empty_stage, "parallel.layers_per_ipu: stage 1 of 3 holds no layer of bert-large" },
+    { bert, deep_pipeline, "parallel.layers_per_ipu: 33 stages, at most 32 can be scheduled" },
+    { bert, short_pipeline, "parallel.gradient_accumulation: 3 micro-batches cannot fill a popart pipeline of 5 stages; want at least 9 (2 x stages - 1)" },
+};
+
+static void malformed_requests_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct planned y;
+        struct plan p;
+        start(&y, refusals[i].recipe);
+        refusals[i].spoil(&y.opt);
+        assert_false(build(&y, &p));
+        assert_string_equal(y.err.msg, refusals[i].message);
+        stop(&y);
+    }
+}
+
+/* ResNet-50 has 16 blocks: 17 IPUs a replica are one stage too many. */
+static void more_stages_than_blocks(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-resnet50");
+    y.opt.ipus_per_replica = 17;
+    y.opt.n_replicas = 1;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.ipus_per_replica: 17 stages for the 16 blocks of resnet50; give at most one stage a block");
+    stop(&y);
+    start(&y, bert);
+    too_many_stages(&y.opt);
+    assert_true(build(&y, &p));         /* 24 blocks on 16 IPUs are fine */
+    assert_int_equal(p.n_stages, 16);
+    y.opt.ipus_per_replica = 4;
+    halves_on_stages(&y.opt, 32);       /* and so are 32 stages: as many micro-batches as fill and empty them */
+    assert_true(build(&y, &p));
+    assert_int_equal(p.n_tasks, 64);
+    assert_int_equal(p.runs[p.n_runs - 1].active, (uint64_t)1 << 63);
+    assert_int_equal(p.runs[p.n_runs - 1].first_cycle, 62 + 63 - 1);
+    stop(&y);
+}
+
+/* 4 IPUs a board with 25,557,032 parameters each, of which tensors of less than 12,500 stay: norms 53,120, the classifier's bias 1000, the first
+ * kernel 9408 and the first 1x1 one 4096. 2 bytes a parameter: 0.2039 GB; three replicas hold a third of each tensor, rounded up. */
+static void streamed_state_must_fit_the_memory(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.sim.machine->streaming_bytes = 4 * 25489408 * 2;
+    assert_true(build(&y, &p));
+    y.opt.optimizer.state_bytes_per_param = 0;          /* no state wants no memory */
+    y.sim.machine->streaming_bytes = 0;
+    assert_true(build(&y, &p));
+    y.opt.optimizer.state_bytes_per_param = 2;
+    y.sim.machine->streaming_bytes = 4 * 25489408 * 2 - 1;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2039 GB of a board's memory, ipu-pod4 has 0.2039 GB; "
+                                   "shard it (parallel.rts=yes) or use more IPUs a replica");
+    y.opt.rts = RTS_YES;
+    assert_true(build(&y, &p));
+    uint64_t thirds = 0;
+    for (uint32_t i = 0; i < p.update.n_chains; i++)
+        if (p.update.chains[i].ipu == 0 && p.update.chains[i].n_elements >= 12500)
+            thirds += p.update.chains[i].n_tensors * ((p.update.chains[i].n_elements + 2) / 3);
+    y.opt.n_replicas = 3;
+    y.sim.machine->streaming_bytes = 3 * thirds * 2;
+    assert_true(build(&y, &p));
+    y.sim.machine->streaming_bytes = 3 * thirds * 2 - 1;
+    assert_false(build(&y, &p));
+    stop(&y);
+}
+
+/* Of 4 IPUs a board has room for four times what IPU 0 streams, which has the word table: each tensor's shard on 4 replicas, of those that are not too small. */
+static void the_ipu_with_most_state_counts(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    assert_true(build(&y, &p) && p.options.optimizer_place == OPTIMIZER_STREAMING && p.options.n_replicas == 4 && p.options.ipus_per_replica == 4);
+    uint64_t first = 0, last = 0;
+    for (uint32_t i = 0; i < p.update.n_chains; i++) {
+        const struct update_chain *c = &p.update.chains[i];
+        uint64_t part = c->n_tensors * (c->steps->sharded ? (c->n_elements + 3) / 4 : c->n_elements);
+        first += c->ipu == 0 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
+        last += c->ipu == 3 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
+    }
+    assert_true(first > last && last > 0);
+    y.sim.machine->streaming_bytes = (uint64_t)((double)(4 * first) * y.opt.optimizer.state_bytes_per_param);
+    assert_true(build(&y, &p));
+    y.sim.machine->streaming_bytes--;
+    assert_false(build(&y, &p));
+    stop(&y);
+}
+
+/* IPU 0 has the heads as well and a share of its own; the third has no layer with less than it asks for. */
+static void what_was_planned_again_is_told_by_ipu(void **state)
+{
+    static const double shares[] = { 0.5, 0.3, 0.2, 0.4, 0.9, 0.4, 0.6, 0.1, 0.45, 0.5 }, asked[] = { 0.5, 0.4 };
+    struct stage_plan five[5] = {{0}};
+    struct plan p = { .n_stages = 5, .stages = five, .options = { .ipus_per_replica = 4, .n_available_memory = 2 } };
+    static const struct { uint32_t ipu, first_layer, n_layers; } stages[] = { { 0, 0, 2 }, { 1, 2, 3 }, { 2, 5, 2 }, { 3, 7, 1 }, { 0, 8, 2 } };
+    char *text;
+    (void)state;
+    memcpy(p.options.available_memory, asked, sizeof asked);
+    for (size_t s = 0; s < 5; s++)
+        five[s] = (struct stage_plan){ .ipu = stages[s].ipu, .first_layer = stages[s].first_layer, .n_layers = stages[s].n_layers };
+    PRINTED(text, plan_print_replanned(f, &p, "note: "));
+    assert_string_equal(text, "");
+    free(text);
+    p.options.layer_memory = shares;
+    PRINTED(text, plan_print_replanned(f, &p, "note: "));
+    assert_string_equal(text, "note: planned again, as temporaries left too little room: IPU 0 has 2 layers within 0.3 or more of tile memory instead of 0.5, "
+                              "IPU 1 has 1 layer within 0.2 of tile memory instead of 0.4, IPU 3 has 1 layer within 0.1 of tile memory instead of 0.4\n");
+    free(text);
+}
+
+/* A step is refused where its parts, one after the other, take 2^53 cycles, 6.77e6 s at 1.33 GHz; told is what takes most. */
+static void steps_too_long_to_time_are_refused(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    y.opt.fitted.remote_access_s = 1e5;
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to the weight update: raise the rates of links and memory"));
+    y.opt = y.sim.plan.options;
+    y.opt.grad_accum = 4000000000u;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to computing: lower parallel.micro_batch"));
+    y.opt = y.sim.plan.options;
+    y.opt.fitted.call_s = 1e9;
+    y.opt.host_decode_bytes_per_s = 1;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    y.opt = y.sim.plan.options;                         /* each image over a link of a byte in a thousand seconds; then a host that takes a day to answer */
+    y.opt.io_tiles = 0;
+    y.sim.machine->chip.host_link_bytes_per_s = 1e-3;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    y.sim.machine->chip.host_link_bytes_per_s = 1e9;
+    y.sim.machine->host_latency_s = 86400;
+    y.opt.framework.fetch_threads = 1;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    y.opt.io_tiles = 32;                                /* nobody waits for an input then; a host that is asked and answers once a step, in two times 40 days */
+    assert_true(build(&y, &p));
+    y.sim.machine->host_latency_s = 40 * 86400;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    stop(&y);
+}
+
+/* 2^53 cycles are refused and one less is taken, by a clock of 2^30 Hz and an upload that fills a step up to them. */
+static void the_longest_step_of_all(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    y.sim.machine->chip.clock_hz = 1 << 30;
+    y.opt.io_tiles = 0;
+    y.opt.framework.fetch_threads = 1;
+    y.opt.framework.steps_per_call = y.opt.framework.uploads_per_call = 1;
+    y.opt.framework.upload_s = 0;
+    assert_true(build(&y, &p));
+    uint64_t rest = p.host_floor_cycles + p.fetch_cycles * y.opt.grad_accum, copies = 0, update = 0;
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        rest += (p.stages[s].forward_cycles + p.stages[s].backward_cycles + p.io_cycles[s]) * y.opt.grad_accum;
+    for (uint32_t i = 0; i < p.n_runs; i++)
+        copies += p.runs[i].copy_cycles * p.runs[i].n_cycles;
+    for (uint32_t i = 0; i < p.update.n_chains; i++)
+        update += p.update.chains[i].steps->n_cycles * p.update.chains[i].n_tensors;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        rest += p.call_cycles[i];
+    assert_true(copies > 0 && update > 0 && p.io_cycles[0] > 0 && p.fetch_cycles > 0 && p.host_floor_cycles > 0);
+    rest += copies + update;
+    y.opt.framework.upload_s = ldexp((double)((UINT64_C(1) << 53) - 1 - rest), -30);
+    assert_true(build(&y, &p));
+    y.opt.framework.upload_s += ldexp(1, -30);
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "one step takes 9.01e+15 cycles or more, 9.01e+15 (2^53) are too many to time; most go to input from the host: "
+                                   "raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets");
+    stop(&y);
+}
+
+/* PopLibs' default where none is given; one for all; a share each, the last for what follows. */
+static void shares_of_memory_by_ipu(void **state)
+{
+    struct plan_options o = { .available_memory = { 0.35, 0.2, 0.45 } };
+    (void)state;
+    assert_near(ipu_available_memory(&o, 2), 0.6, 0);
+    o.n_available_memory = 1;
+    assert_near(ipu_available_memory(&o, 3), 0.35, 0);
+    o.n_available_memory = 3;
+    assert_near(ipu_available_memory(&o, 0), 0.35, 0);
+    assert_near(ipu_available_memory(&o, 1), 0.2, 0);
+    assert_near(ipu_available_memory(&o, 3), 0.45, 0);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------- */
+
+/* One stage, nothing recomputed, one micro-batch: the sum over operation passes is the stage, and the timeline spends just that. */
+static void operations_sum_to_the_timeline(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    struct timeline t;
+    start(&y, "mlperf-v1.1-closed-ipu-pod16-resnet50");
+    y.opt.recompute = RECOMPUTE_NONE;
+    y.opt.grad_accum = 1;
+    y.opt.n_replicas = 1;               /* no distributed norms */
+    y.opt.n_checkpoints = 0;
+    assert_true(build(&y, &p));
+    assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
+    uint64_t forward = 0, backward = 0, spent = 0, mac = 0;
+    for (size_t i = 0; i < p.graph->n_ops; i++) {
+        const struct op_plan *o = p.stages[0].compiled->op_plans[i];
+        *(p.graph->ops[i].pass == PASS_FORWARD ? &forward : &backward) += op_plan_cycles(o);
+        mac += o->mac;
+    }
+    assert_int_equal(cycles_total(&p.stages[0].forward), forward);
+    assert_int_equal(cycles_total(&p.stages[0].backward), backward);
+    assert_int_equal(p.model_mac, mac);
+    assert_int_equal(p.hardware_mac, mac);
+    for (int k = PART_MATMUL; k <= PART_SYNC; k++)
+        spent += t.rows[0].spent.part[k];
+    uint64_t update = 0;
+    for (uint32_t i = 0; i < p.update.n_chains; i++)
+        for (uint32_t k = 0; k < p.update.chains[i].steps->n_ops; k++) {
+            const struct update_op *op = &p.update.chains[i].steps->ops[k];
+            update += p.update.chains[i].n_tensors * (op->n_cycles - op->cycles.part[PART_OPTIMIZER]);
+        }
+    assert_int_equal(spent, forward + backward + update);       /* the optimizer's exchange and sync count as such */
+    stop(&y);
+}
+
+/* Recomputation adds the forward pass of all segments but the last to the backward pass, and to hardware work alone. */
+static void recomputation_is_counted_once(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan none, layer;
+    start(&y, bert);
+    y.opt.recompute = RECOMPUTE_NONE;
+    assert_true(build(&y, &none));
+    y.opt.recompute = RECOMPUTE_LAYER;
+    assert_true(build(&y, &layer));
+    assert_int_equal(none.model_mac, layer.model_mac);
+    assert_int_equal(none.hardware_mac, none.model_mac);
+    uint64_t again = 0;
+    for (uint32_t s = 0; s < layer.n_stages; s++) {
+        const struct stage_plan *stage = &layer.stages[s];
+        again += stage->recompute_mac;
+        if (s + 1 < layer.n_stages) {
+            assert_int_equal(stage->recompute_mac, stage->forward_mac);
+            uint64_t layers = 0;
+            for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
+                layers += cycles_total(&stage->compiled->layers[i].forward);
+            assert_int_equal(stage->recompute_cycles, layers);
+        }
+    }
+    assert_int_equal(layer.hardware_mac - layer.model_mac, again);
+    stop(&y);
+}
+
+/* Every layer is on one stage; work and parameters do not depend on where they are. */
+static void placement_conserves_the_model(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t mac = y.sim.plan.model_mac, parameters = graph_parameters(y.sim.graph);
+    for (uint32_t n = 1; n <= 16; n++) {
+        y.opt.n_stages = 0;
+        y.opt.ipus_per_replica = n;
+        y.opt.n_replicas = 1;
+        y.opt.n_available_memory = 0;
+        assert_true(build(&y, &p));
+        uint32_t next = 0;
+        for (uint32_t s = 0; s < p.n_stages; s++) {
+            assert_int_equal(p.stages[s].first_layer, next);
+            next += p.stages[s].n_layers;
+        }
+        assert_int_equal(next, p.graph->n_layers);
+        assert_int_equal(p.n_parameters, parameters);
+        assert_int_equal(p.model_mac, mac);
+        assert_int_equal(p.global_batch, p.graph->micro_batch * p.options.grad_accum);
+    }
+    stop(&y);
+}
+
+/* ---- as text ------------------------------------------------------------------------------------------ */
+
+/* A convolution and an addition in two stages on two IPUs, eight micro-batches: every part of the texts of its plan and its timeline. */
+static void a_plan_as_text(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    struct plan p;
+    struct timeline t;
+    struct machine m = odd_machine();
+    struct topology links;
+    char *text;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    assert_true(topology_build(&links, &m, NULL, &y.sim.arena, &y.err));
+    graph_start(&g, "unit", 2, &y.sim.arena);
+    struct op_attributes at = { .kernel_h = 3, .kernel_w = 3, .pad = 1, .stride = 1, .groups = 1 };
+    uint32_t x = NO_ID;
+    for (uint32_t i = 0; i < 2; i++) {
+        graph_layer(&g, (struct layer){ .name = i ? "second" : "first", .role = LAYER_BODY, .block_id = i, .n_parts = 1 });
+        x = i ? x : graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 2, 8, 8, 24 });
+        uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 3, 3, 24, 24 });
+        x = graph_op(&g, OP_ADD, (uint32_t[]){ x, graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 2, (struct op_attributes){0});
+    }
+    graph_op(&g, OP_VIEW, &x, 1, (struct op_attributes){ .view = { 16, 192 } });        /* costs nothing */
+    graph_add_backward(&g);
+    compiler_start(&c, &g, &links, &y.cache, &y.sim.arena);
+    struct plan_options o = y.opt;
+    fix_constants(&o);
+    o.n_replicas = 6;
+    o.ipus_per_replica = 2;
+    o.grad_accum = 8;
+    sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 } }, 2);
+    if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err))
+        print_error("%s\n", y.err.msg);
+    assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
+    PRINTED(text, (plan_print(f, &p), timeline_print(f, &t, true), timeline_write_csv(f, &t)));
+    assert_golden(text, "tests/golden/plan_unit.txt", &y.sim.arena);
+    free(text);
+    stop(&y);
+}
+
+/* How a product is split is told behind its operation: parts by dimension, and how many steps follow one another, if any do. */
+static void splits_as_text(void **state)
+{
+    static const struct { uint32_t serial_in, serial_out; const char *text; } rows[] = {
+        { 1, 1, " b2 f3 k5 g7 i11 o13\n" }, { 17, 1, " b2 f3 k5 g7 i11 o13 serial i17 o1\n" }, { 1, 19, " b2 f3 k5 g7 i11 o13 serial i1 o19\n" },
+    };
+    struct planned y;
+    (void)state;
+    start(&y, resnet);
+    struct plan p = y.sim.plan;
+    struct compiled made = *p.stages[0].compiled;
+    struct op_plan op = *made.op_plans[0];
+    const struct op_plan **plans = ARENA_ARRAY(&y.sim.arena, const struct op_plan *, p.graph->n_ops);
+    for (size_t i = 0; i < p.graph->n_ops; i++)
+        plans[i] = &op;
+    made.op_plans = plans;
+    p.stages[0].compiled = &made;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text;
+        op.split = (struct conv_split){ .batch = 2, .field = 3, .kernel = 5, .conv_groups = 7, .in_chans = 11, .out_chans = 13,
+                                        .serial_in = rows[i].serial_in, .serial_out = rows[i].serial_out };
+        PRINTED(text, plan_print(f, &p));
+        assert_non_null(strstr(text, rows[i].text));
+        free(text);
+    }
+    stop(&y);
+}
+
+/* A plan begins with what is only roughly known, and says of its memory what is free, or what is too much, and where. */
+static void verdicts_as_text(void **state)
+{
+    struct planned y;
+    char *text;
+    (void)state;
+    start(&y, bert);
+    struct plan p = y.sim.plan;
+    struct tile_memory memory[4] = { { .total_bytes = 5 }, { .total_bytes = 7 }, { .total_bytes = 638976 - 3 }, { .total_bytes = 11 } };
+    struct graph g = *p.graph;
+    assert_int_equal(p.topology->machine->chip.tile_memory_bytes, 638976);
+    p.memory = memory;
+    p.graph = &g;
+    p.worst_ipu = 2;
+    p.fits = true;
+    PRINTED(text, plan_print_summary(f, &p));
+    assert_non_null(strstr(text, "\n  fits: 3 bytes free on the fullest tile (IPU 2)\n"));
+    assert_null(strstr(text, "roughly"));
+    free(text);
+    g.n_rough_ops = 1;
+    p.fits = false;
+    p.shortfall_bytes = 13;
+    PRINTED(text, plan_print_summary(f, &p));
+    assert_int_equal(strncmp(text, "roughly: 1 operations of bert-large stand for what is not modelled ('podbench workload' lists them)\n"
+                                   "plan of bert-large on ipu-pod16: 4 replicas of 4 IPUs, micro-batch ", 163), 0);
+    assert_non_null(strstr(text, "\n  does not fit: 13 bytes too many on the fullest tile (IPU 2)\n"));
+    free(text);
+    stop(&y);
+}
+
+/* Four layers of a convolution, a norm, a relu and an addition, with a loss: everything that a stage may stash. */
+static void four_layers(struct graph *g, struct arena *a)
+{
+    struct op_attributes at = { .kernel_h = 3, .kernel_w = 3, .pad = 1, .stride = 1, .groups = 1 };
+    uint32_t x = NO_ID;
+    graph_start(g, "four", 2, a);
+    for (uint32_t i = 0; i < 4; i++) {
+        graph_layer(g, (struct layer){ .name = arena_printf(a, "layer%u", i), .role = LAYER_BODY, .block_id = i, .n_parts = 1 });
+        x = i ? x : graph_tensor(g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 2, 7, 7, 24 });
+        uint32_t w = graph_tensor(g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 3, 3, 24, 24 });
+        uint32_t norm[] = { graph_op(g, OP_CONV, (uint32_t[]){ x, w }, 2, at), graph_tensor(g, "gamma", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 24 }),
+                            graph_tensor(g, "beta", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 24 }) };
+        uint32_t y = graph_op(g, OP_BATCH_NORM, norm, 3, (struct op_attributes){ .norm_groups = 1 });
+        x = graph_op(g, OP_ADD, (uint32_t[]){ x, graph_op(g, OP_RELU, &y, 1, (struct op_attributes){0}) }, 2, (struct op_attributes){0});
+    }
+    uint32_t labels = graph_tensor(g, "labels", ROLE_INPUT, TYPE_INT32, 3, (uint64_t[]){ 2, 7, 7 });
+    graph_op(g, OP_CROSS_ENTROPY, (uint32_t[]){ x, labels }, 2, (struct op_attributes){0});
+    graph_add_backward(g);
+}
+
+/* A graph of blocks alone, neither stem nor heads, is divided in two: every block is in one half. */
+static void blocks_alone_are_divided(void **state)
+{
+    struct planned y;
+    struct machine m = odd_machine();
+    struct topology t;
+    struct graph g;
+    struct compiler c;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    four_layers(&g, &y.sim.arena);
+    compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
+    struct plan_options o = y.opt;
+    o.n_replicas = 2;
+    o.ipus_per_replica = 2;
+    o.n_stages = 0;
+    assert_true(split_layers(&o, &c, &y.err));
+    assert_int_equal(o.n_stages, 2);
+    for (int part = 0; part < 2; part++)
+        assert_int_equal(o.stage_sizes[0].part_count[part] + o.stage_sizes[1].part_count[part], 4);
+    assert_true(o.stage_sizes[0].part_count[0] == o.stage_sizes[0].part_count[1] && o.stage_sizes[0].part_count[0] > 0 && o.stage_sizes[1].part_count[0] > 0);
+    stop(&y);
+}
+
+/* Every schedule with every recomputation and some ways of the weight update: stages, memory, pipeline, update, and the step. */
+static void schedules_as_text(void **state)
+{
+    static const struct { enum optimizer_place place; enum rts rts; } ways[] = {
+        { OPTIMIZER_ON_CHIP, RTS_NO }, { OPTIMIZER_STREAMING, RTS_NO }, { OPTIMIZER_STREAMING, RTS_YES } };
+    struct planned y;
+    struct machine m = odd_machine();
+    struct topology t;
+    char *text;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    for (int schedule = 0; schedule < N_SCHEDULES; schedule++)
+        for (int recompute = 0; recompute < N_RECOMPUTES; recompute++)
+            for (size_t way = 0; way < (schedule ? 1 : 3); way++) {
+                struct graph g;
+                struct compiler c;
+                struct plan p;
+                struct timeline line;
+                struct plan_options o = y.opt;
+                four_layers(&g, &y.sim.arena);
+                compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
+                fix_constants(&o);
+                o.n_replicas = 3;
+                o.ipus_per_replica = 4;
+                o.grad_accum = 9;
+                o.schedule = (enum schedule)schedule;
+                o.recompute = (enum recompute)recompute;
+                o.optimizer_place = ways[way].place;
+                o.rts = ways[way].rts;
+                o.framework.offloaded_elements = 25;        /* norms have 24 */
+                o.framework.sharded_elements = 24;
+                sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } }, 4);
+                fprintf(f, "== %s %s %zu\n", schedule_names[schedule], recompute_names[recompute], way);
+                if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err) || !timeline_run(&line, &p, &y.sim.arena, &y.err)) {
+                    fprintf(f, "refused: %s\n", y.err.msg);
+                    continue;
+                }
+                for (uint32_t i = 0; i < p.n_stages; i++)
+                    fprintf(f, "stage %u: forward %ju backward %ju again %ju cycles, stash %ju B x %u, fullest tile %ju B, busy %ju of %ju cycles\n", i,
+                            (uintmax_t)cycles_total(&p.stages[i].forward), (uintmax_t)cycles_total(&p.stages[i].backward),
+                            (uintmax_t)p.stages[i].recompute_cycles, (uintmax_t)p.stages[i].stash_bytes, p.stages[i].stash_depth,
+                            (uintmax_t)p.memory[i].total_bytes, (uintmax_t)(line.step_cycles - line.rows[i].spent.part[PART_BUBBLE]),
+                            (uintmax_t)line.step_cycles);
+                fprintf(f, "pipeline:");
+                for (uint32_t i = 0; i < p.n_runs; i++)
+                    fprintf(f, " %u x %jx copy %ju", p.runs[i].n_cycles, (uintmax_t)p.runs[i].active, (uintmax_t)p.runs[i].copy_cycles);
+                fputc('\n', f);
+                update_print(f, &p);
+            }
+    fclose(f);
+    assert_golden(text, "tests/golden/plan_schedules.txt", &y.sim.arena);
+    free(text);
+    stop(&y);
+}
+
+/* ---- asked again --------------------------------------------------------------------------------------- */
+
+/* A configuration planned twice, and after others, is the same to the cycle: what is remembered is what would be found. */
+static void memory_of_earlier_plans_changes_nothing(void **state)
+{
+    (void)state;
+    struct planned warm, cold;
+    struct plan a, b;
+    start(&warm, bert);
+    for (uint32_t replicas = 1; replicas <= 4; replicas++)
+        for (int schedule = 0; schedule < N_SCHEDULES; schedule++) {
+            warm.opt.n_replicas = replicas;
+            warm.opt.schedule = (enum schedule)schedule;
+            assert_true(build(&warm, &a));
+            start(&cold, bert);
+            struct compiler c;
+            compiler_start(&c, cold.sim.graph, cold.sim.topology, &cold.cache, &cold.sim.arena);
+            assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
+            assert_int_equal(a.n_runs, b.n_runs);
+            assert_int_equal(a.update.n_chains, b.update.n_chains);
+            for (uint32_t i = 0; i < a.update.n_chains; i++) {
+                const struct update_steps *x = a.update.chains[i].steps, *y = b.update.chains[i].steps;
+                assert_int_equal(x->n_ops, y->n_ops);
+                assert_memory_equal(x->ops, y->ops, x->n_ops * sizeof *x->ops);
+            }
+            assert_memory_equal(a.memory, b.memory, warm.opt.ipus_per_replica * sizeof *a.memory);
+            for (uint32_t r = 0; r < a.n_runs; r++)
+                assert_true(a.runs[r].copy_cycles == b.runs[r].copy_cycles && a.runs[r].active == b.runs[r].active);
+            stop(&cold);
+        }
+    stop(&warm);
+}
+
+/* Two stages an IPU: where the border between the third and the fourth moves, the first IPU has the same first layers and more of them, with
+ * another code: ResNet-50's 14th block is the first of its last kind. */
+static void a_border_moved_is_another_question(void **state)
+{
+    static const uint32_t borders[][4][2] = { { { 4, 4 }, { 4, 4 }, { 2, 2 }, { 6, 6 } }, { { 4, 4 }, { 4, 4 }, { 6, 6 }, { 2, 2 } },
+                                              { { 2, 2 }, { 6, 6 }, { 2, 2 }, { 6, 6 } } };
+    struct planned warm, cold;
+    struct plan a, b;
+    (void)state;
+    start(&warm, "vendor-ipu-pod16-resnet50-pipelined");
+    warm.opt.ipus_per_replica = 2;
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+        sizes(&warm.opt, borders[i], 4);
+        assert_true(build(&warm, &a));
+        assert_true(a.stages[2].ipu == 0 && a.stages[3].ipu == 1);
+        start(&cold, "vendor-ipu-pod16-resnet50-pipelined");
+        struct compiler c;
+        compiler_start(&c, cold.sim.graph, cold.sim.topology, &cold.cache, &cold.sim.arena);
+        assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
+        assert_memory_equal(a.memory, b.memory, 2 * sizeof *a.memory);
+        stop(&cold);
+    }
+    stop(&warm);
+}
+
+/* Gradients are accumulated where there are several micro-batches, whatever was planned before. */
+static void an_accumulation_is_another_question(void **state)
+{
+    static const uint32_t n[] = { 1, 2, 1, 16, 2 };
+    struct planned y;
+    struct plan p;
+    uint64_t accumulating = 0;
+    (void)state;
+    start(&y, resnet);
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
+        y.opt.grad_accum = n[i];
+        assert_true(build(&y, &p));
+        assert_int_equal(p.n_stages, 1);
+        uint64_t cycles = p.stages[0].backward.part[PART_ACCUMULATE];
+        accumulating = i == 1 ? cycles : accumulating;
+        assert_int_equal(cycles, n[i] == 1 ? 0 : accumulating);
+    }
+    assert_true(accumulating > 0);
+    stop(&y);
+}
+
+/* Layers named as checkpoints, after others: as many, of names as long, in another order, fewer. */
+static void checkpoints_are_those_named_now(void **state)
+{
+    static const struct { uint32_t n; const char *names[3]; } lists[] = {
+        { 2, { "stage1/unit1", "stage2/unit2" } }, { 2, { "stage1/unit1", "stage3/unit2" } }, { 2, { "stage3/unit2", "stage2/unit1" } },
+        { 3, { "stage1/unit1", "stage2/unit2", "stage3/unit1" } }, { 1, { "stage1/unit1" } }, { 2, { "stage1/unit1", "stage1/unit1" } },
+    };
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, resnet);
+    y.opt.recompute = RECOMPUTE_CHECKPOINTS;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        y.opt.n_checkpoints = lists[i].n;
+        for (uint32_t k = 0; k < lists[i].n; k++)
+            y.opt.checkpoints[k] = lists[i].names[k];
+        assert_true(build(&y, &p));
+        for (uint32_t l = 0; l < p.graph->n_layers; l++) {
+            bool named = false;
+            for (uint32_t k = 0; k < lists[i].n; k++)
+                named = named || text_is(p.graph->layers[l].name, lists[i].names[k]);
+            assert_int_equal(is_checkpoint(&p, l), named);
+        }
+    }
+    stop(&y);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
+    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(what_was_planned_again_is_told_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
+    cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
+    cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
+    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
+    cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question), cmocka_unit_test(checkpoints_are_those_named_now), cmocka_unit_test(an_accumulation_is_another_question),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_check.c - errors, verdicts and accuracy by hand; the five formats; rows read back as they were written. */
+#include "tests/golden_text.h"
+#include "results/published/check.h"
+#include "system-model/base/statistics.h"
+#include <jansson.h>
+
+static struct figure figure(const char *id, const char *recipe, const char *metric, double value, double tolerance, enum role role)
+{
+    return (struct figure){ .id = id, .recipe = recipe, .configuration = recipe, .metric = metric, .unit = "x", .source = "a test", .quote = "", .note = "",
+                            .path = "t.csv", .value = value, .tolerance = tolerance, .role = role, .line = 2 };
+}
+
+/* Two known runs; nothing else can be simulated, as the folders do not exist. */
+struct world {
+    struct arena a;
+    struct check_source from;
+    struct model_paths paths;
+    struct simulator simulator;
+    struct check check;
+    struct figure figures[12];
+    struct figures list;
+};
+
+static void world_build(struct world *w)
+{
+    w->paths = (struct model_paths){ .specs_dir = "/nonexistent", .recipes_dir = "/nonexistent", .data_dir = "/nonexistent" };
+    simulator_open(&w->simulator, &w->paths);
+    w->from = (struct check_source){ .simulator = &w->simulator };
+    struct result slow = { .id = "slow", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 1100,
+                           .step_time_s = 0.7, .time_to_train_s = 1800, .predicted_time_to_train_s = 2760, .fits = true };
+    struct result fast = { .id = "fast", .workload = "bert-large", .system = "bow-pod16", .throughput_samples_per_s = 3850,
+                           .step_time_s = 0.3, .latency_s = 0.0025, .fits = true };
+    struct result big = { .id = "big", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 100,
+                          .step_time_s = 1.3, .fits = false };
+    results_add(&w->from.known, &slow, &w->a);
+    results_add(&w->from.known, &fast, &w->a);
+    results_add(&w->from.known, &big, &w->a);
+    const struct figure all[] = {
+        figure("a", "slow", "throughput_samples_per_s", 1000, 0.11, FIGURE_CALIBRATE),   /* +10 % */
+        figure("b", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE),              /* 30 min: -25 % */
+        figure("c", "fast", "latency_s", 0.002, 0.3, FIGURE_VALIDATE),           /* 2.5 ms: +25 % */
+        figure("d", "fast:slow", "speedup_x", 3.5, 0.001, FIGURE_CONTEXT),               /* 3850/1100 = 3.5 */
+        figure("e", "big", "throughput_samples_per_s", 100, 0.1, FIGURE_CONTEXT),
+        figure("f", "absent", "throughput_samples_per_s", 7, 0.1, FIGURE_CONTEXT),
+        figure("g", "fast", "time_to_train_min", 7, 0.1, FIGURE_CONTEXT),                /* no time to train */
+        figure("h", "slow", "bananas", 7, 0.1, FIGURE_CONTEXT),
+        figure("i", "", "time_to_train_min", 7, 0.1, FIGURE_CONTEXT),
+    };
+    memcpy(w->figures, all, sizeof all);
+    w->list = (struct figures){ .items = w->figures, .n = sizeof all / sizeof *all };
+}
+
+static void world_free(struct world *w)
+{
+    simulator_close(&w->simulator);
+    arena_free(&w->a);
+}
+
+static void world_check(struct world *w)
+{
+    struct err err;
+    world_build(w);
+    assert_true(check_build(&w->check, &w->list, &w->from, &w->a, &err));
+    for (size_t k = 0; k < w->check.n_configurations; k++) {        /* numbered from 0 on, none left out */
+        size_t n = 0;
+        for (size_t i = 0; i < w->check.n; i++)
+            n += w->check.rows[i].configuration == k;
+        assert_true(n > 0);
+    }
+}
+
+static void errors_are_signed_and_relative(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    world_check(&w);
+    const double want[] = { 0.1, -0.25, 0.25, 0, 0 };
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(w.check.rows[i].has_simulated);
+        assert_near(w.check.rows[i].error, want[i], 1e-12);
+    }
+    assert_near(w.check.rows[1].simulated, 30, 1e-12);
+    assert_near(w.check.rows[2].simulated, 0.0025, 1e-15);
+    world_free(&w);
+}
+
+/* Of one that is simulated there are errors, of none there are none. */
+static void accuracy_as_json(void **state)
+{
+    (void)state;
+    struct figure f = figure("worst of all", "run", "latency_s", 1, 0.1, FIGURE_VALIDATE);
+    const struct check_row row = { .figure = &f };
+    const struct accuracy one = { .n_rows = 5, .n_configurations = 3, .n_simulated = 1, .n_passed = 4, .mean_abs_error = 0.25, .median_abs_error = 0.125,
+                                  .max_abs_error = 0.5, .bias = -0.75, .worst = &row }, none = { .n_rows = 2 };
+    json_t *known = accuracy_json(&one), *unknown = accuracy_json(&none);
+    char *text = json_dumps(known, JSON_SORT_KEYS), *other = json_dumps(unknown, JSON_SORT_KEYS);
+    assert_string_equal(text, "{\"bias\": -0.75, \"configurations\": 3, \"max_abs_error\": 0.5, \"mean_abs_error\": 0.25, \"median_abs_error\": 0.125, \"passed\": 4, "
+                              "\"rows\": 5, \"simulated\": 1, \"worst\": \"worst of all\"}");
+    assert_string_equal(other, "{\"bias\": null, \"configurations\": 0, \"max_abs_error\": null, \"mean_abs_error\": null, \"median_abs_error\": null, \"passed\": 0, "
+                               "\"rows\": 2, \"simulated\": 0, \"worst\": null}");
+    free(text), free(other);
+    json_decref(known), json_decref(unknown);
+}
+
+/* A single run, with samples given and predicted; beside it a kernel, which is counted alone. */
+static void one_run_as_text(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    char *text;
+    world_build(&w);
+    w.figures[0] = figure("only", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE);
+    w.figures[1] = figure("part", "kernel:matmul;machine=x", "tflop_per_s", 40, 0.2, FIGURE_CONTEXT);
+    w.list.n = 2;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    PRINTED(text, check_print_text(f, &w.check, &w.a));
+    assert_non_null(strstr(text, "\nonly    time_to_train_min          validate            40           30    -25.00     20  out of tolerance  slow\n"));
+    assert_non_null(strstr(text, "\nand 1 measured kernels, links and collectives: "));
+    assert_non_null(strstr(text, "\nonly              validate            40               30    -25.00                 46    +15.00\n"));
+    free(text);
+    world_free(&w);
+}
+
+/* Ids get as much room as the longest has, up to 64 letters: one of 70 goes beyond, and moves nobody else. */
+static void long_ids_have_room_up_to_a_limit(void **state)
+{
+    static const struct { int length, width; } cases[] = { { 63, 63 }, { 64, 64 }, { 65, 64 }, { 70, 64 } };
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        char *text;
+        world_build(&w);
+        w.figures[0] = figure("only", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE);
+        w.figures[1] = figure(arena_printf(&w.a, "%.*s", cases[i].length, letters), "slow", "time_to_train_min", 41, 0.2, FIGURE_VALIDATE);
+        w.list.n = 2;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        PRINTED(text, check_print_text(f, &w.check, &w.a));
+        assert_non_null(strstr(text, arena_printf(&w.a, "\n%-*s  time_to_train_min          validate  ", cases[i].width, "only")));
+        assert_non_null(strstr(text, arena_printf(&w.a, "\n%s  time_to_train_min  ", w.figures[1].id)));
+        free(text);
+        world_free(&w);
+    }
+}
+
+/* Each metric is its own column of the result, in the figure's unit. */
+static void metrics_are_columns(void **state)
+{
+    (void)state;
+    static const struct result run = { .id = "run", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 700, .time_to_train_s = 150,
+                                       .latency_s = 0.03, .samples_to_converge = 1100, .step_time_s = 1.3, .evaluation_time_s = 17, .mfu = 0.19, .hfu = 0.23,
+                                       .fits = true };
+    static const struct { const char *metric; double value; } cases[] = {
+        { "throughput_samples_per_s", 700 }, { "time_to_train_min", 2.5 }, { "latency_s", 0.03 }, { "samples_to_converge", 1100 }, { "step_time_s", 1.3 },
+        { "evaluation_time_s", 17 }, { "time_to_train_s", 150 }, { "mfu", 0.19 }, { "hfu", 0.23 },
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    results_add(&w.from.known, &run, &w.a);
+    for (size_t i = 0; i < N; i++)
+        w.figures[i] = figure(cases[i].metric, "run", cases[i].metric, 1.25 * cases[i].value, 0.21, FIGURE_CONTEXT);
+    w.list.n = N;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    for (size_t i = 0; i < N; i++) {
+        assert_near(w.check.rows[i].simulated, cases[i].value, 1e-12 * cases[i].value);
+        assert_near(w.check.rows[i].error, -0.2, 1e-12);
+        assert_int_equal(w.check.rows[i].verdict, VERDICT_PASS);
+    }
+    world_free(&w);
+}
+
+/* The first figure is missed by 10 %: a tolerance of a tenth less is not met, one of a tenth more is. */
+static void a_tolerance_is_met_or_not(void **state)
+{
+    (void)state;
+    static const struct { double tolerance; enum verdict want; } cases[] = {
+        { 0.0999, VERDICT_OUT_OF_TOLERANCE }, { 0.093, VERDICT_OUT_OF_TOLERANCE }, { 0.1001, VERDICT_PASS } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        world_build(&w);
+        w.figures[0].tolerance = cases[i].tolerance;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        assert_int_equal(w.check.rows[0].verdict, cases[i].want);
+        world_free(&w);
+    }
+}
+
+static void verdicts_name_what_is_wrong(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    world_check(&w);
+    const enum verdict want[] = { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_PASS, VERDICT_PASS, VERDICT_DOES_NOT_FIT,
+                                  VERDICT_NO_RECIPE, VERDICT_NO_VALUE, VERDICT_NO_VALUE, VERDICT_NO_RECIPE };
+    for (size_t i = 0; i < w.check.n; i++)
+        assert_int_equal(w.check.rows[i].verdict, want[i]);
+    assert_string_equal(w.check.rows[6].why, "fast has no time_to_train_min");
+    assert_string_equal(w.check.rows[8].why, "the figure names no recipe");
+    assert_false(check_passes(&w.check));               /* b is a validate row */
+    assert_string_equal(w.check.rows[5].why, "no recipe yet");
+    w.figures[1].tolerance = 0.26;
+    struct err err;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_true(check_passes(&w.check));                /* what is left is context */
+    world_free(&w);
+}
+
+static void a_speedup_is_by_throughput_or_by_time(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    struct result quick = { .id = "quick", .workload = "resnet50", .system = "ipu-pod64", .throughput_samples_per_s = 5500,
+                            .step_time_s = 1, .time_to_train_s = 600, .fits = true };
+    results_add(&w.from.known, &quick, &w.a);
+    w.figures[0] = figure("t", "quick:slow", "time_to_train_speedup_x", 3, 0.1, FIGURE_VALIDATE);
+    w.figures[1] = figure("u", "quick:slow", "speedup_x", 5, 0.1, FIGURE_VALIDATE);
+    w.list.n = 2;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_near(w.check.rows[0].simulated, 3, 1e-12);   /* 1800 s / 600 s */
+    assert_near(w.check.rows[1].simulated, 5, 1e-12);   /* 5500 / 1100 */
+    world_free(&w);
+}
+
+static void a_published_value_of_nothing_is_refused(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[3].value = 0;
+    assert_false(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_string_equal(err.msg, "t.csv:2: d: value 0 is not above 0");
+    world_free(&w);
+}
+
+/* Errors 0.1, -0.25 and 0.25 of times, and 0; the ratio, d, repeats others. */
+static void accuracy_is_median_mean_bias_and_worst(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    world_check(&w);
+    for (size_t i = 0; i < 5; i++) {
+        w.figures[i].role = FIGURE_VALIDATE;
+        w.figures[i].configuration = w.figures[i].id;
+    }
+    struct err err;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+    assert_int_equal(acc.n_rows, 4);
+    assert_int_equal(acc.n_simulated, 4);
+    assert_int_equal(acc.n_passed, 2);
+    assert_near(acc.median_abs_error, 0.35 / 2, 1e-12);
+    assert_near(acc.mean_abs_error, 0.6 / 4, 1e-12);
+    assert_near(acc.bias, (0.1 + 0.25 - 0.25) / 4, 1e-12);
+    assert_near(acc.max_abs_error, 0.25, 1e-12);
+    assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
+    acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN, .workload = "bert-large", .system = "bow-pod16" }, &w.a);
+    assert_int_equal(acc.n_rows, 1);                    /* c; d repeats */
+    assert_near(acc.median_abs_error, 0.25, 1e-12);
+    world_free(&w);
+}
+
+/* One run, 25 % too fast by its throughput: 20 % too short a step, and 60 minutes where 75 are published. By sums without regard to the
+ * metric these would be -15 % together; + is too fast. Predicted samples: 92 minutes are 22.7 % too slow. */
+static void a_bias_is_of_speed_whatever_the_metric(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    const struct result run = { .id = "run", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 1500, .step_time_s = 0.4,
+                                .time_to_train_s = 3600, .predicted_time_to_train_s = 5520, .fits = true };
+    results_add(&w.from.known, &run, &w.a);
+    w.figures[0] = figure("p", "run", "throughput_samples_per_s", 1200, 0.1, FIGURE_VALIDATE);
+    w.figures[1] = figure("q", "run", "step_time_s", 0.5, 0.1, FIGURE_VALIDATE);
+    w.figures[2] = figure("r", "run", "time_to_train_min", 75, 0.1, FIGURE_VALIDATE);
+    w.list.n = 3;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    struct check_group g = { .kind = N_FIGURE_KINDS };
+    assert_near(check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a).bias, 0.65 / 3, 1e-12);
+    assert_near(check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a).mean_abs_error, 0.65 / 3, 1e-12);
+    g.manner = MANNER_PREDICTED_SAMPLES;
+    assert_near(check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a).bias, -17 / 75.0, 1e-12);
+    world_free(&w);
+}
+
+/* A ratio of either role repeats its configurations; as context it stays that, and one that was derived has its own group. */
+static void a_ratio_repeats_what_it_is_made_of(void **state)
+{
+    static const struct { enum role role; size_t n_parents; enum standing want; } cases[] = {
+        { FIGURE_VALIDATE, 0, STANDS_REPEAT }, { FIGURE_CALIBRATE, 0, STANDS_REPEAT }, { FIGURE_CONTEXT, 0, STANDS_CONTEXT },
+        { FIGURE_VALIDATE, 2, STANDS_VALIDATE }, { FIGURE_CALIBRATE, 2, STANDS_CALIBRATE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        world_build(&w);
+        w.figures[3].role = cases[i].role;              /* 3.5 times: fast over slow */
+        w.figures[3].n_parents = cases[i].n_parents;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        assert_int_equal(w.check.rows[3].standing, cases[i].want);
+        assert_near(w.check.rows[3].simulated, 3.5, 1e-12);
+        world_free(&w);
+    }
+}
+
+/* Two runs of one configuration, which calibrates: 46 minutes predicted for 40 and, in the other's 33, for 36.8. */
+static void predicted_times_count_configurations_too(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    const struct result other = { .id = "other", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 900, .step_time_s = 0.6,
+                                  .time_to_train_s = 1700, .predicted_time_to_train_s = 1980, .fits = true };
+    results_add(&w.from.known, &other, &w.a);
+    w.figures[2] = figure("o", "other", "time_to_train_min", 36.8, 0.2, FIGURE_VALIDATE);
+    w.figures[2].configuration = "slow";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
+    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
+    assert_int_equal(acc.n_rows, 2);
+    assert_int_equal(acc.n_configurations, 1);
+    assert_near(acc.mean_abs_error, (6 / 40.0 + 3.8 / 36.8) / 2, 1e-12);
+    assert_near(acc.bias, (3.8 / 36.8 - 6 / 40.0) / 2, 1e-12);
+    world_free(&w);
+}
+
+/* a, c and e share one configuration, b has its own: errors of (0.1 + 0.25 + 0) / 3 and 0.25. */
+static void a_configuration_counts_once(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[0].role = w.figures[4].role = FIGURE_VALIDATE;
+    w.figures[0].configuration = w.figures[2].configuration = w.figures[4].configuration = "same";
+    w.figures[1].configuration = "other";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+    assert_int_equal(acc.n_rows, 4);
+    assert_int_equal(acc.n_configurations, 2);
+    assert_near(acc.mean_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
+    assert_near(acc.median_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
+    assert_near(acc.bias, ((0.1 - 0.25) / 3 + 0.25) / 2, 1e-12);      /* c and b are times */
+    assert_near(acc.max_abs_error, 0.25, 1e-12);
+    world_free(&w);
+}
+
+/* What calibrates has been seen: other rows of its configuration validate nothing. */
+static void rows_of_a_calibrated_configuration_repeat_it(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[2].configuration = "slow";                /* a calibrates; b and c validate */
+    w.figures[1].configuration = "other";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    const enum standing want[] = { STANDS_CALIBRATE, STANDS_VALIDATE, STANDS_REPEAT, STANDS_CONTEXT };
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(w.check.rows[i].standing, want[i]);
+    struct check_group any = { .kind = N_FIGURE_KINDS };
+    assert_int_equal(check_accuracy(&w.check, STANDS_VALIDATE, &any, &w.a).n_rows, 1);
+    assert_near(check_accuracy(&w.check, STANDS_REPEAT, &any, &w.a).bias, -0.25, 1e-12);
+    world_free(&w);
+}
+
+/* 40 minutes published: 30 with the published samples, 46 with the predicted ones. What a vendor states again counts once. */
+static void times_to_train_come_in_two_manners(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    char *text;
+    world_build(&w);
+    w.figures[0].configuration = "other";
+    w.figures[8] = figure("again", "slow", "time_to_train_min", 41, 0.2, FIGURE_VALIDATE);
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    for (size_t i = 0; i < w.check.n; i++)
+        assert_int_equal(w.check.rows[i].has_predicted, i == 1);
+    assert_near(w.check.rows[1].predicted, 46, 1e-12);
+    assert_near(w.check.rows[1].predicted_error, 0.15, 1e-12);
+    struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    struct accuracy given = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
+    g.manner = MANNER_PREDICTED_SAMPLES;
+    struct accuracy predicted = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
+    assert_int_equal(given.n_rows, 1);
+    assert_int_equal(given.n_passed, 0);
+    assert_near(given.bias, 0.25, 1e-12);
+    assert_int_equal(predicted.n_rows, 1);
+    assert_int_equal(predicted.n_passed, 1);            /* 15 % is within 20 % */
+    assert_near(predicted.bias, -0.15, 1e-12);
+    PRINTED(text, check_print_text(f, &w.check, &w.a));
+    assert_golden(text, "tests/golden/check_text.txt", &w.a);
+    free(text);
+    world_free(&w);
+}
+
+/* A row of "fits" is right or wrong; what ran counts too, each configuration once. */
+static void fits_is_right_or_wrong(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[5] = figure("too large", "big", "fits", 0, 0.1, FIGURE_VALIDATE);
+    w.figures[6] = figure("it ran", "slow", "fits", 1, 0.1, FIGURE_VALIDATE);
+    w.figures[7] = figure("not too large", "fast", "fits", 0, 0.1, FIGURE_VALIDATE);
+    w.figures[5].configuration = "another";             /* big itself ran: row e */
+    w.figures[7].configuration = "a third";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_int_equal(w.check.rows[5].verdict, VERDICT_PASS);
+    assert_int_equal(w.check.rows[6].verdict, VERDICT_PASS);
+    assert_int_equal(w.check.rows[7].verdict, VERDICT_OUT_OF_TOLERANCE);
+    struct memory_check m = check_memory(&w.check, &w.a);
+    assert_int_equal(m.n_ran, 3);                       /* slow, fast, big */
+    assert_int_equal(m.n_ran_fits, 2);
+    assert_int_equal(m.n_too_large, 2);
+    assert_int_equal(m.n_too_large_found, 1);
+    world_free(&w);
+}
+
+static void every_row_is_in_each_kind_of_group_once(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    size_t n, by_role = 0, by_kind = 0, by_workload = 0, by_system = 0, by_manner = 0;
+    world_check(&w);
+    struct accuracy *all = check_summary(&n, &w.check, &w.a);
+    for (size_t i = 0; i < n; i++) {
+        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "kind") ? &by_kind : text_is(all[i].group, "workload") ? &by_workload
+                    : text_is(all[i].group, "system") ? &by_system : &by_manner;
+        *sum += all[i].n_rows;
+    }
+    assert_int_equal(by_role, w.check.n);
+    assert_int_equal(by_kind, w.check.n);
+    assert_int_equal(by_workload, w.check.n);
+    assert_int_equal(by_system, w.check.n);
+    assert_int_equal(by_manner, 4);                     /* b in both manners, of all and of resnet50 */
+    world_free(&w);
+}
+
+/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s of 2048 accumulations and in 3.386 s of 512 leave
+ * 0.29707 s. Both have to fit, and to have a throughput. */
+static void a_derived_row_follows_from_simulated_ones(void **state)
+{
+    static const char one[] = "vendor-bow-pod16-bert-large-ph1-popart", other[] = "vendor-bow-pod64-bert-large-ph1-popart";
+    static const struct { double throughput; bool fits; enum verdict want; } cases[] = {
+        { 19353, true, VERDICT_PASS }, { 19353, false, VERDICT_DOES_NOT_FIT }, { 0, true, VERDICT_NO_VALUE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        struct figure parents[] = { figure("p", one, "throughput_samples_per_s", 1, 0.1, FIGURE_VALIDATE), figure("q", other, "throughput_samples_per_s", 1, 0.1, FIGURE_VALIDATE) };
+        const struct result first = { .id = one, .workload = "bert-large", .system = "bow-pod16", .throughput_samples_per_s = 5179, .fits = true };
+        const struct result second = { .id = other, .workload = "bert-large", .system = "bow-pod64", .throughput_samples_per_s = cases[i].throughput, .fits = cases[i].fits };
+        world_build(&w);
+        w.paths.recipes_dir = "workloads/recipes";
+        results_add(&w.from.known, &first, &w.a);
+        results_add(&w.from.known, &second, &w.a);
+        w.figures[0] = figure("derived", one, "update_s", 0.25, 0.2, FIGURE_VALIDATE);
+        w.figures[0].parents = parents, w.figures[0].n_parents = 2;
+        w.list.n = 1;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        assert_int_equal(w.check.rows[0].verdict, cases[i].want);
+        if (w.check.rows[0].has_simulated) {
+            assert_near(w.check.rows[0].simulated, 0.29707, 1e-5);
+            assert_string_equal(w.check.rows[0].system, "bow-pod64");
+        } else {
+            assert_string_equal(w.check.rows[0].why, "vendor-bow-pod64-bert-large-ph1-popart has no throughput_samples_per_s");
+        }
+        world_free(&w);
+    }
+}
+
+/* Rows that follow from others by what they are of, from the first row on. */
+static void derived_rows_are_grouped(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct figure figures[4];
+    struct check_row rows[4];
+    const struct check c = { .rows = rows, .n = 4, .n_configurations = 4 };
+    static const char *const metrics[] = { "update_s", "update_s", "step_time_s", "call_s" };
+    const char *text = "";
+    size_t n;
+    for (size_t i = 0; i < 4; i++) {
+        figures[i] = figure("row", "run", metrics[i], 1, 0.1, FIGURE_VALIDATE);
+        figures[i].n_parents = i == 2 ? 0 : 2;
+        rows[i] = (struct check_row){ .figure = &figures[i], .workload = "w", .system = "s", .configuration = i, .standing = STANDS_VALIDATE };
+    }
+    const struct accuracy *all = check_summary(&n, &c, &a);
+    for (size_t i = 0; i < n; i++)
+        if (text_is(all[i].group, "derived"))
+            text = arena_printf(&a, "%s%s %zu; ", text, all[i].name, all[i].n_rows);
+    assert_string_equal(text, "update_s 2; call_s 1; ");
+    arena_free(&a);
+}
+
+/* Every format whole: as text, TAP, CSV and JSON, with what fits and what does not. */
+static void every_format(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    char *text;
+    struct judgements judged;
+    world_build(&w);
+    w.figures[4].configuration = "another";
+    w.figures[9] = figure("part", "kernel:matmul;machine=x;m=3", "tflop_per_s", 40, 0.2, FIGURE_CONTEXT);
+    w.figures[10] = figure("link", "link:p2p", "latency_us", 4, 0.345, FIGURE_VALIDATE);
+    w.figures[11] = figure("too large", "big", "fits", 0, 0.1, FIGURE_VALIDATE);
+    w.list.n = 12;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    check_judgements(&judged, &w.check, &w.a);
+    json_t *json = check_json(&w.check);
+    PRINTED(text, (check_print_text(f, &w.check, &w.a), check_print_memory(f, &w.check, &w.a), judgements_print_tap(f, &judged), check_write_csv(f, &w.check),
+                   json_dumpf(json, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10))));
+    assert_golden(text, "tests/golden/check_formats.txt", &w.a);
+    json_decref(json);
+    free(text);
+    world_free(&w);
+}
+
+static void rows_are_read_back_as_written(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    struct results set = {0};
+    struct result r = { .id = "x, \"y\"", .workload = "resnet50", .system = "ipu-pod16", .ipus = 16, .global_batch = 1921.5,
+                        .throughput_samples_per_s = 29123.25, .step_time_s = 0.0625, .fits = true, .mfu = 0.3,
+                        .memory_peak_bytes_per_tile = 600000 };
+    for (size_t i = 0; i < N_PARTS; i++)
+        r.breakdown_s[i] = 0.0625 / N_PARTS;
+    char *text;
+    PRINTED(text, (result_write_csv_header(f), result_write_csv(f, &r)));
+    assert_true(results_load(&set, temp_file(text, strlen(text), ".csv"), &a, &err));
+    free(text);
+    assert_int_equal(set.n, 1);
+    assert_string_equal(set.items[0].id, r.id);
+    assert_true(set.items[0].ipus == 16 && set.items[0].fits && set.items[0].memory_peak_bytes_per_tile == 600000);
+    assert_near(set.items[0].throughput_samples_per_s, 29123.25, 0);
+    assert_near(set.items[0].time_to_train_s, 0, 0);    /* absent */
+    assert_near(set.items[0].breakdown_s[3], 0.0625 / N_PARTS, 1e-11);
+    arena_free(&a);
+}
+
+static void json_has_null_for_unknown_and_a_breakdown_that_sums(void **state)
+{
+    (void)state;
+    struct result r = { .id = "x", .workload = "resnet50", .system = "ipu-pod16", .step_time_s = 1.9 };
+    for (size_t i = 0; i < N_PARTS; i++)
+        r.breakdown_s[i] = 0.1;                         /* 19 parts */
+    json_t *json = result_json(&r), *value;
+    const char *key;
+    double sum = 0;
+    assert_true(json_is_null(json_object_get(json, "time_to_train_s")));
+    assert_true(json_is_false(json_object_get(json, "fits")));
+    json_object_foreach(json_object_get(json, "breakdown"), key, value)
+        sum += json_real_value(value);
+    assert_near(sum, json_real_value(json_object_get(json, "step_time_s")), 1e-12);
+    json_decref(json);
+}
+
+static void median_of_even_and_odd_counts(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const double x[] = { 7, 1, 5, 2.5 };
+    assert_near(statistics_median(x, 4, &a), 3.75, 0);
+    assert_near(statistics_median(x, 3, &a), 5, 0);
+    assert_near(statistics_mean(x, 4), 3.875, 1e-15);
+    const double spread[] = { -0.3, 0.1, 0.2, -50 };
+    assert_near(statistics_spread_about_zero(spread, 3, &a), 1.4826 * 0.2, 1e-15);
+    assert_near(statistics_spread_about_zero(spread, 4, &a), 1.4826 * 0.25, 1e-15);
+    assert_near(x[0], 7, 0);                            /* its input stays as it was */
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(errors_are_signed_and_relative),
+    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(one_run_as_text), cmocka_unit_test(long_ids_have_room_up_to_a_limit), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
+    cmocka_unit_test(a_published_value_of_nothing_is_refused),
+    cmocka_unit_test(accuracy_is_median_mean_bias_and_worst), cmocka_unit_test(a_bias_is_of_speed_whatever_the_metric),
+    cmocka_unit_test(a_ratio_repeats_what_it_is_made_of), cmocka_unit_test(predicted_times_count_configurations_too),
+    cmocka_unit_test(a_configuration_counts_once),
+    cmocka_unit_test(rows_of_a_calibrated_configuration_repeat_it),
+    cmocka_unit_test(times_to_train_come_in_two_manners),
+    cmocka_unit_test(fits_is_right_or_wrong),
+    cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
+    cmocka_unit_test(a_derived_row_follows_from_simulated_ones), cmocka_unit_test(derived_rows_are_grouped), cmocka_unit_test(every_format),
+    cmocka_unit_test(rows_are_read_back_as_written),
+    cmocka_unit_test(json_has_null_for_unknown_and_a_breakdown_that_sums),
+    cmocka_unit_test(median_of_even_and_odd_counts),
+};
+TAP_MAIN(tests)

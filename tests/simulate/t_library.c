@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_library.c - the library says what a simulator says; what fails is told, and stays told where nothing was opened; roots by their names. */
+#include "tests/check.h"
+#include "results/simulate/podbench.h"
+#include "results/simulate/root.h"
+#include "results/simulate/simulator.h"
+#include "system-model/base/version.h"
+
+#include <jansson.h>
+
+static const char recipe[] = "vendor-c600-resnet50-b1-poprt", training[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
+
+static struct result simulated(const char *id, const char *set, struct err *err)
+{
+    static const struct model_paths paths = { .specs_dir = "tests/root/system-model/specs", .recipes_dir = "tests/root/workloads/recipes",
+                                              .data_dir = "tests/root/workloads/convergence" };
+    struct simulator s;
+    struct simulation sim;
+    struct result r = { 0 };
+    simulator_open(&s, &paths);
+    if (simulator_run(&s, &sim, &r, id, &set, set != NULL, err))
+        simulation_free(&sim);
+    simulator_close(&s);
+    return r;
+}
+
+static void a_library_says_what_a_simulator_says(void **state)
+{
+    static const char *const sets[] = { NULL, "parallel.micro_batch=64" };
+    struct podbench *p = podbench_open("tests/root");
+    struct err err;
+    (void)state;
+    assert_string_equal(podbench_message(p), "");
+    assert_string_equal(podbench_version(), PODBENCH_VERSION);
+    for (size_t i = 0; i < 4; i++) {
+        const char *id = i % 2 ? training : recipe, *set = sets[i / 2];
+        struct result want = simulated(id, set, &err);
+        struct podbench_result got;
+        assert_int_equal(podbench_run(p, id, &set, set != NULL, &got), 0);
+        assert_int_equal(got.fits, want.fits);
+        assert_int_equal(got.ipus, want.ipus);
+        assert_int_equal(got.memory_peak_bytes_per_tile, want.memory_peak_bytes_per_tile);
+        assert_int_equal(got.memory_shortfall_bytes_per_tile, want.memory_shortfall_bytes_per_tile);
+        const double pairs[][2] = { { got.global_batch, want.global_batch }, { got.throughput_samples_per_s, want.throughput_samples_per_s },
+                                    { got.step_time_s, want.step_time_s }, { got.latency_s, want.latency_s }, { got.samples_to_converge, want.samples_to_converge },
+                                    { got.time_to_train_s, want.time_to_train_s }, { got.energy_j, want.energy_j }, { got.mfu, want.mfu }, { got.hfu, want.hfu } };
+        for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
+            assert_true(pairs[k][0] == pairs[k][1]);
+        char *text = podbench_run_json(p, id, &set, set != NULL);
+        json_t *object = json_loads(text, 0, NULL);
+        assert_string_equal(json_string_value(json_object_get(object, "id")), id);
+        assert_near(json_real_value(json_object_get(object, "throughput_samples_per_s")), want.throughput_samples_per_s, 1e-9);
+        assert_int_equal(json_array_size(json_object_get(json_object_get(object, "made_by"), "overrides")), set != NULL);
+        json_decref(object);
+        free(text);
+    }
+    podbench_close(p);
+}
+
+static void failures_are_told(void **state)
+{
+    struct podbench *p = podbench_open("tests/root");
+    struct podbench_result r;
+    (void)state;
+    assert_int_equal(podbench_run(p, "none", NULL, 0, &r), -1);
+    assert_non_null(strstr(podbench_message(p), "no recipe 'none'"));
+    assert_int_equal(podbench_run(p, recipe, NULL, 0, &r), 0);
+    assert_string_equal(podbench_message(p), "");
+    assert_null(podbench_run_json(p, "none", NULL, 0));
+    podbench_close(p);
+    podbench_close(NULL);
+    p = podbench_open("tests/none");
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(podbench_message(p), "tests/none: holds no system-model/specs (the root)");
+        assert_int_equal(podbench_run(p, recipe, NULL, 0, &r), -1);
+        assert_null(podbench_run_json(p, recipe, NULL, 0));
+    }
+    podbench_close(p);
+}
+
+/* By argument, by the environment, beside the program; the working folder has no name of its own. */
+static void roots(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    (void)state;
+    assert_string_equal(root_find("tests/root", "--root", &a, &err), "tests/root");
+    assert_null(root_find("tests", "--root", &a, &err));
+    assert_string_equal(err.msg, "tests: holds no system-model/specs (--root)");
+    setenv("PODBENCH_ROOT", "tests/root", 1);
+    assert_string_equal(root_find(NULL, "--root", &a, &err), "tests/root");
+    assert_string_equal(root_find(".", "--root", &a, &err), ".");
+    setenv("PODBENCH_ROOT", "tests", 1);
+    assert_null(root_find(NULL, "--root", &a, &err));
+    assert_string_equal(err.msg, "tests: holds no system-model/specs (PODBENCH_ROOT)");
+    setenv("PODBENCH_ROOT", "", 1);
+    assert_string_equal(root_find(NULL, "--root", &a, &err), ".");
+    unsetenv("PODBENCH_ROOT");
+    assert_string_equal(root_find(NULL, "--root", &a, &err), ".");
+    assert_string_equal(root_path(".", "plots", &a), "plots");
+    assert_string_equal(root_path("/usr/share/podbench", "plots", &a), "/usr/share/podbench/plots");
+    assert_true(root_is_installed("/usr/share/podbench") && root_is_installed("x/share/podbench"));
+    assert_false(root_is_installed("/share/podbench") || root_is_installed("/usr/share/podbench2") || root_is_installed("podbench") || root_is_installed("."));
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(a_library_says_what_a_simulator_says), cmocka_unit_test(failures_are_told), cmocka_unit_test(roots) };
+TAP_MAIN(tests)

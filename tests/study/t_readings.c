@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_readings.c - quantiles of mixtures by hand, intervals over several readings, and what is told of them. */
+#include "tests/check.h"
+#include "tests/model_paths.h"
+#include "results/study/mixture.h"
+#include "results/study/validity.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct arena a;
+static struct err err;
+static const double Z90 = 1.2815515655446, Z85 = 1.0364333894938, Z95 = 1.6448536269515;
+
+/* ---- mixtures ------------------------------------------------------------------------------ */
+
+static void quantiles_by_hand(void **state)
+{
+    const struct normal one = { 0.7, 3 }, apart[] = { { 900, 2 }, { 20, 5 }, { 400, 7 } }, alike[] = { { -0.4, 0.3 }, { -0.4, 0.3 }, { -0.4, 0.3 } };
+    (void)state;
+    assert_near(mixture_quantile(0.05, &one, 1), 0.7 - 3 * Z95, 1e-9);
+    assert_near(mixture_quantile(0.95, alike, 3), -0.4 + 0.3 * Z95, 1e-9);
+    /* parts far from one another: a twentieth of three is 15 % of the lowest */
+    assert_near(mixture_quantile(0.05, apart, 3), 20 - 5 * Z85, 1e-9);
+    assert_near(mixture_quantile(0.95, apart, 3), 900 + 2 * Z85, 1e-9);
+    assert_near(mixture_quantile(0.05, apart, 2), 20 - 5 * Z90, 1e-9);
+    /* (P(1.6) + P(-0.1)) / 2 of the standard normal's table: 0.9452007 and 0.4601722 */
+    assert_near(mixture_quantile((0.9452007083 + 0.4601721627) / 2, (struct normal[]){ { 0, 0.5 }, { 1, 2 } }, 2), 0.8, 1e-8);
+    /* P(0.3) = 0.6179114, P(-0.7) = 0.2419637 */
+    assert_near(mixture_quantile((0.6179114222 + 0.2419636522) / 2, (struct normal[]){ { 1, 1 }, { 0, 1 } }, 2), 0.3, 1e-8);
+}
+
+/* ---- intervals ------------------------------------------------------------------------------ */
+
+static struct open_reading reading(double ratio, double half)
+{
+    return (struct open_reading){ .key = "precision.partials", .taken = "fp16", .alternative = "fp32", .throughput_ratio = ratio, .half_width = half,
+                                  .fits = true };
+}
+
+static struct log_interval interval(struct open_reading *items, size_t n, double half)
+{
+    return open_readings_interval(&(struct open_readings){ .items = items, .n = n }, half);
+}
+
+static void intervals_by_hand(void **state)
+{
+    struct open_reading far = reading(0.25, 0.2), two[] = { reading(0.25, 0.2), reading(7, 0.3) };
+    (void)state;
+    struct log_interval x = interval(NULL, 0, 0.1);
+    assert_true(x.low == -0.1 && x.high == 0.1);                /* no other reading: as it was, to the bit */
+    x = interval(&far, 1, 0.1);
+    assert_near(x.low, log(0.25) - 0.2 * Z90 / Z95, 1e-9);
+    assert_near(x.high, 0.1 * Z90 / Z95, 1e-9);
+    struct open_reading idle[] = { reading(1, 0.1), reading(0.25, 0.2), reading(1, 0.1) };
+    const struct log_interval same = interval(idle, 3, 0.1), none = interval(idle, 1, 0.1);
+    assert_true(same.low == x.low && same.high == x.high);      /* what changes nothing is no other reading */
+    assert_true(none.low == -0.1 && none.high == 0.1);
+    x = interval(two, 2, 0.1);
+    assert_near(x.low, log(0.25) - 0.2 * Z85 / Z95, 1e-9);
+    assert_near(x.high, log(7) + 0.3 * Z85 / Z95, 1e-9);
+    two[1].half_width = 0;                                      /* refused: it does not count */
+    two[1].throughput_ratio = NAN;
+    x = interval(two, 2, 0.1);
+    assert_near(x.low, log(0.25) - 0.2 * Z90 / Z95, 1e-9);
+    x = interval(two, 2, 0);
+    assert_true(x.low == 0 && x.high == 0);                     /* nothing to judge by */
+}
+
+/* What is slower lowers the low end, the more so the slower it is, and never raises the high one; the answer stays inside. */
+static void slower_readings_widen_downwards(void **state)
+{
+    struct open_reading slow = reading(1, 0.1), many[30];
+    double before = -0.1;
+    (void)state;
+    struct log_interval x = interval(&slow, 1, 0.1);
+    assert_near(x.low, -0.1, 1e-9);
+    assert_near(x.high, 0.1, 1e-9);
+    for (slow.throughput_ratio = 0.97; slow.throughput_ratio > 0.4; slow.throughput_ratio -= 0.1) {
+        x = interval(&slow, 1, 0.1);
+        assert_true(x.low < before && x.high < 0.1 && x.high > 0);
+        struct open_reading fast = reading(1 / slow.throughput_ratio, 0.1);
+        struct log_interval turned = interval(&fast, 1, 0.1);
+        assert_near(turned.low, -x.high, 1e-9);
+        assert_near(turned.high, -x.low, 1e-9);
+        before = x.low;
+    }
+    for (size_t i = 0; i < 30; i++)
+        many[i] = reading(3, 0.01);
+    x = interval(many, 30, 0.01);
+    assert_true(x.low == 0 && x.high > log(3));
+}
+
+/* ---- of recipes ------------------------------------------------------------------------------ */
+
+static struct result result_of(struct simulator *s, const char *recipe, const char *set)
+{
+    struct simulation sim;
+    struct result r;
+    assert_true(simulator_run(s, &sim, &r, recipe, &set, set != NULL, &err));
+    simulation_free(&sim);
+    return r;
+}
+
+static struct validity judged(struct result *r, const char *recipe, const char *const *sets, size_t n, bool asks)
+{
+    struct simulator s;
+    struct simulation sim;
+    struct track_record record;
+    struct validity v;
+    simulator_open(&s, &paths);
+    struct question q = { .recipe = recipe, .overrides = sets, .n_overrides = n, .simulator = &s };
+    assert_true(track_record_open(&record, "results/validity/left-out.csv", &a, &err));
+    assert_true(simulator_run(&s, &sim, r, recipe, sets, n, &err));
+    validity_of(&v, &record, &sim, r, asks ? &q : NULL, &a);
+    simulation_free(&sim);
+    simulator_close(&s);
+    return v;
+}
+
+/* Each is the simulation with that key set, and its own answer's width. */
+static void readings_are_simulated(void **state)
+{
+    const char *recipe = "vendor-ipu-pod16-resnet50-pipelined", *half = "precision.partials=fp16";
+    struct simulator s;
+    struct result r;
+    (void)state;
+    struct validity v = judged(&r, recipe, NULL, 0, true);
+    assert_int_equal(v.open.n, 3);
+    assert_string_equal(v.open.items[0].key, "precision.partials");
+    assert_string_equal(v.open.items[0].taken, "fp32");
+    assert_string_equal(v.open.items[1].taken, "2,4,4,6");
+    simulator_open(&s, &paths);
+    struct result other = result_of(&s, recipe, half);
+    assert_near(v.open.items[0].throughput_ratio, other.throughput_samples_per_s / r.throughput_samples_per_s, 0);
+    assert_true(v.open.items[0].fits && !v.open.items[0].refused);
+    simulator_close(&s);
+    struct validity settled = judged(&other, recipe, &half, 1, true);
+    assert_int_equal(settled.open.n, 2);
+    assert_near(v.open.items[0].half_width, settled.half_width, 1e-12);
+    /* without a question they are listed, and the interval is that of the reading taken */
+    struct validity listed = judged(&r, recipe, NULL, 0, false);
+    assert_int_equal(listed.open.n, 3);
+    assert_true(isnan(listed.open.items[0].throughput_ratio));
+    assert_near(listed.high, r.throughput_samples_per_s * exp(listed.half_width), 1e-9 * listed.high);
+    assert_true(v.high > listed.high && v.low > listed.low && v.low < r.throughput_samples_per_s);
+    arena_free(&a);
+}
+
+/* A default, and readings that cannot be: they are told, and nothing else changes. */
+static void a_reading_that_is_refused(void **state)
+{
+    const char *sets[] = { "open.parallel.layers_per_ipu=3", "open.parallel.io_tiles=64", "open.parallel.stash_type=fp32" };
+    struct result r;
+    (void)state;
+    struct validity v = judged(&r, "mlperf-v2.0-closed-bow-pod16-bert-large", sets, 3, true);
+    assert_int_equal(v.open.n, 3);
+    assert_string_equal(v.open.items[0].refused, "--set parallel.layers_per_ipu=3: has 1 stage for 8 IPUs a replica; want at least one an IPU");
+    assert_true(isnan(v.open.items[0].throughput_ratio) && v.open.items[0].half_width == 0);
+    assert_string_equal(v.open.items[1].taken, "0");
+    assert_true(v.open.items[1].throughput_ratio > 0);
+    assert_string_equal(v.open.items[2].refused, "workloads/recipes/mlperf-v2.0-closed-bow-pod16-bert-large.ini: stash_type: fp32 is wider than what is "
+                                                 "computed; want fp16 or fp8");
+    arena_free(&a);
+}
+
+/* As written, by default, as the framework's sheet has it, and not at all; also of keys that change nothing here. */
+static void what_is_taken(void **state)
+{
+    const char *sets[] = { "parallel.available_memory=", "open.framework.merge_buffer_bytes=0", "open.framework.steps_per_call=3", "open.data.input_type=fp16",
+                           "open.recipe.approximate=yes", "open.parallel.gradient_accumulation=12", "open.parallel.available_memory=0.3", "open.hosts.steps_per_call=9" };
+    static const char *const taken[] = { "52428800", "72", "uint8", "no", "10", "", "72" };
+    struct result r;
+    (void)state;
+    struct validity v = judged(&r, "mlperf-v2.0-closed-bow-pod16-resnet50", sets, 8, false);
+    assert_int_equal(v.open.n, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(v.open.items[i].taken, taken[i]);
+    arena_free(&a);
+}
+
+/* Nobody has said how often this program returns to the host: the sheet's 1 is two thirds of the step. */
+static void calls_that_nobody_has_set(void **state)
+{
+    const char *recipe = "vendor-bow-pod16-resnet50-tf1", *none = "hosts.steps_per_call=", *one = "hosts.steps_per_call=1", *all = "hosts.steps_per_call=0",
+               *by_framework[] = { none, "framework.steps_per_call=1" };
+    struct simulator s;
+    struct result r, r_set;
+    (void)state;
+    struct validity unset = judged(&r, recipe, &none, 1, true), set = judged(&r_set, recipe, &one, 1, true);
+    assert_near(r.step_time_s, r_set.step_time_s, 0);
+    assert_int_equal(set.open.n, 0);
+    assert_near(set.open.unset_call_share, 0, 0);
+    assert_int_equal(judged(&r_set, recipe, by_framework, 2, true).open.n, 0);
+    assert_int_equal(unset.open.n, 1);
+    assert_string_equal(unset.open.items[0].key, "hosts.steps_per_call");
+    assert_string_equal(unset.open.items[0].taken, "1");
+    assert_string_equal(unset.open.unset_taken_from, "tensorflow-1-2.1.0");
+    simulator_open(&s, &paths);
+    double without = result_of(&s, recipe, all).step_time_s;
+    assert_near(unset.open.items[0].throughput_ratio, r.step_time_s / without, 1e-12);
+    assert_near(unset.open.unset_call_share, 1 - without / r.step_time_s, 0.01);
+    assert_true(unset.high > set.high);
+    simulator_close(&s);
+    /* what is open says more than a sheet */
+    struct validity open = judged(&r, recipe, (const char *[]){ none, "open.hosts.steps_per_call=7" }, 2, true);
+    assert_int_equal(open.open.n, 1);
+    assert_string_equal(open.open.items[0].alternative, "7");
+    assert_near(open.open.unset_call_share, 0, 0);
+    struct validity sheet = judged(&r, recipe, (const char *[]){ none, "open.framework.steps_per_call=7" }, 2, true);
+    assert_int_equal(sheet.open.n, 1);
+    assert_string_equal(sheet.open.items[0].key, "framework.steps_per_call");
+    /* 5.6 % of the step; and 4.6 %, less than a twentieth: the sheet's value is as good as any */
+    struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true);
+    assert_near(longer.open.unset_call_share, 0.0555, 0.004);
+    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=135" }, 2, true).open.n, 0);
+    assert_int_equal(judged(&r, "vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0, true).open.n, 0);
+    arena_free(&a);
+}
+
+/* ---- printed --------------------------------------------------------------------------------- */
+
+static char *printed(const struct open_readings *o)
+{
+    char *text;
+    PRINTED(text, open_readings_print(f, o));
+    return text;
+}
+
+static void readings_as_text(void **state)
+{
+    struct open_reading items[] = { reading(0.861, 0.1), reading(1.0004, 0.1), reading(NAN, 0), reading(1.0462, 0.1), reading(NAN, 0), reading(3.3, 0.1) };
+    items[1].alternative = "bf16";
+    items[2].key = "data.sequences_per_pack";
+    items[2].alternative = "2";
+    items[2].refused = "no";
+    items[3].key = items[4].key = "parallel.io_tiles";
+    items[3].fits = false;
+    items[5].key = "hosts.steps_per_call";
+    items[5].taken = "1";
+    items[3].taken = items[4].taken = "";
+    const struct open_readings o = { .items = items, .n = 6, .unset_call_share = 0.693, .unset_taken_from = "tensorflow-1" };
+    (void)state;
+    char *text = printed(&o);
+    assert_string_equal(text,
+        "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower; with bf16 as fast\n"
+        "  open: data.sequences_per_pack is not stated, taken as fp16; with 2 it is refused: no\n"
+        "  open: parallel.io_tiles is not stated, none is taken; with fp32 4.6 % faster (does not fit); with fp32, not simulated\n"
+        "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call: 230 % faster; "
+        "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\n");
+    free(text);
+    text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* of two of one key the first alone is there */
+    assert_string_equal(text, "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower\n");
+    free(text);
+    json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), not_set_json(&o));
+    text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    assert_string_equal(text,
+        "[[{\"key\":\"precision.partials\",\"taken\":\"fp16\",\"alternative\":\"bf16\",\"throughput_ratio\":1.0004,\"fits\":true,\"refused\":null},"
+        "{\"key\":\"data.sequences_per_pack\",\"taken\":\"fp16\",\"alternative\":\"2\",\"throughput_ratio\":null,\"fits\":null,\"refused\":\"no\"},"
+        "{\"key\":\"parallel.io_tiles\",\"taken\":null,\"alternative\":\"fp32\",\"throughput_ratio\":1.0462,\"fits\":false,\"refused\":null}],"
+        "[{\"key\":\"hosts.steps_per_call\",\"taken\":\"1\",\"from\":\"tensorflow-1\",\"share_of_step\":0.693,\"remedy\":\"hosts.steps_per_call is not set: "
+        "give the steps of a call as the program has them, in [hosts] or with --set hosts.steps_per_call=STEPS\"}]]");
+    free(text);
+    json_decref(json);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(quantiles_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(slower_readings_widen_downwards),
+    cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
+    cmocka_unit_test(readings_as_text),
+};
+
+TAP_MAIN(tests)
