@@ -7,15 +7,7 @@ B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
 flags  := -std=c11 -fPIC -fno-semantic-interposition -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-named  := gsl gslcblas csv inih jansson protobuf-c xxhash
-libs   := $(named:%=-l%) -lpthread -lm
-# The program takes them in where archives of them are installed: to look for seven libraries at each start is a tenth of a run, and to
-# look for the C library and link with it another twentieth. That is taken in too where all are, the compiler makes code for any address,
-# and nothing in the flags (a sanitizer, a profiler) brings a library of its own.
-archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$1.a)),-l$1)
-inside  = $(foreach l,$(named),$(call archive,$l)) -lpthread -lm
-any     = $(findstring __PIE__,$(shell $(CC) -dM -E -x c /dev/null))
-whole   = $(if $(or $(filter -l%,$(foreach l,$(named) c m,$(call archive,$l))),$(findstring -f,$(CFLAGS) $(LDFLAGS))),,$(any:__PIE__=-static-pie))
+libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lprotobuf-c -lxxhash -lpthread -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
@@ -93,12 +85,6 @@ onnx-nodes: $B/tests/onnx/nodes         ## run the ONNX project's tests of singl
 assumed: $B/podbench                    ## halve and double each assumed number of the code: how far that moves every recipe
 	perl tests/assumed.pl $B/assumed "$(CC)"
 
-own-cost: $B/podbench | $B/needs-lint                   ## count podbench's own instructions for fixed work: exit 1 when a count has moved by more than 1 %
-	sh tests/own_cost.sh
-
-own-cost-record: $B/podbench | $B/needs-lint            ## record those counts
-	sh tests/own_cost.sh record
-
 speed: $B/tests/speed $B/podbench       ## measure how fast the simulator itself is
 	$B/tests/speed
 
@@ -115,7 +101,7 @@ help:                                   ## print this list
 
 $B/podbench: $(program) $(objects)
 	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) $(whole) -o $@ $^ $(inside)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 $B/tests/gate_quality: $B/tests/gate_quality.o $(objects)
 	$(say) link $@
@@ -168,7 +154,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always assumed own-cost own-cost-record onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always assumed onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

@@ -47,7 +47,7 @@ look() {
         program clang clang
         program llvm llvm-cov
         program cppcheck cppcheck
-        program valgrind valgrind
+        program xz-utils xz
         ;;
     *)
         echo "needs.sh: '$1' is neither build nor lint" >&2

@@ -2,7 +2,7 @@
 FUZZ_SECONDS ?= 20
 fuzzers := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-fuzz: | $B/needs-lint                   ## fuzz each target for FUZZ_SECONDS (20), guided by coverage; inputs that reach new code go to tests/corpus
+fuzz: | $B/needs-lint                   ## fuzz each target for FUZZ_SECONDS (20), guided by coverage; inputs that reach new code go into tests/corpus.tar.xz
 	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
 	$(MAKE) fuzz-coverage
@@ -15,12 +15,18 @@ made_fuzz_onnx    := $(if $(wildcard $(ONNX_NODES)),$B/onnx-seeds)
 # libFuzzer's own choice of what to try next counts each feature against all rare ones: until each was seen 256 times, that takes longer
 # than a slow target itself.
 $(foreach f,command diff fit model package search series sweep,$(eval schedule_fuzz_$f := -entropic=0))
-fuzz-run: $(fuzzers) $B/keys.dict $(made_fuzz_onnx)
+fuzz-run: $(fuzzers) $B/keys.dict $(made_fuzz_onnx) $B/corpus.unpacked
 	@mkdir -p $B/finds
-	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
+	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/found/$f $B/corpus/$f; \
 	    $B/tests/fuzz/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-	        -dict=$B/keys.dict -artifact_prefix="$(abspath $B)/finds/$f-" $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)) $(made_$f); \
-	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
+	        -dict=$B/keys.dict -artifact_prefix="$(abspath $B)/finds/$f-" $B/found/$f $B/corpus/$f $(wildcard $(seeds_$f)) $(made_$f); \
+	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 $B/corpus/$f $B/found/$f;)
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C $B -cf - corpus | xz -9e > tests/corpus.tar.xz
+
+# The inputs that reached new code, a folder for each target, are kept as one archive.
+$B/corpus.unpacked: tests/corpus.tar.xz | $B/needs-lint
+	@rm -rf $B/corpus && mkdir -p $B
+	$(quiet)tar -C $B -xJf $< && touch $@
 
 # The fuzzers' words: every recipe key, and what it may be.
 $B/keys.dict: $B/podbench
@@ -36,17 +42,17 @@ $B/onnx-seeds:
 
 fuzz-replay: $(fuzzers:%=%-replayed)    ## run the corpus again, without a fuzzer
 
-$(fuzzers:%=%-replayed): %-replayed: %-replay
-	$< tests/corpus/$(notdir $*)
+$(fuzzers:%=%-replayed): %-replayed: %-replay $B/corpus.unpacked
+	$< $B/corpus/$(notdir $*)
 
 # Lines of the product that corpus and seeds reach, by clang's own counters.
 fuzz-coverage: | $B/needs-lint
 	$(MAKE) B=$B/coverage CC=clang CFLAGS="-O1 -g -fprofile-instr-generate -fcoverage-mapping" fuzz-coverage-run
 
-fuzz-coverage-run: $(fuzzers:%=%-replay) $(made_fuzz_onnx)
+fuzz-coverage-run: $(fuzzers:%=%-replay) $(made_fuzz_onnx) $B/corpus.unpacked
 	rm -f $B/*.profraw
 	set -e; $(foreach f,$(notdir $(fuzzers)),LLVM_PROFILE_FILE="$B/$f.profraw" \
-	    $B/tests/fuzz/$f-replay tests/corpus/$f $(wildcard $(seeds_$f)) $(made_$f) >/dev/null;)
+	    $B/tests/fuzz/$f-replay $B/corpus/$f $(wildcard $(seeds_$f)) $(made_$f) >/dev/null;)
 	llvm-profdata merge -o $B/fuzz.profdata $B/*.profraw
 	llvm-cov report $(firstword $(fuzzers))-replay $(foreach f,$(wordlist 2,99,$(fuzzers)),-object $f-replay) \
 	    -instr-profile=$B/fuzz.profdata $(folders) > $B/fuzz-coverage.txt

@@ -40,7 +40,7 @@ refuses "$tree/nicht da.ini: No such file" "a path that is not there is named wh
 
 # ---- make
 cd "$tree" || exit 1
-make -n bench test lint asan fuzz mutate plots gate golden readme own-cost REASON=x >"$work/commands" 2>"$work/err"
+make -n bench test lint asan fuzz mutate plots gate golden readme REASON=x >"$work/commands" 2>"$work/err"
 result $? "make says what it would do" "$(head -n 3 "$work/err")"
 unquoted=$(sed "s/\"[^\"]*\"//g; s/'[^']*'//g" "$work/commands" | grep -v '^make\|^cd ' | grep -o '.\{0,40\}räum lich.\{0,20\}' | head -n 3)
 [ -z "$unquoted" ] && grep -q 'räum lich' "$work/commands"
