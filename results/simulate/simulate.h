@@ -26,7 +26,7 @@ struct simulation {
     struct timeline timeline;
     double evaluation_s;                /* one evaluation, with its checkpoint where that is evaluated at the end; 0: none, or inference */
     struct simulator *by;
-    struct kept *held;                  /* keeps its compiler, and what that stands on */
+    struct hash_entry *held;                  /* keeps its compiler, and what that stands on */
     bool owns_simulator;
 };
 

@@ -14,8 +14,8 @@ enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans
 
 struct kept_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
 struct kept_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
-struct kept_topology { struct topology topology; struct kept *sheets; };
-struct kept_compiler { struct compiler compiler; struct kept *graph, *topology, *splits_of; };
+struct kept_topology { struct topology topology; struct hash_entry *sheets; };
+struct kept_compiler { struct compiler compiler; struct hash_entry *graph, *topology, *splits_of; };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths)
 {
@@ -25,7 +25,7 @@ void simulator_open(struct simulator *out, const struct model_paths *paths)
 
 /* ---- dropping ----------------------------------------------------------------------------------- */
 
-static void leave_compiler(struct kept *x)
+static void leave_compiler(struct hash_entry *x)
 {
     struct kept_compiler *c = x->value;
     c->graph->users--;
@@ -34,19 +34,19 @@ static void leave_compiler(struct kept *x)
         c->splits_of->users--;
 }
 
-static void leave_topology(struct kept *x)
+static void leave_topology(struct hash_entry *x)
 {
     ((struct kept_topology *)x->value)->sheets->users--;
 }
 
 static void drop_idle(struct simulator *s)
 {
-    keeper_drop_idle(&s->compilers, leave_compiler);
-    keeper_drop_idle(&s->topologies, leave_topology);
-    keeper_drop_idle(&s->graphs, NULL);
-    keeper_drop_idle(&s->sheets_asked, NULL);
-    keeper_drop_idle(&s->sheets, NULL);
-    keeper_drop_idle(&s->convergences, NULL);
+    hash_table_drop_idle(&s->compilers, leave_compiler);
+    hash_table_drop_idle(&s->topologies, leave_topology);
+    hash_table_drop_idle(&s->graphs, NULL);
+    hash_table_drop_idle(&s->sheets_asked, NULL);
+    hash_table_drop_idle(&s->sheets, NULL);
+    hash_table_drop_idle(&s->convergences, NULL);
 }
 
 /* Compilers grow while they are used, so the look is at all of them. Samples to converge, of which there is one a batch, have no arenas. */
@@ -54,10 +54,10 @@ static void keep_limit(struct simulator *s)
 {
     if (s->n_simulated++ % LOOK_EVERY)
         return;
-    const struct keeper *growing[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets };
+    const struct hash_table *growing[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets };
     size_t n_bytes = s->sheets_asked.n_bytes + s->convergences.n_bytes;
     for (size_t i = 0; i < sizeof growing / sizeof *growing; i++)
-        n_bytes += keeper_bytes(growing[i]);
+        n_bytes += hash_table_bytes(growing[i]);
     if (n_bytes > s->limit_bytes)
         drop_idle(s);
     if (s->plans->arena.used_bytes > s->limit_bytes / PLANS_SHARE)
@@ -66,9 +66,9 @@ static void keep_limit(struct simulator *s)
 
 void simulator_close(struct simulator *s)
 {
-    struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->sheets_asked, &s->convergences, &s->recipes };
+    struct hash_table *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->sheets_asked, &s->convergences, &s->recipes };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        keeper_free(all[i]);
+        hash_table_free(all[i]);
     plan_cache_free(&s->own_plans);
     arena_free(&s->spare);
     arena_free(&s->arena);
@@ -97,12 +97,12 @@ static void add_text(struct key *k, const char *text)
 
 static bool keep_recipe(const struct recipe_file **out, struct simulator *s, const char *name, struct err *err)
 {
-    struct kept *x = keeper_find(&s->recipes, name, strlen(name));
+    struct hash_entry *x = hash_table_find_entry(&s->recipes, name, strlen(name));
     if (!x) {
-        x = keeper_add(&s->recipes, name, strlen(name), sizeof(struct recipe_file));
+        x = hash_table_add_entry(&s->recipes, name, strlen(name), sizeof(struct recipe_file));
         struct recipe_file *file = x->value;
         if (!recipe_file_load(file, name, s->paths->recipes_dir, &x->arena, err)) {
-            keeper_drop(&s->recipes, x);
+            hash_table_drop(&s->recipes, x);
             return false;
         }
     }
@@ -171,35 +171,35 @@ static struct key sheets_key(const char *beside, const char *system, const struc
     return key;
 }
 
-static struct kept *make_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
+static struct hash_entry *make_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
 {
     struct simulator *s = sim->by;
     const char *system = path_beside(sim->recipe.path, sim->recipe.system, &sim->arena);
     struct key key = sheets_key("", system, sim, &sim->arena);
-    struct kept *x = keeper_find(&s->sheets, key.bytes, key.n);
+    struct hash_entry *x = hash_table_find_entry(&s->sheets, key.bytes, key.n);
     if (x)
         return x;
-    x = keeper_add(&s->sheets, key.bytes, key.n, sizeof(struct kept_sheets));
+    x = hash_table_add_entry(&s->sheets, key.bytes, key.n, sizeof(struct kept_sheets));
     struct kept_sheets *k = x->value;
     bool good = load_sheets(k, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err);
     if (good)
         take_sheets(sim, k);
     if (good && check_changes(sim, err))
         return x;
-    keeper_drop(&s->sheets, x);
+    hash_table_drop(&s->sheets, x);
     return NULL;
 }
 
 /* As asked for beside the recipe's file; recipes of other files may mean the same sheets. */
-static struct kept *keep_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
+static struct hash_entry *keep_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
 {
     struct simulator *s = sim->by;
     struct key key = sheets_key(sim->recipe.path, sim->recipe.system, sim, &sim->arena);
-    struct kept *asked = keeper_find(&s->sheets_asked, key.bytes, key.n), *x = asked ? asked->value : make_sheets(sim, overrides, n_overrides, err);
+    struct hash_entry *asked = hash_table_find_entry(&s->sheets_asked, key.bytes, key.n), *x = asked ? asked->value : make_sheets(sim, overrides, n_overrides, err);
     if (!x)
         return NULL;
     if (!asked)
-        keeper_add(&s->sheets_asked, key.bytes, key.n, 0)->value = x;
+        hash_table_add_entry(&s->sheets_asked, key.bytes, key.n, 0)->value = x;
     take_sheets(sim, x->value);
     return x;
 }
@@ -220,7 +220,7 @@ static const struct faults *copy_faults(const struct faults *f, struct arena *a)
 }
 
 /* faults NULL: none, whatever the recipe has. They are told apart by their text in the recipe. */
-static struct kept *keep_topology(struct simulator *s, struct kept *sheets, const struct recipe *rec, const struct faults *faults,
+static struct hash_entry *keep_topology(struct simulator *s, struct hash_entry *sheets, const struct recipe *rec, const struct faults *faults,
                                   struct arena *scratch, struct err *err)
 {
     struct key key = { .a = scratch };
@@ -232,13 +232,13 @@ static struct kept *keep_topology(struct simulator *s, struct kept *sheets, cons
         add_text(&key, rec->faults[i].key);
         add_text(&key, rec->faults[i].value);
     }
-    struct kept *x = keeper_find(&s->topologies, key.bytes, key.n);
+    struct hash_entry *x = hash_table_find_entry(&s->topologies, key.bytes, key.n);
     if (x)
         return x;
-    x = keeper_add(&s->topologies, key.bytes, key.n, sizeof(struct kept_topology));
+    x = hash_table_add_entry(&s->topologies, key.bytes, key.n, sizeof(struct kept_topology));
     struct kept_topology *t = x->value;
     if (!topology_build_as(&t->topology, m, shape, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
-        keeper_drop(&s->topologies, x);
+        hash_table_drop(&s->topologies, x);
         return NULL;
     }
     t->sheets = sheets;
@@ -246,17 +246,17 @@ static struct kept *keep_topology(struct simulator *s, struct kept *sheets, cons
     return x;
 }
 
-static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, struct arena *scratch, struct err *err)
+static struct hash_entry *keep_graph(struct simulator *s, const struct recipe *rec, struct arena *scratch, struct err *err)
 {
     size_t n_key_bytes;
     const char *key = recipe_graph_key(&n_key_bytes, rec, scratch);
-    struct kept *x = keeper_find(&s->graphs, key, n_key_bytes);
+    struct hash_entry *x = hash_table_find_entry(&s->graphs, key, n_key_bytes);
     if (x)
         return x;
-    x = keeper_add(&s->graphs, key, n_key_bytes, sizeof(struct kept_graph));
+    x = hash_table_add_entry(&s->graphs, key, n_key_bytes, sizeof(struct kept_graph));
     struct kept_graph *k = x->value;
     if (!recipe_graph(&k->graph, rec, &x->arena, err)) {
-        keeper_drop(&s->graphs, x);
+        hash_table_drop(&s->graphs, x);
         return NULL;
     }
     k->alike = ops_alike(&k->graph, &x->arena);
@@ -265,14 +265,14 @@ static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, st
 }
 
 /* Splits taken from another simulation's chip are another compiler's. */
-static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struct kept *topology)
+static struct hash_entry *keep_compiler(struct simulator *s, struct hash_entry *graph, struct hash_entry *topology)
 {
-    struct kept *splits_of = s->options.splits_of ? ((struct kept_compiler *)s->options.splits_of->held->value)->topology : NULL;
-    const struct kept *key[] = { graph, topology, splits_of };
-    struct kept *x = keeper_find(&s->compilers, key, sizeof key);
+    struct hash_entry *splits_of = s->options.splits_of ? ((struct kept_compiler *)s->options.splits_of->held->value)->topology : NULL;
+    const struct hash_entry *key[] = { graph, topology, splits_of };
+    struct hash_entry *x = hash_table_find_entry(&s->compilers, key, sizeof key);
     if (x)
         return x;
-    x = keeper_add(&s->compilers, key, sizeof key, sizeof(struct kept_compiler));
+    x = hash_table_add_entry(&s->compilers, key, sizeof key, sizeof(struct kept_compiler));
     struct kept_compiler *c = x->value;
     struct kept_topology *t = topology->value;
     const struct kept_graph *g = graph->value;
@@ -312,7 +312,7 @@ bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const c
     const struct recipe_file *file;
     const char **of_recipe;
     size_t n;
-    struct kept *graph, *topology, *sheets;
+    struct hash_entry *graph, *topology, *sheets;
     keep_limit(s);
     if (!what_ifs_take(&sim->changes, &of_recipe, &n, overrides, n_overrides, a, err) || !keep_recipe(&file, s, recipe, err)
         || !recipe_override(&sim->recipe, file, of_recipe, n, a, err) || !(sheets = keep_sheets(sim, overrides, n_overrides, err))
@@ -332,7 +332,7 @@ bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const c
 struct compiler *simulator_compiler(struct simulation *sim, const struct recipe *rec, bool faults, struct err *err)
 {
     const struct kept_compiler *c = sim->held->value;
-    struct kept *topology = c->topology, *graph = keep_graph(sim->by, rec, &sim->arena, err);
+    struct hash_entry *topology = c->topology, *graph = keep_graph(sim->by, rec, &sim->arena, err);
     if (!faults)
         topology = keep_topology(sim->by, ((struct kept_topology *)topology->value)->sheets, rec, NULL, &sim->arena, err);
     if (!graph || !topology)
@@ -358,10 +358,10 @@ bool simulator_convergence(struct convergence *out, struct simulator *s, const s
     struct arena scratch = {0};
     struct key key = { room, 0, sizeof room, &scratch };
     convergence_key(&key, r);
-    struct kept *x = keeper_find(&s->convergences, key.bytes, key.n);
+    struct hash_entry *x = hash_table_find_entry(&s->convergences, key.bytes, key.n);
     bool good = x || ((s->tables || convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err)) && recipe_convergence(out, r, s->tables, err));
     if (good && !x) {
-        x = keeper_add(&s->convergences, key.bytes, key.n, sizeof *out);
+        x = hash_table_add_entry(&s->convergences, key.bytes, key.n, sizeof *out);
         *(struct convergence *)x->value = *out;
     }
     if (good)

@@ -12,7 +12,7 @@
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 #include "results/simulate/simulate.h"
-#include "system-model/base/keeper.h"
+#include "system-model/base/hash_table.h"
 #include "workloads/recipe/recipe_convergence.h"
 
 /* What is asked of a simulation beside its recipe. May change from one to the next; what is kept holds for all. */
@@ -33,7 +33,7 @@ struct simulator {
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct shelf shelf;
     struct convergence_tables *tables;
-    struct keeper recipes, sheets, sheets_asked, topologies, graphs, compilers, convergences;
+    struct hash_table recipes, sheets, sheets_asked, topologies, graphs, compilers, convergences;
 };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths);    /* reads nothing yet */

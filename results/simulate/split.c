@@ -20,7 +20,7 @@ struct splitter {
     const struct plan_options *asked;
     struct units units;
     struct arena scratch, kept;             /* of one play after the other; of all */
-    struct memo played;                     /* by borders */
+    struct hash_table played;                     /* by borders */
     uint32_t n_tried;
 };
 
@@ -46,7 +46,7 @@ static void play(struct split *split, struct splitter *s)
     struct plan_options opt;
     struct plan p;
     struct timeline t;
-    const struct split *known = memo_find(&s->played, split->border, sizeof split->border);
+    const struct split *known = hash_table_find(&s->played, split->border, sizeof split->border);
     s->n_tried++;
     if (known) {
         *split = *known;
@@ -61,7 +61,7 @@ static void play(struct split *split, struct splitter *s)
         split->step_cycles = t.step_cycles;
     }
     arena_reset(&s->scratch);
-    *(struct split *)memo_add(&s->played, split->border, sizeof split->border, sizeof *split, &s->kept) = *split;
+    *(struct split *)hash_table_add(&s->played, split->border, sizeof split->border, sizeof *split, &s->kept) = *split;
 }
 
 static bool is_better(const struct split *a, const struct split *b)
@@ -179,10 +179,10 @@ bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
     const struct question *question = question_of(&n_bytes, opt, &scratch);
-    struct answer *answer = memo_find(&c->splits, question, n_bytes);
+    struct answer *answer = hash_table_find(&c->splits, question, n_bytes);
     bool good = answer || find_split(opt, c, err);
     if (good && !answer) {
-        answer = memo_add(&c->splits, question, n_bytes, sizeof *answer, c->arena);
+        answer = hash_table_add(&c->splits, question, n_bytes, sizeof *answer, c->arena);
         answer->n_stages = opt->n_stages;
         memcpy(answer->sizes, opt->stage_sizes, sizeof answer->sizes);
     }

@@ -3,7 +3,7 @@
  * text.c - numbers and strings, whatever the locale.
  */
 #include "system-model/base/base.h"
-#include "system-model/base/memo.h"
+#include "system-model/base/hash_table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -163,16 +163,16 @@ const char *utf8_text(const char *text, struct arena *a)
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
 {
     struct arena scratch = {0};
-    struct memo seen = {0};
+    struct hash_table seen = {0};
     size_t i = 0;
     for (const size_t *at; i < n; i++) {
         size_t length = strlen(names[i]);
-        at = memo_find(&seen, names[i], length);
+        at = hash_table_find(&seen, names[i], length);
         if (at) {
             *earlier = *at;
             break;
         }
-        *(size_t *)memo_add(&seen, names[i], length, sizeof i, &scratch) = i;
+        *(size_t *)hash_table_add(&seen, names[i], length, sizeof i, &scratch) = i;
     }
     arena_free(&scratch);
     return i;

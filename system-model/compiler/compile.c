@@ -111,11 +111,11 @@ static const struct op_plan *results_laid_by(const struct op *op, const struct o
 static uint32_t code_of(struct compiler *c, const struct op *op, const struct op_plan *p)
 {
     const uint64_t what[] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p), p->mac };
-    uint32_t *known = memo_find(&c->codes, what, sizeof what);
+    uint32_t *known = hash_table_find(&c->codes, what, sizeof what);
     if (known)
         return *known;
     uint32_t next = (uint32_t)c->codes.n;
-    return *(uint32_t *)memo_add(&c->codes, what, sizeof what, sizeof next, c->arena) = next;
+    return *(uint32_t *)hash_table_add(&c->codes, what, sizeof what, sizeof next, c->arena) = next;
 }
 
 /* Of vector work the memory for temporaries is no part: with other memory its plan is the same, where its operand lies as here. */
@@ -189,10 +189,10 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
 const double *compile_layer_memory(struct compiler *c, const double *shares)
 {
     size_t n_bytes = c->graph->n_layers * sizeof *shares;
-    const double *known = shares ? memo_find(&c->layer_memories, shares, n_bytes) : NULL;
+    const double *known = shares ? hash_table_find(&c->layer_memories, shares, n_bytes) : NULL;
     if (known || !shares)
         return known;
-    return memcpy(memo_add(&c->layer_memories, shares, n_bytes, n_bytes, c->arena), shares, n_bytes);
+    return memcpy(hash_table_add(&c->layer_memories, shares, n_bytes, n_bytes, c->arena), shares, n_bytes);
 }
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
@@ -266,10 +266,10 @@ static const struct range_memo *ask(struct compiler *c, const struct layer_range
     struct range_key key = { .work = q.code ? N_VECTOR_WORKS : (uint64_t)q.work, .part = (uint64_t)q.part };
     char *end = mempcpy(key.ranges, ranges, n * sizeof *ranges);
     size_t n_bytes = (size_t)(end - (char *)&key);
-    const struct range_memo *known = memo_find(&c->sums, &key, n_bytes);
+    const struct range_memo *known = hash_table_find(&c->sums, &key, n_bytes);
     if (known)
         return known;
-    struct range_memo *m = memo_add(&c->sums, &key, n_bytes, sizeof *m, c->arena);
+    struct range_memo *m = hash_table_add(&c->sums, &key, n_bytes, sizeof *m, c->arena);
     *m = (struct range_memo){ .ranges = ranges, .n = n, .question = q };
     if (q.code)
         sum_code(m, c);

@@ -4,7 +4,7 @@
  */
 #ifndef COMPILE_H
 #define COMPILE_H
-#include "system-model/base/memo.h"
+#include "system-model/base/hash_table.h"
 #include "system-model/compiler/cycles.h"
 #include "system-model/graph/graph.h"
 #include "system-model/network/collective.h"
@@ -43,12 +43,12 @@ struct compiler {
     const struct chip *splits_of;               /* of another chip, or NULL: the topology's own are searched */
     const struct watch *watch;                  /* of who simulates, or NULL: told of operations that are planned anew */
     struct compiled **variants; size_t n_variants, cap_variants;
-    struct memo layer_memories;                 /* of shares by layer, one array for all that are equal */
-    struct memo collectives, flows, sums, codes;
+    struct hash_table layer_memories;                 /* of shares by layer, one array for all that are equal */
+    struct hash_table collectives, flows, sums, codes;
     struct collective_ways ways;
-    struct memo checkpoints;                    /* the schedule's: by layer, whether it is one, by their names */
-    struct memo stages, placements, memories, rooms, updates;  /* what follows from a stage's layers; from where all layers are */
-    struct memo splits;                         /* the timeline's: layers that were divided over stages by themselves */
+    struct hash_table checkpoints;                    /* the schedule's: by layer, whether it is one, by their names */
+    struct hash_table stages, placements, memories, rooms, updates;  /* what follows from a stage's layers; from where all layers are */
+    struct hash_table splits;                         /* the timeline's: layers that were divided over stages by themselves */
     const uint32_t *alike;                      /* of the graph, or NULL: each operation is planned by itself */
     const struct layer_cost *layers;            /* of the graph, without plans; or NULL: made when they are wanted */
     uint32_t *weights; uint32_t n_weights;      /* tensors that are */

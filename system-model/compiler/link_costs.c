@@ -11,7 +11,7 @@
 
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
 {
-    const struct collective_cost *known = memo_find(&c->collectives, q, sizeof *q);
+    const struct collective_cost *known = hash_table_find(&c->collectives, q, sizeof *q);
     if (known) {
         *out = *known;
         return true;
@@ -25,7 +25,7 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
     bool good = collective_run(out, c->topology, &req, &scratch, err);
     arena_free(&scratch);
     if (good)
-        *(struct collective_cost *)memo_add(&c->collectives, q, sizeof *q, sizeof *out, c->arena) = *out;
+        *(struct collective_cost *)hash_table_add(&c->collectives, q, sizeof *q, sizeof *out, c->arena) = *out;
     return good;
 }
 
@@ -64,13 +64,13 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
     memcpy(question, flows, n * sizeof *flows);
     question[n] = (struct flow){ .from = n_replicas, .to = width };
     size_t n_bytes = (n + 1) * sizeof *question;
-    const struct flows_cost *known = memo_find(&c->flows, question, n_bytes);
+    const struct flows_cost *known = hash_table_find(&c->flows, question, n_bytes);
     if (known) {
         *out = *known;
         return true;
     }
     if (!run_flows(out, flows, n, n_replicas, width, c->topology, err))
         return false;
-    *(struct flows_cost *)memo_add(&c->flows, question, n_bytes, sizeof *out, c->arena) = *out;
+    *(struct flows_cost *)hash_table_add(&c->flows, question, n_bytes, sizeof *out, c->arena) = *out;
     return true;
 }

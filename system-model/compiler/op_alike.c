@@ -51,16 +51,16 @@ static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, cons
 const uint32_t *ops_alike(const struct graph *g, struct arena *a)
 {
     struct arena scratch = {0};
-    struct memo forms = {0};
+    struct hash_table forms = {0};
     uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
     uint64_t form[MOST_FORM_WORDS];
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
         size_t n_bytes = op_form(form, g, op, alike);
-        const uint32_t *first = memo_find(&forms, form, n_bytes);
+        const uint32_t *first = hash_table_find(&forms, form, n_bytes);
         if (!first)
-            *(uint32_t *)memo_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
+            *(uint32_t *)hash_table_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
         alike[i] = first ? *first : i;
     }
     arena_free(&scratch);

@@ -104,7 +104,7 @@ static struct known_plan *plan_anew(const struct plan_key *key, uint64_t bound_b
 static const struct known_plan *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct plan_cache *c)
 {
     uint64_t bound_bytes = conv_bound_bytes(key->splits_of ? opt->splits_of : chip, opt);
-    struct known_plan **list = memo_find(&c->plans, key, sizeof *key);
+    struct known_plan **list = hash_table_find(&c->plans, key, sizeof *key);
     for (const struct known_plan *p = list ? *list : NULL; p; p = p->next)
         if (p->within.least_bytes <= bound_bytes && bound_bytes <= p->within.most_bytes) {
             c->hits++;
@@ -112,7 +112,7 @@ static const struct known_plan *cached(const struct plan_key *key, const struct 
         }
     struct known_plan *p = plan_anew(key, bound_bytes, chip, opt, c);
     c->misses++;
-    list = list ? list : memo_add(&c->plans, key, sizeof *key, sizeof *list, &c->arena);
+    list = list ? list : hash_table_add(&c->plans, key, sizeof *key, sizeof *list, &c->arena);
     p->next = *list;
     return *list = p;
 }

@@ -8,7 +8,7 @@
  */
 #ifndef OP_PLAN_H
 #define OP_PLAN_H
-#include "system-model/base/memo.h"
+#include "system-model/base/hash_table.h"
 #include "system-model/graph/graph.h"
 #include "system-model/machine/machine.h"
 
@@ -55,7 +55,7 @@ static inline uint64_t op_plan_cycles(const struct op_plan *p)
 }
 
 /* Memoises by shape, chip and options; may live longer than one simulation. */
-struct plan_cache { struct arena arena; struct memo plans; uint64_t hits, misses; };
+struct plan_cache { struct arena arena; struct hash_table plans; uint64_t hits, misses; };
 void plan_cache_free(struct plan_cache *c);
 
 /* Multiply-accumulates a tile's AMP can do in a cycle: what shares of peak are shares of. fp8 where the chip has it. */

@@ -179,8 +179,8 @@ uint32_t graph_append(struct graph *g, struct op op)
 /* Most operations have no attributes, or those of the layer before. */
 static const struct op_attributes *keep_attributes(struct graph *g, const struct op_attributes *at)
 {
-    struct op_attributes *kept = memo_find(&g->attributes, at, sizeof *at);
-    return kept ? kept : memcpy(memo_add(&g->attributes, at, sizeof *at, sizeof *at, g->arena), at, sizeof *at);
+    struct op_attributes *kept = hash_table_find(&g->attributes, at, sizeof *at);
+    return kept ? kept : memcpy(hash_table_add(&g->attributes, at, sizeof *at, sizeof *at, g->arena), at, sizeof *at);
 }
 
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,

@@ -8,7 +8,7 @@
  */
 #ifndef GRAPH_H
 #define GRAPH_H
-#include "system-model/base/memo.h"
+#include "system-model/base/hash_table.h"
 
 #define NO_ID UINT32_MAX
 enum { MAX_DIMS = 5, MAX_VIEW_DIMS = 8, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
@@ -151,7 +151,7 @@ struct graph {
     struct tensor *tensors; size_t n_tensors, cap_tensors;
     struct op *ops;         size_t n_ops, cap_ops;
     struct layer *layers;   size_t n_layers, cap_layers;
-    struct memo attributes;                 /* of operations, by their bytes */
+    struct hash_table attributes;                 /* of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
     uint32_t n_rough_ops;                   /* stand for what is not modelled: a pass over its result */
 };

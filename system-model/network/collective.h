@@ -4,7 +4,7 @@
  */
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H
-#include "system-model/base/memo.h"
+#include "system-model/base/hash_table.h"
 #include "system-model/network/topology.h"
 
 enum collective_kind { COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER,
@@ -20,7 +20,7 @@ extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
 struct rank_pattern { uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus; };
 
 /* Where ranks are and which way steps go, found once for all collectives on one topology. */
-struct collective_ways { struct memo layouts, steps[2]; struct link_loads numbers; struct arena *a; };
+struct collective_ways { struct hash_table layouts, steps[2]; struct link_loads numbers; struct arena *a; };
 struct collective_ways collective_ways_new(struct arena *a);
 
 /* n_groups collectives at the same time, each over n_ranks IPUs, sharing the links. bytes: per rank, the

@@ -132,7 +132,7 @@ static void keep_layout(struct layout *to, const struct layout *at, struct arena
 bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct collective_ways *ways,
                        struct arena *scratch, struct err *err)
 {
-    const struct layout *known = r->ranks ? NULL : memo_find(&ways->layouts, &r->pattern, sizeof r->pattern);
+    const struct layout *known = r->ranks ? NULL : hash_table_find(&ways->layouts, &r->pattern, sizeof r->pattern);
     if (known) {
         *at = *known;
         return true;
@@ -140,6 +140,6 @@ bool collective_layout(struct layout *at, const struct topology *t, const struct
     if (!check_ranks(t, r, err) || !find_layout(at, t, r, scratch, err))
         return false;
     if (!r->ranks)
-        keep_layout(memo_add(&ways->layouts, &r->pattern, sizeof r->pattern, sizeof *at, ways->a), at, ways->a);
+        keep_layout(hash_table_add(&ways->layouts, &r->pattern, sizeof r->pattern, sizeof *at, ways->a), at, ways->a);
     return true;
 }

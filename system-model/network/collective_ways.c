@@ -159,15 +159,15 @@ bool step_way_find(const struct step_way **out, struct collective_ways *ways, co
                    struct arena *scratch, struct err *err)
 {
     size_t n_bytes = e->n * sizeof *e->items;
-    struct memo *known = &ways->steps[e->link_by_link];
-    *out = memo_find(known, e->items, n_bytes);
+    struct hash_table *known = &ways->steps[e->link_by_link];
+    *out = hash_table_find(known, e->items, n_bytes);
     if (*out)
         return true;
     struct counted *c = ARENA_NEW(scratch, struct counted);
     *c = (struct counted){ .all = link_loads_new(scratch), .link_by_link = goes_link_by_link(t, e), .a = scratch };
     if (!count_flows(c, t, e, err))
         return false;
-    struct step_way *way = memo_add(known, e->items, n_bytes, sizeof *way, ways->a);
+    struct step_way *way = hash_table_add(known, e->items, n_bytes, sizeof *way, ways->a);
     keep_way(way, ways, t, c);
     *out = way;
     return true;

@@ -123,11 +123,11 @@ static void find_rooms(double *room_bytes, const struct plan *p)
 /* Remembered by the memory that they are the rooms of. */
 const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct arena *a)
 {
-    const double *known = p->placed ? memo_find(&c->rooms, &p->memory, sizeof p->memory) : NULL;
+    const double *known = p->placed ? hash_table_find(&c->rooms, &p->memory, sizeof p->memory) : NULL;
     if (known)
         return known;
     size_t n_bytes = p->graph->n_layers * sizeof *known;
-    double *rooms = p->placed ? memo_add(&c->rooms, &p->memory, sizeof p->memory, n_bytes, c->arena) : arena_alloc(a, n_bytes);
+    double *rooms = p->placed ? hash_table_add(&c->rooms, &p->memory, sizeof p->memory, n_bytes, c->arena) : arena_alloc(a, n_bytes);
     find_rooms(rooms, p);
     return rooms;
 }
@@ -214,11 +214,11 @@ static const struct tile_memory *recall_memory(const struct plan *p, struct comp
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, shard_replicas(p),
                                   o->framework.sharded_elements, o->framework.offloaded_elements, keeps_gradients(o) };
-    const struct tile_memory *known = p->placed ? memo_find(&c->memories, question, sizeof question) : NULL;
+    const struct tile_memory *known = p->placed ? hash_table_find(&c->memories, question, sizeof question) : NULL;
     if (known)
         return known;
     size_t n_bytes = o->ipus_per_replica * sizeof *known;
-    struct tile_memory *memory = p->placed ? memo_add(&c->memories, question, sizeof question, n_bytes, c->arena) : arena_alloc(a, n_bytes);
+    struct tile_memory *memory = p->placed ? hash_table_add(&c->memories, question, sizeof question, n_bytes, c->arena) : arena_alloc(a, n_bytes);
     count_memory(memory, p, c);
     return memory;
 }

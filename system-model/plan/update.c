@@ -35,7 +35,7 @@ uint32_t shard_replicas(const struct plan *p)
 
 /* What all programs of the same options share: the steps of tensors, by IPU, type and size, and the programs themselves, by where the
  * layers are. */
-struct update_memo { struct memo steps, programs; };
+struct update_memo { struct hash_table steps, programs; };
 
 struct builder {
     struct plan *p;
@@ -248,11 +248,11 @@ static bool add_steps(struct builder *b, const struct update_chain *chain)
 static bool fill_chain(struct builder *b, struct update_chain *chain)
 {
     const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements, chain->has_norms };
-    struct update_steps *steps = memo_find(&b->memo->steps, question, sizeof question);
+    struct update_steps *steps = hash_table_find(&b->memo->steps, question, sizeof question);
     if (!steps) {
         if (!add_steps(b, chain))
             return false;
-        steps = memo_add(&b->memo->steps, question, sizeof question, sizeof *steps, b->c->arena);
+        steps = hash_table_add(&b->memo->steps, question, sizeof question, sizeof *steps, b->c->arena);
         close_steps(steps, b, chain->ipu);
     }
     chain->steps = steps;
@@ -478,8 +478,8 @@ static struct update_memo *memo_of(struct compiler *c, const struct plan *p)
 {
     struct question q;
     fill_question(&q, p);
-    struct update_memo *known = memo_find(&c->updates, &q, sizeof q);
-    return known ? known : memo_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
+    struct update_memo *known = hash_table_find(&c->updates, &q, sizeof q);
+    return known ? known : hash_table_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
 }
 
 struct place { uint32_t ipu, first_layer, n_layers; };
@@ -528,11 +528,11 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     struct place places[MAX_STAGES];
     fill_places(places, p);
     b.memo = memo_of(c, p);
-    struct update_program *known = memo_find(&b.memo->programs, places, p->n_stages * sizeof *places);
+    struct update_program *known = hash_table_find(&b.memo->programs, places, p->n_stages * sizeof *places);
     if (!known) {
         if (!build_program(&b))
             return false;
-        known = memo_add(&b.memo->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
+        known = hash_table_add(&b.memo->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
         keep_program(known, &p->update, c->arena);
     }
     p->update = *known;

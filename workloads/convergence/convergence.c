@@ -11,7 +11,7 @@
  * take no effect but their margin.
  */
 #include "workloads/convergence/convergence.h"
-#include "system-model/base/memo.h"
+#include "system-model/base/hash_table.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -129,7 +129,7 @@ struct fit { bool found; double value, standard_error; };
 
 struct reference {
     const char *benchmark, *ruleset;
-    struct memo fits;                   /* by key, those that were asked for */
+    struct hash_table fits;                   /* by key, those that were asked for */
     struct benchmark_facts facts;
     struct rcp_table line, full;        /* pruned by mean; all records */
     struct rcp_table judged;            /* as the edition's checker has them */
@@ -205,9 +205,9 @@ static bool look_up(double *value, double *standard_error, const struct lookup *
 {
     struct reference *r = l->reference;
     size_t n = strlen(key);
-    struct fit *fit = memo_find(&r->fits, key, n);
+    struct fit *fit = hash_table_find(&r->fits, key, n);
     if (!fit) {
-        fit = memo_add(&r->fits, key, n, sizeof *fit, l->tables->a);
+        fit = hash_table_add(&r->fits, key, n, sizeof *fit, l->tables->a);
         fit->found = find_fit(&fit->value, &fit->standard_error, &l->tables->fits, r->benchmark, r->ruleset, key, NULL);
     }
     if (!fit->found)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hash_table.h - values found by key. A key is a run of bytes and is compared whole, so it must not hold undefined padding.
+ *
+ * A table begins as {0} and is used in one of two ways. With an arena, entries live as long as the arena and none is ever dropped. Without
+ * one, each entry is on the heap and has an arena of its own for what the value owns, so that it can be dropped alone.
+ */
+#ifndef HASH_TABLE_H
+#define HASH_TABLE_H
+#include "system-model/base/base.h"
+
+struct hash_entry {
+    void *value;                        /* zeroed memory inside the entry, or a pointer that the caller sets */
+    struct arena arena;                 /* heap entries: what the value owns */
+    uint32_t users;                     /* heap entries: while there are any, the entry is not dropped */
+    uint64_t hash;
+    size_t n_key_bytes, n_value_bytes;
+    struct hash_entry *next;            /* in the same bucket */
+    unsigned char *key;
+    _Alignas(16) unsigned char memory[];    /* the value, then the key */
+};
+struct hash_table { struct hash_entry **buckets; size_t n_buckets, n, n_bytes; };   /* n_bytes: of all entries, without their arenas */
+
+/* The value or the entry of a key, or NULL. */
+void *hash_table_find(const struct hash_table *t, const void *key, size_t n_key_bytes);
+struct hash_entry *hash_table_find_entry(const struct hash_table *t, const void *key, size_t n_key_bytes);
+
+/* Both add a key that the table does not have yet. n_value_bytes is the size of the zeroed value; with 0, entry->value begins as NULL. */
+void *hash_table_add(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, struct arena *a);
+struct hash_entry *hash_table_add_entry(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes);
+
+/* For tables on the heap. */
+void hash_table_drop(struct hash_table *t, struct hash_entry *x);
+/* Drops every entry without users. before_drop, which may be NULL, is called with each of them first. */
+void hash_table_drop_idle(struct hash_table *t, void (*before_drop)(struct hash_entry *x));
+size_t hash_table_bytes(const struct hash_table *t);    /* of all entries and their arenas */
+void hash_table_free(struct hash_table *t);
+
+#endif
