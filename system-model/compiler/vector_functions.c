@@ -41,6 +41,8 @@ static const struct function_row { uint32_t n, n_backward; enum map_op forward[4
     [FUNCTION_EQUAL]        = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
     [FUNCTION_GREATER]      = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
     [FUNCTION_LESS]         = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_GREATER_EQUAL] = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_LESS_EQUAL]   = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
     [FUNCTION_AND]          = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
     [FUNCTION_OR]           = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
 };

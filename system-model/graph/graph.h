@@ -80,14 +80,15 @@ enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER
 
 enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
 
-/* Of OP_MAP: x to f(x); low and high are its constants. Of OP_COMBINE, from the second line: f(a, b). */
+/* What OP_MAP computes of each element, with low and high as constants, and from FUNCTION_SUBTRACT on what OP_COMBINE computes of two.
+ * Row order of op_functions.c (names, values) and of compiler/vector_functions.c (passes). */
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
     FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,
     FUNCTION_SIN, FUNCTION_COS, FUNCTION_FLOOR, FUNCTION_CEIL, FUNCTION_ROUND, FUNCTION_SIGN,
     FUNCTION_IS_NAN, FUNCTION_IS_INF,
     FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM,
-    FUNCTION_EQUAL, FUNCTION_GREATER, FUNCTION_LESS, FUNCTION_AND, FUNCTION_OR,
+    FUNCTION_EQUAL, FUNCTION_GREATER, FUNCTION_LESS, FUNCTION_GREATER_EQUAL, FUNCTION_LESS_EQUAL, FUNCTION_AND, FUNCTION_OR,
     N_OP_FUNCTIONS
 };
 
@@ -177,6 +178,14 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
  * are those it needs kept. */
 void graph_add_backward(struct graph *g);
 uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
+
+/* ---- op_functions.c: values of single elements, for folding and for execution ------- */
+
+const char *op_function_name(enum op_function f);
+bool op_function_is_of_two(enum op_function f);
+/* OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish); OP_ADD, OP_MUL and OP_COMBINE. */
+double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x);
+double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b);
 
 /* ---- asking ------------------------------------------------------------------------- */
 

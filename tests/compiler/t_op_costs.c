@@ -171,11 +171,11 @@ static void print_works(FILE *f, const struct target *t)
 static void print_functions(FILE *f, const struct target *targets, struct plan_cache *cache)
 {
     for (int k = 0; k < N_OP_FUNCTIONS; k++) {
-        bool pair = k >= FUNCTION_SUBTRACT;
+        bool pair = op_function_is_of_two((enum op_function)k);
         struct op_case c = { .kind = pair ? OP_COMBINE : OP_MAP, .type = TYPE_FP16, .x = { 5, 9, 25 }, .at = { .function = (enum op_function)k, .low = 0.5 } };
         if (pair)
-            c.more[0] = (struct operand){ 'x', { 5, k % 2 ? 9 : 1, 25 } };
-        fprintf(f, "function %d: ", k);
+            c.more[0] = (struct operand){ 'x', { 5, (k - FUNCTION_SUBTRACT) % 2 ? 1 : 9, 25 } };
+        fprintf(f, "function %s: ", op_function_name((enum op_function)k));
         print_case(f, &c, targets, 1, cache);
     }
 }

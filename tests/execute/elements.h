@@ -4,20 +4,9 @@
 #define EXECUTE_ELEMENTS_H
 #include "tests/execute/operands.h"
 
-static inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static inline double gelu(double x) { return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
-
-static inline double activation(enum op_kind kind, double x)
-{
-    switch (kind) {
-    case OP_RELU: return x > 0 ? x : 0;
-    case OP_GELU: return gelu(x);
-    case OP_TANH: return tanh(x);
-    case OP_SIGMOID: return sigmoid(x);
-    case OP_SWISH: return x * sigmoid(x);
-    default: assert(false); return 0;
-    }
-}
+static const struct op_attributes no_attributes;
+static inline double activation(enum op_kind kind, double x) { return op_value_of_one(kind, &no_attributes, x); }
+static inline double sigmoid(double x) { return activation(OP_SIGMOID, x); }
 
 /* By the tensor that is kept: the output of relu, tanh and sigmoid, the input of gelu and swish. */
 static inline double slope(enum op_kind kind, double kept)
@@ -26,7 +15,7 @@ static inline double slope(enum op_kind kind, double kept)
     case OP_RELU: return kept > 0;
     case OP_TANH: return 1 - kept * kept;
     case OP_SIGMOID: return kept * (1 - kept);
-    case OP_GELU: return (gelu(kept + 1e-6) - gelu(kept - 1e-6)) / 2e-6;
+    case OP_GELU: return (activation(kind, kept + 1e-6) - activation(kind, kept - 1e-6)) / 2e-6;
     case OP_SWISH: return sigmoid(kept) * (1 + kept * (1 - sigmoid(kept)));
     default: assert(false); return 0;
     }
@@ -61,8 +50,8 @@ static inline void run_pair(const struct run *r)
     if (summed)
         return;
     for (uint64_t i = 0; i < n_out(r); i++) {
-        double a = in(r, 0)[i], b = in(r, 1)[seen_at(i, tensor_in(r, 0), tensor_in(r, 1))];
-        out(r, 0)[i] = r->op->kind == OP_ADD ? a + b : a * b;
+        double b = in(r, 1)[seen_at(i, tensor_in(r, 0), tensor_in(r, 1))];
+        out(r, 0)[i] = op_value_of_two(r->op->kind, r->op->at, in(r, 0)[i], b);
     }
 }
 
@@ -79,53 +68,8 @@ static inline void run_mul_backward(const struct run *r)
                 out(r, k)[seen_at(i, y, b)] += in(r, 0)[i] * in(r, 1)[i];
 }
 
-static inline double unary(const struct op_attributes *at, double x)
-{
-    switch (at->function) {
-    case FUNCTION_EXP: return exp(x);
-    case FUNCTION_LOG: return log(x);
-    case FUNCTION_SQRT: return sqrt(x);
-    case FUNCTION_ABS: return fabs(x);
-    case FUNCTION_NEGATE: return -x;
-    case FUNCTION_RECIPROCAL: return 1 / x;
-    case FUNCTION_SQUARE: return x * x;
-    case FUNCTION_ERF: return erf(x);
-    case FUNCTION_LEAKY_RELU: return x > 0 ? x : at->low * x;
-    case FUNCTION_ELU: return x > 0 ? x : at->low * (exp(x) - 1);
-    case FUNCTION_HARD_SIGMOID: return fmax(0, fmin(1, at->low * x + at->high));
-    case FUNCTION_HARD_SWISH: return x * fmax(0, fmin(1, x / 6 + 0.5));
-    case FUNCTION_SOFTPLUS: return log(1 + exp(x));
-    case FUNCTION_CLIP: return fmax(at->low, fmin(at->high, x));
-    case FUNCTION_ADD: return x + at->low;
-    case FUNCTION_SIN: return sin(x);
-    case FUNCTION_COS: return cos(x);
-    case FUNCTION_FLOOR: return floor(x);
-    case FUNCTION_CEIL: return ceil(x);
-    case FUNCTION_ROUND: return nearbyint(x);
-    case FUNCTION_SIGN: return (x > 0) - (x < 0);
-    case FUNCTION_IS_NAN: return isnan(x);
-    case FUNCTION_IS_INF: return isinf(x) != 0;
-    default: assert(false); return 0;
-    }
-}
-
-static inline double binary(const struct op_attributes *at, double a, double b)
-{
-    double x = at->inverted ? b : a, y = at->inverted ? a : b;
-    switch (at->function) {
-    case FUNCTION_SUBTRACT: return x - y;
-    case FUNCTION_DIVIDE: return x / y;
-    case FUNCTION_POWER: return pow(x, y);
-    case FUNCTION_MAXIMUM: return fmax(x, y);
-    case FUNCTION_MINIMUM: return fmin(x, y);
-    case FUNCTION_EQUAL: return x == y;
-    case FUNCTION_GREATER: return x > y;
-    case FUNCTION_LESS: return x < y;
-    case FUNCTION_AND: return x != 0 && y != 0;
-    case FUNCTION_OR: return x != 0 || y != 0;
-    default: assert(false); return 0;
-    }
-}
+static inline double unary(const struct op_attributes *at, double x) { return op_value_of_one(OP_MAP, at, x); }
+static inline double binary(const struct op_attributes *at, double a, double b) { return op_value_of_two(OP_COMBINE, at, a, b); }
 
 /* Backward passes differentiate by differences: [gradient, x] and [gradient, a, b]. */
 static inline void run_map(const struct run *r)
