@@ -46,7 +46,7 @@ int command_check(const struct options *o, struct session *s, struct err *err)
         print_json(stdout, check_json(&c));
     else if (o->format == FORMAT_CSV)
         check_write_csv(stdout, &c);
-    else if (!print_judgements(o->format, &judged))
+    else if (!judgements_write(stdout, o->format, &judged))
         check_print_text(stdout, &c, &s->arena);
     tell_expected(&judged);
     return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

@@ -159,7 +159,7 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     if (!margin_of(&margin, o, err) || !gate_of(&g, tables, base, run, margin, s, err))
         return EXIT_BAD_INPUT;
     gate_judgements(&judged, &g, &s->arena);
-    if (o->format != FORMAT_JSON && !print_judgements(o->format, &judged))
+    if (o->format != FORMAT_JSON && !judgements_write(stdout, o->format, &judged))
         print_gates(&g, tables, &s->arena);
     if ((o->format == FORMAT_JSON || (o->all && o->format == FORMAT_TEXT)) && !print_cells(o, &tables[0], &tables[1], s, err))
         return EXIT_BAD_INPUT;

@@ -7,13 +7,9 @@
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 #include "system-model/base/version.h"
+#include "system-model/output/output.h"
 
 /* ---- options.c: every option of every command, described once --------------------------- */
-
-enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_MARKDOWN, FORMAT_ANNOTATIONS, FORMAT_DOT,
-                     N_OUTPUT_FORMATS };
-extern const char *const format_names[N_OUTPUT_FORMATS];
-#define FORMAT_BIT(format) (1u << (format))
 
 struct options {
     const char *root;                   /* the folder that holds system-model/specs and the rest; NULL: found */
@@ -126,8 +122,6 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 struct json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row);
 void write_sheet_header(FILE *f);
 void write_sheet_row(FILE *f, const struct sheet *sheet, const struct sheet_row *row);
-/* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */
-void print_json(FILE *f, struct json_t *json);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, those within doubled; plot.c */
 /* Runs a script with these settings in a folder. What it draws becomes the picture, whole or not at all. */
 bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);

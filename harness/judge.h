@@ -12,8 +12,5 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
 
 /* Marks the failures that --expect lists. */
 bool expect_failures(struct judgements *set, const struct options *o, struct session *s, struct err *err);
-/* Prints in a CI system's format; false when another is asked for, and nothing is printed. */
-bool print_judgements(enum output_format format, const struct judgements *set);
-#define JUDGING_FORMATS (FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT) | FORMAT_BIT(FORMAT_MARKDOWN) | FORMAT_BIT(FORMAT_ANNOTATIONS))
 
 #endif

@@ -48,7 +48,7 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
     ledger_compare(&faults, &ledger, &figures, &s->arena);
     struct judgements judged;
     judge(&judged, &faults, &figures, ledger.path, &s->arena);
-    if (print_judgements(o->format, &judged))
+    if (judgements_write(stdout, o->format, &judged))
         return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
     if (o->format == FORMAT_CSV)
         for (size_t i = 0; i < faults.n; i++)

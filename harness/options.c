@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "markdown", "annotations", "dot" };
-
 enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 
 static const struct option_row {

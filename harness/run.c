@@ -266,7 +266,7 @@ static void print_results(enum output_format format, bool all, struct run_state 
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(stderr, "podbench: the drawn runs are printed as text and json; %s has the recipe's row alone\n", format_names[format]);
     judge_fits(&judged, state, a);
-    if (print_judgements(format, &judged)) {
+    if (judgements_write(stdout, format, &judged)) {
         state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
         return;
     }

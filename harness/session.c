@@ -208,10 +208,3 @@ bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)
     return list_folder(ids, n, s->paths.recipes_dir, ".ini", &s->arena, err)
         && (*n || fail(err, "%s: holds no recipe; want files that end in .ini", s->paths.recipes_dir));
 }
-
-void print_json(FILE *f, json_t *json)
-{
-    json_dumpf(json, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    fputc('\n', f);
-    json_decref(json);
-}

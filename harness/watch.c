@@ -123,7 +123,7 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
     judge_changes(&judged, &w, changes, n, &s->arena);
     if (o->format == FORMAT_JSON)
         print_json(stdout, watch_json(&w, changes, n));
-    else if (!print_judgements(o->format, &judged))
+    else if (!judgements_write(stdout, o->format, &judged))
         print_text(&w, changes, n, !judgements_pass(&judged), &s->arena);
     return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

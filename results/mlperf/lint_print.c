@@ -7,7 +7,7 @@
  */
 #include "results/mlperf/lint_print.h"
 
-#include "system-model/output/judgement.h"
+#include "system-model/output/output.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,10 +336,8 @@ static void line_case(struct lint *l, bool passed, const char *path, const char 
     }
     struct judgement found = { .name = arena_printf(a, "%s: %s", path, check), .message = *detail ? detail : "fails", .file = path, .line = 1,
                                .judged = passed ? JUDGED_PASS : JUDGED_FAIL };
-    if (l->format == LINT_ANNOTATIONS)
-        judgement_print_annotation(l->out, &found);
-    else if (!passed)
-        judgement_print_row(l->out, &found);
+    struct judgement_stream stream = { .f = l->out, .format = l->format == LINT_ANNOTATIONS ? FORMAT_ANNOTATIONS : FORMAT_MARKDOWN };
+    judgement_stream_add(&stream, &(struct judgements){ .items = &found, .n = 1 });
 }
 
 static void line_folder(struct lint *l, const struct folder *f, struct arena *a)

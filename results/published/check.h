@@ -7,7 +7,7 @@
  */
 #ifndef RESULTS_CHECK_H
 #define RESULTS_CHECK_H
-#include "system-model/output/judgement.h"
+#include "system-model/output/output.h"
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 

@@ -10,7 +10,7 @@
  */
 #ifndef GATE_H
 #define GATE_H
-#include "system-model/output/judgement.h"
+#include "system-model/output/output.h"
 
 struct gate_tables { struct csv_table rows, check; };   /* of one run: rows.csv and check.csv */
 

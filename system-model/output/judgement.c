@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judgement.c - a list of judgements, and the failures that are expected of it.
+ * judgement.c - judgements for CI systems, and the failures that are expected.
+ *
+ * TAP version 13 has a plan, results, and the directives SKIP and TODO (an expected failure). JUnit: the elements and attributes that both
+ * the Ant schema and Jenkins accept. No clock is read: the timestamp is SOURCE_DATE_EPOCH, as in reproducible builds.
  */
-#include "system-model/output/judgement.h"
+#include "system-model/output/output.h"
+#include <ctype.h>
 #include <fnmatch.h>
+#include <inttypes.h>
+#include <time.h>
 
 void judgements_add(struct judgements *set, struct judgement item, struct arena *a)
 {
@@ -56,4 +62,217 @@ bool judgements_expect(struct judgements *set, const char *path, struct arena *a
             return fail(err, "%s:%u: id: nothing that was judged is named '%.80s'; take the line out", path, t.rows[i].line, c[id]);
     }
     return true;
+}
+
+static const char *message_of(const struct judgement *j)
+{
+    return j->message ? j->message : "";
+}
+
+/* ---- TAP ------------------------------------------------------------------------------------------ */
+
+/* Keeps the text on one line, without the # that would begin a directive. */
+static void write_tap_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) || *text == '#' ? ' ' : *text, f);
+}
+
+static void write_tap(FILE *f, const struct judgement *j, size_t number)
+{
+    bool failed = j->judged == JUDGED_FAIL || j->judged == JUDGED_EXPECTED;
+    fprintf(f, "%s %zu - ", failed ? "not ok" : "ok", number);
+    write_tap_text(f, j->name);
+    fputs(*message_of(j) ? ": " : "", f);
+    write_tap_text(f, message_of(j));
+    if (j->judged == JUDGED_SKIP)
+        fputs(" # SKIP not judged", f);
+    if (j->reason) {
+        fputs(" # TODO ", f);
+        write_tap_text(f, j->reason);
+    }
+    fputc('\n', f);
+}
+
+/* ---- JUnit ---------------------------------------------------------------------------------------- */
+
+static void write_attribute(FILE *f, const char *name, const char *text)
+{
+    fprintf(f, " %s=\"", name);
+    write_xml_text(f, text);
+    fputc('"', f);
+}
+
+static void write_timestamp(FILE *f)
+{
+    uint64_t seconds;
+    char out[32];
+    struct tm tm;
+    source_date(&seconds, 0, NULL);
+    time_t t = (time_t)seconds;
+    strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%S", gmtime_r(&t, &tm));
+    write_attribute(f, "timestamp", out);
+}
+
+static void write_case(FILE *f, const struct judgement *j)
+{
+    fprintf(f, "  <testcase");
+    write_attribute(f, "classname", j->group && *j->group ? j->group : "podbench");
+    write_attribute(f, "name", j->name);
+    fprintf(f, " time=\"0\"");
+    if (j->judged == JUDGED_PASS || j->judged == JUDGED_UNEXPECTED_PASS) {
+        fprintf(f, "/>\n");
+        return;
+    }
+    fprintf(f, j->judged == JUDGED_FAIL ? "><failure type=\"podbench\"" : "><skipped");
+    write_attribute(f, "message", j->reason ? j->reason : message_of(j));
+    fprintf(f, ">");
+    write_xml_text(f, message_of(j));
+    fprintf(f, j->judged == JUDGED_FAIL ? "</failure></testcase>\n" : "</skipped></testcase>\n");
+}
+
+static void write_suite(FILE *f, const struct judgements *set)
+{
+    size_t skipped = judgements_count(set, JUDGED_SKIP) + judgements_count(set, JUDGED_EXPECTED);
+    fprintf(f, "<testsuite");
+    write_attribute(f, "name", set->suite);
+    fprintf(f, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\" hostname=\"localhost\"", set->n,
+            judgements_count(set, JUDGED_FAIL), skipped);
+    write_timestamp(f);
+    fprintf(f, ">\n  <properties/>\n");
+    for (size_t i = 0; i < set->n; i++)
+        write_case(f, &set->items[i]);
+    fprintf(f, "  <system-out/>\n  <system-err/>\n</testsuite>\n");
+}
+
+/* ---- Markdown --------------------------------------------------------------------------------------- */
+
+static void write_markdown_row(FILE *f, const struct judgement *j)
+{
+    fputs("| ", f);
+    write_markdown_text(f, j->name);
+    fputs(" | ", f);
+    write_markdown_text(f, message_of(j));
+    fputs(j->reason ? "; " : "", f);
+    write_markdown_text(f, j->reason ? j->reason : "");
+    fputs(" |\n", f);
+}
+
+static void write_markdown_table(FILE *f, const struct judgements *set, enum judged judged, const char *title)
+{
+    enum { MOST = 50 };                 /* a comment has to be read; the rest is counted */
+    size_t n = judgements_count(set, judged), shown = 0;
+    if (!n)
+        return;
+    fprintf(f, "\n**%s: %zu**\n\n| what | found |\n|---|---|\n", title, n);
+    for (size_t i = 0; i < set->n && shown < MOST; i++)
+        if (set->items[i].judged == judged) {
+            shown++;
+            write_markdown_row(f, &set->items[i]);
+        }
+    if (n > shown)
+        fprintf(f, "\nand %zu more\n", n - shown);
+}
+
+static void write_markdown_summary(FILE *f, const struct judgements *set)
+{
+    size_t skipped = judgements_count(set, JUDGED_SKIP);
+    fprintf(f, "### %s: %s\n\n%zu judged, %zu passed, %zu failed, %zu failed as expected", set->suite,
+            judgements_pass(set) ? "passed" : "FAILED", set->n - skipped,
+            judgements_count(set, JUDGED_PASS) + judgements_count(set, JUDGED_UNEXPECTED_PASS), judgements_count(set, JUDGED_FAIL),
+            judgements_count(set, JUDGED_EXPECTED));
+    fprintf(f, skipped ? "; %zu not judged\n" : "\n", skipped);
+    write_markdown_table(f, set, JUDGED_FAIL, "Failed");
+    write_markdown_table(f, set, JUDGED_UNEXPECTED_PASS, "Passed, though expected to fail: take it off the list");
+    write_markdown_table(f, set, JUDGED_EXPECTED, "Failed as expected");
+}
+
+/* ---- annotations -------------------------------------------------------------------------------------- */
+
+static void write_annotation_text(FILE *f, const char *text, bool is_property)
+{
+    for (; *text; text++)
+        if (*text == '%' || *text == '\n' || *text == '\r' || (is_property && (*text == ':' || *text == ',')))
+            fprintf(f, "%%%02X", (unsigned)(unsigned char)*text);
+        else
+            fputc(*text, f);
+}
+
+/* ::error file=F,line=N,title=T::message; nothing for a pass or a skip. */
+static void write_annotation(FILE *f, const struct judgement *j)
+{
+    static const char *const kinds[N_JUDGED] = { [JUDGED_FAIL] = "error", [JUDGED_EXPECTED] = "notice",
+                                                 [JUDGED_UNEXPECTED_PASS] = "warning" };
+    if (!kinds[j->judged])
+        return;
+    fprintf(f, "::%s ", kinds[j->judged]);
+    if (j->file) {
+        fputs("file=", f);
+        write_annotation_text(f, j->file, true);
+        fprintf(f, ",line=%" PRIu32 ",", j->line ? j->line : 1);
+    }
+    fputs("title=", f);
+    write_annotation_text(f, j->name, true);
+    fputs("::", f);
+    write_annotation_text(f, message_of(j), false);
+    if (j->reason)
+        fputs(j->judged == JUDGED_EXPECTED ? "; expected: " : "; was expected to fail: ", f);
+    write_annotation_text(f, j->reason ? j->reason : "", false);
+    fputc('\n', f);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------- */
+
+static const char xml_head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
+bool judgements_write(FILE *f, enum output_format format, const struct judgements *set)
+{
+    if (!(FORMAT_BIT(format) & JUDGING_FORMATS))
+        return false;
+    if (format == FORMAT_MARKDOWN) {
+        write_markdown_summary(f, set);
+        return true;
+    }
+    struct judgement_stream s = { .f = f, .format = format };
+    if (format == FORMAT_TAP)
+        fprintf(f, "1..%zu\n", set->n);
+    if (format == FORMAT_JUNIT)
+        fputs(xml_head, f);
+    judgement_stream_add(&s, set);
+    return true;
+}
+
+void judgement_stream_begin(struct judgement_stream *s, const char *title)
+{
+    if (s->format == FORMAT_MARKDOWN)
+        fputs("| what fails | why |\n|---|---|\n", s->f);
+    if (s->format != FORMAT_JUNIT)
+        return;
+    fprintf(s->f, "%s<testsuites", xml_head);
+    write_attribute(s->f, "name", title);
+    fputs(">\n", s->f);
+}
+
+void judgement_stream_add(struct judgement_stream *s, const struct judgements *set)
+{
+    if (s->format == FORMAT_JUNIT)
+        write_suite(s->f, set);
+    for (size_t i = 0; i < set->n && s->format != FORMAT_JUNIT; i++) {
+        const struct judgement *j = &set->items[i];
+        s->n++;
+        if (s->format == FORMAT_TAP)
+            write_tap(s->f, j, s->n);
+        else if (s->format == FORMAT_ANNOTATIONS)
+            write_annotation(s->f, j);
+        else if (j->judged == JUDGED_FAIL)
+            write_markdown_row(s->f, j);
+    }
+}
+
+void judgement_stream_end(struct judgement_stream *s)
+{
+    if (s->format == FORMAT_TAP)
+        fprintf(s->f, "1..%zu\n", s->n);
+    if (s->format == FORMAT_JUNIT)
+        fputs("</testsuites>\n", s->f);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_judgement.c - judgements as CI systems read them, to the byte; expected failures. */
 #include "tests/check.h"
-#include "system-model/output/judgement.h"
+#include "system-model/output/output.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,10 +37,10 @@ static void every_format_to_the_byte(void **state)
     char *tap, *junit, *markdown, *annotations;
     (void)state;
     setenv("SOURCE_DATE_EPOCH", "86400", 1);
-    PRINTED(tap, judgements_print_tap(f, &set));
-    PRINTED(junit, judgements_print_junit(f, &set));
-    PRINTED(markdown, judgements_print_markdown(f, &set));
-    PRINTED(annotations, judgements_print_annotations(f, &set));
+    PRINTED(tap, judgements_write(f, FORMAT_TAP, &set));
+    PRINTED(junit, judgements_write(f, FORMAT_JUNIT, &set));
+    PRINTED(markdown, judgements_write(f, FORMAT_MARKDOWN, &set));
+    PRINTED(annotations, judgements_write(f, FORMAT_ANNOTATIONS, &set));
     assert_string_equal(tap, "1..3\nok 1 - one: error +1 %\nnot ok 2 - two|x: a < b   c\nok 3 - three: no recipe # SKIP not judged\n");
     assert_string_equal(junit, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"s\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\" "
         "time=\"0\" hostname=\"localhost\" timestamp=\"1970-01-02T00:00:00\">\n  <properties/>\n"
@@ -49,7 +49,7 @@ static void every_format_to_the_byte(void **state)
         "  <testcase classname=\"r3\" name=\"three\" time=\"0\"><skipped message=\"no recipe\">no recipe</skipped></testcase>\n"
         "  <system-out/>\n  <system-err/>\n</testsuite>\n");
     assert_string_equal(markdown, "### s: FAILED\n\n2 judged, 1 passed, 1 failed, 0 failed as expected; 1 not judged\n\n**Failed: 1**\n\n"
-        "| what | found |\n|---|---|\n| two\\|x | a < b # c |\n");
+        "| what | found |\n|---|---|\n| two\\|x | a &lt; b # c |\n");
     assert_string_equal(annotations, "::error file=a%2Cb.csv,line=3,title=two|x::a < b # c\n");
     free(tap);
     free(junit);
@@ -66,10 +66,10 @@ static void control_characters_are_blanks(void **state)
     char *tap, *markdown, *annotations;
     (void)state;
     judgements_add(&set, (struct judgement){ .name = "one\t", .message = "a\nb\177c ~\037d", .judged = JUDGED_FAIL }, &a);
-    PRINTED(tap, judgements_print_tap(f, &set));
-    PRINTED(markdown, judgements_print_markdown(f, &set));
+    PRINTED(tap, judgements_write(f, FORMAT_TAP, &set));
+    PRINTED(markdown, judgements_write(f, FORMAT_MARKDOWN, &set));
     set.items[0].name = "a:b,c\r", set.items[0].message = "d:e,f%\r\n";
-    PRINTED(annotations, judgements_print_annotations(f, &set));
+    PRINTED(annotations, judgements_write(f, FORMAT_ANNOTATIONS, &set));
     assert_string_equal(annotations, "::error title=a%3Ab%2Cc%0D::d:e,f%25%0D%0A\n");
     assert_string_equal(tap, "1..1\nnot ok 1 - one : a b c ~ d\n");
     assert_non_null(strstr(markdown, "\n| one  | a b c ~ d |\n"));
@@ -91,7 +91,7 @@ static void long_tables_are_cut(void **state)
         judgements_add(&set, given[0], &a);
         for (size_t i = 0; i < 50 + more; i++)
             judgements_add(&set, (struct judgement){ .name = arena_printf(&a, "%zu", i), .message = "m", .judged = JUDGED_FAIL }, &a);
-        PRINTED(text, judgements_print_markdown(f, &set));
+        PRINTED(text, judgements_write(f, FORMAT_MARKDOWN, &set));
         const char *end = strstr(text, "| 48 | m |\n");
         assert_string_equal(end, ends[more]);
         free(text);
@@ -108,10 +108,10 @@ static void what_is_not_known_is_left_out(void **state)
     (void)state;
     judgements_add(&set, (struct judgement){ .name = "one", .file = "f.csv", .judged = JUDGED_FAIL }, &a);
     judgements_add(&set, (struct judgement){ .name = "two", .group = "", .file = "f.csv", .line = 7, .judged = JUDGED_FAIL }, &a);
-    PRINTED(text, (judgements_print_annotations(f, &set), judgements_print_tap(f, &set)));
-    assert_string_equal(text, "::error file=f.csv,line=1,title=one::\n::error file=f.csv,line=7,title=two::\n1..2\nnot ok 1 - one: \nnot ok 2 - two: \n");
+    PRINTED(text, (judgements_write(f, FORMAT_ANNOTATIONS, &set), judgements_write(f, FORMAT_TAP, &set)));
+    assert_string_equal(text, "::error file=f.csv,line=1,title=one::\n::error file=f.csv,line=7,title=two::\n1..2\nnot ok 1 - one\nnot ok 2 - two\n");
     free(text);
-    PRINTED(text, judgements_print_junit(f, &set));
+    PRINTED(text, judgements_write(f, FORMAT_JUNIT, &set));
     assert_non_null(strstr(text, "<testcase classname=\"podbench\" name=\"one\" time=\"0\"><failure type=\"podbench\" message=\"\"></failure></testcase>"));
     assert_non_null(strstr(text, "<testcase classname=\"podbench\" name=\"two\" time=\"0\">"));
     free(text);
@@ -129,13 +129,13 @@ static void expected_failures_do_not_fail_and_unexpected_passes_are_told(void **
     assert_true(judgements_expect(&set, expect_table("id,reason\ntwo*,the fan is broken\none,was slow\n"), &a, &err));
     assert_true(judgements_pass(&set));
     assert_int_equal(judgements_count(&set, JUDGED_UNEXPECTED_PASS), 1);
-    PRINTED(tap, judgements_print_tap(f, &set));
-    PRINTED(junit, judgements_print_junit(f, &set));
-    PRINTED(annotations, judgements_print_annotations(f, &set));
-    PRINTED(markdown, judgements_print_markdown(f, &set));
+    PRINTED(tap, judgements_write(f, FORMAT_TAP, &set));
+    PRINTED(junit, judgements_write(f, FORMAT_JUNIT, &set));
+    PRINTED(annotations, judgements_write(f, FORMAT_ANNOTATIONS, &set));
+    PRINTED(markdown, judgements_write(f, FORMAT_MARKDOWN, &set));
     assert_string_equal(markdown, "### s: passed\n\n2 judged, 1 passed, 0 failed, 1 failed as expected; 1 not judged\n\n"
         "**Passed, though expected to fail: take it off the list: 1**\n\n| what | found |\n|---|---|\n| one | error +1 %; was slow |\n\n"
-        "**Failed as expected: 1**\n\n| what | found |\n|---|---|\n| two\\|x | a < b # c; the fan is broken |\n");
+        "**Failed as expected: 1**\n\n| what | found |\n|---|---|\n| two\\|x | a &lt; b # c; the fan is broken |\n");
     free(markdown);
     assert_non_null(strstr(junit, " tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"2\" "));
     free(junit);

@@ -525,7 +525,7 @@ static void every_format(void **state)
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     check_judgements(&judged, &w.check, &w.a);
     json_t *json = check_json(&w.check);
-    PRINTED(text, (check_print_text(f, &w.check, &w.a), check_print_memory(f, &w.check, &w.a), judgements_print_tap(f, &judged), check_write_csv(f, &w.check),
+    PRINTED(text, (check_print_text(f, &w.check, &w.a), check_print_memory(f, &w.check, &w.a), judgements_write(f, FORMAT_TAP, &judged), check_write_csv(f, &w.check),
                    json_dumpf(json, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10))));
     assert_golden(text, "tests/golden/check_formats.txt", &w.a);
     json_decref(json);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * document.c - several tables and lines of text, written in order.
+ */
+#include "system-model/output/output.h"
+#include <jansson.h>
+#include <stdarg.h>
+
+/* One of a line, a table and a JSON member. */
+struct document_part { const char *line, *name; struct table *table; json_t *member; unsigned formats; };
+
+#define DATA_FORMATS (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON) | FORMAT_BIT(FORMAT_MARKDOWN))
+#define PROSE_FORMATS (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_MARKDOWN))
+
+static void add_part(struct document *d, struct document_part part)
+{
+    d->parts = arena_grow(d->arena, d->parts, d->n, &d->cap, sizeof *d->parts);
+    d->parts[d->n++] = part;
+}
+
+static void add_line(struct document *d, unsigned formats, const char *format, va_list args)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = text_stream(&text, &n);
+    vfprintf(f, format, args);
+    fclose(f);
+    add_part(d, (struct document_part){ .line = arena_strdup(d->arena, text), .formats = formats });
+    free(text);
+}
+
+void document_line(struct document *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(d, PROSE_FORMATS, format, args);
+    va_end(args);
+}
+
+void document_line_for(struct document *d, unsigned formats, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(d, formats, format, args);
+    va_end(args);
+}
+
+struct table *document_table(struct document *d, struct table t)
+{
+    struct table *copy = ARENA_NEW(d->arena, struct table);
+    *copy = t;
+    add_part(d, (struct document_part){ .table = copy, .name = t.name, .formats = t.formats ? t.formats : DATA_FORMATS });
+    return copy;
+}
+
+void document_member(struct document *d, const char *name, json_t *value)
+{
+    add_part(d, (struct document_part){ .member = value, .name = name, .formats = FORMAT_BIT(FORMAT_JSON) });
+}
+
+static json_t *part_json(const struct document_part *p)
+{
+    if (p->member)
+        return p->member;
+    return p->table->is_object ? table_row_json(p->table, p->table->rows) : table_json(p->table);
+}
+
+static json_t *document_json(const struct document *d)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < d->n; i++) {
+        const struct document_part *p = &d->parts[i];
+        if (!(p->formats & FORMAT_BIT(FORMAT_JSON)))
+            continue;
+        json_t *json = part_json(p);
+        if (p->name) {
+            json_object_set_new(object, p->name, json);
+        } else if (json_is_array(json)) {
+            json_decref(object);
+            return json;
+        } else {
+            json_object_update(object, json);
+            json_decref(json);
+        }
+    }
+    return object;
+}
+
+static void drop_json(struct document *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        json_decref(d->parts[i].member);
+        if (d->parts[i].table)
+            table_drop_json(d->parts[i].table);
+    }
+}
+
+static void write_parts(FILE *f, enum output_format format, const struct document *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        const struct document_part *p = &d->parts[i];
+        if (!(p->formats & FORMAT_BIT(format)))
+            continue;
+        if (p->line)
+            fprintf(f, "%s\n", p->line);
+        else
+            table_write(f, format, p->table);
+    }
+}
+
+void document_write(FILE *f, enum output_format format, struct document *d)
+{
+    if (format == FORMAT_JSON) {
+        print_json(f, document_json(d));
+        return;
+    }
+    if (!d->judged.suite || !judgements_write(f, format, &d->judged))
+        write_parts(f, format, d);
+    drop_json(d);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * output.h - everything that podbench prints as data: tables, documents and judgements, with one writer for each format.
+ *
+ * A table has columns, which name members of a struct, and rows, which are such structs. One description gives the text table, the CSV
+ * columns, the JSON members and the Markdown table. A document is a sequence of tables and lines of text, with the judgements that a CI
+ * system asks for. Each format escapes in one function. A value that is unknown (a number that is not finite, a text that is NULL) is a
+ * dash in text and Markdown, an empty cell in CSV, and null in JSON.
+ *
+ * CSV cells are data and are written as they are, also those that begin with = + - or @ (as every negative number does): whoever opens the
+ * file in a spreadsheet imports such columns as text.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+#include "system-model/base/base.h"
+
+enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_MARKDOWN, FORMAT_ANNOTATIONS, FORMAT_DOT,
+                     N_OUTPUT_FORMATS };
+extern const char *const format_names[N_OUTPUT_FORMATS];
+#define FORMAT_BIT(format) (1u << (format))
+#define JUDGING_FORMATS (FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT) | FORMAT_BIT(FORMAT_MARKDOWN) | FORMAT_BIT(FORMAT_ANNOTATIONS))
+
+struct json_t;
+
+/* ---- table.c ------------------------------------------------------------------------------------------ */
+
+enum cell_type { CELL_TEXT, CELL_REAL, CELL_U64, CELL_U32, CELL_I64, CELL_BOOL, CELL_JSON };
+
+struct table_column {
+    const char *name;                   /* CSV column and JSON member; NULL: neither has it */
+    enum cell_type type;
+    size_t offset;
+    const char *heading;                /* in text and Markdown, "" for a column without one; NULL: they do not show it */
+    const char *format;                 /* there, printf's for a double; NULL: "%.6g" */
+    double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
+    unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
+    int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
+    bool zero_is_unknown;               /* a real number that is 0 is not known, or is not there */
+    bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
+    const char *unit, *help;            /* for lists of columns; no writer prints them */
+};
+
+/* A column of a member: its type is the member's own. Further members of the column may follow in the braces around it. */
+#define COLUMN(record, member) COLUMN_AS(record, member, #member)
+#define COLUMN_AS(record, member, csv_name) .name = csv_name, .offset = offsetof(record, member), \
+    .type = _Generic(((record *)0)->member, const char *: CELL_TEXT, char *: CELL_TEXT, double: CELL_REAL, uint64_t: CELL_U64, \
+                     uint32_t: CELL_U32, int64_t: CELL_I64, bool: CELL_BOOL, struct json_t *: CELL_JSON)
+
+struct table {
+    const char *name;                   /* its member of the document's JSON; NULL: its rows are the whole JSON */
+    const struct table_column *columns;
+    size_t n_columns, row_bytes;
+    void *rows;
+    size_t n, cap;
+    unsigned formats;                   /* FORMAT_BITs of the formats that have it; 0: text, CSV, JSON and Markdown */
+    bool is_object;                     /* JSON: its one row, as an object; without a name its members are the document's */
+    const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL: none */
+};
+/* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns' record. */
+#define TABLE(column_list, record) \
+    (struct table){ .columns = (column_list), .n_columns = sizeof(column_list) / sizeof *(column_list), .row_bytes = sizeof(record) }
+#define TABLE_OF(column_list, items, count) \
+    (struct table){ .columns = (column_list), .n_columns = sizeof(column_list) / sizeof *(column_list), .row_bytes = sizeof *(items), \
+                    .rows = (void *)(items), .n = (count) }
+
+void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
+/* Text, CSV, JSON or Markdown. In text, columns are as wide as their widest cell. */
+void table_write(FILE *f, enum output_format format, const struct table *t);
+void table_write_csv_header(FILE *f, const struct table *t);
+void table_write_csv_row(FILE *f, const struct table *t, const void *row);
+/* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
+struct json_t *table_json(const struct table *t);
+struct json_t *table_row_json(const struct table *t, const void *row);
+void table_drop_json(const struct table *t);                /* frees JSON cells that were not taken out */
+
+struct json_t *json_number(double x);                       /* null when x is not finite */
+struct json_t *json_known(bool known, double x);            /* null when it is not known */
+struct json_t *json_words(const char *const *words, size_t n);      /* an array of strings */
+/* Prints with two-space indent, real numbers to 15 digits, and a newline; frees it. */
+void print_json(FILE *f, struct json_t *json);
+void write_markdown_text(FILE *f, const char *text);        /* on one line, without what ends a cell or begins an HTML tag */
+
+/* ---- judgement.c: what a command that judges has found, for people and for CI systems ---------------------- */
+
+enum judged { JUDGED_PASS, JUDGED_FAIL, JUDGED_SKIP, JUDGED_EXPECTED, JUDGED_UNEXPECTED_PASS, N_JUDGED };
+
+struct judgement {
+    const char *group, *name;           /* JUnit: classname and name */
+    const char *message;                /* the numbers of a pass, the cause of anything else */
+    const char *file; uint32_t line;    /* the row or log that is judged; NULL, 0: none */
+    enum judged judged;
+    const char *reason;                 /* why the failure is expected; NULL: it is not */
+};
+struct judgements { const char *suite; struct judgement *items; size_t n, cap; };
+
+void judgements_add(struct judgements *set, struct judgement item, struct arena *a);
+bool judgements_pass(const struct judgements *set);     /* nothing failed; an expected failure that passes is no failure */
+size_t judgements_count(const struct judgements *set, enum judged judged);
+
+/* Marks expected failures by name. The table has the columns id and reason; * in an id matches any text. Refuses an id that matches nothing,
+ * and an empty reason. */
+bool judgements_expect(struct judgements *set, const char *path, struct arena *a, struct err *err);
+
+/* TAP, one JUnit testsuite (its time is SOURCE_DATE_EPOCH, else 1970), a Markdown comment for a pull request, or annotations as GitHub and
+ * GitLab read them. False when the format is none of these. */
+bool judgements_write(FILE *f, enum output_format format, const struct judgements *set);
+
+/* The same for sets that are found one after the other, in one report: begin, any number of adds, end. */
+struct judgement_stream { FILE *f; enum output_format format; size_t n; };
+void judgement_stream_begin(struct judgement_stream *s, const char *title);
+void judgement_stream_add(struct judgement_stream *s, const struct judgements *set);
+void judgement_stream_end(struct judgement_stream *s);
+
+/* ---- document.c ------------------------------------------------------------------------------------------ */
+
+struct document {
+    struct judgements judged;           /* what the judging formats print */
+    struct document_part *parts; size_t n, cap;
+    struct arena *arena;
+};
+/* A line of text, for text and Markdown; formats: FORMAT_BITs, where it is for fewer. */
+void document_line(struct document *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void document_line_for(struct document *d, unsigned formats, const char *format, ...) __attribute__((format(printf, 3, 4)));
+struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
+void document_member(struct document *d, const char *name, struct json_t *value);       /* of the JSON object; takes the value */
+/* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite is Markdown by its parts. */
+void document_write(FILE *f, enum output_format format, struct document *d);
+
+#endif
