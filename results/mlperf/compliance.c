@@ -38,7 +38,7 @@ struct gathered { json_t *by, *object; };
 
 struct layer_run {
     const struct rule_layer *layer;
-    struct state st;
+    struct rule_state st;
     struct key_state *keys;             /* one a rule */
     const struct action *gather;
     struct gathered *groups;
@@ -71,40 +71,41 @@ static void stop(struct compliance_run *r, const char *why)
 /* ---- actions ------------------------------------------------------------------------------------------------- */
 
 /* A state holds numbers, truths and lists of names; anything else becomes null, which equals no number. */
-static void act_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct scope *s)
+static void act_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v;
-    if (!expression_compute(&v, act->value, s))
+    if (!expression_compute(&v, &act->value, s->variables))
         return;
-    if (v.kind == VALUE_TEXT || v.kind == VALUE_JSON)
+    if (v.kind == VALUE_TEXT || v.kind == VALUE_OBJECT)
         v = (struct value){ .kind = VALUE_NULL };
-    if (!state_set(&l->st, act->name, &v))
+    if (!rule_state_set(&l->st, act->name, &v))
         stop(r, "the rules keep more states than a log can have");
 }
 
-static void act_append(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct scope *s)
+static void act_append(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
-    struct value v, *list = state_find(&l->st, act->name);
-    if (!list || list->kind != VALUE_NAMES || !expression_compute(&v, act->value, s))
+    struct value v, *list = rule_state_find(&l->st, act->name);
+    struct name_list *names = list ? (struct name_list *)value_names(list) : NULL;     /* made by act() below */
+    if (!names || !expression_compute(&v, &act->value, s->variables))
         return;
-    if (list->names->n >= MOST_NAMES)
+    if (names->n >= MOST_NAMES)
         stop(r, "more names are listed than any model has");
     else
-        name_list_add(list->names, v.kind == VALUE_TEXT ? v.text : "", r->a);
+        name_list_add(names, v.kind == VALUE_TEXT ? v.text : "", r->a);
 }
 
-static void act(struct compliance_run *r, struct layer_run *l, const struct rule *rule, const struct scope *s)
+static void act(struct compliance_run *r, struct layer_run *l, const struct rule *rule, const struct rule_scope *s)
 {
     for (size_t i = 0; i < rule->n_actions; i++) {
         const struct action *a = &rule->actions[i];
-        struct value names = { .kind = VALUE_NAMES };
+        struct value names;
         switch (a->kind) {
         case ACTION_SET: act_set(r, l, a, s); break;
         case ACTION_APPEND: act_append(r, l, a, s); break;
         case ACTION_GATHER: l->gather = a; break;
         case ACTION_NEW_NAMES:
-            names.names = ARENA_NEW(r->a, struct name_list);
-            state_set(&l->st, a->name, &names);
+            names = value_of_names(ARENA_NEW(r->a, struct name_list));
+            rule_state_set(&l->st, a->name, &names);
             break;
         case ACTION_APPLY: break;       /* found in the first reading */
         }
@@ -127,7 +128,7 @@ static void note_bad(struct compliance_run *r, const struct rule *rule, struct k
     char shown[MLLOG_SHOWN_BYTES];
     if (k->n_bad++ >= MOST_SHOWN)
         return;
-    const char *is = mentions_value(expression_text(check)) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
+    const char *is = mentions_value(check->text) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
     k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%swant %s", is, rule_wants(check, rule, r->book->edition, r->a)) };
 }
 
@@ -145,22 +146,22 @@ static void count_value(struct key_state *k, const struct mllog_line *l)
 static void judge_key(struct compliance_run *r, struct layer_run *layer, const struct rule *rule, struct key_state *k,
                       const struct mllog_line *l)
 {
-    struct scope s = { l->value, l->metadata, l->time_ms, &layer->st };
+    struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, &layer->st);
     count_value(k, l);
     if (k->count > 1 && judged_once(r->book->edition, rule->key))
         return;
     for (size_t i = 0; i < rule->n_checks; i++)
-        if (expression_holds(rule->checks[i], &s) != TRUTH_YES)
-            note_bad(r, rule, k, rule->checks[i], l);
+        if (expression_holds(&rule->checks[i], s.variables) != TRUTH_YES)
+            note_bad(r, rule, k, &rule->checks[i], l);
     act(r, layer, rule, &s);
-    if (!rule->once)
+    if (!rule->once.text)
         return;
-    enum truth t = expression_holds(rule->once, &s);
+    enum truth t = expression_holds(&rule->once, s.variables);
     k->fulfilled = k->fulfilled || t == TRUTH_YES;
     mllog_show(l->value, k->last_shown);
     if (t == TRUTH_NONE && !r->stopped)     /* one message, however many lines */
         stop(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
-                             expression_text(rule->once)));
+                             rule->once.text));
 }
 
 /* ---- gathering: the measures of one evaluation, logged on lines of their own, as one line at the end ---------------- */
@@ -220,14 +221,13 @@ static void judge_gathered(struct compliance_run *r, struct layer_run *l)
 struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, struct arena *a)
 {
     struct compliance_run *r = ARENA_NEW(a, struct compliance_run);
-    struct scope s = { .st = NULL };
     *out = (struct compliance){ .passed = false };
     r->book = b, r->out = out, r->a = a, r->n_layers = q->n;
     if (q->missing)
         stop(r, arena_printf(a, "there are no rules '%s' in %s", q->missing, b->edition->ruleset));
     for (size_t i = 0; i < q->n; i++) {
         r->layers[i] = (struct layer_run){ .layer = q->layers[i], .keys = ARENA_ARRAY(a, struct key_state, q->layers[i]->n_rules) };
-        s.st = &r->layers[i].st;
+        struct rule_scope s = rule_scope_of(NULL, NULL, 0, &r->layers[i].st);
         for (size_t k = 0; k < q->layers[i]->n_begins; k++)
             act(r, &r->layers[i], q->layers[i]->begins[k], &s);
     }
@@ -294,10 +294,10 @@ static void judge_count(struct compliance_run *r, const struct rule *rule, const
 
 static void judge_once(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
 {
-    if (rule->once && k->count > 0 && !k->fulfilled)
+    if (rule->once.text && k->count > 0 && !k->fulfilled)
         say(r, SEVERITY_ERROR, 0, rule->key,
             arena_printf(r->a, "none of %llu values passes, the last is %s, want at least one with %s", (unsigned long long)k->count,
-                         k->last_shown, rule_wants(rule->once, rule, r->book->edition, r->a)));
+                         k->last_shown, rule_wants(&rule->once, rule, r->book->edition, r->a)));
 }
 
 static void report_key(struct compliance_run *r, size_t layer, const struct rule *rule, const struct key_state *k)
@@ -363,13 +363,16 @@ static const char *names_differ(const struct name_list *logged, const struct nam
 
 static void judge_end(struct compliance_run *r, struct layer_run *l, const struct rule *rule)
 {
-    struct scope s = { .st = &l->st };
-    const struct name_list *logged;
+    struct rule_scope s = rule_scope_of(NULL, NULL, 0, &l->st);
     for (size_t i = 0; i < rule->n_checks; i++) {
-        const struct expression *e = rule->checks[i];
-        if (expression_holds(e, &s) == TRUTH_YES)
+        const struct expression *e = &rule->checks[i];
+        struct expression left;
+        struct value logged, wanted;
+        if (expression_holds(e, s.variables) == TRUTH_YES)
             continue;
-        const char *why = expression_name_list(&logged, e, &s) ? names_differ(logged, expression_name_table(e), r->a) : "";
+        bool are_names = expression_asks_constant(&left, &wanted, e) && value_names(&wanted) && expression_compute(&logged, &left, s.variables)
+                      && value_names(&logged);
+        const char *why = are_names ? names_differ(value_names(&logged), value_names(&wanted), r->a) : "";
         say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, "",
             arena_printf(r->a, "%swant %s", why, rule_wants(e, rule, r->book->edition, r->a)));
     }

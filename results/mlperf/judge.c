@@ -29,9 +29,10 @@ bool judge_load(struct judge *out, const struct judge_options *options, struct a
 static bool prepare(struct benchmark_rules *b, struct judge *j, const struct round_terms *terms, struct err *err)
 {
     struct benchmark_rules ready = { .terms = terms, .has_reference = terms->reference_convergence };
+    const struct expression_names names = { .variables = rule_variables };
     const char *where = arena_printf(j->a, "rounds.csv: %s %s", terms->ruleset, terms->benchmark);
-    if ((*terms->point && !expression_parse(&ready.point, terms->point, NULL, where, j->a, err))
-        || (*terms->where && !expression_parse(&ready.where, terms->where, NULL, where, j->a, err)))
+    if ((*terms->point && !expression_parse(&ready.point, terms->point, &names, where, j->a, err))
+        || (*terms->where && !expression_parse(&ready.where, terms->where, &names, where, j->a, err)))
         return false;
     if (ready.has_reference && !rcp_take(&ready.reference, &j->points, &j->rounds, terms->benchmark, terms->ruleset, RCP_DEADLINE, j->a, err))
         return false;

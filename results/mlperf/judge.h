@@ -23,7 +23,7 @@ struct judge_options {
 /* What a round asks of a benchmark, ready for use. */
 struct benchmark_rules {
     const struct round_terms *terms;
-    struct expression *point, *where;   /* NULL: none */
+    struct expression point, where;     /* text NULL: none */
     bool has_reference;
     struct rcp_table reference;         /* pruned */
 };

@@ -27,8 +27,9 @@ static void add_demand(struct log_demands *out, const struct rule *r)
 {
     struct demand *d = &out->items[out->n++];
     *d = (struct demand){ .key = r->key, .layer = r->layer };
+    struct expression left;
     for (size_t i = 0; i < r->n_checks && !d->fixed; i++)
-        d->fixed = expression_names_value(&d->value, r->checks[i]);
+        d->fixed = expression_asks_constant(&left, &d->value, &r->checks[i]) && expression_is_variable(&left, "v");
 }
 
 bool log_demands_load(struct log_demands *out, const char *round, const char *division, const char *benchmark, const char *optimizer,
@@ -38,6 +39,8 @@ bool log_demands_load(struct log_demands *out, const char *round, const char *di
     const struct rule_book *book;
     struct layer_calls calls = { .n = 0 };
     struct layer_queue q;
+    struct expression left;
+    struct value wanted;
     if (!rules_load(&library, rules_dir, a, err) || !rules_of(&book, &library, round, err))
         return false;
     call(&calls, "submission_division", division);
@@ -53,8 +56,8 @@ bool log_demands_load(struct log_demands *out, const char *round, const char *di
                 add_demand(out, q.layers[i]->rules[k]);
         for (size_t k = 0; k < q.layers[i]->n_ends; k++)
             for (size_t c = 0; c < q.layers[i]->ends[k]->n_checks; c++)
-                if (expression_name_table(q.layers[i]->ends[k]->checks[c]))
-                    out->names = expression_name_table(q.layers[i]->ends[k]->checks[c]);
+                if (expression_asks_constant(&left, &wanted, &q.layers[i]->ends[k]->checks[c]) && value_names(&wanted))
+                    out->names = value_names(&wanted);
     }
     return true;
 }

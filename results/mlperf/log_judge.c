@@ -106,11 +106,11 @@ static void take_point(struct facts *f, const struct mllog_line *l)
 {
     struct log_judgement *out = f->out;
     const struct benchmark_rules *b = out->rules;
-    struct scope s = { l->value, l->metadata, l->time_ms, NULL };
+    struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, NULL);
     struct value v;
-    if (!b || !b->point || f->stopped || !reads_point(f, l->key) || (b->terms->takes_first && !isnan(out->point)))
+    if (!b || !b->point.text || f->stopped || !reads_point(f, l->key) || (b->terms->takes_first && !isnan(out->point)))
         return;
-    if ((!b->where || expression_holds(b->where, &s) == TRUTH_YES) && expression_compute(&v, b->point, &s) && v.kind == VALUE_NUMBER)
+    if ((!b->where.text || expression_holds(&b->where, s.variables) == TRUTH_YES) && expression_compute(&v, &b->point, s.variables) && v.kind == VALUE_NUMBER)
         out->point = rint(v.number * 1e3) / 1e3;
 }
 

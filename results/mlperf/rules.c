@@ -7,10 +7,140 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/mlperf/mllog.h"
+
 enum { RULESETS, LAYER, KEY, OCCURS, CHECK, ONCE, ACTION, SEVERITY, SOURCE, N_CELLS };
 static const char *const columns[N_CELLS] = { "rulesets", "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
 
-struct loader { struct rule_library *l; const char *where; struct expression_tables tables; struct arena *a; struct err *err; };
+/* ---- values -------------------------------------------------------------------------------------------- */
+
+static bool json_member(struct value *out, const void *object, const char *name)
+{
+    const json_t *v = json_object_get(object, name);
+    *out = value_of_json(v);
+    return v != NULL;
+}
+
+static bool json_item(struct value *out, const void *object, size_t index)
+{
+    const json_t *v = json_array_get(object, index);
+    *out = value_of_json(v);
+    return v != NULL;
+}
+
+static size_t json_count(const void *object)
+{
+    return json_array_size(object) + json_object_size(object);
+}
+
+static bool json_items_equal(const void *x, const void *y)
+{
+    const json_t *a = x, *b = y;
+    if (json_is_array(a) != json_is_array(b) || json_is_object(a))
+        return json_equal(a, b);
+    bool equal = json_array_size(a) == json_array_size(b);
+    for (size_t i = 0; equal && i < json_array_size(a); i++) {
+        struct value one = value_of_json(json_array_get(a, i)), other = value_of_json(json_array_get(b, i));
+        equal = values_equal(&one, &other);
+    }
+    return equal;
+}
+
+static const struct value_type json_values = { json_member, json_item, json_count, json_items_equal };
+
+struct value value_of_json(const json_t *v)
+{
+    double x;
+    if (json_is_boolean(v))
+        return (struct value){ .kind = VALUE_BOOL, .number = json_is_true(v) };
+    if (mllog_number(v, &x))
+        return (struct value){ .kind = VALUE_NUMBER, .number = x, .is_whole = json_is_integer(v) };
+    if (json_is_string(v))
+        return (struct value){ .kind = VALUE_TEXT, .text = json_string_value(v) };
+    if (json_is_array(v) || json_is_object(v))
+        return (struct value){ .kind = VALUE_OBJECT, .type = &json_values, .object = v };
+    return (struct value){ .kind = v ? VALUE_NULL : VALUE_NONE };
+}
+
+static size_t names_count(const void *object)
+{
+    return ((const struct name_list *)object)->n;
+}
+
+static int by_text(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+/* The second list is a table's, and sorted. */
+static bool names_equal(const void *a, const void *b)
+{
+    const struct name_list *list = a, *sorted = b;
+    bool equal = list->n == sorted->n;
+    sort_items(list->names, list->n, sizeof *list->names, by_text);
+    for (size_t i = 0; equal && i < list->n; i++)
+        equal = text_is(list->names[i], sorted->names[i]);
+    return equal;
+}
+
+static const struct value_type names_type = { .count = names_count, .equal = names_equal };
+
+struct value value_of_names(const struct name_list *names)
+{
+    return (struct value){ .kind = VALUE_OBJECT, .type = &names_type, .object = names };
+}
+
+const struct name_list *value_names(const struct value *v)
+{
+    return v->kind == VALUE_OBJECT && v->type == &names_type ? v->object : NULL;
+}
+
+/* ---- state ------------------------------------------------------------------------------------------------ */
+
+struct value *rule_state_find(struct rule_state *st, const char *name)
+{
+    for (size_t i = 0; i < st->n; i++)
+        if (text_is(st->items[i].name, name))
+            return &st->items[i].value;
+    return NULL;
+}
+
+bool rule_state_set(struct rule_state *st, const char *name, const struct value *v)
+{
+    struct value *old = rule_state_find(st, name);
+    if (!old) {
+        if (st->n == sizeof st->items / sizeof *st->items)
+            return false;
+        st->items[st->n].name = name;
+        old = &st->items[st->n++].value;
+    }
+    *old = *v;
+    return true;
+}
+
+static bool state_member(struct value *out, const void *object, const char *name)
+{
+    const struct rule_state *st = object;
+    for (size_t i = 0; i < st->n; i++)
+        if (text_is(st->items[i].name, name)) {
+            *out = st->items[i].value;
+            return true;
+        }
+    return false;
+}
+
+static const struct value_type state_type = { .member = state_member };
+
+const char *const rule_variables[N_RULE_VARIABLES + 1] = { "v", "m", "st", "t_ms", NULL };
+
+struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, struct rule_state *st)
+{
+    struct rule_scope s = { { value_of_json(v), value_of_json(m), { .kind = st ? VALUE_OBJECT : VALUE_NONE, .type = &state_type, .object = st },
+                              { .kind = VALUE_NUMBER, .number = t_ms } } };
+    return s;
+}
+
+struct loader { struct rule_library *l; const char *where; struct expression_names names; struct arena *a; struct err *err; };
 
 /* ---- parts of a row ------------------------------------------------------------------------------- */
 
@@ -32,9 +162,9 @@ static char *next_part(char **rest, const char *separator)
     return part;
 }
 
-static bool parse(struct expression **out, const char *text, const struct loader *d)
+static bool parse(struct expression *out, const char *text, const struct loader *d)
 {
-    return expression_parse(out, text, &d->tables, d->where, d->a, d->err);
+    return expression_parse(out, text, &d->names, d->where, d->a, d->err);
 }
 
 static bool take_group(struct rule *r, const char *names, const struct loader *d)
@@ -171,9 +301,14 @@ static void note_apply_key(struct rule_library *l, const struct rule *r)
             name_list_add(&l->apply_keys, r->key, l->a);
 }
 
-static const struct name_list *find_tensors(void *user, const char *name)
+/* names[TABLE]: the names of weights that tensors.csv lists under TABLE. */
+static bool find_tensors(struct value *out, void *user, const char *kind, const char *name, struct err *err)
 {
-    return tensor_list_find(user, name);
+    const struct name_list *found = tensor_list_find(user, name);
+    if (!text_is(kind, "names") || !found)
+        return fail(err, "want names[TABLE] with a table of tensors.csv");
+    *out = value_of_names(found);
+    return true;
 }
 
 bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err)
@@ -181,7 +316,7 @@ bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a
     struct csv_table t;
     size_t at[N_CELLS];
     *out = (struct rule_library){ .a = a };
-    struct loader d = { out, NULL, { find_tensors, &out->tensors }, a, err };
+    struct loader d = { out, NULL, { rule_variables, find_tensors, &out->tensors }, a, err };
     if (!tensor_lists_load(&out->tensors, rules_dir, a, err) || !csv_load(&t, arena_printf(a, "%s/rules.csv", rules_dir), a, err))
         return false;
     for (int c = 0; c < N_CELLS; c++)
@@ -312,5 +447,5 @@ const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t
 
 const char *rule_wants(const struct expression *e, const struct rule *r, const struct edition *edition, struct arena *a)
 {
-    return arena_printf(a, "%s (%s %s)", expression_text(e), edition->ruleset, r->layer);
+    return arena_printf(a, "%s (%s %s)", e->text, edition->ruleset, r->layer);
 }

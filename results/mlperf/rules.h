@@ -11,8 +11,31 @@
  */
 #ifndef RULES_H
 #define RULES_H
-#include "results/mlperf/expression.h"
+#include "results/mlperf/tensors.h"
+#include "system-model/base/expression.h"
 #include "workloads/convergence/editions.h"
+#include <jansson.h>
+
+/* ---- what the expressions of rules see ------------------------------------------------------------- */
+
+/* What actions of earlier lines left behind, by name. A log has a handful. */
+struct rule_state { struct { const char *name; struct value value; } items[16]; size_t n; };
+struct value *rule_state_find(struct rule_state *st, const char *name);        /* NULL: never set */
+bool rule_state_set(struct rule_state *st, const char *name, const struct value *v);   /* false: full */
+
+/* v and m are a line's value and metadata, st is the state of its layer, t_ms its time. */
+enum { VARIABLE_VALUE, VARIABLE_METADATA, VARIABLE_STATE, VARIABLE_TIME, N_RULE_VARIABLES };
+extern const char *const rule_variables[N_RULE_VARIABLES + 1];
+struct rule_scope { struct value variables[N_RULE_VARIABLES]; };
+/* v and m may be NULL: there is no line; so may st. */
+struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, struct rule_state *st);
+
+struct value value_of_json(const json_t *v);
+/* Two lists are equal when they hold the same names, each as often; comparing sorts the first. */
+struct value value_of_names(const struct name_list *names);
+const struct name_list *value_names(const struct value *v);             /* NULL: another kind of value */
+
+/* ---- rules --------------------------------------------------------------------------------------------- */
 
 enum rule_occurs { OCCURS_FREE, OCCURS_ONCE, OCCURS_TIMES, OCCURS_ANY_OF, OCCURS_BEGIN, OCCURS_END };
 
@@ -22,7 +45,7 @@ enum action_kind { ACTION_SET, ACTION_NEW_NAMES, ACTION_APPEND, ACTION_APPLY, AC
 struct action {
     enum action_kind kind;
     const char *name, *key, *member;
-    struct expression *value;
+    struct expression value;
 };
 
 enum { MOST_CHECKS = 6, MOST_ACTIONS = 6, MOST_OF = 3 };
@@ -32,7 +55,7 @@ struct rule {
     enum rule_occurs occurs;
     uint64_t at_least;
     const char *any_of[MOST_OF];        /* of a group */
-    struct expression *checks[MOST_CHECKS], *once;
+    struct expression checks[MOST_CHECKS], once;     /* once.text is NULL where there is none */
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
     bool only_warns, absent_warns;      /* whatever it finds; when the key is absent */

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "system-model/base/expression.h"
+
 const char *const relation_names[N_RELATIONS + 1] = { "is", "at least", "at most", "between", NULL };
 const char *const audit_verdict_names[N_AUDIT_VERDICTS] = { "holds", "holds under a stated reading", "does not hold",
                                                             "cannot be checked here" };
@@ -97,11 +99,28 @@ bool claim_meets(const struct claim *c, double found)
     return false;
 }
 
+static bool find_value(struct value *out, void *values, const char *kind, const char *argument, struct err *err)
+{
+    *out = (struct value){ .kind = VALUE_NUMBER };
+    return audit_lookup(&out->number, values, kind, argument, err);
+}
+
 static bool evaluate(double *out, bool *has, const char *text, const struct claim *c, const char *column, struct audit_values *v,
                      const char *path, struct err *err)
 {
+    const char *where = arena_printf(v->a, "%s:%u: %s", path, c->line, column);
+    const struct expression_names names = { .lookup = find_value, .user = v };
+    struct expression e;
+    struct value found;
     *has = *text;
-    return !*text || arithmetic_value(out, text, arena_printf(v->a, "%s:%u: %s", path, c->line, column), audit_lookup, v, err);
+    if (!*text)
+        return true;
+    if (!expression_parse(&e, text, &names, where, v->a, err))
+        return false;
+    if (!expression_compute(&found, &e, NULL) || found.kind != VALUE_NUMBER || !isfinite(found.number))
+        return fail(err, "%s: is not a finite number", where);
+    *out = found.number;
+    return true;
 }
 
 static enum audit_verdict judge(const struct claim *c)

@@ -12,7 +12,6 @@
  */
 #ifndef AUDIT_VALUES_H
 #define AUDIT_VALUES_H
-#include "results/published/arithmetic.h"
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 

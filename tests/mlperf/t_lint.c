@@ -84,7 +84,7 @@ static const struct { bool of_bert; const char *what, *by, *want; } breakages[] 
       ": error: the official checker stops here: line 436: eval_accuracy is [0.72], and v>=0.72 & v<1.0 cannot be computed" },
     { true, "\"tensor\": \"bert/pooler/dense/bias\"", "\"tensor\": \"bert/pooler/dense/kernel\"",
       ": error: 1 of 398 names not listed: bert/pooler/dense/bias; 1 unknown or listed twice: bert/pooler/dense/kernel; "
-      "want same_names(st.tensors, \"bert_2\") (2.0.0 closed_bert)" },
+      "want st.tensors==names[bert_2] (2.0.0 closed_bert)" },
     { true, "\"key\": \"cache_clear\"", "\"key\": \"cache\"", ": error: cache_clear: is not logged, want it at least once (2.0.0 common)" },
     { true, "\"epoch_num\": 350208", "\"no_epoch_num\": 350208", ": error: eval_start: want has(m.epoch_num) (2.0.0 common)" },
     { false, "\"value\": 0.7593", "\"value\": 1.5",

@@ -89,7 +89,7 @@ static void test_every_benchmark(void **state)
         if (!judge_benchmark(&b, &j, edition_find(t->ruleset), t->benchmark, &err))
             print_error("%s\n", err.msg);
         assert_string_equal(err.msg, "");
-        assert_true(b->has_reference == (b->point != NULL && t->reference_convergence));
+        assert_true(b->has_reference == (b->point.text != NULL && t->reference_convergence));
         for (size_t k = 0; b->has_reference && k < b->reference.n; k++)
             assert_true(b->reference.points[k].least > 0 && b->reference.points[k].least <= b->reference.points[k].mean);
     }
@@ -128,7 +128,7 @@ static void test_bad_rows(void **state)
     static const struct { const char *row, *want; } bad[] = {
         { "2.0.0,common,k,twice,,,,error,s", "occurs: 'twice', want nothing, 1, N+, 1+ of KEY KEY, begin or end" },
         { "2.0.0,common,k,+,,,,error,s", "occurs: '+', want nothing, 1, N+, 1+ of KEY KEY, begin or end" },
-        { "2.0.0,common,k,1,v>,,,error,s", "'v>': at '', want a value" },
+        { "2.0.0,common,k,1,v>,,,error,s", "'v>': at 'the end', want a value" },
         { "2.0.0,common,k,1,,,x:=1,error,s", "action: 'x', want st.NAME:=VALUE, append, apply or gather" },
         { "2.0.0,common,k,1,,,apply closed,error,s", "action: apply closed, want apply \"LAYER\"" },
         { "2.0.0,common,k,1,,,\"apply \"\"\",error,s", "action: apply \", want apply \"LAYER\"" },
@@ -434,11 +434,11 @@ static void test_names_beside_a_list(void **state)
         while ((name = strsep(&rest, " ")) && *name)
             lines = arena_printf(&a, "%s" LINE("a", "\"%s\""), lines, name);
         char *text = lint_of_log("2.0.0,common,,begin,,,st.w:=[],error,s\n2.0.0,common,a,,,,append v to st.w,error,s\n"
-                                 "2.0.0,common,,end,\"same_names(st.w, \"\"five\"\")\",,,error,s", lines, &a);
+                                 "2.0.0,common,,end,\"st.w==names[five]\",,,error,s", lines, &a);
         const char *said = strstr(text, "error: ");
         if (said)
             said = arena_printf(&a, "%.*s", (int)strcspn(said, "\n"), said + strlen("error: "));
-        const char *want = arena_printf(&a, "%swant same_names(st.w, \"five\") (2.0.0 common)", cases[i].said);
+        const char *want = arena_printf(&a, "%swant st.w==names[five] (2.0.0 common)", cases[i].said);
         assert_true(*cases[i].said ? said && strncmp(said, want, strlen(want)) == 0 : !said);
         free(text);
     }
@@ -492,7 +492,7 @@ static void test_what_a_log_must_say(void **state)
         "2.0.0,common,a,1,v==3,,,error,s\n2.0.0,common,b,1,v==4,,,error,s\n2.0.0,common,c,1+,,,,error,s\n2.0.0,common,d,1,v==6,,,error,s\n"
         "2.0.0,closed,b,1,v==5,,,error,s\n2.0.0,closed,e,1,v>0 ;; v==7 ;; v==8,,,error,s\n2.0.0,closed,g,1,v>0 ;; v<9,,,error,s\n"
         "2.0.0,closed_bert,d,1,,,,error,s\n2.0.0,closed_bert,f,1,\"v==\"\"x\"\"\",,,error,s\n2.0.0,closed_bert,,begin,,,st.w:=[],error,s\n"
-        "2.0.0,closed_bert,,end,\"1==1 ;; same_names(st.w, \"\"five\"\")\",,,error,s\n2.0.0,closed_bert,,end,1==1,,,error,s\n2.0.0,closed_resnet,h,1,,,,error,s";
+        "2.0.0,closed_bert,,end,\"1==1 ;; st.w==names[five]\",,,error,s\n2.0.0,closed_bert,,end,1==1,,,error,s\n2.0.0,closed_resnet,h,1,,,,error,s";
     struct arena a = { 0 };
     struct err err = { "" };
     struct log_demands d;

@@ -5,121 +5,6 @@
 #include <jansson.h>
 #include <math.h>
 
-/* ---- expressions ------------------------------------------------------------------------------------------ */
-
-static bool made_up(double *out, void *user, const char *kind, const char *argument, struct err *err)
-{
-    (void)user;
-    *out = text_is(argument, "a/b;c=1.5,2") ? 7 : 2.5;
-    return text_is(kind, "sheet") || fail(err, "known: sheet");
-}
-
-static void expressions_by_hand(void **state)
-{
-    static const struct { const char *text; double value; } cases[] = {
-        { "2 + 3 * 4", 14 }, { "(2 + 3) * 4", 20 }, { "2 ^ 3 ^ 2", 512 }, { "20 / 2 / 5", 2 }, { "7 - 2 - 1", 4 }, { "-3 ^ 2", 9 },
-        { "2 - -3", 5 }, { "1.5e3 / 1e-1", 15000 }, { "2e", 0 }, { "sqrt(2 * 8)", 4 }, { "log2(32) + ceil(2.1) + floor(2.9)", 10 },
-        { "max(3, min(9, 5))", 5 }, { "sheet[x.y] * 2", 5 }, { "2E2 * 1.5e+1 - 1E-1", 2999.9 }, { "sheet[a/b;c=1.5,2]", 7 },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct err err = { "" };
-        double x = 0;
-        bool good = arithmetic_value(&x, cases[i].text, "t", made_up, NULL, &err);
-        if (text_is(cases[i].text, "2e"))
-            assert_false(good);
-        else
-            assert_near(x, cases[i].value, 1e-12);
-    }
-}
-
-static void expressions_are_refused(void **state)
-{
-    static const struct { const char *text, *message; } refusals[] = {
-        { "", "t: 'the end' at character 1, want a number, a name, ( or -" }, { "2 +", "t: 'the end' at character 4, want a number, a name, ( or -" },
-        { "2 3", "t: '3' at character 3, want the end" }, { "2e", "t: 'e' at character 2, want the end" }, { "2e+", "t: 'e+' at character 2, want the end" },
-        { "(2", "t: 'the end' at character 3, want )" },
-        { "1.2.3", "t: '1.2.3' at character 1, want a number" }, { "sheet", "t: 'the end' at character 6, want ( or [" },
-        { "sheet[x", "t: 'x' at character 7, want an argument that ends in ]" },
-        { "sine(2)", "t: no function sine of 1; known: sqrt, ceil, floor, log2 of one, min, max of two" },
-        { "mean(2, 3)", "t: no function mean of 2; known: sqrt, ceil, floor, log2 of one, min, max of two" },
-        { "max(2)", "t: no function max of 1; known: sqrt, ceil, floor, log2 of one, min, max of two" },
-        { "sqrt(4, 9)", "t: no function sqrt of 2; known: sqrt, ceil, floor, log2 of one, min, max of two" },
-        { "max(1,2,3)", "t: '3)' at character 9, want at most two arguments" }, { "leaf[x]", "t: leaf[x]: known: sheet" },
-        { "1 / 0", "t: is not a finite number" },
-        { "((((((((((((((((((((((((((((((((((((((((((((((((((((((1", "t: '1' at character 55, want fewer parentheses" },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        struct err err = { "" };
-        double x;
-        assert_false(arithmetic_value(&x, refusals[i].text, "t", made_up, NULL, &err));
-        if (i + 1 < sizeof refusals / sizeof *refusals)
-            assert_string_equal(err.msg, refusals[i].message);
-        else
-            assert_non_null(strstr(err.msg, "want fewer parentheses"));
-    }
-}
-
-/* The whole, 49 parentheses or powers of powers, and one more. */
-static void expressions_as_deep_as_may_be(void **state)
-{
-    struct arena a = { 0 };
-    (void)state;
-    for (int n = 49; n <= 50; n++) {
-        struct err err = { "" };
-        const char *nested = "7", *powers = "3";
-        double x = 0, y = 0;
-        for (int i = 0; i < n; i++) {
-            nested = arena_printf(&a, "(%s)", nested);
-            powers = arena_printf(&a, "%s^1", powers);
-        }
-        assert_true(arithmetic_value(&x, nested, "t", made_up, NULL, &err) == (n == 49));
-        assert_true(n == 49 ? !*err.msg : strstr(err.msg, "at character 51, want fewer parentheses") != NULL);
-        assert_true(arithmetic_value(&y, powers, "t", made_up, NULL, &err) == (n == 49));
-        assert_true(n == 50 || (x == 7 && y == 3));
-    }
-    arena_free(&a);
-}
-
-/* What was opened and closed, or raised, leaves as much room as before: sixty of each in a row. */
-static void expressions_as_wide_as_they_are(void **state)
-{
-    struct arena a = { 0 };
-    struct err err = { "" };
-    const char *text = "0";
-    double x = 0;
-    (void)state;
-    for (int i = 0; i < 60; i++)
-        text = arena_printf(&a, "%s + (2) + 3 ^ 2", text);
-    assert_true(arithmetic_value(&x, text, "t", made_up, NULL, &err));
-    assert_near(x, 60 * 11, 0);
-    arena_free(&a);
-}
-
-/* A number of 31 characters, a name and an argument of one less than their room, and one more. */
-static void expressions_as_long_as_may_be(void **state)
-{
-    enum { NAME = 16, ARGUMENT = 320 };
-    struct arena a = { 0 };
-    (void)state;
-    for (size_t more = 0; more < 2; more++) {
-        char digits[40] = "0.", name[NAME + 2] = "", argument[ARGUMENT + 2] = "";
-        struct err err = { "" };
-        double x = 0;
-        memset(digits + 2, '5', 29 + more);
-        memset(name, 'x', NAME - 1 + more);
-        memset(argument, 'x', ARGUMENT - 1 + more);
-        assert_true(arithmetic_value(&x, digits, "t", made_up, NULL, &err) == !more && (more || fabs(x - 5 / 9.0) < 1e-12));
-        assert_true(!more || strstr(err.msg, "want a shorter number"));
-        assert_false(arithmetic_value(&x, arena_printf(&a, "%s(1)", name), "t", made_up, NULL, &err));
-        assert_non_null(strstr(err.msg, more ? "want a shorter name" : "no function xxx"));
-        assert_true(arithmetic_value(&x, arena_printf(&a, "sheet[%s]", argument), "t", made_up, NULL, &err) == !more);
-        assert_true(!more || strstr(err.msg, "want an argument that ends in ]"));
-    }
-    arena_free(&a);
-}
-
 /* ---- claims ------------------------------------------------------------------------------------------------- */
 
 static void a_relation_allows_its_tolerance_on_one_side(void **state)
@@ -145,26 +30,6 @@ static void a_relation_allows_its_tolerance_on_one_side(void **state)
         assert_true(claim_meets(&c, 7) && claim_meets(&c, 6.5) == (r == RELATION_AT_MOST));
         assert_true(claim_meets(&c, 9) == (r == RELATION_AT_LEAST || r == RELATION_BETWEEN) && claim_meets(&c, 9.5) == (r == RELATION_AT_LEAST));
     }
-}
-
-/* A cell may be as long as a table: signs are counted, powers of powers refused, before the stack ends. */
-static void an_endless_expression_ends(void **state)
-{
-    (void)state;
-    enum { N = 3000000 };
-    struct err err = { "" };
-    double x = 0;
-    char *text = malloc(N + 8);
-    memset(text, '-', N + 1);
-    strcpy(text + N + 1, "7");
-    assert_true(arithmetic_value(&x, text, "t", made_up, NULL, &err));
-    assert_true(x == -7);
-    for (size_t i = 0; i < N; i += 2)
-        memcpy(text + i, "1^", 2);
-    strcpy(text + N, "1");
-    assert_false(arithmetic_value(&x, text, "t", made_up, NULL, &err));
-    assert_non_null(strstr(err.msg, "want fewer powers of powers"));
-    free(text);
 }
 
 static const char header[] = "id,kind,documents,claim,relation,value,high,unit,tolerance,expression,reading,reading_expression,beside,note\n";
@@ -352,7 +217,6 @@ static void claims_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_as_wide_as_they_are), cmocka_unit_test(expressions_are_refused), cmocka_unit_test(expressions_as_long_as_may_be), cmocka_unit_test(expressions_as_deep_as_may_be),
     cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
     cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
     cmocka_unit_test(claims_stand_in_listed_documents), cmocka_unit_test(claims_as_text),

@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * expression.c - parses an expression by recursive descent, and computes its tree; see expression.h.
+ *
+ *     WHOLE    if OR then OR [else OR]  |  OR
+ *     OR       AND | AND ...            AND      NOT & NOT ...         NOT   not NOT  |  COMPARE
+ *     COMPARE  SUM < SUM <= SUM ...     |  SUM in {SUM,SUM}
+ *     SUM      TERM + TERM - ...        TERM     SIGNED * SIGNED / ...
+ *     SIGNED   - SIGNED  |  POWER       POWER    PRIMARY [** SIGNED]
+ *     PRIMARY  (WHOLE)  |  12.5  |  "text"  |  true  |  FUNCTION(SUM,...)  |  VARIABLE.a[1]  |  KIND[ARGUMENT]
+ *
+ * A chain a<=b<=c is (a<=b) & (b<=c). Nesting and length are limited, so that no text can exhaust the stack: parsing recurses as deep as a
+ * text nests, computing as deep as its tree, and a + b + c ... grows one level a term.
+ */
+#include "system-model/base/expression.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+enum { DEEPEST = 60, LONGEST_NAME = 80, LONGEST_NUMBER = 39, LONGEST_TEXT = 4000, MOST_ARGUMENTS = 2 };
+
+enum node_kind {
+    NODE_CONSTANT, NODE_VARIABLE, NODE_MEMBER, NODE_ITEM,
+    NODE_NOT, NODE_MINUS, NODE_ADD, NODE_SUBTRACT, NODE_MULTIPLY, NODE_DIVIDE, NODE_POWER,
+    NODE_AND, NODE_OR, NODE_EQUAL, NODE_DIFFERS, NODE_LESS, NODE_AT_MOST, NODE_MORE, NODE_AT_LEAST,
+    NODE_IN,                            /* left is one of the LIST at right */
+    NODE_LIST,                          /* left, then the LIST at right */
+    NODE_IF,                            /* left is the condition; right is a LIST of both answers, the second as its right side */
+    NODE_CALL,                          /* function, with the LIST of arguments at right */
+};
+
+struct node {
+    enum node_kind kind;
+    const struct node *left, *right;
+    struct value constant;
+    const char *name;                   /* of a member or variable */
+    size_t index;                       /* of an item or variable */
+    const struct function *function;
+};
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+static bool is_number(const struct value *v)
+{
+    return v->kind == VALUE_NUMBER || v->kind == VALUE_BOOL;
+}
+
+static bool give_number(struct value *out, double x)
+{
+    *out = (struct value){ .kind = VALUE_NUMBER, .number = x };
+    return true;
+}
+
+static bool give_truth(struct value *out, bool x)
+{
+    *out = (struct value){ .kind = VALUE_BOOL, .number = x };
+    return true;
+}
+
+bool values_equal(const struct value *a, const struct value *b)
+{
+    if (is_number(a) && is_number(b))
+        return a->number == b->number;
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == VALUE_TEXT)
+        return text_is(a->text, b->text);
+    if (a->kind != VALUE_OBJECT)
+        return true;
+    return a->type == b->type && (a->object == b->object || (a->type->equal && a->type->equal(a->object, b->object)));
+}
+
+static bool is_true(const struct value *v)
+{
+    switch (v->kind) {
+    case VALUE_BOOL: case VALUE_NUMBER: return v->number != 0;
+    case VALUE_TEXT: return *v->text != 0;
+    case VALUE_OBJECT: return !v->type->count || v->type->count(v->object) > 0;
+    case VALUE_NONE: case VALUE_NULL: break;
+    }
+    return false;
+}
+
+/* ---- functions: one row each -------------------------------------------------------------------------- */
+
+/* Only `has` is called with an argument that has no value. */
+static bool call_has(struct value *out, const struct value *x)
+{
+    return give_truth(out, x->kind != VALUE_NONE);
+}
+
+static bool call_count(struct value *out, const struct value *x)
+{
+    if (x->kind == VALUE_OBJECT && x->type->count)
+        return give_number(out, (double)x->type->count(x->object));
+    return x->kind == VALUE_TEXT && give_number(out, (double)strlen(x->text));
+}
+
+static bool call_is_int(struct value *out, const struct value *x)
+{
+    return give_truth(out, x->kind == VALUE_BOOL || (x->kind == VALUE_NUMBER && x->is_whole));
+}
+
+static bool call_integer(struct value *out, const struct value *x)
+{
+    return is_number(x) && isfinite(x->number) && give_truth(out, fabs(rint(x->number) - x->number) < 1e-5);
+}
+
+/* Python's int(): cuts off the fraction of a number, and reads a text that is a whole number. */
+static bool call_int(struct value *out, const struct value *x)
+{
+    double number;
+    if (x->kind == VALUE_TEXT && !strpbrk(x->text, ".eExX") && parse_f64(x->text, &number))
+        return give_number(out, number);
+    return is_number(x) && isfinite(x->number) && give_number(out, trunc(x->number));
+}
+
+/* A function of numbers has no result where it is not finite for finite numbers: sqrt(-1), log2(0). */
+static const struct function {
+    const char *name;
+    int n_arguments;
+    double (*of_one)(double);
+    double (*of_two)(double, double);
+    bool (*of_values)(struct value *out, const struct value *x);
+} functions[] = {
+    { "abs", 1, .of_one = fabs },       { "ceil", 1, .of_one = ceil },          { "floor", 1, .of_one = floor },
+    { "sqrt", 1, .of_one = sqrt },      { "log2", 1, .of_one = log2 },
+    { "min", 2, .of_two = fmin },       { "max", 2, .of_two = fmax },
+    { "int", 1, .of_values = call_int },            /* whole part */
+    { "integer", 1, .of_values = call_integer },    /* within 1e-5 of a whole number */
+    { "is_int", 1, .of_values = call_is_int },      /* written without point or exponent */
+    { "count", 1, .of_values = call_count },        /* of a text, a list or an object */
+    { "has", 1, .of_values = call_has },            /* there is such a value */
+};
+enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
+
+static bool apply(struct value *out, const struct function *f, const struct value *x)
+{
+    if (f->of_values)
+        return (x->kind != VALUE_NONE || f->of_values == call_has) && f->of_values(out, x);
+    bool finite = true;
+    for (int i = 0; i < f->n_arguments; i++) {
+        if (!is_number(&x[i]))
+            return false;
+        finite = finite && isfinite(x[i].number);
+    }
+    double y = f->of_one ? f->of_one(x[0].number) : f->of_two(x[0].number, x[1].number);
+    return (!finite || isfinite(y)) && give_number(out, y);
+}
+
+/* ---- computing ------------------------------------------------------------------------------------------ */
+
+static bool compute(struct value *out, const struct node *n, const struct value *variables);
+
+static bool compute_part(struct value *out, const struct node *n, const struct value *variables)
+{
+    struct value whole;
+    if (!compute(&whole, n->left, variables) || whole.kind != VALUE_OBJECT)
+        return false;
+    const struct value_type *t = whole.type;
+    return n->kind == NODE_MEMBER ? t->member && t->member(out, whole.object, n->name) : t->item && t->item(out, whole.object, n->index);
+}
+
+static bool compute_arithmetic(struct value *out, enum node_kind kind, double x, double y)
+{
+    switch (kind) {
+    case NODE_ADD: return give_number(out, x + y);
+    case NODE_SUBTRACT: return give_number(out, x - y);
+    case NODE_MULTIPLY: return give_number(out, x * y);
+    case NODE_DIVIDE: return y != 0 && give_number(out, x / y);
+    case NODE_POWER: return isfinite(pow(x, y)) && give_number(out, pow(x, y));
+    case NODE_LESS: return give_truth(out, x < y);
+    case NODE_AT_MOST: return give_truth(out, x <= y);
+    case NODE_MORE: return give_truth(out, x > y);
+    case NODE_AT_LEAST: return give_truth(out, x >= y);
+    default: return false;
+    }
+}
+
+static bool compute_two(struct value *out, const struct node *n, const struct value *variables)
+{
+    struct value a, b;
+    if (!compute(&a, n->left, variables) || !compute(&b, n->right, variables))
+        return false;
+    if (n->kind == NODE_EQUAL || n->kind == NODE_DIFFERS)
+        return give_truth(out, values_equal(&a, &b) == (n->kind == NODE_EQUAL));
+    return is_number(&a) && is_number(&b) && compute_arithmetic(out, n->kind, a.number, b.number);
+}
+
+static bool compute_logic(struct value *out, const struct node *n, const struct value *variables)
+{
+    if (!compute(out, n->left, variables))
+        return false;
+    bool stop = n->kind == NODE_OR ? is_true(out) : !is_true(out);
+    return stop || compute(out, n->right, variables);
+}
+
+static bool compute_one(struct value *out, const struct node *n, const struct value *variables)
+{
+    struct value v;
+    if (!compute(&v, n->left, variables))
+        return false;
+    if (n->kind == NODE_NOT)
+        return give_truth(out, !is_true(&v));
+    return is_number(&v) && give_number(out, -v.number);
+}
+
+static bool compute_in(struct value *out, const struct node *n, const struct value *variables)
+{
+    struct value item, one;
+    if (!compute(&item, n->left, variables))
+        return false;
+    for (const struct node *l = n->right; l; l = l->right) {
+        if (!compute(&one, l->left, variables))
+            return false;
+        if (values_equal(&item, &one))
+            return give_truth(out, true);
+    }
+    return give_truth(out, false);
+}
+
+static bool compute_if(struct value *out, const struct node *n, const struct value *variables)
+{
+    struct value condition;
+    return compute(&condition, n->left, variables) && compute(out, is_true(&condition) ? n->right->left : n->right->right, variables);
+}
+
+static bool compute_call(struct value *out, const struct node *n, const struct value *variables)
+{
+    struct value x[MOST_ARGUMENTS] = { { .kind = VALUE_NONE } };
+    size_t i = 0;
+    for (const struct node *l = n->right; l; l = l->right, i++)
+        if (!compute(&x[i], l->left, variables))
+            x[i] = (struct value){ .kind = VALUE_NONE };
+    return apply(out, n->function, x);
+}
+
+static bool compute(struct value *out, const struct node *n, const struct value *variables)
+{
+    switch (n->kind) {
+    case NODE_CONSTANT: *out = n->constant; return true;
+    case NODE_VARIABLE: *out = variables[n->index]; return out->kind != VALUE_NONE;
+    case NODE_MEMBER: case NODE_ITEM: return compute_part(out, n, variables);
+    case NODE_NOT: case NODE_MINUS: return compute_one(out, n, variables);
+    case NODE_AND: case NODE_OR: return compute_logic(out, n, variables);
+    case NODE_IN: return compute_in(out, n, variables);
+    case NODE_IF: return compute_if(out, n, variables);
+    case NODE_CALL: return compute_call(out, n, variables);
+    case NODE_LIST: return false;
+    case NODE_ADD: case NODE_SUBTRACT: case NODE_MULTIPLY: case NODE_DIVIDE: case NODE_POWER: case NODE_EQUAL: case NODE_DIFFERS:
+    case NODE_LESS: case NODE_AT_MOST: case NODE_MORE: case NODE_AT_LEAST:
+        break;
+    }
+    return compute_two(out, n, variables);
+}
+
+bool expression_compute(struct value *out, const struct expression *e, const struct value *variables)
+{
+    return compute(out, e->root, variables);
+}
+
+enum truth expression_holds(const struct expression *e, const struct value *variables)
+{
+    struct value v;
+    return !compute(&v, e->root, variables) ? TRUTH_NONE : is_true(&v) ? TRUTH_YES : TRUTH_NO;
+}
+
+bool expression_asks_constant(struct expression *left, struct value *constant, const struct expression *e)
+{
+    const struct node *n = e->root, *right = n->kind == NODE_IN ? n->right->left : n->right;
+    if ((n->kind != NODE_EQUAL && n->kind != NODE_IN) || right->kind != NODE_CONSTANT)
+        return false;
+    *left = (struct expression){ e->text, n->left };
+    *constant = right->constant;
+    return true;
+}
+
+bool expression_is_variable(const struct expression *e, const char *name)
+{
+    return e->root->kind == NODE_VARIABLE && text_is(e->root->name, name);
+}
+
+/* ---- parsing: words ---------------------------------------------------------------------------------------- */
+
+struct parser {
+    const char *at, *text, *where;
+    int depth;
+    const struct expression_names *names;
+    struct arena *a;
+    struct err *err;
+};
+
+static struct node *parse_whole(struct parser *p);
+static struct node *parse_sum(struct parser *p);
+static struct node *parse_signed(struct parser *p);
+
+static struct node *refuse(struct parser *p, const char *wanted)
+{
+    fail(p->err, "%s: '%.100s': at '%.20s', want %s", p->where, p->text, *p->at ? p->at : "the end", wanted);
+    return NULL;
+}
+
+static struct node *new_node(struct parser *p, enum node_kind kind, const struct node *left, const struct node *right)
+{
+    struct node *n = ARENA_NEW(p->a, struct node);
+    *n = (struct node){ .kind = kind, .left = left, .right = right };
+    return n;
+}
+
+static struct node *new_constant(struct parser *p, struct value v)
+{
+    struct node *n = new_node(p, NODE_CONSTANT, NULL, NULL);
+    n->constant = v;
+    return n;
+}
+
+static void skip_space(struct parser *p)
+{
+    p->at += strspn(p->at, " ");
+}
+
+/* A token of letters is a whole word. */
+static bool take_token(struct parser *p, const char *token)
+{
+    skip_space(p);
+    size_t n = strlen(token);
+    bool word = isalpha((unsigned char)*token);
+    if (strncmp(p->at, token, n) || (word && (isalnum((unsigned char)p->at[n]) || p->at[n] == '_')))
+        return false;
+    p->at += n;
+    return true;
+}
+
+static const char *take_name(struct parser *p)
+{
+    skip_space(p);
+    size_t n = 0;
+    if (isalpha((unsigned char)*p->at))
+        while (isalnum((unsigned char)p->at[n]) || p->at[n] == '_')
+            n++;
+    if (n == 0 || n > LONGEST_NAME)
+        return NULL;
+    const char *name = arena_printf(p->a, "%.*s", (int)n, p->at);
+    p->at += n;
+    return name;
+}
+
+/* False, with a message, below the deepest nesting. Each success is followed by p->depth--. */
+static bool descend(struct parser *p)
+{
+    return ++p->depth <= DEEPEST || refuse(p, "less nesting");
+}
+
+/* ---- parsing: what operators join ------------------------------------------------------------------------- */
+
+static struct node *parse_text(struct parser *p)
+{
+    const char *first = p->at, *close = strchr(first, '"');
+    if (!close)
+        return refuse(p, "a closing quote");
+    p->at = close + 1;
+    return new_constant(p, (struct value){ .kind = VALUE_TEXT, .text = arena_printf(p->a, "%.*s", (int)(close - first), first) });
+}
+
+static struct node *parse_number(struct parser *p)
+{
+    char digits[LONGEST_NUMBER + 1];
+    size_t n = strspn(p->at, "0123456789.");
+    bool is_whole = !memchr(p->at, '.', n);
+    if (n && (p->at[n] == 'e' || p->at[n] == 'E')) {
+        is_whole = false;
+        n++;
+        n += p->at[n] == '-' || p->at[n] == '+';
+        n += strspn(p->at + n, "0123456789");
+    }
+    if (n == 0 || n > LONGEST_NUMBER)
+        return refuse(p, "a value");
+    struct value v = { .kind = VALUE_NUMBER, .is_whole = is_whole };
+    memcpy(digits, p->at, n);
+    digits[n] = 0;
+    if (!parse_f64(digits, &v.number))
+        return refuse(p, "a number");
+    p->at += n;
+    return new_constant(p, v);
+}
+
+/* The members and items that follow a variable. */
+static struct node *parse_path(struct parser *p, struct node *n)
+{
+    while (*p->at == '.' || *p->at == '[') {
+        const char *start = p->at++;
+        if (*start == '.') {
+            n = new_node(p, NODE_MEMBER, n, NULL);
+            if (!(n->name = take_name(p)))
+                return refuse(p, "a member's name");
+            continue;
+        }
+        size_t digits = strspn(p->at, "0123456789");
+        uint64_t index = 0;
+        bool good = digits && digits < 10 && p->at[digits] == ']' && parse_u64(arena_printf(p->a, "%.*s", (int)digits, p->at), &index);
+        p->at = good ? p->at + digits + 1 : start;
+        if (!good)
+            return refuse(p, "[ITEM]");
+        n = new_node(p, NODE_ITEM, n, NULL);
+        n->index = (size_t)index;
+    }
+    return n;
+}
+
+/* A chain of LIST nodes; *count of them. */
+static struct node *parse_list(struct parser *p, int *count)
+{
+    struct node *first = NULL, *last = NULL;
+    *count = 0;
+    do {
+        struct node *item = parse_sum(p);
+        if (!item)
+            return NULL;
+        struct node *one = new_node(p, NODE_LIST, item, NULL);
+        if (last)
+            last->right = one;
+        else
+            first = one;
+        last = one;
+        ++*count;
+    } while (take_token(p, ","));
+    return first;
+}
+
+static const char *known_functions(struct parser *p)
+{
+    const char *list = "";
+    for (size_t i = 0; i < N_FUNCTIONS; i++)
+        list = arena_printf(p->a, "%s%s%s%s", list, *list ? ", " : "", functions[i].name, functions[i].n_arguments == 2 ? "(x,y)" : "(x)");
+    return list;
+}
+
+static struct node *parse_call(struct parser *p, const char *name, const char *start)
+{
+    int n;
+    struct node *arguments = parse_list(p, &n);
+    if (!arguments)
+        return NULL;
+    if (!take_token(p, ")"))
+        return refuse(p, "')'");
+    for (size_t i = 0; i < N_FUNCTIONS; i++)
+        if (text_is(name, functions[i].name) && n == functions[i].n_arguments) {
+            struct node *call = new_node(p, NODE_CALL, NULL, arguments);
+            call->function = &functions[i];
+            return call;
+        }
+    p->at = start;
+    return refuse(p, arena_printf(p->a, "one of the functions %s", known_functions(p)));
+}
+
+static struct node *parse_lookup(struct parser *p, const char *kind)
+{
+    struct value v;
+    struct err why = { "" };
+    size_t n = strcspn(p->at, "]");
+    const char *argument = arena_printf(p->a, "%.*s", (int)n, p->at);
+    if (!p->at[n])
+        return refuse(p, "an argument that ends in ]");
+    p->at += n + 1;
+    if (p->names->lookup(&v, p->names->user, kind, argument, &why))
+        return new_constant(p, v);
+    fail(p->err, "%s: %s[%.100s]: %.300s", p->where, kind, argument, why.msg);
+    return NULL;
+}
+
+static struct node *parse_variable(struct parser *p, const char *name)
+{
+    for (size_t i = 0; p->names && p->names->variables && p->names->variables[i]; i++)
+        if (text_is(name, p->names->variables[i])) {
+            struct node *n = new_node(p, NODE_VARIABLE, NULL, NULL);
+            n->name = p->names->variables[i];
+            n->index = i;
+            return n;
+        }
+    return NULL;
+}
+
+static const char *known_words(struct parser *p)
+{
+    const char *list = "";
+    for (size_t i = 0; p->names && p->names->variables && p->names->variables[i]; i++)
+        list = arena_printf(p->a, "%s%s, ", list, p->names->variables[i]);
+    return arena_printf(p->a, "%sa constant, %sor a function: %s", list, p->names && p->names->lookup ? "KIND[ARGUMENT], " : "",
+                        known_functions(p));
+}
+
+static struct node *parse_word(struct parser *p)
+{
+    static const struct { const char *name; struct value value; } constants[] = {
+        { "true", { .kind = VALUE_BOOL, .number = 1 } }, { "false", { .kind = VALUE_BOOL } }, { "null", { .kind = VALUE_NULL } },
+        { "inf", { .kind = VALUE_NUMBER, .number = HUGE_VAL } },
+    };
+    const char *start = p->at, *name = take_name(p);
+    struct node *variable = name ? parse_variable(p, name) : NULL;
+    if (variable)
+        return parse_path(p, variable);
+    if (name && take_token(p, "("))
+        return parse_call(p, name, start);
+    if (name && p->names && p->names->lookup && take_token(p, "["))
+        return parse_lookup(p, name);
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (text_is(name, constants[i].name))
+            return new_constant(p, constants[i].value);
+    p->at = start;
+    return refuse(p, known_words(p));
+}
+
+static struct node *parse_primary(struct parser *p)
+{
+    skip_space(p);
+    if (take_token(p, "\""))
+        return parse_text(p);
+    if (!take_token(p, "("))
+        return isalpha((unsigned char)*p->at) ? parse_word(p) : parse_number(p);
+    struct node *n = parse_whole(p);
+    return !n || take_token(p, ")") ? n : refuse(p, "')'");
+}
+
+/* ---- parsing: operators, from the tightest to the loosest -------------------------------------------------- */
+
+static struct node *parse_power(struct parser *p)
+{
+    struct node *n = parse_primary(p), *exponent;
+    if (!n || !take_token(p, "**"))
+        return n;
+    return (exponent = parse_signed(p)) ? new_node(p, NODE_POWER, n, exponent) : NULL;
+}
+
+static struct node *parse_signed(struct parser *p)
+{
+    if (!descend(p))
+        return NULL;
+    bool negative = take_token(p, "-");
+    struct node *n = negative ? parse_signed(p) : parse_power(p);
+    p->depth--;
+    return n && negative ? new_node(p, NODE_MINUS, n, NULL) : n;
+}
+
+struct operator { const char *token; enum node_kind kind; };
+
+static const struct operator *take_operator(struct parser *p, const struct operator *list)
+{
+    for (; list->token; list++)
+        if (take_token(p, list->token))
+            return list;
+    return NULL;
+}
+
+/* One level of operators that group to the left. */
+static struct node *parse_level(struct parser *p, struct node *(*next)(struct parser *), const struct operator *list)
+{
+    struct node *n = next(p);
+    for (const struct operator *o; n && (o = take_operator(p, list)); ) {
+        struct node *right = next(p);
+        n = right ? new_node(p, o->kind, n, right) : NULL;
+    }
+    return n;
+}
+
+static struct node *parse_term(struct parser *p)
+{
+    static const struct operator list[] = { { "*", NODE_MULTIPLY }, { "/", NODE_DIVIDE }, { 0 } };
+    return parse_level(p, parse_signed, list);
+}
+
+static struct node *parse_sum(struct parser *p)
+{
+    static const struct operator list[] = { { "+", NODE_ADD }, { "-", NODE_SUBTRACT }, { 0 } };
+    return parse_level(p, parse_term, list);
+}
+
+static struct node *parse_in(struct parser *p, struct node *left)
+{
+    int n;
+    if (!take_token(p, "{"))
+        return refuse(p, "{ITEM,ITEM}");
+    if (!descend(p))
+        return NULL;
+    struct node *list = parse_list(p, &n);
+    p->depth--;
+    if (list && !take_token(p, "}"))
+        return refuse(p, "'}'");
+    return list ? new_node(p, NODE_IN, left, list) : NULL;
+}
+
+static struct node *parse_compare(struct parser *p)
+{
+    static const struct operator list[] = { { "==", NODE_EQUAL }, { "!=", NODE_DIFFERS }, { "<=", NODE_AT_MOST }, { ">=", NODE_AT_LEAST },
+                                            { "<", NODE_LESS }, { ">", NODE_MORE }, { 0 } };
+    struct node *left = parse_sum(p), *all = NULL;
+    if (left && take_token(p, "in"))
+        return parse_in(p, left);
+    for (const struct operator *o; left && (o = take_operator(p, list)); ) {
+        struct node *right = parse_sum(p);
+        if (!right)
+            return NULL;
+        struct node *one = new_node(p, o->kind, left, right);
+        all = all ? new_node(p, NODE_AND, all, one) : one;
+        left = right;
+    }
+    return all ? all : left;
+}
+
+static struct node *parse_not(struct parser *p)
+{
+    if (!take_token(p, "not"))
+        return parse_compare(p);
+    if (!descend(p))
+        return NULL;
+    struct node *n = parse_not(p);
+    p->depth--;
+    return n ? new_node(p, NODE_NOT, n, NULL) : NULL;
+}
+
+static struct node *parse_and(struct parser *p)
+{
+    static const struct operator list[] = { { "&", NODE_AND }, { 0 } };
+    return parse_level(p, parse_not, list);
+}
+
+static struct node *parse_or(struct parser *p)
+{
+    static const struct operator list[] = { { "|", NODE_OR }, { 0 } };
+    return parse_level(p, parse_and, list);
+}
+
+/* An `if` without `else` is true where its condition does not hold. */
+static struct node *parse_whole(struct parser *p)
+{
+    if (!take_token(p, "if"))
+        return parse_or(p);
+    struct node *condition = parse_or(p), *then = NULL, *other = NULL;
+    if (!condition)
+        return NULL;
+    if (!take_token(p, "then"))
+        return refuse(p, "then");
+    then = parse_or(p);
+    if (!then || (take_token(p, "else") && !(other = parse_or(p))))
+        return NULL;
+    if (!other)
+        other = new_constant(p, (struct value){ .kind = VALUE_BOOL, .number = 1 });
+    return new_node(p, NODE_IF, condition, new_node(p, NODE_LIST, then, other));
+}
+
+bool expression_parse(struct expression *out, const char *text, const struct expression_names *names, const char *where, struct arena *a,
+                      struct err *err)
+{
+    struct parser p = { text, text, where, 0, names, a, err };
+    if (strlen(text) > LONGEST_TEXT)
+        return fail(err, "%s: '%.40s...': %zu characters, want at most %d", where, text, strlen(text), LONGEST_TEXT);
+    struct node *root = parse_whole(&p);
+    skip_space(&p);
+    if (!root)
+        return false;
+    if (*p.at)
+        return refuse(&p, "nothing more") != NULL;
+    *out = (struct expression){ text, root };
+    return true;
+}
