@@ -41,6 +41,40 @@ static inline struct conv_shape without_padding(struct conv_shape s)
     return s;
 }
 
+/* The vertices one by one, with their sizes in the order of the loops. */
+static inline uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in, uint64_t out, uint64_t positions)
+{
+    const struct conv_work w = { VERTEX_AMP_1X1, groups, in, out, 1, positions, .kernel_h = 1, .kernel_w = 1, .filter_height = 1 };
+    return conv_vertex_cycles(&vertex_table, chip, a, &w);
+}
+
+static inline uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, struct conv_work w)
+{
+    w.vertex = VERTEX_AMP_NX1;
+    return conv_vertex_cycles(&vertex_table, chip, a, &w);
+}
+
+static inline uint64_t slic_cycles(const struct chip *chip, struct conv_work w, uint64_t partial_bytes)
+{
+    const struct amp a = { .partial_bytes = partial_bytes };
+    w.vertex = VERTEX_SLIC;
+    return conv_vertex_cycles(&vertex_table, chip, &a, &w);
+}
+
+static inline uint64_t hmac_cycles(const struct chip *chip, uint64_t element_bytes, struct conv_work w)
+{
+    const struct amp a = { .element_bytes = element_bytes };
+    w.vertex = VERTEX_HMAC;
+    return conv_vertex_cycles(&vertex_table, chip, &a, &w);
+}
+
+static inline uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t positions, uint64_t out_chans)
+{
+    const struct amp a = { .element_bytes = 2 };
+    const struct conv_work w = { VERTEX_OUTER_PRODUCT, groups, 1, out_chans, 1, positions, 1, 1, 1, .in_chans = 0 };
+    return conv_vertex_cycles(&vertex_table, chip, &a, &w);
+}
+
 enum { N_RANDOM = 300 };
 
 #endif

@@ -22,52 +22,23 @@ static double real(uint64_t n) { return (double)(int64_t)n; }
 
 /* ---- what is the same for all splits of a candidate --------------------------------------------------------- */
 
-/* What loads of weights and positions of the field cost a tile; a rounding of the vertices may take a thousandth off a worker's
- * cycles. HMAC's position has a part for each channel. */
-static void amp_units(struct conv_units *u, const struct search *f, const struct candidate *c)
-{
-    double turn = u->turn, workers = real(f->chip->n_workers);
-    u->position = turn * c->amp.core_cycles / workers;
-    u->zero = turn / (workers * real(f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
-    u->by_in = u->by_out = true;
-    if (c->vertex == VERTEX_AMP_1X1) {
-        u->load = 25 + real(c->amp.load_cycles) + turn * 18.99;
-        u->fixed = 63 + 7 * turn;
-        u->loads = real(c->passes);
-        return;
-    }
-    double weights = c->filter_height == 4 ? real(c->amp.units * c->amp.in_grain * c->amp.element_bytes) / 8 : real(c->amp.load_cycles);
-    u->load = 15 + weights + real(amp_setup_cycles[c->filter_height]) + turn * 17.99;
-    u->row = 15.99 * turn;
-    u->fixed = 110 + 23 * turn;
-    u->loads = real(c->passes * c->s.kernel_w);
-}
-
-/* The numbers are those of the vertices' estimators (vertex_cost.c), each at its least. */
+/* The vertex at its least, in the loops of add_loads(): HMAC's input channels are within a position. */
 static void vertex_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
-    double turn = u->turn, worker = turn / real(f->chip->n_workers), vector_bytes = real(f->chip->vector_bytes_per_cycle);
-    if (c->vertex == VERTEX_HMAC) {
-        u->load = (c->flat ? 19 * turn : 0) + (10 + 16 * turn) / real((uint64_t)c->s.kernel_h * c->s.kernel_w);
-        u->row = c->flat ? 0 : 19 * turn;
-        u->fixed = 65;
-        u->position = 14 * worker;
-        u->channel = worker * real(c->in_grain * c->amp.element_bytes) / vector_bytes;
-        u->loads = real(c->s.kernel_w);
-        u->by_out = true;
-    } else if (c->vertex == VERTEX_SLIC) {
-        u->load = 34 + 20 * turn;
-        u->position = worker * (c->amp.partial_bytes == 4 ? 2 : 1);
-        u->fixed = 50;
-        u->loads = real(ceil_div(c->s.kernel_w, 4));
-    } else if (c->vertex == VERTEX_OUTER_PRODUCT) {
-        u->load = 10 * turn;
-        u->position = 6 * worker;
-        u->fixed = 25 * turn;
-        u->loads = 1;
-    } else {
-        amp_units(u, f, c);
-    }
+    struct share whole = conv_whole(c, 1, 1);
+    const struct conv_work w = conv_work_of(c, &whole);
+    const struct conv_least least = conv_vertex_least(f->vertices, f->chip, &c->amp, &w);
+    bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
+    u->fixed = least.fixed;
+    u->load = least.load + (c->flat ? least.row : 0);       /* positions in one row: one item a load */
+    u->row = c->flat ? 0 : least.row;
+    u->position = least.position;
+    u->channel = least.channel * real(c->in_grain);
+    u->loads = real(w.kernel_w * c->passes);
+    u->by_in = is_amp;
+    u->by_out = is_amp || c->vertex == VERTEX_HMAC;
+    if (is_amp)
+        u->zero = f->vertices->zero.vector * u->turn / real(f->chip->n_workers * (f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
 }
 
 /* Cycles a byte of a copy on the tile, as conv_price charges it at least. */
@@ -75,8 +46,8 @@ static double padding_slope(const struct search *f, const struct candidate *c)
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
     if (conv_plans_by_fours(f, c))
-        return 1.25 / real(min_u64(vector_bytes, es));
-    return es < 4 ? 5.15 : 3.13;
+        return f->vertices->copy_by_fours / (4 * real(min_u64(vector_bytes, es)));
+    return (es < 4 ? f->vertices->copy_halves_per_100_bytes : f->vertices->copy_floats_per_100_bytes) / 100.0;
 }
 
 static void operand_units(struct conv_units *u, const struct search *f, const struct candidate *c)
@@ -99,10 +70,13 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
         u->fixed += u->sync;
     }
     if (s->kernel_h % c->filter_height) {
-        u->weight_copy = COPY_PIECES_CYCLES_PER_100_BYTES / 100.0;
-        u->fixed += COPY_PIECES_CYCLES;
+        u->weight_copy = f->vertices->copy_words_per_100_bytes / 100.0;
+        u->fixed += f->vertices->copy_pieces;
     }
 }
+
+/* What a vertex takes however little it works on. */
+static double once_cycles(struct vector_terms t, double turn) { return t.tile + t.worker * turn; }
 
 /* What a result costs on its way: cycles to be exchanged, added up and cast. */
 static void sum_units(struct conv_units *u, const struct search *f, const struct candidate *c)
@@ -111,10 +85,10 @@ static void sum_units(struct conv_units *u, const struct search *f, const struct
     uint64_t vector_bytes = f->chip->vector_bytes_per_cycle, ps = c->amp.partial_bytes, rs = c->amp.result_bytes;
     u->partial_bytes = real(ps);
     u->exchanged = u->partial_bytes / u->rate;
-    u->added = u->exchanged + 2 * worker / real(2 * vector_bytes / ps);
+    u->added = u->exchanged + f->vertices->reduce_partial * worker / real(2 * vector_bytes / ps);
     if (ps > rs) {
-        u->cast = worker / real(vector_bytes / ps);
-        u->cast_fixed = 26 * u->turn + u->sync;
+        u->cast = f->vertices->cast.vector * worker / real(vector_bytes / ps);
+        u->cast_fixed = once_cycles(f->vertices->cast, u->turn) + u->sync;
     }
 }
 
@@ -137,9 +111,11 @@ void conv_add_units(struct candidate *c, const struct search *f)
     u.fixed += u.sync;
     operand_units(&u, f, c);
     sum_units(&u, f, c);
-    u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
-    u.serial = 2 * (25 + 63 * u.turn + u.sync) + LOOP_COUNTER_SUPERSTEPS * (real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + u.sync);
-    u.stage = 33 + 20 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
+    u.slice = f->vertices->slice.vector * u.turn / real(SLICE_VECTOR * f->chip->n_workers * c->amp.element_bytes);
+    u.slice_once = once_cycles(f->vertices->slice, u.turn);
+    u.add_once = real(add_in_place_cycles(f->chip, 1, c->amp.partial_bytes));
+    u.serial = 2 * (u.slice_once + u.sync) + LOOP_COUNTER_SUPERSTEPS * (real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + u.sync);
+    u.stage = once_cycles(f->vertices->reduce, u.turn) + u.sync + real(f->chip->exchange_transit_cycles);
     u.once = real(f->layout.compute + f->layout.exchange + gathering.compute + gathering.exchange)
            + real(f->layout.supersteps + gathering.supersteps) * u.sync;
     c->units = u;
@@ -243,7 +219,7 @@ static void add_serial(struct step *s, const struct search *f, const struct cand
     const struct conv_units *u = &c->units;
     s->rest += u->serial + p->weights / p->parts * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
     if (t->serial_in > 1)
-        s->rest += 25 + 63 * u->turn + p->input / real(t->p_out) * u->slice;
+        s->rest += u->add_once + p->input / real(t->p_out) * u->slice;
     else
         s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
 }

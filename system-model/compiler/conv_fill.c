@@ -45,7 +45,7 @@ static void pay_copies(const struct search *f, struct cost *k)
 {
     if (k->copied_bytes == 0)
         return;
-    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate->amp.element_bytes, f->shape->in_chans % 4 == 0);
+    uint64_t paid = rearrange_cycles(f->vertices, f->chip, k->copied_bytes, f->best_candidate->amp.element_bytes, f->shape->in_chans % 4 == 0);
     uint64_t steps = share_steps(&f->best), more = max_u64(paid, k->planned_copies) - k->planned_copies;
     k->compute += steps * more;
     k->rearrange += steps * more;
@@ -56,7 +56,7 @@ static void leave_out_padding(const struct search *f, struct cost *k)
 {
     struct candidate crowded = *f->best_candidate;
     crowded.amp = conv_crowded_amp(f, f->best_candidate, k->temp_bytes);
-    k->compute -= share_steps(&f->best) * conv_padding_cycles(f->chip, &crowded, &f->best);
+    k->compute -= share_steps(&f->best) * conv_padding_cycles(f, &crowded, &f->best);
 }
 
 /* Outputs of the fullest tile over an even share; the tiles that share a sum share its outputs. */

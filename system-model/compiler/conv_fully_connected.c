@@ -68,7 +68,7 @@ static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, u
 /* The weights lie in grains for the forward pass; backward reads them turned, which is copied on the tile. */
 static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const struct chip *chip, uint64_t n_tiles)
 {
-    uint64_t cycles = regroup_cycles(chip, ceil_div(weight_bytes, n_tiles));
+    uint64_t cycles = regroup_cycles(&vertex_table, chip, ceil_div(weight_bytes, n_tiles));
     p->compute_cycles += cycles;
     p->rearrange_cycles += cycles;
     p->sync_cycles += superstep_cycles(chip);

@@ -24,6 +24,7 @@ struct conv_units {
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights, cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
+    double slice_once, add_once;        /* cycles of a slice, and of a sum that is added to, however small */
     double serial;                      /* of each of several steps: its slices and its counter */
     double stage, exchanged, added;     /* cycles: a stage of sums; for each element on its way, and added up */
     double cast, cast_fixed, zero;      /* cycles: for each element, of a cast at all; to set an element to zero */
@@ -35,6 +36,7 @@ struct candidate {
     struct amp amp;
     struct conv_shape s;                /* with kernel dimensions moved into the input channels, where that is tried */
     uint64_t in_grain, out_grain, filter_height, passes;
+    uint64_t group_chans;               /* input channels of a group of the convolution itself, however many share a vertex */
     bool joined;                        /* kernel elements have become input channels, or what a stride leaves out is gone, */
     bool gathered;                      /* by whole grains of channels, which are laid out before the loop and not on each tile */
     bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
@@ -62,6 +64,7 @@ struct cost {
 };
 
 struct search {
+    const struct vertex_table *vertices;
     const struct chip *chip;
     const struct op_plan_options *opt;
     const struct conv_shape *shape;
@@ -113,11 +116,12 @@ bool conv_plans_by_fours(const struct search *f, const struct candidate *c);
 
 struct rows { uint64_t n, width; };
 struct rows conv_tile_rows(const struct candidate *c, const struct share *t);
+struct conv_work conv_work_of(const struct candidate *c, const struct share *t);    /* what the fullest tile's vertex computes in one step */
 
 /* ---- conv_padding.c: what vertices leave out ------------------------------------------------------ */
 
 /* Of one step of the vertex on the tile that leaves out least. */
-uint64_t conv_padding_cycles(const struct chip *chip, const struct candidate *c, const struct share *t);
+uint64_t conv_padding_cycles(const struct search *f, const struct candidate *c, const struct share *t);
 
 /* ---- conv_bound.c: what no split below a point of the search gets under -------------------------- */
 

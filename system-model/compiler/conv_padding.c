@@ -47,38 +47,36 @@ static struct part busiest_part(const struct conv_axis *x, uint64_t n, uint64_t 
 }
 
 /* A field of one column is a row, whatever its width; where kernel elements meet nothing of it there is none. */
-static uint64_t rows_cycles(const struct chip *chip, const struct candidate *c, const struct share *t, uint64_t height, uint64_t width)
+static uint64_t rows_cycles(const struct search *f, const struct candidate *c, const struct share *t, uint64_t height, uint64_t width)
 {
     struct share s = *t;
     if (height == 0 || width == 0)
         return 0;
     s.height = height;
     s.width = width;
-    struct rows rows = conv_tile_rows(c, &s);
-    if (c->vertex == VERTEX_HMAC)
-        return hmac_rows_cycles(chip, t->in * c->in_grain, rows.n, rows.width, c->amp.element_bytes);
-    return amp_rows_cycles(chip, &c->amp, rows.n, rows.width);
+    const struct conv_work w = conv_work_of(c, &s);
+    return conv_rows_cycles(f->vertices, f->chip, &c->amp, &w);
 }
 
 /* A load of weights goes over all positions: one for each pair of passes over rows and columns of the kernel. */
-static uint64_t left_out_of_a_block(const struct chip *chip, const struct candidate *c, const struct share *t)
+static uint64_t left_out_of_a_block(const struct search *f, const struct candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;
     const struct conv_axis high = { s->field_h, s->kernel_h, max_u64(s->in_stride_h, s->out_stride_h), s->before_h, s->met_h, s->dilation };
     const struct conv_axis wide = { s->field_w, s->kernel_w, max_u64(s->in_stride_w, s->out_stride_w), s->before_w, s->met_w, s->dilation };
     struct part rows = busiest_part(&high, t->height, t->kernel_h, c->filter_height), columns = busiest_part(&wide, t->width, c->s.kernel_w, 1);
-    uint64_t all = rows_cycles(chip, c, t, t->height, t->width), sum = 0;
+    uint64_t all = rows_cycles(f, c, t, t->height, t->width), sum = 0;
     for (uint64_t i = 0; i < n_passes(&rows); i++)
         for (uint64_t k = 0; k < n_passes(&columns); k++)
-            sum += all - min_u64(all, rows_cycles(chip, c, t, met_in_pass(&high, &rows, i), met_in_pass(&wide, &columns, k)));
+            sum += all - min_u64(all, rows_cycles(f, c, t, met_in_pass(&high, &rows, i), met_in_pass(&wide, &columns, k)));
     return sum;
 }
 
-uint64_t conv_padding_cycles(const struct chip *chip, const struct candidate *c, const struct share *t)
+uint64_t conv_padding_cycles(const struct search *f, const struct candidate *c, const struct share *t)
 {
     bool by_lists = c->vertex == VERTEX_AMP_NX1 || c->vertex == VERTEX_HMAC;
     if (c->flat || !by_lists)
         return 0;
     uint64_t blocks = t->groups * t->out * (c->vertex == VERTEX_HMAC ? 1 : t->in * c->passes);
-    return blocks * chip_turn_cycles(chip) * left_out_of_a_block(chip, c, t);
+    return blocks * chip_turn_cycles(f->chip) * left_out_of_a_block(f, c, t);
 }

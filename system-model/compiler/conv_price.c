@@ -27,7 +27,7 @@
  * many grains there are, 8 where the sums are reduced and 16 where they are cast, of which the cast is 8. */
 static uint64_t zero_sums_cycles(const struct search *f, const struct candidate *c, const struct share *t)
 {
-    return zero_cycles(f->chip, t->groups * t->out * c->out_grain * share_positions(t), c->amp.partial_bytes);
+    return zero_cycles(f->vertices, f->chip, t->groups * t->out * c->out_grain * share_positions(t), c->amp.partial_bytes);
 }
 
 /* How a tile's positions lie: in rows of the field, image after image. A field of one column is of one dimension, a row itself. Where the
@@ -44,27 +44,27 @@ struct rows conv_tile_rows(const struct candidate *c, const struct share *t)
     return (struct rows){ t->batch * t->height, t->width };
 }
 
-/* With the AMP as it is given: what its memory conflicts cost depends on the split. */
+struct conv_work conv_work_of(const struct candidate *c, const struct share *t)
+{
+    struct rows rows = c->vertex == VERTEX_SLIC ? (struct rows){ t->batch * t->height, t->width } : conv_tile_rows(c, t);
+    struct conv_work w = { .vertex = c->vertex, .groups = t->groups, .in = t->in, .out = t->out * c->passes, .rows = rows.n, .width = rows.width,
+                           .kernel_h = ceil_div(t->kernel_h, c->filter_height), .kernel_w = c->s.kernel_w, .filter_height = c->filter_height,
+                           .in_chans = t->in * c->in_grain, .every_other = c->s.in_stride_w == 2 };
+    if (c->vertex == VERTEX_SLIC) {
+        w.kernel_w = ceil_div(c->s.kernel_w, c->in_grain);
+        w.in_chans = c->group_chans;
+    } else if (c->vertex == VERTEX_OUTER_PRODUCT) {
+        w.out = t->out * c->out_grain;
+    }
+    return w;
+}
+
+/* The AMP is given apart: what its memory conflicts cost depends on the split. */
 static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct amp *amp, const struct share *t)
 {
-    uint64_t outs = t->out * c->passes, kernel_w = c->s.kernel_w;
-    struct rows rows = conv_tile_rows(c, t);
-    switch (c->vertex) {
-    case VERTEX_AMP_1X1:
-        return amp_1x1_cycles(f->chip, amp, t->groups, t->in, outs, share_positions(t)) + zero_sums_cycles(f, c, t);
-    case VERTEX_AMP_NX1:
-        return amp_nx1_cycles(f->chip, amp, t->groups, t->in, outs, rows.n, rows.width,
-                              ceil_div(t->kernel_h, c->filter_height), kernel_w, c->filter_height)
-             + zero_sums_cycles(f, c, t);
-    case VERTEX_SLIC:
-        return slic_cycles(f->chip, t->groups, t->batch * t->height, t->width, t->kernel_h, kernel_w, c->s.in_stride_w,
-                           f->shape->in_chans, c->amp.partial_bytes == 4);
-    case VERTEX_HMAC:
-        return hmac_cycles(f->chip, t->groups, t->in * c->in_grain, t->out, rows.n, rows.width, t->kernel_h * kernel_w,
-                           c->amp.element_bytes);
-    default:
-        return outer_product_cycles(f->chip, t->groups, share_positions(t), t->out * c->out_grain);
-    }
+    const struct conv_work w = conv_work_of(c, t);
+    bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
+    return conv_vertex_cycles(f->vertices, f->chip, amp, &w) + (is_amp ? zero_sums_cycles(f, c, t) : 0);
 }
 
 /* Bytes at the measured share of the nominal rate, and the skew between columns where anything moves. */
@@ -119,7 +119,7 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
         if (stages > 1)                 /* of a depth of 16 and more */
             for (fan = 4; stages == 2 ? fan * fan < depth : fan * fan * fan < depth; fan++) {}
         uint64_t mine = ceil_div(n, fan), bytes = mine * (fan - 1) * ps;
-        k->compute += reduce_cycles(f->chip, mine, fan, ps);
+        k->compute += reduce_cycles(f->vertices, f->chip, mine, fan, ps);
         k->exchange += exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
         k->received_bytes += bytes;
         k->supersteps++;
@@ -136,7 +136,7 @@ static void add_rearrangement(const struct search *f, struct cost *k, uint64_t t
 {
     enum { GROUP = 16 };
     uint64_t filled = chans >= GROUP ? ceil_div(chans, 4) * 4 : chans, bytes = ceil_div(total_bytes / chans * filled, f->n_tiles);
-    uint64_t compute = rearrange_cycles(f->chip, bytes, element_bytes, filled % 4 == 0);
+    uint64_t compute = rearrange_cycles(f->vertices, f->chip, bytes, element_bytes, filled % 4 == 0);
     uint64_t exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
     k->compute += compute;
     k->exchange += exchange;
@@ -181,7 +181,7 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
     if (!conv_pads_tiles(f, c))
         return;
     k->copied_bytes = b->in;
-    k->planned_copies = rearrange_cycles(f->chip, b->in, c->amp.element_bytes, conv_plans_by_fours(f, c));
+    k->planned_copies = rearrange_cycles(f->vertices, f->chip, b->in, c->amp.element_bytes, conv_plans_by_fours(f, c));
     k->compute += k->planned_copies;
     k->rearrange += k->planned_copies;
     k->supersteps++;
@@ -194,12 +194,12 @@ static bool pads_kernel(const struct share *t, const struct candidate *c)
 
 /* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros, and its input
  * to where so high a kernel reaches over rows of zeros, unless it copies that already. */
-static void add_kernel_padding(struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
+static void add_kernel_padding(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
 {
     if (!pads_kernel(t, c))
         return;
     bool alone = k->copied_bytes == 0;
-    uint64_t cycles = copy_pieces_cycles(b->weights + (alone ? b->in : 0));
+    uint64_t cycles = copy_pieces_cycles(f->vertices, b->weights + (alone ? b->in : 0));
     k->compute += cycles;
     k->rearrange += cycles;
     k->supersteps += alone;             /* or together with the input's channels */
@@ -221,7 +221,7 @@ struct cost conv_gathering(const struct search *f, const struct candidate *c)
     uint64_t bytes = gathered_bytes(f, c);
     if (bytes == 0)
         return (struct cost){ 0 };
-    struct cost k = { .compute = regroup_cycles(f->chip, bytes), .supersteps = 1, .received_bytes = bytes,
+    struct cost k = { .compute = regroup_cycles(f->vertices, f->chip, bytes), .supersteps = 1, .received_bytes = bytes,
                       .exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles };
     k.rearrange = k.compute + k.exchange;
     return k;
@@ -233,12 +233,12 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
 {
     uint64_t es = c->amp.element_bytes, weights = ceil_div(b->weights, t->p_batch * t->p_field);
     uint64_t outputs = ceil_div(b->outputs, t->p_in * t->p_kernel);
-    k->compute += dynamic_slice_cycles(f->chip, ceil_div(weights, es));
+    k->compute += dynamic_slice_cycles(f->vertices, f->chip, ceil_div(weights, es));
     if (t->serial_in > 1)
-        k->compute += dynamic_slice_cycles(f->chip, ceil_div(ceil_div(b->in, t->p_out), es))
+        k->compute += dynamic_slice_cycles(f->vertices, f->chip, ceil_div(ceil_div(b->in, t->p_out), es))
                     + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
     else
-        k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
+        k->compute += dynamic_slice_cycles(f->vertices, f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
     k->compute += LOOP_COUNTER_SUPERSTEPS * add_in_place_cycles(f->chip, 1, COUNTER_BYTES);
     k->supersteps += 2 + LOOP_COUNTER_SUPERSTEPS;
 }
@@ -298,7 +298,7 @@ static void add_cast(const struct search *f, struct cost *k, const struct candid
     uint64_t depth = t->p_in * t->p_kernel;
     if (c->amp.partial_bytes <= c->amp.result_bytes || (depth > 1 && share_steps(t) == 1))
         return;
-    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.result_bytes);
+    k->compute += cast_cycles(f->vertices, f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.result_bytes);
     k->supersteps++;
 }
 
@@ -327,7 +327,7 @@ static struct cost split_cost(const struct search *f, const struct candidate *c,
     uint64_t steps = share_steps(t);
     struct cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c);
     add_tile_padding(&k, c, f, b);
-    add_kernel_padding(&k, c, t, b);
+    add_kernel_padding(f, &k, c, t, b);
     multiply_cost(&k, steps);
     add_cost(&k, &f->layout);
     add_cost(&k, &gathering);
@@ -416,7 +416,7 @@ uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options 
 
 struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
-    struct search f = { .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX, .least_over_bytes = UINT64_MAX,
+    struct search f = { .vertices = &vertex_table, .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX, .least_over_bytes = UINT64_MAX,
                         .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
                         .bound_bytes = conv_bound_bytes(chip, opt) };
     uint64_t element_bytes = data_type_bytes((enum data_type)s->type);

@@ -275,6 +275,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     for (size_t i = 0; i < list->n; i++) {
         struct candidate *c = &list->items[i];
         bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
+        c->group_chans = s->in_chans;
         c->joined = strided || c->s.kernel_h != s->kernel_h || c->s.kernel_w != s->kernel_w;
         c->gathered = is_amp && (c->joined ? s->in_chans % c->in_grain == 0 : lies_apart(s, c->in_grain));
     }

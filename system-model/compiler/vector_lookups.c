@@ -37,7 +37,7 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
     add_superstep(p, scatter_add_cycles(p->chip, lookups, in, part));
     if (s->lookups > 1) {
         add_exchange(p, rows * part * p->element_bytes);
-        add_superstep(p, reduce_cycles(p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
+        add_superstep(p, reduce_cycles(&vertex_table, p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
     }
 }
 

@@ -141,8 +141,8 @@ static void plan_pool(struct passes *p, const struct work *w)
     uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w;
     uint64_t share = tile_share(p, w->backward ? w->n_out : w->n) * p->element_bytes;
     add_exchange(p, share);
-    p->plan->rearrange_cycles += regroup_cycles(p->chip, share);
-    p->plan->compute_cycles += regroup_cycles(p->chip, share);
+    p->plan->rearrange_cycles += regroup_cycles(&vertex_table, p->chip, share);
+    p->plan->compute_cycles += regroup_cycles(&vertex_table, p->chip, share);
     if (w->backward)                    /* so many windows hold an input element */
         kernel = max_u64(1, ceil_div(kernel * w->y->dims[1] * w->y->dims[2], w->x->dims[1] * w->x->dims[2]));
     /* Work items are cut so that all tiles have some: at most a row each. */
@@ -157,7 +157,7 @@ static void plan_pool(struct passes *p, const struct work *w)
 static void plan_transpose(struct passes *p, const struct work *w)
 {
     uint64_t bytes = tile_share(p, w->n) * p->element_bytes, before = p->plan->exchange_cycles;
-    uint64_t compute = rearrange_cycles(p->chip, bytes, p->element_bytes, true);
+    uint64_t compute = rearrange_cycles(&vertex_table, p->chip, bytes, p->element_bytes, true);
     add_exchange(p, bytes);
     add_superstep(p, compute);
     p->plan->rearrange_cycles += compute + p->plan->exchange_cycles - before;

@@ -94,7 +94,7 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
 /* One tensor's slice of the stash, written or read where it lies; then the index goes on: one more, and the remainder by the depth. */
 static void add_stash_slice(struct passes *p, uint64_t n_elements)
 {
-    add_superstep(p, dynamic_slice_cycles(p->chip, ceil_div(tile_share(p, n_elements) * p->element_bytes, data_type_bytes(TYPE_FP16))));
+    add_superstep(p, dynamic_slice_cycles(&vertex_table, p->chip, ceil_div(tile_share(p, n_elements) * p->element_bytes, data_type_bytes(TYPE_FP16))));
     for (int i = 0; i < STASH_INDEX_SUPERSTEPS; i++)
         add_map(p, MAP_BINARY_IN_PLACE, 1);
 }

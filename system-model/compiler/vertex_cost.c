@@ -72,19 +72,53 @@ static uint64_t positions_cycles(double position, uint64_t n)
     return (uint64_t)(position * (double)n + 0.999);
 }
 
-/* One worker, n positions: 26, 31, then 4 a position and 19. */
-static uint64_t amp_1x1_worker(const struct amp *a, uint64_t n)
+/* ---- the table ----------------------------------------------------------------------------- */
+
+/* Sources, by function of PopLibs 7eac0f2: conv rows are poplin's ConvVertexCycleEstimators (getConvPartial1x1..., getConvPartialnx1...,
+ * getConvPartialSlic..., getConvPartialHorizontalMac..., getOuterProduct...); reduce is popops' single-input reduction with 64-bit loads; cast,
+ * zero and slice are popops' cycle estimators. Copies in pieces are a regression over ten thousand measured copies that PopLibs' planner keeps
+ * beside its formula: 587 cycles, and 5.15 a byte in pieces of a half, 3.13 in pieces of a float, 0.44 in pieces of 8 bytes. */
+const struct vertex_table vertex_table = {
+    .conv = {
+        [VERTEX_AMP_1X1] = { .call = { 50, 4 }, .call_in = { 0, 3 }, .group = { 13, 0 }, .in = { 15, 0 }, .load = { 25, 19 } },
+        [VERTEX_AMP_NX1] = { .call = { 110, 17 }, .group = { 11, 1 }, .group_out = { 23, 0 }, .in = { 14, 0 }, .out = { 14, 0 },
+                             .kernel_row = { 14, 0 }, .load = { 15, 18 }, .item = 16 },
+        [VERTEX_SLIC] = { .call = { 50, 0 }, .load = { 34, 20 }, .item = 10 },
+        [VERTEX_HMAC] = { .call = { 65, 0 }, .group = { 38, 0 }, .out = { 10, 16 }, .item = 19, .position = 14 },
+        [VERTEX_OUTER_PRODUCT] = { .call = { 0, 25 }, .group = { 0, 10 }, .position = 6 },
+    },
+    .amp_filter_load = { 0, 15, 46, 0, 60 }, .amp_half_partials = 1,
+    .amp_1x1_least_positions = 3, .amp_1x1_alone = 3,
+    .slic = { { 5, 10, 1 }, { 3, 9, 2 } }, .slic_thin_load = 12,
+    .outer_product_free_chans = 12,
+    .reduce = { 33, 20, 7 }, .reduce_partial = 2, .cast = { 0, 26, 1 }, .zero = { 0, 5, 1 }, .slice = { 25, 63, 2 },
+    .copy_by_fours = 5, .copy_pieces = 587,
+    .copy_halves_per_100_bytes = 515, .copy_floats_per_100_bytes = 313, .copy_words_per_100_bytes = 44,
+};
+
+/* ---- convolution vertices -------------------------------------------------------------------- */
+
+static uint64_t loop_cycles(uint64_t turn, struct loop_terms c) { return c.tile + turn * c.worker; }
+
+static bool has_in_loop(enum vertex_kind v) { return v == VERTEX_AMP_1X1 || v == VERTEX_AMP_NX1; }
+static bool has_out_loop(enum vertex_kind v) { return has_in_loop(v) || v == VERTEX_HMAC; }
+
+/* Where four kernel rows share a load, weights come at 8 bytes a cycle whatever the chip's width. */
+static uint64_t weights_cycles(const struct amp *a, const struct conv_work *w)
 {
-    return n <= 1 ? 22 + positions_cycles(a->core_cycles, 1) : positions_cycles(a->core_cycles, max_u64(n, 3)) + 19;
+    if (!has_in_loop(w->vertex))
+        return 0;
+    return w->filter_height == 4 ? ceil_div(a->units * a->in_grain * a->element_bytes, 8) : a->load_cycles;
 }
 
-uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
-                        uint64_t out_groups, uint64_t positions)
+static uint64_t load_once_cycles(const struct vertex_table *v, uint64_t turn, const struct amp *a, const struct conv_work *w)
 {
-    uint64_t w = chip_turn_cycles(chip);
-    uint64_t block = 19 + 6 + a->load_cycles + w * amp_1x1_worker(a, ceil_div(positions, chip->n_workers));
-    uint64_t group = 13 + in_groups * (15 + out_groups * block);
-    return 50 + w * (7 + 3 * (in_groups - 1)) + groups * group;
+    uint64_t cycles = loop_cycles(turn, v->conv[w->vertex].load) + weights_cycles(a, w);
+    if (w->vertex == VERTEX_AMP_NX1)
+        cycles += v->amp_filter_load[w->filter_height];
+    if (w->vertex == VERTEX_SLIC && w->in_chans < 4)
+        cycles += turn * v->slic_thin_load;
+    return cycles;
 }
 
 /* The busiest worker's share of the field: positions laid end to end and cut in n_workers, which breaks rows, or whole rows. A row, or a
@@ -98,80 +132,118 @@ static uint64_t worker_rows_cycles(double position, uint64_t item, uint64_t work
     return min_u64(item * pieces + positions_cycles(position, n), whole * (item + positions_cycles(position, width)));
 }
 
-uint64_t amp_rows_cycles(const struct chip *chip, const struct amp *a, uint64_t rows, uint64_t width)
+uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w)
 {
-    return worker_rows_cycles(a->core_cycles, 16, chip->n_workers, rows, width);
+    const struct conv_terms *t = &v->conv[w->vertex];
+    double position = a->core_cycles;
+    if (w->vertex == VERTEX_HMAC)
+        position = (double)(t->position + ceil_div(w->in_chans * a->element_bytes, chip->vector_bytes_per_cycle));
+    return worker_rows_cycles(position, t->item, chip->n_workers, w->rows, w->width);
 }
 
-const uint64_t amp_setup_cycles[] = { 0, 15, 46, 0, 60 };
+static uint64_t slic_passes(const struct amp *a) { return a->partial_bytes == 4 ? 2 : 1; }
 
-uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
-                        uint64_t out_groups, uint64_t rows, uint64_t width, uint64_t kernel_outer,
-                        uint64_t kernel_inner, uint64_t filter_height)
+/* Two positions a worker are run as three by the 1x1 vertex. An outer product multiplies so many output channels in a position's cycles. */
+static uint64_t worker_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w)
 {
-    uint64_t w = chip_turn_cycles(chip), worker = 18 + amp_rows_cycles(chip, a, rows, width);
-    uint64_t load = filter_height == 4
-        ? ceil_div(a->units * a->in_grain * a->element_bytes, 8) : a->load_cycles;
-    uint64_t position = 12 + load + amp_setup_cycles[filter_height] + 3 + w * worker;
-    uint64_t inner = kernel_outer * (14 + kernel_inner * position);
-    uint64_t group = 23 * out_groups - 5 + 16 + in_groups * (14 + out_groups * (14 + inner));
-    return 109 + w * 9 + w * (a->partial_bytes == 4 ? 9 : 10) + w * (groups - 1) + 1 + groups * group;
+    const struct conv_terms *t = &v->conv[w->vertex];
+    const struct slic_terms *s = &v->slic[w->every_other];
+    uint64_t n = ceil_div(w->rows * w->width, chip->n_workers), more = w->out - min_u64(w->out, v->outer_product_free_chans);
+    switch (w->vertex) {
+    case VERTEX_AMP_1X1:
+        return n <= 1 ? v->amp_1x1_alone + positions_cycles(a->core_cycles, 1)
+                      : positions_cycles(a->core_cycles, max_u64(n, v->amp_1x1_least_positions));
+    case VERTEX_SLIC:
+        return ceil_div(w->rows, chip->n_workers) * (t->item + slic_passes(a) * (s->row + s->position * max_u64(w->width, s->least_width)));
+    case VERTEX_OUTER_PRODUCT:
+        return n * (t->position + ceil_div(more, 4));
+    default:
+        return conv_rows_cycles(v, chip, a, w);
+    }
 }
 
-/* Thin convolutions: 1x4 kernel slices over groups of at most 4 channels. */
-uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, uint64_t width, uint64_t kernel_h,
-                     uint64_t kernel_w, uint64_t stride, uint64_t chans, bool fp32_partials)
+static uint64_t call_cycles(const struct vertex_table *v, uint64_t turn, const struct amp *a, const struct conv_work *w)
 {
-    uint64_t w = chip_turn_cycles(chip), passes = fp32_partials ? 2 : 1;
-    uint64_t load = 34 + (chans < 4 ? 12 * w : 0);
-    uint64_t row = stride == 2 ? 15 + 2 * (max_u64(width, 3) - 3) : 15 + (max_u64(width, 5) - 5);
-    uint64_t worker = 20 + ceil_div(rows, chip->n_workers) * (10 + passes * row);
-    return 50 + groups * kernel_h * ceil_div(kernel_w, 4) * (load + w * worker);
+    bool halves = w->vertex == VERTEX_AMP_NX1 && a->partial_bytes != 4;
+    return loop_cycles(turn, v->conv[w->vertex].call) + (halves ? turn * v->amp_half_partials : 0);
 }
 
-uint64_t hmac_rows_cycles(const struct chip *chip, uint64_t in_chans, uint64_t rows, uint64_t width, uint64_t element_bytes)
+uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w)
 {
-    uint64_t dot = 7 + ceil_div(in_chans * element_bytes, chip->vector_bytes_per_cycle);
-    return worker_rows_cycles((double)(7 + dot), 19, chip->n_workers, rows, width);
+    const struct conv_terms *t = &v->conv[w->vertex];
+    uint64_t turn = chip_turn_cycles(chip), in = has_in_loop(w->vertex) ? w->in : 1, out = has_out_loop(w->vertex) ? w->out : 1;
+    uint64_t load = load_once_cycles(v, turn, a, w) + turn * worker_cycles(v, chip, a, w);
+    uint64_t kernel = w->kernel_h * (loop_cycles(turn, t->kernel_row) + w->kernel_w * load);
+    uint64_t group = loop_cycles(turn, t->group) + out * loop_cycles(turn, t->group_out);
+    group += in * (loop_cycles(turn, t->in) + out * (loop_cycles(turn, t->out) + kernel));
+    return call_cycles(v, turn, a, w) + in * loop_cycles(turn, t->call_in) + w->groups * group;
 }
 
-/* One output channel a group, as poplin plans this vertex: each goes over the positions anew, a row, or a piece of one, after the other. */
-uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
-                     uint64_t rows, uint64_t width, uint64_t kernel_elements, uint64_t element_bytes)
+/* ---- their lower bounds ------------------------------------------------------------------------ */
+
+/* positions_cycles() may round down by a thousandth of a worker's cycle: less than this, once an item and once a load. */
+static const double MOST_ROUNDED_OFF = 0.01;
+
+static double less_rounding(double cycles) { return max_f64(cycles - MOST_ROUNDED_OFF, 0); }
+
+/* One position of a worker, and what each input channel adds to it. */
+static void add_position_least(struct conv_least *out, const struct vertex_table *v, const struct chip *chip, const struct amp *a,
+                               const struct conv_work *w)
 {
-    uint64_t w = chip_turn_cycles(chip), worker = 16 + kernel_elements * hmac_rows_cycles(chip, in_chans, rows, width, element_bytes);
-    return 65 + groups * (23 + 15 + out_chans * (10 + w * worker));
+    double worker = (double)chip_turn_cycles(chip) / (double)chip->n_workers;
+    out->position = worker * v->conv[w->vertex].position;
+    if (has_in_loop(w->vertex))
+        out->position = worker * a->core_cycles;
+    else if (w->vertex == VERTEX_SLIC)
+        out->position = worker * (double)(slic_passes(a) * v->slic[w->every_other].position);
+    else if (w->vertex == VERTEX_HMAC)
+        out->channel = worker * (double)a->element_bytes / (double)chip->vector_bytes_per_cycle;
 }
 
-uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t positions, uint64_t out_chans)
+/* Loops outside a load are charged once, but those around the kernel by load: a share of the work has no more loads in each. */
+struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole)
 {
-    uint64_t w = chip_turn_cycles(chip), extra = out_chans > 12 ? ceil_div(out_chans - 12, 4) : 0;
-    return w * (25 + groups * (10 + ceil_div(positions, chip->n_workers) * (6 + extra)));
+    const struct conv_terms *t = &v->conv[whole->vertex];
+    uint64_t turn = chip_turn_cycles(chip);
+    double columns = (double)whole->kernel_w, loads = columns * (double)whole->kernel_h, cycles = (double)turn;
+    bool is_list = whole->vertex == VERTEX_AMP_NX1 || whole->vertex == VERTEX_HMAC;
+    struct conv_least out = { .row = is_list ? cycles * less_rounding(t->item) : 0 };
+    out.fixed = (double)(call_cycles(v, turn, a, whole) + loop_cycles(turn, t->call_in) + loop_cycles(turn, t->group)
+                         + loop_cycles(turn, t->group_out) + loop_cycles(turn, t->in));
+    out.load = (double)load_once_cycles(v, turn, a, whole) - cycles * (has_in_loop(whole->vertex) ? MOST_ROUNDED_OFF : 0);
+    out.load = max_f64(out.load + (double)loop_cycles(turn, t->kernel_row) / columns + (double)loop_cycles(turn, t->out) / loads, 0);
+    add_position_least(&out, v, chip, a, whole);
+    return out;
 }
 
 /* ---- what surrounds a convolution ------------------------------------------------------------ */
 
 /* Partials of one stage reach a tile in one piece, an output's after the other's: PopLibs' vertex for a single input, of 64-bit loads. */
-uint64_t reduce_cycles(const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes)
+uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes)
 {
-    uint64_t w = chip_turn_cycles(chip), vector = 2 * chip->vector_bytes_per_cycle / partial_bytes;
-    return 33 + w * (20 + ceil_div(ceil_div(n, vector), chip->n_workers) * (2 * (depth - 1) + 9));
+    uint64_t vector = 2 * chip->vector_bytes_per_cycle / partial_bytes, vectors = ceil_div(ceil_div(n, vector), chip->n_workers);
+    return v->reduce.tile + chip_turn_cycles(chip) * (v->reduce.worker + vectors * (v->reduce.vector + v->reduce_partial * depth));
 }
 
-uint64_t cast_cycles(const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes)
+/* n elements, a worker's share of them in vectors. */
+static uint64_t vector_terms_cycles(const struct chip *chip, struct vector_terms t, uint64_t n, uint64_t vector)
 {
-    uint64_t w = chip_turn_cycles(chip), vector = chip->vector_bytes_per_cycle / max_u64(from_bytes, to_bytes);
-    return w * (26 + ceil_div(ceil_div(n, chip->n_workers), vector));
+    return t.tile + chip_turn_cycles(chip) * (t.worker + t.vector * ceil_div(ceil_div(n, chip->n_workers), vector));
 }
 
-uint64_t zero_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes)
+uint64_t cast_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes)
 {
-    return chip_turn_cycles(chip) * (5 + ceil_div(ceil_div(n, chip->n_workers), chip->vector_bytes_per_cycle / element_bytes));
+    return vector_terms_cycles(chip, v->cast, n, chip->vector_bytes_per_cycle / max_u64(from_bytes, to_bytes));
 }
 
-uint64_t dynamic_slice_cycles(const struct chip *chip, uint64_t n)
+uint64_t zero_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t element_bytes)
 {
-    return 25 + chip_turn_cycles(chip) * (63 + 2 * ceil_div(ceil_div(n, chip->n_workers), 4));
+    return vector_terms_cycles(chip, v->zero, n, chip->vector_bytes_per_cycle / element_bytes);
+}
+
+uint64_t dynamic_slice_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n)
+{
+    return vector_terms_cycles(chip, v->slice, n, SLICE_VECTOR);
 }
 
 uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes)
@@ -179,25 +251,22 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
     return map_cycles(chip, MAP_BINARY_IN_PLACE, n, element_bytes);
 }
 
-/* Channels in fours: 5/4 of the elements pass one at a time, as the planner of PopLibs prices it. Others move
- * in pieces of one element: 587 cycles and 5.15 a byte of halves, 3.13 of floats (regression over ten thousand
- * measured copies that PopLibs' planner keeps beside its formula). */
-uint64_t rearrange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours)
+/* Channels in fours: 5/4 of the elements pass one at a time, as the planner of PopLibs prices it. Others move in pieces of one element. */
+uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours)
 {
     if (!by_fours)
-        return COPY_PIECES_CYCLES + ceil_div(n_bytes * (element_bytes < 4 ? 515 : 313), 100);
-    return ceil_div(ceil_div(5 * n_bytes, 4), min_u64(chip->vector_bytes_per_cycle, element_bytes));
+        return v->copy_pieces + ceil_div(n_bytes * (element_bytes < 4 ? v->copy_halves_per_100_bytes : v->copy_floats_per_100_bytes), 100);
+    return ceil_div(ceil_div(v->copy_by_fours * n_bytes, 4), min_u64(chip->vector_bytes_per_cycle, element_bytes));
 }
 
-uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes)
+uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes)
 {
-    return ceil_div(5 * n_bytes, 4 * chip->vector_bytes_per_cycle);
+    return ceil_div(v->copy_by_fours * n_bytes, 4 * chip->vector_bytes_per_cycle);
 }
 
-/* The same regression, pieces of 8 bytes. */
-uint64_t copy_pieces_cycles(uint64_t n_bytes)
+uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes)
 {
-    return COPY_PIECES_CYCLES + ceil_div(COPY_PIECES_CYCLES_PER_100_BYTES * n_bytes, 100);
+    return v->copy_pieces + ceil_div(v->copy_words_per_100_bytes * n_bytes, 100);
 }
 
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)

@@ -21,41 +21,79 @@ struct amp {
 struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);
 
-/* Convolution vertices. groups: of the convolution; in_groups and out_groups: of channels, in grains of the AMP; positions, rows and width:
- * of the field on this tile; kernel_h, kernel_w: elements of the kernel. */
-uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
-                        uint64_t out_groups, uint64_t positions);
+/* ---- the table of coefficients ---------------------------------------------------------------------
+ * Every number of the estimators stands here once. The exact costs sum them; conv_vertex_least() and conv_bound.c relax the same
+ * numbers into lower bounds. All members are uint16_t, so that a test can change each of them in turn. */
 
-extern const uint64_t amp_setup_cycles[5];         /* by filter height: what a load of weights takes besides them */
+/* What one pass through a loop costs besides what is inside it: cycles of the tile's supervisor, and of each worker, which count a turn each. */
+struct loop_terms { uint16_t tile, worker; };
 
-/* rows of `width` positions; kernel_outer x kernel_inner AMP passes a group; filter_height: kernel rows that
- * share one pass (1, 2 or 4: in-channel groups of 16, 8, 4 halves). */
-uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
-                        uint64_t out_groups, uint64_t rows, uint64_t width, uint64_t kernel_outer,
-                        uint64_t kernel_inner, uint64_t filter_height);
-uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, uint64_t width, uint64_t kernel_h,
-                     uint64_t kernel_w, uint64_t stride, uint64_t chans, bool fp32_partials);
-uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
-                     uint64_t rows, uint64_t width, uint64_t kernel_elements, uint64_t element_bytes);
-/* Of these, the busiest worker's cycles over the positions for one kernel element. */
-uint64_t amp_rows_cycles(const struct chip *chip, const struct amp *a, uint64_t rows, uint64_t width);
-uint64_t hmac_rows_cycles(const struct chip *chip, uint64_t in_chans, uint64_t rows, uint64_t width, uint64_t element_bytes);
-uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t positions, uint64_t out_chans);
+/* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a load of weights, then all
+ * positions } } } }. A vertex without one of the loops has zeros there. */
+struct conv_terms {
+    struct loop_terms call, call_in;        /* a call; each input grain, once a call */
+    struct loop_terms group, group_out;     /* a group; each of its output grains, once a group */
+    struct loop_terms in, out, kernel_row, load;
+    uint16_t item, position;                /* cycles of a worker: an item of its list (a row, or a piece of one); a position, where no sheet gives it */
+};
+
+/* A row of a slice vertex: row + position * max(width, least_width) cycles of a worker. */
+struct slic_terms { uint16_t least_width, row, position; };
+
+/* Vertices around a convolution: tile + turn * (worker + vector * the worker's vectors). */
+struct vector_terms { uint16_t tile, worker, vector; };
+
+struct vertex_table {
+    struct conv_terms conv[N_VERTEX_KINDS];
+    uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
+    uint16_t amp_half_partials;             /* cycles of a worker, a call: partial sums of 2 bytes */
+    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* fewer positions than these are run as so many; one alone takes so much more */
+    struct slic_terms slic[2];              /* positions next to each other; every other one */
+    uint16_t slic_thin_load;                /* cycles of a worker, a load: fewer than four channels */
+    uint16_t outer_product_free_chans;      /* output channels of a group that its position's cycles include; each four more take another cycle */
+    struct vector_terms reduce, cast, zero, slice;          /* reduce: a vector of outputs */
+    uint16_t reduce_partial;                /* each partial of a vector of outputs */
+    uint16_t copy_by_fours;                 /* element moves for each four elements */
+    uint16_t copy_pieces;                   /* a copy in pieces: once; and for each 100 bytes, by what a piece is */
+    uint16_t copy_halves_per_100_bytes, copy_floats_per_100_bytes, copy_words_per_100_bytes;
+};
+extern const struct vertex_table vertex_table;
+enum { SLICE_VECTOR = 4 };                  /* elements of one vector of a dynamic slice */
+
+/* ---- convolution vertices ---------------------------------------------------------------------------- */
+
+/* One vertex' part of a convolution. in, out: grains of channels, but channels of an outer product's output. kernel_h, kernel_w: loads of weights,
+ * where rows or columns of the kernel share one, fewer than it has. filter_height: kernel rows that share a load (1, 2 or 4). */
+struct conv_work {
+    enum vertex_kind vertex;
+    uint64_t groups, in, out, rows, width, kernel_h, kernel_w, filter_height;
+    uint64_t in_chans;                      /* of HMAC: what each of its dot products runs over; of SLIC: channels of the convolution's group */
+    bool every_other;                       /* of SLIC: a stride of two */
+};
+uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
+/* The busiest worker's cycles over all rows for one load of weights, of AMP_NX1 and HMAC. */
+uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
+
+/* The same cost, relaxed: conv_vertex_cycles() of any share of the work is at least
+ *     fixed + loads * (load + row * rows + position * positions + channel * input channels * positions)
+ * in tile cycles, where rows and positions are those of the fullest worker times the workers. Only a list of rows has row > 0. */
+struct conv_least { double fixed, load, row, position, channel; };
+struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole);
+
+/* ---- vertices around a convolution --------------------------------------------------------------------- */
 
 /* Adds depth partials for each of n outputs of this tile. */
-uint64_t reduce_cycles(const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
-/* Of n elements of this tile. */
-uint64_t cast_cycles(const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes);
-uint64_t zero_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes);
-uint64_t dynamic_slice_cycles(const struct chip *chip, uint64_t n);
+uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
+/* n is the number of elements on this tile. */
+uint64_t cast_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes);
+uint64_t zero_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t element_bytes);
+uint64_t dynamic_slice_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n);
 uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes);
 
 /* Changes of layout on a tile: element by element, or in groups of channels. */
-uint64_t rearrange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
-uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes);
-/* Of a copy in pieces: a fixed cost, and cycles for each 100 bytes. */
-enum { COPY_PIECES_CYCLES = 587, COPY_PIECES_CYCLES_PER_100_BYTES = 44 };
-uint64_t copy_pieces_cycles(uint64_t n_bytes);     /* pieces of 8 bytes, wherever they go */
+uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
+uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes);
+uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes);     /* pieces of 8 bytes, wherever they go */
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
 
 /* Code of an exchange: three instructions of 4 bytes for each piece received from one tile, and on the other side one

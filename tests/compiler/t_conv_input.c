@@ -98,7 +98,7 @@ static void test_padding_is_the_operations_own(void **state)
         conv_candidates(&list, &s, &chip, &options);
         struct share whole = conv_whole(&list.items[0], 1, 1);
         assert_int_equal(list.items[0].vertex, s.pass == PASS_BACKWARD_WEIGHT ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1);
-        assert_int_equal(conv_padding_cycles(&chip, &list.items[0], &whole), 6 * cases[i].less);
+        assert_int_equal(conv_padding_cycles(&(struct search){ .vertices = &vertex_table, .chip = &chip }, &list.items[0], &whole), 6 * cases[i].less);
     }
 }
 
@@ -304,12 +304,12 @@ static void test_the_first_of_the_busiest_counts(void **state)
     struct share t = conv_whole(&c, 1, 1);
     t.p_field = 2;
     t.height = 3;
-    assert_int_equal(conv_padding_cycles(&chip, &c, &t), 2 * 3 * 6 * (83 - 34 + 83 - 68));
+    assert_int_equal(conv_padding_cycles(&(struct search){ .vertices = &vertex_table, .chip = &chip }, &c, &t), 2 * 3 * 6 * (83 - 34 + 83 - 68));
     c.flat = true;
-    assert_int_equal(conv_padding_cycles(&chip, &c, &t), 0);
+    assert_int_equal(conv_padding_cycles(&(struct search){ .vertices = &vertex_table, .chip = &chip }, &c, &t), 0);
     c.flat = false;
     c.vertex = VERTEX_SLIC;
-    assert_int_equal(conv_padding_cycles(&chip, &c, &t), 0);
+    assert_int_equal(conv_padding_cycles(&(struct search){ .vertices = &vertex_table, .chip = &chip }, &c, &t), 0);
 }
 
 static struct op_plan planned_in_graph(enum op_kind kind, const struct conv_params *p, enum op_pass pass, const struct chip *chip)

@@ -318,7 +318,7 @@ static void test_sums_start_at_zero(void **state)
         struct op_plan half = planned(&s, &chip, &options), full = planned(&s, &chip, &floats);
         struct amp h = amp_for(&chip, TYPE_FP16, PARTIALS_FP16), f = amp_for(&chip, TYPE_FP16, PARTIALS_FP32);
         assert_int_equal(half.compute_cycles, amp_1x1_cycles(&chip, &h, 1, grains, 1, 16) + 6 * (5 + 11));
-        assert_int_equal(full.compute_cycles, amp_1x1_cycles(&chip, &f, 1, grains, 2, 16) + 6 * (5 + 22) + cast_cycles(&chip, 256, 4, 2));
+        assert_int_equal(full.compute_cycles, amp_1x1_cycles(&chip, &f, 1, grains, 2, 16) + 6 * (5 + 22) + cast_cycles(&vertex_table, &chip, 256, 4, 2));
     }
 }
 
@@ -351,7 +351,7 @@ static void test_sums_come_in_stages(void **state)
         for (; cases[i].fans[stages]; stages++) {
             uint64_t fan = cases[i].fans[stages];
             n = ceil_div(n, fan);
-            compute += reduce_cycles(&chip, n, fan, 2);
+            compute += reduce_cycles(&vertex_table, &chip, n, fan, 2);
             exchange += n * (fan - 1) * 2 / 4 + 1 + 37;
             received += n * (fan - 1) * 2;
         }

@@ -383,6 +383,37 @@ static void test_search_is_exhaustive(void **state)
         assert_true(n_best[vertex] > 0);
 }
 
+/* The exact cost and its lower bound come from one table: whatever number of it changes, no bound is above the price of a split below it.
+ * try_split() asserts that. */
+static void test_bounds_follow_the_table(void **state)
+{
+    enum { N_NUMBERS = sizeof(struct vertex_table) / sizeof(uint16_t), CHANGES = 3, SHAPES = 5 };
+    (void)state;
+    uint64_t seed = 60613, n_priced = 0, n_moved = 0;
+    for (uint32_t i = 0; i < N_NUMBERS * CHANGES * SHAPES; i++) {
+        uint16_t numbers[N_NUMBERS];
+        struct vertex_table changed;
+        memcpy(numbers, &vertex_table, sizeof numbers);
+        uint16_t *number = &numbers[i / CHANGES / SHAPES];
+        *number = (uint16_t)(i % CHANGES == 0 ? 0 : i % CHANGES == 1 ? 3 * *number + 40 : *number / 2);
+        memcpy(&changed, numbers, sizeof changed);
+        struct chip chip = random_chip(&seed);
+        struct conv_shape s = any_shape(&seed);
+        struct op_plan_options opt = { .partials = draw(&seed, 0, 1) ? PARTIALS_FP16 : PARTIALS_FP32, .available_memory = 0.6 };
+        struct reference r = { .best = conv_search_start(&s, &chip, &opt) };
+        struct candidates list;
+        chip.n_tiles = r.best.n_tiles = draw(&seed, 1, 12);
+        try_candidates(&r, (candidates_with_units(&list, &r.best), &list));
+        uint64_t before = r.best.best_cycles;
+        r.best = conv_search_start(&s, &chip, &opt);
+        r.best.vertices = &changed;
+        try_candidates(&r, (candidates_with_units(&list, &r.best), &list));
+        n_moved += r.best.best_cycles != before;
+        n_priced += r.n_priced;
+    }
+    assert_true(n_priced > 100000 && n_moved > N_NUMBERS / 4);
+}
+
 /* The split that was chosen, priced again: the same plan on the same chip; on a slower one no faster than the best there, as it is one of
  * those that the search there tries (plans that pay more or, with padding, less than the estimate they are chosen by aside). Too few tiles
  * for it are told. */
@@ -462,7 +493,7 @@ static void test_no_random_split_is_faster(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_laws), cmocka_unit_test(test_no_plan_is_above_the_rate), cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
-    cmocka_unit_test(test_a_wrong_estimate_is_never_faster), cmocka_unit_test(test_search_is_exhaustive),
+    cmocka_unit_test(test_a_wrong_estimate_is_never_faster), cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_bounds_follow_the_table),
     cmocka_unit_test(test_a_choice_is_priced_elsewhere), cmocka_unit_test(test_no_random_split_is_faster),
 };
 TAP_MAIN(tests)

@@ -7,7 +7,7 @@
 #include "tests/chip_fixture.h"
 #include "system-model/graph/op_kinds.h"
 #include "system-model/compiler/compile.h"
-#include "system-model/compiler/vertex_cost.h"
+#include "tests/conv_fixture.h"
 
 /* One operation: x [dims], and further operands: weights 'w', activations 'x', whole numbers 'n'. */
 struct operand { char what; uint64_t dims[MAX_DIMS]; };
@@ -196,13 +196,16 @@ static void print_vertices(FILE *f)
     }
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            const struct vertex_table *v = &vertex_table;
             const struct chip *c = &chips[i];
             uint64_t n = sizes[k];
-            const uint64_t all[] = { slic_cycles(c, 3, n, 5, 3, 3, 1, 4, i), slic_cycles(c, 2, 7, n, 3, 5, 2, 2, !i), hmac_cycles(c, 3, 12, 5, 1, n, 9, 2),
-                                     hmac_cycles(c, 1, n, 5, 1, 8, 2, 4), outer_product_cycles(c, 3, n, 21), reduce_cycles(c, n, 7, 2), reduce_cycles(c, n, 3, 4),
-                                     cast_cycles(c, n, 2, 4), cast_cycles(c, n, 4, 2), cast_cycles(c, n, 2, 1), zero_cycles(c, n, 2), dynamic_slice_cycles(c, n),
-                                     add_in_place_cycles(c, n, 2), add_in_place_cycles(c, n, 4), rearrange_cycles(c, n, 2, false), rearrange_cycles(c, n, 2, true),
-                                     rearrange_cycles(c, n, 4, false), regroup_cycles(c, n), copy_pieces_cycles(n), copy_cycles(c, n), exchange_code_bytes(n, 64),
+            const uint64_t all[] = { slic_cycles(c, (struct conv_work){ 0, 3, 1, 1, n, 5, 3, 1, 1, .in_chans = 4 }, i ? 4 : 2),
+                                     slic_cycles(c, (struct conv_work){ 0, 2, 1, 1, 7, n, 3, 2, 1, .in_chans = 2, .every_other = true }, i ? 2 : 4),
+                                     hmac_cycles(c, 2, (struct conv_work){ 0, 3, 1, 5, 1, n, 1, 9, 1, .in_chans = 12 }),
+                                     hmac_cycles(c, 4, (struct conv_work){ 0, 1, 1, 5, 1, 8, 1, 2, 1, .in_chans = n }), outer_product_cycles(c, 3, n, 21), reduce_cycles(v, c, n, 7, 2), reduce_cycles(v, c, n, 3, 4),
+                                     cast_cycles(v, c, n, 2, 4), cast_cycles(v, c, n, 4, 2), cast_cycles(v, c, n, 2, 1), zero_cycles(v, c, n, 2), dynamic_slice_cycles(v, c, n),
+                                     add_in_place_cycles(c, n, 2), add_in_place_cycles(c, n, 4), rearrange_cycles(v, c, n, 2, false), rearrange_cycles(v, c, n, 2, true),
+                                     rearrange_cycles(v, c, n, 4, false), regroup_cycles(v, c, n), copy_pieces_cycles(v, n), copy_cycles(c, n), exchange_code_bytes(n, 64),
                                      gather_cycles(c, n, n / 3, 24), scatter_add_cycles(c, n, n / 3, 25), pool_cycles(c, n, 5, 9, false),
                                      pool_cycles(c, n, 5, 9, true), transducer_cell_cycles(c, n) };
             fprintf(f, "vertices of %ju:", (uintmax_t)n);

@@ -3,8 +3,7 @@
  * t_vertex_cost.c - cycles of one tile, worked out on paper from the published estimators.
  */
 #include "tests/check.h"
-#include "tests/chip_fixture.h"
-#include "system-model/compiler/vertex_cost.h"
+#include "tests/conv_fixture.h"
 
 static const uint64_t one = 1;
 
@@ -112,11 +111,11 @@ static void test_amp_nx1(void **state)
     (void)state;
     struct chip chip = small_chip(7);
     struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
-    assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 3, 3, 1), 4522);
+    assert_int_equal(amp_nx1_cycles(&chip, &a, (struct conv_work){ 0, 1, 1, 1, 5, 7, 3, 3, 1, .in_chans = 0 }), 4522);
     /* one row of 30: a piece for each worker, 16 + 5 x 4 */
-    assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 1, 30, 3, 3, 1), 4522 - 4236 + 3 * (14 + 3 * (466 - 6 * (44 - 36))));
+    assert_int_equal(amp_nx1_cycles(&chip, &a, (struct conv_work){ 0, 1, 1, 1, 1, 30, 3, 3, 1, .in_chans = 0 }), 4522 - 4236 + 3 * (14 + 3 * (466 - 6 * (44 - 36))));
     /* four kernel rows in a pass: 60 instead of 15, one pass of kernel rows instead of three */
-    assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 1, 3, 4), 4522 - 4236 + 14 + 3 * (466 + 45));
+    assert_int_equal(amp_nx1_cycles(&chip, &a, (struct conv_work){ 0, 1, 1, 1, 5, 7, 1, 3, 4, .in_chans = 0 }), 4522 - 4236 + 14 + 3 * (466 + 45));
 }
 
 /* Float partials, 8 units; their weights, 256 bytes, at 16 bytes a cycle, but at 8 where four kernel rows share a pass; 5 rows of 7 as above, 62
@@ -132,7 +131,7 @@ static void test_amp_nx1_of_several(void **state)
     assert_int_equal(a.load_cycles, 16);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t kernel = 2 * (14 + 3 * rows[i].pass);
-        assert_int_equal(amp_nx1_cycles(&chip, &a, 2, 3, 5, 5, 7, 2, 3, rows[i].filter_height), 224 + 2 * (126 + 3 * (14 + 5 * (14 + kernel))));
+        assert_int_equal(amp_nx1_cycles(&chip, &a, (struct conv_work){ 0, 2, 3, 5, 5, 7, 2, 3, rows[i].filter_height, .in_chans = 0 }), 224 + 2 * (126 + 3 * (14 + 5 * (14 + kernel))));
     }
     chip.weight_load_bytes_per_cycle = 8;
     a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
@@ -145,15 +144,15 @@ static void test_thin_vertices_of_several(void **state)
 {
     (void)state;
     struct chip chip = small_chip(7);
-    assert_int_equal(slic_cycles(&chip, 2, 7, 9, 3, 5, 2, 3, false), 50 + 12 * (106 + 6 * (20 + 2 * (10 + 27))));
-    assert_int_equal(slic_cycles(&chip, 2, 7, 2, 3, 5, 2, 3, false), 50 + 12 * (106 + 6 * (20 + 2 * (10 + 15))));
-    assert_int_equal(slic_cycles(&chip, 2, 7, 4, 3, 5, 1, 4, true), 50 + 12 * (34 + 6 * (20 + 2 * (10 + 2 * 15))));
-    assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 4, 1, 3, false), 50 + 3 * (106 + 6 * (20 + 2 * (10 + 19))));
-    assert_int_equal(hmac_cycles(&chip, 2, 6, 3, 1, 13, 9, 2), 65 + 2 * (38 + 3 * (10 + 6 * 619)));
+    assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 2, 1, 1, 7, 9, 3, 2, 1, .in_chans = 3, .every_other = true }, 2), 50 + 12 * (106 + 6 * (20 + 2 * (10 + 27))));
+    assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 2, 1, 1, 7, 2, 3, 2, 1, .in_chans = 3, .every_other = true }, 2), 50 + 12 * (106 + 6 * (20 + 2 * (10 + 15))));
+    assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 2, 1, 1, 7, 4, 3, 2, 1, .in_chans = 4 }, 4), 50 + 12 * (34 + 6 * (20 + 2 * (10 + 2 * 15))));
+    assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 1, 1, 1, 7, 9, 3, 1, 1, .in_chans = 3 }, 2), 50 + 3 * (106 + 6 * (20 + 2 * (10 + 19))));
+    assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 2, 1, 3, 1, 13, 1, 9, 1, .in_chans = 6 }), 65 + 2 * (38 + 3 * (10 + 6 * 619)));
     assert_int_equal(outer_product_cycles(&chip, 2, 13, 12), 6 * (25 + 2 * (10 + 3 * 6)));
     assert_int_equal(outer_product_cycles(&chip, 2, 13, 13), 6 * (25 + 2 * (10 + 3 * 7)));
-    assert_int_equal(cast_cycles(&chip, 100, 1, 2), 6 * (26 + 5));
-    assert_int_equal(cast_cycles(&chip, 100, 2, 4), 6 * (26 + 9));
+    assert_int_equal(cast_cycles(&vertex_table, &chip, 100, 1, 2), 6 * (26 + 5));
+    assert_int_equal(cast_cycles(&vertex_table, &chip, 100, 2, 4), 6 * (26 + 9));
 }
 
 static void test_thin_vertices(void **state)
@@ -161,13 +160,13 @@ static void test_thin_vertices(void **state)
     (void)state;
     struct chip chip = small_chip(7);
     /* 34 + 6 x (20 + 2 rows x (10 + 15 + 4)) = 502 for each of three kernel rows */
-    assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, false), 50 + 3 * 502);
-    assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, true), 50 + 3 * (34 + 6 * (20 + 2 * (10 + 2 * 19))));
+    assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 1, 1, 1, 7, 9, 3, 1, 1, .in_chans = 4 }, 2), 50 + 3 * 502);
+    assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 1, 1, 1, 7, 9, 3, 1, 1, .in_chans = 4 }, 4), 50 + 3 * (34 + 6 * (20 + 2 * (10 + 2 * 19))));
     /* dot of 6 halves 7 + 2 = 9; worker 16 + 9 x (19 + 3 x (7 + 9)) = 619, for each of three output channels */
-    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 1, 13, 9, 2), 65 + 38 + 3 * (10 + 6 * 619));
+    assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 1, 1, 3, 1, 13, 1, 9, 1, .in_chans = 6 }), 65 + 38 + 3 * (10 + 6 * 619));
     /* 5 rows of 7: a whole row each for five workers, 19 + 7 x 16 = 131, less than pieces of two rows, 38 + 6 x 16; 4 rows of 39: pieces */
-    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 5, 7, 9, 2), 65 + 38 + 3 * (10 + 6 * (16 + 9 * 131)));
-    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 4, 39, 9, 2), 65 + 38 + 3 * (10 + 6 * (16 + 9 * (2 * 19 + 26 * 16))));
+    assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 1, 1, 3, 5, 7, 1, 9, 1, .in_chans = 6 }), 65 + 38 + 3 * (10 + 6 * (16 + 9 * 131)));
+    assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 1, 1, 3, 4, 39, 1, 9, 1, .in_chans = 6 }), 65 + 38 + 3 * (10 + 6 * (16 + 9 * (2 * 19 + 26 * 16))));
     assert_int_equal(outer_product_cycles(&chip, 1, 13, 20), 6 * (25 + 10 + 3 * (6 + 2)));
 }
 
@@ -175,15 +174,15 @@ static void test_around_a_convolution(void **state)
 {
     (void)state;
     struct chip chip = small_chip(7);
-    assert_int_equal(reduce_cycles(&chip, 50, 5, 2), 33 + 6 * (20 + 2 * (2 * 4 + 9)));    /* 7 vectors of 8 halves */
-    assert_int_equal(cast_cycles(&chip, 100, 4, 2), 6 * (26 + 9));
-    assert_int_equal(zero_cycles(&chip, 100, 4), 6 * (5 + 9));
-    assert_int_equal(dynamic_slice_cycles(&chip, 100), 25 + 6 * (63 + 2 * 5));
-    assert_int_equal(rearrange_cycles(&chip, 1000, 2, true), 625);
-    assert_int_equal(rearrange_cycles(&chip, 1000, 2, false), 587 + 5150);
-    assert_int_equal(rearrange_cycles(&chip, 1000, 4, false), 587 + 3130);
-    assert_int_equal(regroup_cycles(&chip, 1000), 157);
-    assert_int_equal(copy_pieces_cycles(1001), 587 + 441);
+    assert_int_equal(reduce_cycles(&vertex_table, &chip, 50, 5, 2), 33 + 6 * (20 + 2 * (2 * 4 + 9)));    /* 7 vectors of 8 halves */
+    assert_int_equal(cast_cycles(&vertex_table, &chip, 100, 4, 2), 6 * (26 + 9));
+    assert_int_equal(zero_cycles(&vertex_table, &chip, 100, 4), 6 * (5 + 9));
+    assert_int_equal(dynamic_slice_cycles(&vertex_table, &chip, 100), 25 + 6 * (63 + 2 * 5));
+    assert_int_equal(rearrange_cycles(&vertex_table, &chip, 1000, 2, true), 625);
+    assert_int_equal(rearrange_cycles(&vertex_table, &chip, 1000, 2, false), 587 + 5150);
+    assert_int_equal(rearrange_cycles(&vertex_table, &chip, 1000, 4, false), 587 + 3130);
+    assert_int_equal(regroup_cycles(&vertex_table, &chip, 1000), 157);
+    assert_int_equal(copy_pieces_cycles(&vertex_table, 1001), 587 + 441);
     assert_int_equal(copy_cycles(&chip, 1000), 288 + 6 * 21);
 }
 
