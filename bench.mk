@@ -56,6 +56,7 @@ readme: $B/podbench                     ## simulate, and update the tables and f
 	sh harness/readme.sh $B/podbench README.md
 	sh harness/readme.sh $B/podbench docs/reproduced.md
 	$B/podbench audit --format markdown > docs/audit.md
+	$B/podbench list metrics --format markdown > docs/formats.md
 	mkdir -p docs/figures
 	cp $(run)/figures/*.svg docs/figures/
 

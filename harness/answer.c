@@ -7,7 +7,6 @@
  */
 #include "harness/answer.h"
 #include "harness/harness.h"
-#include "results/simulate/energy.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,15 +46,6 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
     else
         fprintf(f, "fits: %sNO%s, %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); what follows is as if it fitted\n",
                 colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
-}
-
-static void print_speed(FILE *f, const struct result *r)
-{
-    fprintf(f, "throughput: %.6g samples/s, %.4g s per step of %.6g samples", r->throughput_samples_per_s, r->step_time_s,
-            r->global_batch);
-    if (is_known(r->latency_s))
-        fprintf(f, ", %.4g ms from input to result", 1e3 * r->latency_s);
-    fprintf(f, "\n");
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)
@@ -118,19 +108,6 @@ static void print_step(FILE *f, const struct result *r)
     fprintf(f, rest > 0 ? ", others %.0f %%\n" : "\n", 100 * rest);
 }
 
-static void print_training(FILE *f, const struct result *r)
-{
-    if (!is_known(r->time_to_train_s))
-        return;
-    fprintf(f, "time to train: %.4g min for %.0f samples", r->time_to_train_s / 60, r->samples_to_converge);
-    if (r->scaling_time_s > 0)
-        fprintf(f, ", %.4g min of it MLPerf's scaling to its reference", r->scaling_time_s / 60);
-    if (is_known(r->predicted_time_to_train_s) && r->predicted_samples_to_converge != r->samples_to_converge)
-        fprintf(f, "; %.4g min for the %.0f predicted from the batch size", r->predicted_time_to_train_s / 60,
-                r->predicted_samples_to_converge);
-    fprintf(f, "\n");
-}
-
 /* What a figure's metric is in the result; 0: none of those that an answer shows. */
 static double simulated_of(const struct figure *g, const struct result *r)
 {
@@ -169,13 +146,11 @@ void answer_print(FILE *f, const struct simulation *sim, const struct result *r,
     fprintf(f, "%s: %s on %" PRIu64 " IPU%s of %s, %s\n", r->id, r->workload, r->ipus, plural(r->ipus), r->system,
             sim->recipe.mode == MODE_INFER ? "inference" : "training");
     print_fit(f, sim, r, colour);
-    print_speed(f, r);
+    result_print_line(f, METRICS_SPEED, r);
     print_bound(f, &sim->timeline);
     print_step(f, r);
-    print_training(f, r);
-    struct power power;
-    machine_power(&power, sim->machine, r->ipus);
-    energy_print(f, &power, r);
+    for (int g = METRICS_TRAINING; g < N_METRIC_GROUPS; g++)
+        result_print_line(f, (enum metric_group)g, r);
     fprintf(f, "changed: %s\n", changed ? r->overrides : "nothing");
     if (changed)
         fprintf(f, "published: no figure of the changed recipe\n");

@@ -27,7 +27,7 @@ install: $B/podbench $B/libpodbench.a   ## install under PREFIX (/usr/local), or
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $B/podbench $(bindir)/podbench
 	install -m 644 $B/libpodbench.a $(libdir)/libpodbench.a
-	install -m 644 results/simulate/podbench.h $(DESTDIR)$(PREFIX)/include/podbench.h
+	install -m 644 results/simulate/podbench.h results/simulate/podbench_metrics.def $(DESTDIR)$(PREFIX)/include
 	rm -f $B/podbench.pc && $(MAKE) --no-print-directory B=$B PREFIX=$(PREFIX) $B/podbench.pc
 	install -m 644 $B/podbench.pc $(libdir)/pkgconfig/podbench.pc
 	install -m 644 bench.mk $(datadir)/bench.mk
@@ -41,7 +41,7 @@ install: $B/podbench $B/libpodbench.a   ## install under PREFIX (/usr/local), or
 
 uninstall: $B/podbench                  ## remove what install has put there
 	rm -rf $(datadir)
-	rm -f $(bindir)/podbench $(libdir)/libpodbench.a $(libdir)/pkgconfig/podbench.pc $(DESTDIR)$(PREFIX)/include/podbench.h \
+	rm -f $(bindir)/podbench $(libdir)/libpodbench.a $(libdir)/pkgconfig/podbench.pc $(DESTDIR)$(PREFIX)/include/podbench.h $(DESTDIR)$(PREFIX)/include/podbench_metrics.def \
 	    $(mandir)/podbench.1 $(patsubst %,$(mandir)/podbench-%.1,$(commands)) \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/podbench $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_podbench \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * list.c - podbench list: the names of what there is, the keys of a recipe, and the values that are assumed.
+ * list.c - podbench list: the names of what there is, the keys of a recipe, the metrics of a run, and the values that are assumed.
  */
 #include "harness/harness.h"
 #include "results/study/assumptions.h"
@@ -69,8 +69,23 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     return EXIT_DONE;
 }
 
+static int list_metrics(const struct options *o)
+{
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, metrics_json());
+    else if (o->format == FORMAT_MARKDOWN)
+        metrics_print_markdown(stdout);
+    else
+        metrics_print(stdout);
+    return EXIT_DONE;
+}
+
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
+    if (text_is(o->arguments[0], "metrics"))
+        return list_metrics(o);
+    if (o->format == FORMAT_MARKDOWN)
+        return bad_input(err, "list: only metrics are listed as markdown");
     if (text_is(o->arguments[0], "keys")) {
         if (o->format == FORMAT_JSON)
             print_json(stdout, recipe_keys_json());
@@ -83,5 +98,5 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (text_is(listings[i].name, o->arguments[0]))
             return print_names(listings[i].names, o, s, err);
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, assumptions", o->arguments[0]);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, assumptions", o->arguments[0]);
 }

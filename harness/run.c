@@ -8,7 +8,6 @@
 #include "harness/submission.h"
 #include "harness/answer.h"
 #include "harness/judge.h"
-#include "results/simulate/energy.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
 #include "results/study/validity.h"
@@ -28,7 +27,7 @@ struct run_state {
     struct run_distribution *distributions;
     struct tried *tried;
     char **answers;
-    json_t **made_by, **validities, **energies;
+    json_t **made_by, **validities;
     struct track_record record;
     struct progress progress;
     bool draws;
@@ -148,9 +147,6 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
-        struct power power;
-        machine_power(&power, sim->machine, r->ipus);
-        state->energies[i] = energy_json(&power, r);
     }
     if (o->format == FORMAT_TEXT && !answer(&state->answers[i], sim, r, &v, s, err))
         return false;
@@ -211,8 +207,7 @@ static json_t *one_json(const struct run_state *state, size_t i)
     json_t *object = result_json(&state->results.items[i]);
     json_object_set_new(object, "made_by", state->made_by[i]);
     json_object_set_new(object, "validity", state->validities[i]);
-    json_object_set_new(object, "energy", state->energies[i]);
-    json_object_set_new(object, "money", money_json(&state->results.items[i]));
+    result_json_add_groups(object, &state->results.items[i]);
     if (state->draws)
         json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
     if (!state->results.items[i].fits)
@@ -297,7 +292,7 @@ static struct run_state state_of(const struct options *o, struct arena *a)
     return (struct run_state){
         .status = EXIT_DONE, .draws = o->runs || o->mllog, .n_asked = n,
         .distributions = ARENA_ARRAY(a, struct run_distribution, n), .tried = ARENA_ARRAY(a, struct tried, n),
-        .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n), .energies = ARENA_ARRAY(a, json_t *, n),
+        .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
         .validities = ARENA_ARRAY(a, json_t *, n),
     };
 }

@@ -7,7 +7,6 @@
  * many configurations share, which may be held there on purpose.
  */
 #include "harness/harness.h"
-#include "results/simulate/energy.h"
 #include <jansson.h>
 #include <string.h>
 
@@ -21,12 +20,11 @@ static const char *key_of(const char *setting, struct arena *a)
 /* The result, what its energy rests on, the memory of each IPU, and that which it stands beside. */
 static json_t *all_that_is_found(const struct simulation *sim, const struct result *r)
 {
-    json_t *used_bytes = json_array();
-    struct power power;
-    machine_power(&power, sim->machine, r->ipus);
+    json_t *used_bytes = json_array(), *result = result_json(r);
+    result_json_add_groups(result, r);
     for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++)
         json_array_append_new(used_bytes, json_integer((json_int_t)sim->plan.memory[i].total_bytes));
-    return json_pack("{s:o, s:o, s:o, s:I}", "result", result_json(r), "energy", energy_json(&power, r), "used_bytes", used_bytes,
+    return json_pack("{s:o, s:o, s:I}", "result", result, "used_bytes", used_bytes,
                      "tile_memory_bytes", (json_int_t)sim->machine->chip.tile_memory_bytes);
 }
 

@@ -50,15 +50,15 @@ const char *podbench_message(const struct podbench *p)
     return p->err.msg;
 }
 
-static void take(struct podbench_result *out, const struct result *r)
+static void copy_numbers(struct podbench_result *out, const struct result *r)
 {
-    *out = (struct podbench_result){
-        .fits = r->fits, .ipus = r->ipus, .memory_peak_bytes_per_tile = r->memory_peak_bytes_per_tile,
-        .memory_shortfall_bytes_per_tile = r->memory_shortfall_bytes_per_tile, .global_batch = r->global_batch,
-        .throughput_samples_per_s = r->throughput_samples_per_s, .step_time_s = r->step_time_s, .latency_s = r->latency_s,
-        .samples_to_converge = r->samples_to_converge, .time_to_train_s = r->time_to_train_s, .energy_j = r->energy_j,
-        .mfu = r->mfu, .hfu = r->hfu,
-    };
+#define COPY_TEXT(name)
+#define COPY_COUNT(name) out->name = r->name;
+#define COPY_NUMBER(name) out->name = r->name;
+#define COPY_FLAG(name) out->name = r->name;
+#define METRIC(type, name, ...) COPY_##type(name)
+#include "results/simulate/podbench_metrics.def"
+#undef METRIC
 }
 
 static bool simulate_for(struct podbench *p, struct simulation *sim, struct result *r, const char *recipe, const char *const *sets,
@@ -76,7 +76,7 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
     struct result r;
     if (!simulate_for(p, &sim, &r, recipe, sets, n_sets))
         return -1;
-    take(out, &r);
+    copy_numbers(out, &r);
     simulation_free(&sim);
     return 0;
 }
@@ -90,6 +90,7 @@ char *podbench_run_json(struct podbench *p, const char *recipe, const char *cons
     result_provenance(&r, &sim, sets, n_sets);
     json_t *object = result_json(&r);
     json_object_set_new(object, "made_by", provenance_json(&r, &sim, sets, n_sets));
+    result_json_add_groups(object, &r);
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(object);
     simulation_free(&sim);

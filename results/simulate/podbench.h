@@ -30,18 +30,22 @@ struct podbench *podbench_open(const char *root);
 void podbench_close(struct podbench *p);
 const char *podbench_message(const struct podbench *p);     /* of the last failure: one line; "" */
 
-/* Unknown values are 0. */
+/* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are uint64_t, flags int (fits),
+ * all others double. A value that is not known is 0. */
+#define PODBENCH_FIELD_TEXT(name)
+#define PODBENCH_FIELD_COUNT(name) uint64_t name;
+#define PODBENCH_FIELD_NUMBER(name) double name;
+#define PODBENCH_FIELD_FLAG(name) int name;
 struct podbench_result {
-    int fits;                           /* 0: does not; the other values hold only if it did */
-    uint64_t ipus, memory_peak_bytes_per_tile, memory_shortfall_bytes_per_tile;
-    double global_batch, throughput_samples_per_s, step_time_s, latency_s;
-    double samples_to_converge, time_to_train_s, energy_j, mfu, hfu;
+#define METRIC(type, name, ...) PODBENCH_FIELD_##type(name)
+#include "podbench_metrics.def"
+#undef METRIC
 };
 
 /* Simulates a recipe, by id or path, with overrides as --set takes them. 0: done; else podbench_message says why not. */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
-/* The same as the JSON object of `podbench run --format json`, but for validity, energy and money; NULL: failed. Free it with free(). */
+/* Returns the JSON object of `podbench run --format json`, without its validity, or NULL when it failed. Free it with free(). */
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets);
 
 #ifdef __cplusplus

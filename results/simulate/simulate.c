@@ -79,7 +79,7 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
 }
 
-static void fill_energy(struct result *r, const struct recipe *rec, const struct machine *m)
+static void fill_energy(struct result *r, const struct machine *m)
 {
     struct power p;
     double waiting_s = 0;
@@ -87,7 +87,27 @@ static void fill_energy(struct result *r, const struct recipe *rec, const struct
         waiting_s += part_classes[k] == CLASS_WAITING || part_classes[k] == CLASS_HOST ? r->breakdown_s[k] : 0;
     machine_power(&p, m, r->ipus);
     r->energy_per_step_j = power_mean_w(&p, waiting_s / r->step_time_s) * r->step_time_s;
+    r->energy_modelled = true;
+    r->energy_missing = p.missing;
+    r->energy_per_sample_j = r->energy_per_step_j / r->global_batch;
+    r->mean_power_w = r->energy_per_step_j / r->step_time_s;
+    r->power_at_work_w = p.at_work_w;
+    r->power_waiting_w = p.knows_waiting ? p.waiting_w : 0;
+    r->power_cap_w = p.cap_w;
+    if (p.missing)
+        return;
+    r->energy_counts = p.of;
+    r->energy_source = p.row->source;
+    r->energy_file = p.sheet->path;
+    r->energy_line = p.row->line;
+    r->energy_note = p.knows_waiting ? "" : "an upper bound: no source gives the power of waiting IPUs";
+}
+
+static void fill_cost(struct result *r, const struct recipe *rec)
+{
     r->cost_per_step = rec->price_per_hour / 3600 * r->step_time_s;
+    r->cost_per_million_samples = 1e6 * r->cost_per_step / r->global_batch;
+    r->cost_missing = is_known(r->cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE";
 }
 
 void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
@@ -103,7 +123,8 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
         r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
     fill_memory(r, p);
     step_breakdown(r->breakdown_s, t);
-    fill_energy(r, rec, m);
+    fill_energy(r, m);
+    fill_cost(r, rec);
     fill_utilisation(r, rec, t);
 }
 

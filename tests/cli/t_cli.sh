@@ -33,7 +33,8 @@ perl -MJSON::PP -e 'local $/; my %k = map { ("$_->{section}.$_->{key}" => $_) } 
 result $? "list keys --format json"
 run list keys
 gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
-refuses "known: recipes, machines, workloads, frameworks, keys, assumptions" "list of something else" list bananas
+refuses "known: recipes, machines, workloads, frameworks, keys, metrics, assumptions" "list of something else" list bananas
+refuses "only metrics are listed as markdown" "recipes as markdown" list recipes --format markdown
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "bert-large" "an unknown workload lists the known ones" workload resnet51

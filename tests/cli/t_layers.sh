@@ -18,7 +18,7 @@ rooms='system-model/base system-model/output
 below=
 for room in $rooms; do
     below="$below${below:+|}$room"
-    wrong=$(grep -nE '^#[[:space:]]*include[[:space:]]*"' "$room"/*.c "$room"/*.h 2>/dev/null | grep -vE "\"($below)/[a-z_0-9]+(\.pb-c)?\.h\"")
+    wrong=$(grep -nE '^#[[:space:]]*include[[:space:]]*"' "$room"/*.c "$room"/*.h 2>/dev/null | grep -vE "\"(($below)/[a-z_0-9]+(\.pb-c\.h|\.h|\.def)|podbench_metrics\.def)\"")
     [ -z "$wrong" ]
     result $? "$room includes only itself and the rooms below" "$wrong"
 done

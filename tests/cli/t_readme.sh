@@ -3,6 +3,8 @@
 . tests/tap.sh
 sh harness/readme.sh "$PODBENCH" README.md --check && sh harness/readme.sh "$PODBENCH" docs/reproduced.md --check
 result $? "the tables of README and docs/reproduced.md are current (make readme)"
+"$PODBENCH" list metrics --format markdown | cmp -s - docs/formats.md
+result $? "docs/formats.md is current (make readme)"
 missing=
 for f in $(grep -o '](\([^)h][^)]*\))' README.md | tr -d '()]'); do [ -e "$f" ] || missing="$missing $f"; done
 [ -z "$missing" ]

@@ -18,6 +18,9 @@ result $? "shares of fitted, assumed and sourced values are the whole"
 json '$o->{energy}{modelled} && $o->{energy}{per_step_j} > 0 && $o->{energy}{source} && $o->{energy}{file} =~ /ipu-m2000.csv$/ && !defined $o->{money}{per_step}
     && $o->{money}{missing}'
 result $? "energy has its source; money that is not known says why" "$(grep -A12 '"energy"' "$work/out")"
+run list metrics --format json
+json '@$o > 40 && !grep { !length $_->{help} || !length $_->{group} } @$o'
+result $? "every metric has its group and help"
 run run $resnet --set machine.board_power_w= --set machine.tdp_w=
 gives 0 'energy: not known: no source gives the power of this board or of its chip' "missing power is said"
 run run $resnet --set cost.price_per_hour=36

@@ -3,6 +3,7 @@
 #include "tests/golden_text.h"
 #include "tests/simulated.h"
 #include "results/simulate/provenance.h"
+#include <jansson.h>
 
 /* Every column of a row with odd values, as text, and read back from its CSV. */
 static void a_result_as_text_and_back(void **state)
@@ -41,6 +42,65 @@ static void a_result_as_text_and_back(void **state)
     PRINTED(text, result_print_text(f, &back.items[0]));
     assert_golden(text, "tests/golden/result_text.txt", &a);
     free(text);
+    arena_free(&a);
+}
+
+static const char *groups_json(const struct result *r, const char *group, struct arena *a)
+{
+    json_t *object = json_object();
+    result_json_add_groups(object, r);
+    char *text = json_dumps(json_object_get(object, group), JSON_REAL_PRECISION(6));
+    const char *kept = arena_strdup(a, text);
+    free(text);
+    json_decref(object);
+    return kept;
+}
+
+/* The lines of the answer for odd values: what is 0 is left out, 30 of 950 s are MLPerf's scaling, and a prediction is shown where it differs. */
+static void lines_of_an_answer(void **state)
+{
+    static const struct { enum metric_group group; struct result r; const char *want; } cases[] = {
+        { METRICS_SETUP, { .id = "x" }, "" }, { METRICS_TRAINING, { .samples_to_converge = 7 }, "" },
+        { METRICS_SPEED, { .throughput_samples_per_s = 1320.5, .step_time_s = 0.025, .global_batch = 33 }, "throughput: 1320.5 samples/s, 0.025 s per step of 33 samples\n" },
+        { METRICS_SPEED, { .throughput_samples_per_s = 1320.5, .step_time_s = 0.025, .global_batch = 33, .latency_s = 0.0035 },
+          "throughput: 1320.5 samples/s, 0.025 s per step of 33 samples, 3.5 ms from input to result\n" },
+        { METRICS_TRAINING, { .time_to_train_s = 930, .samples_to_converge = 1.5e6, .predicted_time_to_train_s = 930, .predicted_samples_to_converge = 1.5e6 },
+          "time to train: 15.5 min for 1500000 samples\n" },
+        { METRICS_TRAINING, { .time_to_train_s = 930, .samples_to_converge = 1.5e6, .scaling_time_s = 30, .predicted_time_to_train_s = 993,
+                              .predicted_samples_to_converge = 1234567 },
+          "time to train: 15.5 min for 1500000 samples, 0.5 min of it MLPerf's scaling to its reference; 16.55 min for the 1234567 predicted from the batch size\n" },
+        { METRICS_ENERGY, { .energy_per_step_j = 12.5, .energy_per_sample_j = 12.5 / 33, .mean_power_w = 500, .energy_counts = "boards", .energy_file = "box.csv",
+                            .energy_line = 7, .energy_note = "" }, "energy: 12.5 J per step, 0.3788 J per sample, 500 W of boards (modelled, box.csv:7)\n" },
+        { METRICS_ENERGY, { .energy_per_step_j = 12.5, .energy_per_sample_j = 12.5, .mean_power_w = 500, .energy_counts = "chips", .energy_file = "box.csv",
+                            .energy_line = 7, .energy_note = "perhaps" }, "energy: 12.5 J per step, 12.5 J per sample, 500 W of chips (modelled, box.csv:7, perhaps)\n" },
+        { METRICS_ENERGY, { .energy_missing = "no sheet says" }, "energy: not known: no sheet says\n" },
+        { METRICS_MONEY, { .cost_missing = "no price" }, "" }, { METRICS_MONEY, { .cost_per_million_samples = 30.303 }, "money: 30.3 per million samples\n" },
+        { METRICS_MONEY, { .cost_per_million_samples = 30.303, .cost_to_train = 0.5 }, "money: 30.3 per million samples, 0.5 to train\n" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+        PRINTED(text, result_print_line(f, cases[i].group, &cases[i].r));
+        assert_string_equal(text, cases[i].want);
+        free(text);
+    }
+}
+
+/* What is not known is null; an object that says why it is missing says nothing more. */
+static void energy_and_money_as_json(void **state)
+{
+    const struct result r = { .energy_modelled = true, .energy_per_step_j = 12.5, .energy_per_sample_j = 0.378788, .energy_j = 0.5, .mean_power_w = 500,
+                              .power_at_work_w = 600, .power_waiting_w = 0.7, .energy_counts = "boards", .energy_source = "measured", .energy_file = "box.csv",
+                              .energy_line = 7, .energy_note = "", .cost_per_step = 0.001, .cost_per_million_samples = 30.303 },
+        none = { .energy_modelled = true, .energy_missing = "no sheet says", .cost_missing = "no price" };
+    struct arena a = {0};
+    (void)state;
+    assert_string_equal(groups_json(&r, "energy", &a), "{\"modelled\": true, \"missing\": null, \"per_step_j\": 12.5, \"per_sample_j\": 0.378788, "
+        "\"to_train_j\": 0.5, \"mean_power_w\": 500.0, \"power_at_work_w\": 600.0, \"power_waiting_w\": 0.7, \"power_cap_w\": null, "
+        "\"counts\": \"boards\", \"source\": \"measured\", \"file\": \"box.csv\", \"line\": 7, \"note\": \"\"}");
+    assert_string_equal(groups_json(&r, "money", &a), "{\"missing\": null, \"per_step\": 0.001, \"per_million_samples\": 30.303, \"to_train\": null}");
+    assert_string_equal(groups_json(&none, "energy", &a), "{\"modelled\": true, \"missing\": \"no sheet says\"}");
+    assert_string_equal(groups_json(&none, "money", &a), "{\"missing\": \"no price\"}");
     arena_free(&a);
 }
 
@@ -208,7 +268,8 @@ static void parts_from_the_largest(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(a_result_as_text_and_back),
+    cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(a_result_as_text_and_back), cmocka_unit_test(lines_of_an_answer),
+    cmocka_unit_test(energy_and_money_as_json),
     cmocka_unit_test(results_of_other_versions), cmocka_unit_test(parts_from_the_largest),
     cmocka_unit_test(a_breakdown_is_the_mean_of_all_rows), cmocka_unit_test(what_was_read_is_hashed),
 };

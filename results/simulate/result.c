@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * result.c - how a result is written and read, by the table of metrics.
+ *
+ * The parts of the breakdown follow the columns of the table, and sum to step_time_s; provenance is last. A run of an older version may
+ * lack columns that may be unknown.
+ */
+#include "results/simulate/result.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum metric_place { ROW, OBJECT };
+enum metric_absence { ALWAYS, OR_UNKNOWN };
+enum { METRIC_FIELD_TEXT = FIELD_TEXT, METRIC_FIELD_COUNT = FIELD_U64, METRIC_FIELD_NUMBER = FIELD_F64, METRIC_FIELD_FLAG = FIELD_BOOL };
+
+static const struct metric {
+    const char *name, *unit;
+    enum field_type type;
+    size_t offset;
+    enum metric_group group;
+    enum metric_place place;
+    enum metric_absence absence;
+    enum better better;
+    const char *member, *phrase, *help;
+} metrics[] = {
+#define METRIC(type, name, unit, group, place, absence, better, member, phrase, help) \
+    { #name, unit, (enum field_type)METRIC_FIELD_##type, offsetof(struct result, name), METRICS_##group, place, absence, better, member, phrase, help },
+#include "results/simulate/podbench_metrics.def"
+#undef METRIC
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
+
+static const struct { const char *label, *title, *object; } groups[N_METRIC_GROUPS] = {
+    [METRICS_SETUP] = { "setup", "What ran", NULL },
+    [METRICS_SPEED] = { "throughput", "Speed", NULL },
+    [METRICS_TRAINING] = { "time to train", "Training", NULL },
+    [METRICS_MEMORY] = { "memory", "Memory", NULL },
+    [METRICS_UTILISATION] = { "utilisation", "Utilisation", NULL },
+    [METRICS_ENERGY] = { "energy", "Energy", "energy" },
+    [METRICS_MONEY] = { "money", "Money", "money" },
+    [METRICS_FAULTS] = { "faults", "Faults", NULL },
+    [METRICS_PROVENANCE] = { "provenance", "Provenance", NULL },
+};
+
+static const void *metric_at(const struct metric *m, const struct result *r)
+{
+    return (const char *)r + m->offset;
+}
+
+static const char *metric_text(const struct metric *m, const struct result *r)
+{
+    const char *text = *(const char *const *)metric_at(m, r);
+    return text ? text : "";
+}
+
+static double metric_number(const struct metric *m, const struct result *r)
+{
+    const void *at = metric_at(m, r);
+    switch (m->type) {
+    case FIELD_BOOL: return *(const bool *)at;
+    case FIELD_U64:  return (double)*(const uint64_t *)at;
+    case FIELD_F64:  return *(const double *)at;
+    default:         return 0;
+    }
+}
+
+/* 0 and a missing text count as absent here, also where they are a value. */
+static bool metric_is_given(const struct metric *m, const struct result *r)
+{
+    return m->type == FIELD_TEXT ? *metric_text(m, r) != '\0' : metric_number(m, r) != 0;
+}
+
+static bool metric_is_unknown(const struct metric *m, const struct result *r)
+{
+    return m->absence == OR_UNKNOWN && !metric_is_given(m, r);
+}
+
+static const struct metric *metric_find(const char *name, size_t n)
+{
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (strlen(metrics[i].name) == n && memcmp(metrics[i].name, name, n) == 0)
+            return &metrics[i];
+    return NULL;
+}
+
+/* ---- columns ----------------------------------------------------------------------------- */
+
+static bool is_prediction(const struct metric *m)
+{
+    return m->place == ROW && m->group != METRICS_PROVENANCE;
+}
+
+static bool is_provenance(const struct metric *m)
+{
+    return m->group == METRICS_PROVENANCE;
+}
+
+bool result_column_is_provenance(const char *name)
+{
+    const struct metric *m = metric_find(name, strlen(name));
+    return m && is_provenance(m);
+}
+
+enum better result_column_better(const char *name)
+{
+    const struct metric *m = metric_find(name, strlen(name));
+    return m ? m->better : strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
+}
+
+static const char *part_column(char out[64], size_t part)
+{
+    snprintf(out, 64, "breakdown_%s_s", part_names[part]);
+    return out;
+}
+
+enum { LONGEST_CELL = 32 };
+
+/* The cell's text, "" when unknown. Ten digits are enough to see any change, and few enough to hide rounding. */
+static const char *metric_cell(char number[LONGEST_CELL], const struct metric *m, const struct result *r)
+{
+    const void *at = metric_at(m, r);
+    if (m->type == FIELD_TEXT)
+        return metric_text(m, r);
+    if (m->type == FIELD_BOOL)
+        return *(const bool *)at ? "yes" : "no";
+    if (metric_is_unknown(m, r))
+        return "";
+    if (m->type == FIELD_U64)
+        format_u64(number, *(const uint64_t *)at);
+    else
+        format_g10(number, *(const double *)at);
+    return number;
+}
+
+void result_print_text(FILE *f, const struct result *r)
+{
+    char number[LONGEST_CELL];
+    for (size_t i = 0; i < N_METRICS; i++) {
+        if (!is_prediction(&metrics[i]))
+            continue;
+        const char *value = metric_cell(number, &metrics[i], r), *unit = metrics[i].unit;
+        fprintf(f, "%-32s %s%s%s\n", metrics[i].name, *value ? value : "-", *value && *unit ? " " : "", *value ? unit : "");
+    }
+    fprintf(f, "%-32s\n", "breakdown");
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (r->breakdown_s[i] != 0)
+            fprintf(f, "  %-30s %.6g s  %5.1f %%\n", part_names[i], r->breakdown_s[i], 100 * r->breakdown_s[i] / r->step_time_s);
+}
+
+/* One row: its names with r NULL, else its values. */
+static void write_row(FILE *f, const struct result *r)
+{
+    char text[64];
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (is_prediction(&metrics[i]))
+            csv_write_cell(f, r ? metric_cell(text, &metrics[i], r) : metrics[i].name, false);
+    for (size_t i = 0; i < N_PARTS; i++) {
+        if (r)
+            format_g10(text, r->breakdown_s[i]);
+        csv_write_cell(f, r ? text : part_column(text, i), false);
+    }
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (is_provenance(&metrics[i]))
+            csv_write_cell(f, r ? metric_text(&metrics[i], r) : metrics[i].name, i + 1 == N_METRICS);
+}
+
+void result_write_csv_header(FILE *f)
+{
+    write_row(f, NULL);
+}
+
+void result_write_csv(FILE *f, const struct result *r)
+{
+    write_row(f, r);
+}
+
+const char *result_columns(struct arena *a)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = text_stream(&text, &n);
+    result_write_csv_header(f);
+    fclose(f);
+    const char *header = arena_strdup(a, text);
+    free(text);
+    return header;
+}
+
+void result_write_csv_empty(FILE *f)
+{
+    size_t n_columns = N_PARTS;
+    for (size_t i = 0; i < N_METRICS; i++)
+        n_columns += metrics[i].place == ROW;
+    for (size_t i = 1; i < n_columns; i++)
+        fputc(',', f);
+    fputc('\n', f);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------- */
+
+static json_t *metric_json(const struct metric *m, const struct result *r)
+{
+    const void *at = metric_at(m, r);
+    if (metric_is_unknown(m, r))
+        return json_null();
+    switch (m->type) {
+    case FIELD_TEXT: return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
+    case FIELD_BOOL: return json_boolean(*(const bool *)at);
+    case FIELD_U64:  return json_integer((json_int_t)*(const uint64_t *)at);
+    default:         return json_real(*(const double *)at);
+    }
+}
+
+json_t *result_json(const struct result *r)
+{
+    json_t *object = json_object(), *breakdown = json_object();
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (is_prediction(&metrics[i]))
+            json_object_set_new(object, metrics[i].name, metric_json(&metrics[i], r));
+    for (size_t i = 0; i < N_PARTS; i++)
+        json_object_set_new(breakdown, part_names[i], json_real(r->breakdown_s[i]));
+    json_object_set_new(object, "breakdown", breakdown);
+    return object;
+}
+
+/* An object that says why it is missing says nothing else after that. */
+static json_t *group_json(enum metric_group group, const struct result *r)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < N_METRICS; i++) {
+        if (metrics[i].group != group || !metrics[i].member)
+            continue;
+        json_object_set_new(object, metrics[i].member, metric_json(&metrics[i], r));
+        if (text_is(metrics[i].member, "missing") && metric_is_given(&metrics[i], r))
+            break;
+    }
+    return object;
+}
+
+void result_json_add_groups(json_t *object, const struct result *r)
+{
+    for (int g = 0; g < N_METRIC_GROUPS; g++)
+        if (groups[g].object)
+            json_object_set_new(object, groups[g].object, group_json((enum metric_group)g, r));
+}
+
+/* ---- the answer's lines ------------------------------------------------------------------- */
+
+/* Prints the value that "[name/divisor digits]" stands for; at: after the bracket. Returns what follows, all_given is cleared for an absent one. */
+static const char *print_value(FILE *f, const char *at, bool *all_given, const struct result *r)
+{
+    size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+    const struct metric *m = metric_find(at, n);
+    assert(m && "a phrase names metrics");
+    char *end = (char *)at + n, operation = *end;
+    double value = metric_number(m, r);
+    if (operation == '/' || operation == '*') {
+        double by = strtod(end + 1, &end);
+        value = operation == '/' ? value / by : value * by;
+    }
+    if (m->type == FIELD_TEXT)
+        fputs(metric_text(m, r), f);
+    else if (*end == ' ')
+        fprintf(f, "%.*g", (int)strtol(end, &end, 10), value);
+    else
+        fprintf(f, "%.0f", value);
+    assert(*end == ']' && "[name/divisor digits]");
+    *all_given = *all_given && metric_is_given(m, r);
+    return end + 1;
+}
+
+/* Prints a phrase up to its end, or to the brace that closes the part it is called for, and returns what follows. */
+static const char *print_phrase(FILE *f, const char *at, bool *all_given, const struct result *r)
+{
+    while (*at && *at != '}') {
+        if (*at == '[') {
+            at = print_value(f, at + 1, all_given, r);
+        } else if (*at == '{') {
+            char *part = NULL;
+            size_t n = 0;
+            bool given = true;
+            FILE *in = text_stream(&part, &n);
+            at = print_phrase(in, at + 1, &given, r);
+            fclose(in);
+            fputs(given ? part : "", f);
+            free(part);
+        } else {
+            fputc(*at++, f);
+        }
+    }
+    return *at ? at + 1 : at;
+}
+
+void result_print_line(FILE *f, enum metric_group group, const struct result *r)
+{
+    const struct metric *first = NULL;
+    for (size_t i = 0; i < N_METRICS; i++) {
+        const struct metric *m = &metrics[i];
+        bool unused = true;
+        if (m->group != group || !m->phrase || !metric_is_given(m, r))
+            continue;
+        bool is_alternative = first && *m->phrase == ';';
+        if (is_alternative && metric_number(m, r) == metric_number(first, r))
+            continue;
+        fprintf(f, "%s%s", first ? "" : groups[group].label, !first ? ": " : is_alternative ? "" : ", ");
+        print_phrase(f, m->phrase, &unused, r);
+        first = first ? first : m;
+    }
+    if (first)
+        fputc('\n', f);
+}
+
+/* ---- the list of metrics -------------------------------------------------------------------- */
+
+static const char *metric_full_name(char out[64], const struct metric *m)
+{
+    if (m->place == ROW)
+        return m->name;
+    snprintf(out, 64, "%s.%s", groups[m->group].object, m->member);
+    return out;
+}
+
+void metrics_print(FILE *f)
+{
+    char name[64];
+    for (size_t i = 0; i < N_METRICS; i++)
+        fprintf(f, "%-32s %-10s %s\n", metric_full_name(name, &metrics[i]), *metrics[i].unit ? metrics[i].unit : "-", metrics[i].help);
+    for (size_t i = 0; i < N_PARTS; i++)
+        fprintf(f, "%-32s %-10s %s\n", part_column(name, i), "s", "mean over the IPUs, of one step");
+}
+
+json_t *metrics_json(void)
+{
+    static const char *const types[] = { [FIELD_TEXT] = "text", [FIELD_U64] = "count", [FIELD_F64] = "number", [FIELD_BOOL] = "flag" };
+    json_t *all = json_array();
+    char name[64];
+    for (size_t i = 0; i < N_METRICS; i++) {
+        const struct metric *m = &metrics[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:s}", "name", metric_full_name(name, m), "group", groups[m->group].label,
+                                             "type", types[m->type], "unit", m->unit, "in_csv", m->place == ROW, "may_be_unknown",
+                                             m->absence == OR_UNKNOWN, "help", m->help));
+    }
+    return all;
+}
+
+static bool is_in_answer(const struct metric *m)
+{
+    char bracket[64];
+    size_t n = (size_t)snprintf(bracket, sizeof bracket, "[%s", m->name);
+    for (size_t i = 0; i < N_METRICS; i++) {
+        const char *at = metrics[i].phrase ? strstr(metrics[i].phrase, bracket) : NULL;
+        if (at && strchr(" ]/*", at[n]))
+            return true;
+    }
+    return false;
+}
+
+static void print_group_markdown(FILE *f, enum metric_group group)
+{
+    const char *object = groups[group].object;
+    fprintf(f, "\n## %s\n\n| name | unit | CSV |%s%s%s may be unknown | in the answer | meaning |\n|---|---|---|%s---|---|---|\n", groups[group].title,
+            object ? " member of `" : "", object ? object : "", object ? "` |" : "", object ? "---|" : "");
+    for (size_t i = 0; i < N_METRICS; i++) {
+        const struct metric *m = &metrics[i];
+        if (m->group != group)
+            continue;
+        fprintf(f, "| `%s` | %s | %s |", m->name, m->unit, m->place == ROW ? "yes" : "");
+        if (object)
+            fprintf(f, m->member ? " `%s` |" : " |", m->member);
+        fprintf(f, " %s | %s | %s |\n", m->absence == OR_UNKNOWN ? "yes" : "", is_in_answer(m) ? "yes" : "", m->help);
+    }
+}
+
+void metrics_print_markdown(FILE *f)
+{
+    char name[64];
+    fputs("# Formats: what a run gives\n\n"
+          "`make readme` writes this page from results/simulate/podbench_metrics.def, the table from which the answer, `run --all`, JSON, CSV\n"
+          "and the library's `struct podbench_result` come too. `podbench list metrics` prints it.\n\n"
+          "- **Answer**: `podbench run RECIPE` prints the metrics marked below in a dozen lines; `--all` adds one line for each column of CSV.\n"
+          "- **CSV**: `--format csv`, and the `rows.csv` of a run's folder. A value that is not known is an empty cell.\n"
+          "- **JSON**: `--format json`; one object for one recipe, an array for several. Columns of CSV are members of the object, those under\n"
+          "  Provenance in its member `made_by`; energy and money have objects of their own. A value that is not known is null.\n"
+          "- **Library**: every number is a field of `struct podbench_result`; 0 where it is not known.\n", f);
+    for (int g = 0; g < N_METRIC_GROUPS; g++)
+        print_group_markdown(f, (enum metric_group)g);
+    fputs("\n## Parts of the step\n\nSeconds of one step, mean over the IPUs; they sum to `step_time_s`. JSON has them in the object `breakdown`.\n\n", f);
+    for (size_t i = 0; i < N_PARTS; i++)
+        fprintf(f, "- `%s`\n", part_column(name, i));
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+struct sized_part { enum part part; double size; };
+
+static int by_size(const void *x, const void *y)
+{
+    const struct sized_part *a = x, *b = y;
+    return a->size != b->size ? (a->size < b->size) - (a->size > b->size) : (int)a->part - (int)b->part;
+}
+
+void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS])
+{
+    struct sized_part sized[N_PARTS];
+    for (int k = 0; k < N_PARTS; k++)
+        sized[k] = (struct sized_part){ (enum part)k, fabs(values[k]) };
+    sort_items(sized, N_PARTS, sizeof *sized, by_size);
+    for (int k = 0; k < N_PARTS; k++)
+        out[k] = sized[k].part;
+}
+
+/* ---- reading back --------------------------------------------------------------------- */
+
+static bool read_cell(struct result *out, const struct metric *m, const char *text, const char *where, struct err *err)
+{
+    if (!*text && (m->absence == OR_UNKNOWN || m->type == FIELD_TEXT))
+        return true;
+    struct field f = { .name = m->name, .unit = m->unit, .type = m->type, .offset = m->offset, .min = 0, .max = HUGE_VAL };
+    return field_set(out, &f, text, where, err);
+}
+
+/* The column of each metric and part; SIZE_MAX: the table has none. */
+struct result_layout { size_t metric[N_METRICS], part[N_PARTS]; };
+
+static bool find_columns(struct result_layout *out, const struct csv_table *t, struct err *err)
+{
+    char name[64];
+    for (size_t i = 0; i < N_METRICS; i++) {
+        bool needed = metrics[i].place == ROW && metrics[i].absence == ALWAYS;
+        if (!csv_column(&out->metric[i], t, metrics[i].name, needed ? err : NULL)) {
+            if (needed)
+                return false;
+            out->metric[i] = SIZE_MAX;
+        }
+    }
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (!csv_column(&out->part[i], t, part_column(name, i), err))
+            return false;
+    return true;
+}
+
+static bool read_row(struct result *out, const struct csv_table *t, const struct csv_row *row, const struct result_layout *at, struct err *err)
+{
+    char where[256], name[64];
+    for (size_t i = 0; i < N_METRICS; i++) {
+        snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, metrics[i].name);
+        if (at->metric[i] != SIZE_MAX && !read_cell(out, &metrics[i], row->cells[at->metric[i]], where, err))
+            return false;
+    }
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (!parse_f64(row->cells[at->part[i]], &out->breakdown_s[i]))
+            return fail(err, "%s:%u: %s: '%.60s' is not a number", t->path, row->line, part_column(name, i), row->cells[at->part[i]]);
+    return true;
+}
+
+static bool check_ids(const struct results *all, const struct csv_table *t, struct arena *a, struct err *err)
+{
+    const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
+    size_t earlier;
+    for (size_t i = 0; i < all->n; i++)
+        ids[i] = all->items[i].id ? all->items[i].id : "";
+    size_t again = first_repeated(&earlier, ids, all->n);
+    return again == all->n ? true : fail(err, "%s:%u: id: %s appears twice", t->path, t->rows[again].line, ids[again]);
+}
+
+bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    struct result_layout at;
+    *out = (struct results){0};
+    if (!csv_load(&t, rows_csv, a, err) || !find_columns(&at, &t, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct result r = {0};
+        if (!read_row(&r, &t, &t.rows[i], &at, err))
+            return false;
+        results_add(out, &r, a);
+    }
+    return check_ids(out, &t, a, err);
+}
+
+void results_add(struct results *set, const struct result *r, struct arena *a)
+{
+    set->items = arena_grow(a, set->items, set->n, &set->cap, sizeof *set->items);
+    struct result *copy = &set->items[set->n++];
+    *copy = *r;
+    for (size_t i = 0; i < N_METRICS; i++) {
+        const char **text = (const char **)((char *)copy + metrics[i].offset);
+        if (metrics[i].type == FIELD_TEXT && *text)
+            *text = arena_strdup(a, *text);
+    }
+}
+
+const struct result *results_find(const struct results *set, const char *id)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (text_is(set->items[i].id, id))
+            return &set->items[i];
+    return NULL;
+}
