@@ -131,9 +131,9 @@ static const char *metric_cell(char number[LONGEST_CELL], const struct metric *m
     if (metric_is_unknown(m, r))
         return "";
     if (m->type == FIELD_U64)
-        format_u64(number, *(const uint64_t *)at);
+        snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *)at);
     else
-        format_g10(number, *(const double *)at);
+        snprintf(number, sizeof number, "%.10g", *(const double *)at);
     return number;
 }
 
@@ -161,7 +161,7 @@ static void write_row(FILE *f, const struct result *r)
             csv_write_cell(f, r ? metric_cell(text, &metrics[i], r) : metrics[i].name, false);
     for (size_t i = 0; i < N_PARTS; i++) {
         if (r)
-            format_g10(text, r->breakdown_s[i]);
+            snprintf(text, sizeof text, "%.10g", r->breakdown_s[i]);
         csv_write_cell(f, r ? text : part_column(text, i), false);
     }
     for (size_t i = 0; i < N_METRICS; i++)

@@ -36,14 +36,6 @@ static const char *value_of(const char *setting)
 static const char *const validity_columns[] = { "interval_low", "interval_high", "nearest", "nearest_distance", "extrapolates" };
 enum { N_VALIDITY_COLUMNS = sizeof validity_columns / sizeof *validity_columns };
 
-static void write_number(FILE *f, double x)
-{
-    char text[24];
-    size_t n = format_g10(text, x);
-    text[n++] = ',';
-    fwrite(text, 1, n, f);
-}
-
 static void write_validity(FILE *f, const struct validity *v)
 {
     if (!v || !(v->high > 0)) {
@@ -51,8 +43,7 @@ static void write_validity(FILE *f, const struct validity *v)
             fputc(',', f);
         return;
     }
-    write_number(f, v->low);
-    write_number(f, v->high);
+    fprintf(f, "%.10g,%.10g,", v->low, v->high);
     csv_write_cell(f, v->nearest[0].reference->configuration, false);
     fprintf(f, "%.4g,", v->distance);
     for (size_t i = 0; i < v->n_extrapolates; i++)

@@ -66,8 +66,6 @@ bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal d
 bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err);
 const char *why_no_u64(const char *text);               /* what a text that is none is or is not, to stand behind it */
 bool parse_f64(const char *text, double *out);          /* whole text, finite */
-size_t format_g10(char *out, double v);                 /* as "%.10g": at most 17 characters and the NUL; how many */
-size_t format_u64(char *out, uint64_t n);               /* at most 20, and the NUL */
 /* equal; NULL is equal to nothing */
 static inline bool text_is(const char *a, const char *b)
 {
@@ -87,7 +85,6 @@ static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*co
 }
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static inline double max_f64(double a, double b) { return a > b ? a : b; }     /* fmax is a call: for what is compared often */
 static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* behind a noun */
@@ -158,12 +155,10 @@ struct csv_table {
 
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
-/* Only rows that have the value in that column; the others are not looked at further. */
-bool csv_load_where(struct csv_table *out, const char *path, const char *column, const char *value, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
 void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
 
-/* ---- INI (libinih): sections of key = value ------------------------------------- */
+/* ---- INI: sections of key = value ------------------------------------- */
 
 struct ini_entry { const char *section, *key, *value; uint32_t line; };
 struct ini_file { const char *path; struct ini_entry *entries; size_t n_entries; };

@@ -56,38 +56,11 @@ bool check_printable(const char *text, struct err *err)
     return true;
 }
 
-/* Fifteen digits at most and a point: a whole number over a power of ten. Both are exact, so that their quotient is the nearest
- * double, as strtod has it at ten times the cost. */
-static bool parse_plain(const char *text, double *out)
-{
-    static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
-    uint64_t whole = 0;
-    int n_digits = 0, n_after = -1;     /* after the point; -1: there is none yet */
-    for (; *text; text++) {
-        if (*text == '.' && n_after < 0) {
-            n_after = 0;
-            continue;
-        }
-        if (*text < '0' || *text > '9' || ++n_digits > 15)
-            return false;
-        whole = 10 * whole + (uint64_t)(*text - '0');
-        n_after += n_after >= 0;
-    }
-    *out = (double)whole / powers[n_after > 0 ? n_after : 0];
-    return n_digits > 0;
-}
-
-/* The program never calls setlocale, so strtod reads the C locale's decimal point. */
+/* The program never calls setlocale, so strtod reads the decimal point of the C locale. */
 bool parse_f64(const char *text, double *out)
 {
-    double plain;
-    if (parse_plain(text, &plain)) {
-        *out = plain;
-        return true;
-    }
-    size_t n = strspn(text, "0123456789.eE+-");
-    if (!*text || text[n])
-        return false;               /* no spaces, hexadecimal, inf or nan */
+    if (!*text || text[strspn(text, "0123456789.eE+-")])
+        return false;               /* no blanks, hexadecimal, inf or nan */
     char *end;
     double v = strtod(text, &end);
     if (end == text || *end || !isfinite(v))

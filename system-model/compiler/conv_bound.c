@@ -133,7 +133,7 @@ static struct range between_roots(double a, double c, double most)
 static double at_most(double x, double most) { return x < most ? x : most; }
 
 /* The low one where x is no number, as nothing over nothing is none. */
-static double between(double x, double low, double high) { return at_most(max_f64(x, low), high); }
+static double between(double x, double low, double high) { return at_most(fmax(x, low), high); }
 
 /* b y + a / y, at its least between 1 and most. */
 static double least_of_two(double a, double b, double most)

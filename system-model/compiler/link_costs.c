@@ -7,6 +7,7 @@
 #include "system-model/compiler/compile.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
@@ -46,7 +47,7 @@ static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n
     bool good = topology_flows(&out->time_s, t, all, n * n_replicas, &loads, &scratch, err);
     for (uint32_t i = 0; good && i < loads.n; i++) {
         double *busiest = &out->busiest_bytes[topology_link(t, loads.items[i].link).kind];
-        *busiest = max_f64(*busiest, loads.items[i].bytes);
+        *busiest = fmax(*busiest, loads.items[i].bytes);
     }
     arena_free(&scratch);
     return good;

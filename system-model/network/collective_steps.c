@@ -15,6 +15,7 @@
 #include "system-model/network/collective_internal.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* A compute set of its own, as each stage of GC2's reductions is (arXiv:1912.03413 Table 4.16: one word is added in 0.44 us, 540 cycles of superstep
@@ -38,7 +39,7 @@ static void count_bytes(struct run *run, uint32_t n, const struct step_way *way,
         const struct way_link *l = &way->links[i];
         double *total = &run->total_bytes[l->number], *busiest = &cost->busiest_bytes[l->kind];
         *total += n * by_flows[l->n_flows];
-        *busiest = max_f64(*busiest, *total);
+        *busiest = fmax(*busiest, *total);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "system-model/network/topology_internal.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct collective_ways collective_ways_new(struct arena *a)
@@ -69,7 +70,7 @@ static bool goes_link_by_link(const struct topology *t, const struct ends *e)
 static void count_latency(struct counted *c, uint32_t i, double latency_s)
 {
     c->n_exchanges = max_u32(c->n_exchanges, i + 1);
-    c->latency_s[i] = max_f64(c->latency_s[i], latency_s);
+    c->latency_s[i] = fmax(c->latency_s[i], latency_s);
 }
 
 static void count_route(struct counted *c, const struct topology *t, const uint32_t *links, size_t n_links)
@@ -177,7 +178,7 @@ static double exchange_time_s(const struct way_exchange *x, const double *by_flo
 {
     double longest_s = 0;
     for (uint32_t i = 0; i < x->n_rates; i++)
-        longest_s = max_f64(longest_s, by_flows[x->rates[i].most_flows] / x->rates[i].bytes_per_s);
+        longest_s = fmax(longest_s, by_flows[x->rates[i].most_flows] / x->rates[i].bytes_per_s);
     return x->latency_s + longest_s;
 }
 

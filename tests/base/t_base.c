@@ -198,35 +198,6 @@ static void the_first_repeated_name_is_found(void **state)
     assert_int_equal(first_repeated(&earlier, names, 0), 0);
 }
 
-/* Against printf: numbers of every size, halves, neighbours of powers of ten, whole numbers. */
-static void numbers_print_as_printf_does(void **state)
-{
-    (void)state;
-    uint64_t random = 1;
-    char got[64], want[64];
-    static const double some[] = { 0, -0.0, 1, -1, 0.5, 1e-4, 9.99999999949e-5, 9.9999999995, 9999999999.5, 1e10, 1e-5, 123456789.05, 12345678905e-11,
-                                   0.1, 1.0 / 3, 2.0 / 3, 1e300, 1e-300, 5e-324, 999999999.95, 0.00099999999995, INFINITY, NAN };
-    for (size_t i = 0; i < 400000; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        double v = (double)(random >> 11) * pow(10, (double)(random % 21) - 20);
-        if (i % 3 == 0)
-            v = round(v * 1e5) / 1e5;
-        if (i % 7 == 0)
-            v = (double)(random >> 44) + 0.5 * pow(0.1, (double)(i % 12));
-        v = i < sizeof some / sizeof *some ? some[i] : i % 2 ? v : -v;
-        size_t n = format_g10(got, v);
-        snprintf(want, sizeof want, "%.10g", v);
-        if (strcmp(got, want) != 0)
-            print_error("%.17g\n", v);
-        assert_string_equal(got, want);
-        assert_int_equal(n, strlen(want));
-    }
-    assert_int_equal(format_u64(got, 0), 1);
-    assert_string_equal(got, "0");
-    assert_int_equal(format_u64(got, UINT64_MAX), 20);
-    assert_string_equal(got, "18446744073709551615");
-}
-
 /* Whatever the input held: one line without control characters; letters beyond ASCII stay. */
 static void messages_are_one_line(void **state)
 {
@@ -242,7 +213,7 @@ static void messages_are_one_line(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(messages_are_one_line), cmocka_unit_test(numbers_print_as_printf_does),
+    cmocka_unit_test(messages_are_one_line),
     cmocka_unit_test(the_first_repeated_name_is_found), cmocka_unit_test(numbers_are_whole_texts),
     cmocka_unit_test(numbers_are_read_as_by_strtod), cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),
     cmocka_unit_test(grown_arrays_keep_their_items), cmocka_unit_test(utf8_by_its_ranges),

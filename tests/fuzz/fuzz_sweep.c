@@ -68,7 +68,7 @@ static void check_row(const struct csv_table *t, size_t i, const struct sweep *w
     if (!good)
         return;
     char text[32];
-    format_g10(text, r.throughput_samples_per_s);
+    snprintf(text, sizeof text, "%.10g", r.throughput_samples_per_s);
     LAW(text_is(text, cell(t, i, "throughput_samples_per_s")));
     LAW(text_is(arena_printf(a, "%llu", (unsigned long long)r.memory_peak_bytes_per_tile), cell(t, i, "memory_peak_bytes_per_tile")));
     simulation_free(&sim);

@@ -9,7 +9,7 @@ static double busiest_link_bytes(const struct collective_cost *c)
 {
     double most = 0;
     for (int k = 0; k < N_LINK_KINDS; k++)
-        most = max_f64(most, c->busiest_bytes[k]);
+        most = fmax(most, c->busiest_bytes[k]);
     return most;
 }
 

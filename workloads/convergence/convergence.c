@@ -136,12 +136,8 @@ struct reference {
     struct reference *next;
 };
 
-struct points { const char *benchmark; struct csv_table table; struct points *next; };
-
 struct convergence_tables {
-    const char *rcp_csv;
-    struct csv_table benchmarks, fits;
-    struct points *points;              /* rows of rcp_csv, of the benchmarks that were asked for */
+    struct csv_table benchmarks, fits, points;
     struct round_table rounds;
     struct reference *references;
     struct arena *a;
@@ -151,23 +147,9 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
 {
     struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
     t->a = a;
-    t->rcp_csv = arena_printf(a, "%s/rcp.csv", data_dir);
     return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
-        && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err);
-}
-
-static const struct csv_table *points_of(struct convergence_tables *t, const char *benchmark, struct err *err)
-{
-    for (const struct points *p = t->points; p; p = p->next)
-        if (text_is(p->benchmark, benchmark))
-            return &p->table;
-    struct points *p = ARENA_NEW(t->a, struct points);
-    if (!csv_load_where(&p->table, t->rcp_csv, "benchmark", benchmark, t->a, err))
-        return NULL;
-    p->benchmark = arena_strdup(t->a, benchmark);
-    p->next = t->points;
-    t->points = p;
-    return &p->table;
+        && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err)
+        && csv_load(&t->points, arena_printf(a, "%s/rcp.csv", data_dir), a, err);
 }
 
 /* NULL, with the reason, where there are no points. */
@@ -177,9 +159,8 @@ static struct reference *reference_of(struct convergence_tables *t, const char *
         if (text_is(r->benchmark, benchmark) && text_is(r->ruleset, rcp_ruleset(round)))
             return r;
     struct reference *r = ARENA_NEW(t->a, struct reference);
-    const struct csv_table *points;
-    if (!find_facts(&r->facts, &t->benchmarks, benchmark, err) || !(points = points_of(t, benchmark, err))
-        || !rcp_take(&r->full, points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
+    if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
+        || !rcp_take(&r->full, &t->points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
     r->line = pruned(&r->full, rcp_prune_by_mean, t->a);
     r->judged = pruned(&r->full, rcp_prune, t->a);
