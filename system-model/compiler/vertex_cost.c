@@ -184,7 +184,7 @@ uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chi
 /* positions_cycles() may round down by a thousandth of a worker's cycle: less than this, once an item and once a load. */
 static const double MOST_ROUNDED_OFF = 0.01;
 
-static double less_rounding(double cycles) { return max_f64(cycles - MOST_ROUNDED_OFF, 0); }
+static double less_rounding(double cycles) { return fmax(cycles - MOST_ROUNDED_OFF, 0); }
 
 /* One position of a worker, and what each input channel adds to it. */
 static void add_position_least(struct conv_least *out, const struct vertex_table *v, const struct chip *chip, const struct amp *a,
@@ -211,7 +211,7 @@ struct conv_least conv_vertex_least(const struct vertex_table *v, const struct c
     out.fixed = (double)(call_cycles(v, turn, a, whole) + loop_cycles(turn, t->call_in) + loop_cycles(turn, t->group)
                          + loop_cycles(turn, t->group_out) + loop_cycles(turn, t->in));
     out.load = (double)load_once_cycles(v, turn, a, whole) - cycles * (has_in_loop(whole->vertex) ? MOST_ROUNDED_OFF : 0);
-    out.load = max_f64(out.load + (double)loop_cycles(turn, t->kernel_row) / columns + (double)loop_cycles(turn, t->out) / loads, 0);
+    out.load = fmax(out.load + (double)loop_cycles(turn, t->kernel_row) / columns + (double)loop_cycles(turn, t->out) / loads, 0);
     add_position_least(&out, v, chip, a, whole);
     return out;
 }
