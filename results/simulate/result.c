@@ -131,9 +131,9 @@ static const char *metric_cell(char number[LONGEST_CELL], const struct metric *m
     if (metric_is_unknown(m, r))
         return "";
     if (m->type == FIELD_U64)
-        snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *)at);
+        snprintf(number, LONGEST_CELL, "%" PRIu64, *(const uint64_t *)at);
     else
-        snprintf(number, sizeof number, "%.10g", *(const double *)at);
+        snprintf(number, LONGEST_CELL, "%.10g", *(const double *)at);
     return number;
 }
 

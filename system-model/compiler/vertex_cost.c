@@ -15,6 +15,8 @@
 #include "system-model/compiler/vertex_cost.h"
 #include "system-model/base/assumed.h"
 
+#include <math.h>
+
 /* ---- the AMP unit ------------------------------------------------------------------------- */
 
 /* A unit multiplies a chain of four operands of 8 bytes, one a cycle; its weights for them are 32 bytes: 8 floats, 16 halves or
