@@ -5,7 +5,7 @@
  * The reason goes to reasons.csv beside the tables, a line a record, never taken away: which version, how many predictions moved, the
  * largest, whether accuracy held, and why it was accepted. Lines only grow at the end, so branches merge.
  */
-#include "harness/gate_of.h"
+#include "harness/judging.h"
 #include "results/history/append.h"
 #include "results/simulate/run_folder.h"
 #include <stdlib.h>

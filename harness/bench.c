@@ -80,7 +80,10 @@ static void write_rows(FILE *f, const void *results)
 
 static void write_check(FILE *f, const void *check)
 {
-    check_write_csv(f, check);
+    struct arena a = {0};
+    struct table t = check_table(check, &a);
+    table_write(f, FORMAT_CSV, &t);
+    arena_free(&a);
 }
 
 static bool write_run(const char *folder, const struct results *set, const struct check *c, json_t *manifest,
@@ -160,14 +163,11 @@ static void print_scaling(const struct results *results, const struct figures *f
     }
 }
 
-static void print_check(enum output_format format, const struct check *c, struct arena *scratch)
+static void print_check(enum output_format format, const struct check *c, struct arena *a)
 {
-    if (format == FORMAT_JSON)
-        print_json(stdout, check_json(c));
-    else if (format == FORMAT_CSV)
-        check_write_csv(stdout, c);
-    else
-        check_print_text(stdout, c, scratch);
+    struct document d = { .arena = a };
+    check_document(&d, c);
+    document_write(stdout, format, &d);
 }
 
 /* The figures whose recipe begins with one of the prefixes that are asked for. */

@@ -2,9 +2,8 @@
 /*
  * check.c - podbench check: a run, or a fresh simulation, beside the published figures.
  */
-#include "harness/judge.h"
+#include "harness/judging.h"
 
-/* Values come from the run that is named, else every recipe is simulated as it is needed. */
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
@@ -25,8 +24,8 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
     return good;
 }
 
-/* What failed though it was expected to pass decides; failures that are expected are counted in words too. */
-static void tell_expected(const struct judgements *set)
+/* Failures that are expected do not decide the exit status, so they are counted on stderr. */
+static void print_expected(const struct judgements *set)
 {
     size_t expected = judgements_count(set, JUDGED_EXPECTED), passed = judgements_count(set, JUDGED_UNEXPECTED_PASS);
     if (expected || passed)
@@ -36,18 +35,13 @@ static void tell_expected(const struct judgements *set)
 int command_check(const struct options *o, struct session *s, struct err *err)
 {
     struct check c;
-    struct judgements judged;
+    struct document d = { .arena = &s->arena };
     if (!build_check(&c, o, s, err))
         return EXIT_BAD_INPUT;
-    check_judgements(&judged, &c, &s->arena);
-    if (!expect_failures(&judged, o, s, err))
+    check_document(&d, &c);
+    if (o->expect && !judgements_expect(&d.judged, o->expect, &s->arena, err))
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(stdout, check_json(&c));
-    else if (o->format == FORMAT_CSV)
-        check_write_csv(stdout, &c);
-    else if (!judgements_write(stdout, o->format, &judged))
-        check_print_text(stdout, &c, &s->arena);
-    tell_expected(&judged);
-    return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    document_write(stdout, o->format, &d);
+    print_expected(&d.judged);
+    return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -2,7 +2,7 @@
 /*
  * compare.c - podbench compare: the gates between two runs, and with --all, or for two tables, every cell that differs.
  */
-#include "harness/gate_of.h"
+#include "harness/judging.h"
 #include "results/published/compare.h"
 #include "results/study/diff.h"
 #include <jansson.h>

@@ -2,7 +2,7 @@
 /*
  * ledger.c - podbench ledger: whether the published tables are what the ledger says.
  */
-#include "harness/judge.h"
+#include "harness/harness.h"
 #include "results/published/ledger.h"
 
 static void print_counts(const struct figures *f)

@@ -5,7 +5,7 @@
  * Data goes to stdout, talk to stderr as "podbench: message". Exit: 0 done, 1 out of tolerance or moved,
  * 2 bad usage or bad input, 3 out of host memory.
  */
-#include "harness/judge.h"
+#include "harness/harness.h"
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>

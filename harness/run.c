@@ -7,7 +7,7 @@
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
-#include "harness/judge.h"
+#include "harness/harness.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
 #include "results/study/validity.h"

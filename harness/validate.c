@@ -2,7 +2,7 @@
 /*
  * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
  */
-#include "harness/judge.h"
+#include "harness/judging.h"
 #include "results/calibrate/convergence_errors.h"
 #include "results/published/simulated_runs.h"
 #include "results/calibrate/submission_effects.h"
@@ -154,8 +154,10 @@ static bool gather(struct validation *v, const struct options *o, struct session
 
 static void print_text(const struct validation *v, struct arena *a)
 {
-    check_print_summary(stdout, &v->check, a);
-    check_print_memory(stdout, &v->check, a);
+    struct document d = { .arena = a };
+    check_add_summary(&d, &v->check);
+    check_add_memory(&d, &v->check);
+    document_write(stdout, FORMAT_TEXT, &d);
     printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
     interval_coverage_print(stdout, &v->intervals);
     printf("\nsingle runs of simulated systems inside the interval predicted for them\n");

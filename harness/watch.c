@@ -5,7 +5,7 @@
  * The series is a column of a table, oldest first: scores, step times, anything. Every change is listed; one for the worse, or of unknown
  * direction, fails until it is taken out of the table or accepted by cutting what came before it.
  */
-#include "harness/judge.h"
+#include "harness/harness.h"
 #include "results/history/history.h"
 #include "results/history/series.h"
 #include "results/simulate/result.h"

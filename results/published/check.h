@@ -91,15 +91,13 @@ struct memory_check {
 };
 struct memory_check check_memory(const struct check *c, struct arena *scratch);
 
-/* ---- printing ------------------------------------------------------------------------- */
+/* ---- printing (check_print.c) ----------------------------------------------------------- */
 
-void check_print_text(FILE *f, const struct check *c, struct arena *scratch);      /* rows, then the summary */
-void check_print_summary(FILE *f, const struct check *c, struct arena *scratch);
-void check_print_memory(FILE *f, const struct check *c, struct arena *scratch);
-/* One for each row; context rows are not judged. */
-void check_judgements(struct judgements *out, const struct check *c, struct arena *a);
-void check_write_csv(FILE *f, const struct check *c);
-struct json_t *check_json(const struct check *c);
+/* Rows, times to train and the summary, and a judgement for each row; context rows are not judged. */
+void check_document(struct document *d, const struct check *c);
+void check_add_summary(struct document *d, const struct check *c);
+void check_add_memory(struct document *d, const struct check *c);
+struct table check_table(const struct check *c, struct arena *a);      /* all rows, for CSV and JSON */
 struct json_t *accuracy_json(const struct accuracy *a);
 
 #endif

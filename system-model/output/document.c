@@ -45,17 +45,28 @@ void document_line_for(struct document *d, unsigned formats, const char *format,
     va_end(args);
 }
 
+void document_gap(struct document *d)
+{
+    document_line(d, "%s", "");
+}
+
 struct table *document_table(struct document *d, struct table t)
 {
     struct table *copy = ARENA_NEW(d->arena, struct table);
     *copy = t;
-    add_part(d, (struct document_part){ .table = copy, .name = t.name, .formats = t.formats ? t.formats : DATA_FORMATS });
+    add_part(d, (struct document_part){ .table = copy });
     return copy;
 }
 
 void document_member(struct document *d, const char *name, json_t *value)
 {
     add_part(d, (struct document_part){ .member = value, .name = name, .formats = FORMAT_BIT(FORMAT_JSON) });
+}
+
+static bool is_in(const struct document_part *p, enum output_format format)
+{
+    unsigned formats = !p->table ? p->formats : p->table->formats ? p->table->formats : DATA_FORMATS;
+    return formats & FORMAT_BIT(format);
 }
 
 static json_t *part_json(const struct document_part *p)
@@ -70,11 +81,12 @@ static json_t *document_json(const struct document *d)
     json_t *object = json_object();
     for (size_t i = 0; i < d->n; i++) {
         const struct document_part *p = &d->parts[i];
-        if (!(p->formats & FORMAT_BIT(FORMAT_JSON)))
+        if (!is_in(p, FORMAT_JSON))
             continue;
         json_t *json = part_json(p);
-        if (p->name) {
-            json_object_set_new(object, p->name, json);
+        const char *name = p->table ? p->table->name : p->name;
+        if (name) {
+            json_object_set_new(object, name, json);
         } else if (json_is_array(json)) {
             json_decref(object);
             return json;
@@ -99,7 +111,7 @@ static void write_parts(FILE *f, enum output_format format, const struct documen
 {
     for (size_t i = 0; i < d->n; i++) {
         const struct document_part *p = &d->parts[i];
-        if (!(p->formats & FORMAT_BIT(format)))
+        if (!is_in(p, format))
             continue;
         if (p->line)
             fprintf(f, "%s\n", p->line);

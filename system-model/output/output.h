@@ -18,6 +18,7 @@ enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JU
                      N_OUTPUT_FORMATS };
 extern const char *const format_names[N_OUTPUT_FORMATS];
 #define FORMAT_BIT(format) (1u << (format))
+enum { IN_TEXT = FORMAT_BIT(FORMAT_TEXT), IN_CSV = FORMAT_BIT(FORMAT_CSV), IN_JSON = FORMAT_BIT(FORMAT_JSON), IN_MARKDOWN = FORMAT_BIT(FORMAT_MARKDOWN) };
 #define JUDGING_FORMATS (FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT) | FORMAT_BIT(FORMAT_MARKDOWN) | FORMAT_BIT(FORMAT_ANNOTATIONS))
 
 struct json_t;
@@ -121,6 +122,7 @@ struct document {
 /* A line of text, for text and Markdown; formats: FORMAT_BITs, where it is for fewer. */
 void document_line(struct document *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void document_line_for(struct document *d, unsigned formats, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void document_gap(struct document *d);                                  /* an empty line */
 struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
 void document_member(struct document *d, const char *name, struct json_t *value);       /* of the JSON object; takes the value */
 /* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite is Markdown by its parts. */
