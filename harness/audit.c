@@ -5,20 +5,6 @@
 #include "harness/harness.h"
 #include "results/published/audit.h"
 
-static void print(const struct options *o, const struct claims *c)
-{
-    switch (o->format) {
-    case FORMAT_JSON:     print_json(stdout, audit_json(c)); break;
-    case FORMAT_CSV:      audit_print_csv(stdout, c); break;
-    case FORMAT_MARKDOWN: audit_print_markdown(stdout, c); break;
-    default:
-        if (o->all)
-            audit_print_all(stdout, c);
-        else
-            audit_print_text(stdout, c);
-    }
-}
-
 int command_audit(const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
@@ -36,6 +22,8 @@ int command_audit(const struct options *o, struct session *s, struct err *err)
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
-    print(o, &claims);
+    struct document d = { .arena = &s->arena };
+    audit_document(&d, &claims, o->all);
+    document_write(stdout, o->format, &d);
     return EXIT_DONE;
 }

@@ -12,6 +12,7 @@
 #ifndef AUDIT_H
 #define AUDIT_H
 #include "results/published/values.h"
+#include "system-model/output/output.h"
 
 enum relation { RELATION_IS, RELATION_AT_LEAST, RELATION_AT_MOST, RELATION_BETWEEN, N_RELATIONS };
 enum audit_verdict { AUDIT_HOLDS, AUDIT_READING, AUDIT_FAILS, AUDIT_UNCHECKED, N_AUDIT_VERDICTS };
@@ -36,10 +37,7 @@ bool claim_meets(const struct claim *c, double found);
 bool audit_run(struct claims *claims, struct audit_values *values, void (*progress)(void *user, size_t done, size_t of), void *user,
                struct err *err);
 
-void audit_print_text(FILE *f, const struct claims *c);         /* counts, then a line for each that does not hold */
-void audit_print_all(FILE *f, const struct claims *c);          /* a line for each claim */
-void audit_print_csv(FILE *f, const struct claims *c);
-void audit_print_markdown(FILE *f, const struct claims *c);
-struct json_t *audit_json(const struct claims *c);
+/* All claims as data and as a page; as text the counts and, unless all are asked for, the claims that do not hold. */
+void audit_document(struct document *d, const struct claims *c, bool all);
 
 #endif

@@ -1,47 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * audit_print.c - an audit as text, CSV, JSON and Markdown.
+ * audit_print.c - an audit as a document: every claim as CSV and JSON, those that do not hold (or all) as text, and a page in Markdown.
  */
 #include "results/published/audit.h"
-
 #include <ctype.h>
 #include <jansson.h>
-#include <string.h>
+#include <math.h>
+
+struct claim_line {
+    const char *id, *kind, *documents, *claim, *relation, *unit, *expression, *reading, *reading_expression, *verdict, *note, *claimed, *found_text,
+               *summary;
+    double value, high, tolerance, found, found_as_read, simulated;
+};
+#define C(member, ...) { COLUMN(struct claim_line, member), __VA_ARGS__ }
+#define AS(csv_name, member, ...) { COLUMN_AS(struct claim_line, member, csv_name), __VA_ARGS__ }
+static const struct table_column data_columns[] = {
+    C(id), C(kind), C(documents), C(claim), C(relation), C(value), C(high), C(unit), C(tolerance), C(expression, .formats = IN_JSON), C(found),
+    AS("read_as", reading, .formats = IN_CSV), C(reading, .formats = IN_JSON), C(reading_expression, .formats = IN_JSON), C(found_as_read),
+    C(simulated), C(verdict), C(note),
+};
+static const struct table_column text_columns[] = { C(id, .heading = ""), C(verdict, .heading = ""), C(summary, .heading = "") };
+static const struct table_column page_columns[] = {
+    C(id, .heading = "claim"), C(claim, .heading = "what it says"), C(documents, .heading = "where"), C(claimed, .heading = "claimed"),
+    C(found_text, .heading = "found"), C(expression, .heading = "by", .is_code = true),
+    C(reading_expression, .heading = "as read by", .is_code = true),
+};
+#undef AS
+#undef C
 
 /* "250 TFLOPS", "between 2 and 4 x" */
-static void says(char *out, size_t n, const struct claim *c)
+static const char *claimed_text(const struct claim *c, struct arena *a)
 {
-    char high[32] = "";
-    if (c->relation == RELATION_BETWEEN)
-        snprintf(high, sizeof high, " and %.6g", c->high);
-    snprintf(out, n, "%s%s%.6g%s%s%s", c->relation == RELATION_IS ? "" : relation_names[c->relation], c->relation == RELATION_IS ? "" : " ",
-             c->value, high, *c->unit ? " " : "", c->unit);
+    const char *relation = c->relation == RELATION_IS ? "" : arena_printf(a, "%s ", relation_names[c->relation]);
+    const char *high = c->relation == RELATION_BETWEEN ? arena_printf(a, " and %.6g", c->high) : "";
+    return arena_printf(a, "%s%.6g%s%s%s", relation, c->value, high, *c->unit ? " " : "", c->unit);
 }
 
-/* "124.5; read as of a card of two: 249" and what stands beside. */
-static void finds(char *out, size_t n, const struct claim *c)
+/* "124.5; read as of a card of two: 249; simulated 120" */
+static const char *found_text(const struct claim *c, struct arena *a)
 {
-    char read[240] = "", beside[64] = "";
-    if (c->has_read)
-        snprintf(read, sizeof read, "%sread as %s: %.6g", c->has_found ? "; " : "", c->reading, c->read);
-    if (c->has_beside)
-        snprintf(beside, sizeof beside, "; simulated %.6g", c->set_beside);
-    if (c->has_found)
-        snprintf(out, n, "%.6g%s%s", c->found, read, beside);
-    else
-        snprintf(out, n, "%s%s", c->has_read ? read : c->note, beside);
+    const char *found = c->has_found ? arena_printf(a, "%.6g", c->found) : c->has_read ? "" : c->note;
+    const char *read = c->has_read ? arena_printf(a, "%sread as %s: %.6g", c->has_found ? "; " : "", c->reading, c->read) : "";
+    return arena_printf(a, "%s%s%s", found, read, c->has_beside ? arena_printf(a, "; simulated %.6g", c->set_beside) : "");
 }
 
-static void print_line(FILE *f, const struct claim *c)
+static struct claim_line line_of(const struct claim *c, struct arena *a)
 {
-    char said[160], found[400];
-    says(said, sizeof said, c);
-    finds(found, sizeof found, c);
-    if (c->verdict == AUDIT_UNCHECKED)
-        fprintf(f, "%s  %-28s  %s: %s\n", c->id, audit_verdict_names[c->verdict], c->text, c->note);
-    else
-        fprintf(f, "%s  %-28s  %s: claimed %s, %s%s\n", c->id, audit_verdict_names[c->verdict], c->text, said, c->has_found ? "found " : "",
-                found);
+    const char *claimed = claimed_text(c, a), *found = found_text(c, a);
+    bool is_checked = c->verdict != AUDIT_UNCHECKED;
+    return (struct claim_line){
+        .id = c->id, .kind = c->kind, .documents = c->documents, .claim = c->text, .relation = relation_names[c->relation], .value = c->value,
+        .high = c->relation == RELATION_BETWEEN ? c->high : (double)NAN, .unit = c->unit, .tolerance = c->tolerance, .expression = c->expression,
+        .found = c->has_found ? c->found : (double)NAN, .reading = c->reading, .reading_expression = c->reading_expression,
+        .found_as_read = c->has_read ? c->read : (double)NAN, .simulated = c->has_beside ? c->set_beside : (double)NAN,
+        .verdict = audit_verdict_names[c->verdict], .note = c->note, .claimed = is_checked ? claimed : "", .found_text = found,
+        .summary = is_checked ? arena_printf(a, "%s: claimed %s, %s%s", c->text, claimed, c->has_found ? "found " : "", found)
+                              : arena_printf(a, "%s: %s", c->text, c->note),
+    };
 }
 
 static size_t count(const struct claims *c, enum audit_verdict v)
@@ -52,142 +67,54 @@ static size_t count(const struct claims *c, enum audit_verdict v)
     return n;
 }
 
-static void print_counts(FILE *f, const struct claims *c)
+/* verdict N_AUDIT_VERDICTS: of any verdict. */
+static struct table *add_claims(struct document *d, const struct claims *c, struct table t, enum audit_verdict verdict)
 {
-    fprintf(f, "%zu claims;", c->n);
-    for (int v = 0; v < N_AUDIT_VERDICTS; v++)
-        fprintf(f, " %s: %zu%s", audit_verdict_names[v], count(c, (enum audit_verdict)v), v + 1 < N_AUDIT_VERDICTS ? "," : "\n");
-}
-
-void audit_print_text(FILE *f, const struct claims *c)
-{
-    print_counts(f, c);
-    fprintf(f, "\n");
+    struct table *out = document_table(d, t);
     for (size_t i = 0; i < c->n; i++)
-        if (c->items[i].verdict == AUDIT_FAILS)
-            print_line(f, &c->items[i]);
+        if (verdict == N_AUDIT_VERDICTS || c->items[i].verdict == verdict) {
+            struct claim_line line = line_of(&c->items[i], d->arena);
+            table_add(out, &line, d->arena);
+        }
+    return out;
 }
 
-void audit_print_all(FILE *f, const struct claims *c)
+static void add_counts(struct document *d, const struct claims *c)
 {
-    print_counts(f, c);
-    fprintf(f, "\n");
-    for (size_t i = 0; i < c->n; i++)
-        print_line(f, &c->items[i]);
-}
-
-static void number_cell(FILE *f, bool known, double value, bool last)
-{
-    char text[32] = "";
-    if (known)
-        snprintf(text, sizeof text, "%.10g", value);
-    csv_write_cell(f, text, last);
-}
-
-void audit_print_csv(FILE *f, const struct claims *c)
-{
-    fputs("id,kind,documents,claim,relation,value,high,unit,tolerance,found,read_as,found_as_read,simulated,verdict,note\n", f);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct claim *x = &c->items[i];
-        const char *const words[] = { x->id, x->kind, x->documents, x->text, relation_names[x->relation] };
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            csv_write_cell(f, words[k], false);
-        number_cell(f, true, x->value, false);
-        number_cell(f, x->relation == RELATION_BETWEEN, x->high, false);
-        csv_write_cell(f, x->unit, false);
-        number_cell(f, true, x->tolerance, false);
-        number_cell(f, x->has_found, x->found, false);
-        csv_write_cell(f, x->reading, false);
-        number_cell(f, x->has_read, x->read, false);
-        number_cell(f, x->has_beside, x->set_beside, false);
-        csv_write_cell(f, audit_verdict_names[x->verdict], false);
-        csv_write_cell(f, x->note, true);
+    const char *text = arena_printf(d->arena, "%zu claims;", c->n);
+    json_t *counts = json_object();
+    for (int v = 0; v < N_AUDIT_VERDICTS; v++) {
+        size_t n = count(c, (enum audit_verdict)v);
+        json_object_set_new(counts, audit_verdict_names[v], json_integer((json_int_t)n));
+        text = arena_printf(d->arena, "%s %s: %zu%s", text, audit_verdict_names[v], n, v + 1 < N_AUDIT_VERDICTS ? "," : "");
     }
+    document_line(d, "%s", text);
+    document_member(d, "claims", json_integer((json_int_t)c->n));
+    document_member(d, "verdicts", counts);
 }
 
-static json_t *number_json(bool known, double value)
-{
-    return known ? json_real(value) : json_null();
-}
-
-static json_t *claim_json(const struct claim *c)
-{
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f}", "id", c->id, "kind", c->kind, "documents", c->documents, "claim", c->text,
-                          "relation", relation_names[c->relation], "value", c->value);
-    json_object_set_new(o, "high", number_json(c->relation == RELATION_BETWEEN, c->high));
-    json_object_set_new(o, "unit", json_string(c->unit));
-    json_object_set_new(o, "tolerance", json_real(c->tolerance));
-    json_object_set_new(o, "expression", json_string(c->expression));
-    json_object_set_new(o, "found", number_json(c->has_found, c->found));
-    json_object_set_new(o, "reading", json_string(c->reading));
-    json_object_set_new(o, "reading_expression", json_string(c->reading_expression));
-    json_object_set_new(o, "found_as_read", number_json(c->has_read, c->read));
-    json_object_set_new(o, "simulated", number_json(c->has_beside, c->set_beside));
-    json_object_set_new(o, "verdict", json_string(audit_verdict_names[c->verdict]));
-    json_object_set_new(o, "note", json_string(c->note));
-    return o;
-}
-
-json_t *audit_json(const struct claims *c)
-{
-    json_t *counts = json_object(), *all = json_array();
-    for (int v = 0; v < N_AUDIT_VERDICTS; v++)
-        json_object_set_new(counts, audit_verdict_names[v], json_integer((json_int_t)count(c, (enum audit_verdict)v)));
-    for (size_t i = 0; i < c->n; i++)
-        json_array_append_new(all, claim_json(&c->items[i]));
-    return json_pack("{s:I, s:o, s:o}", "claims", (json_int_t)c->n, "verdicts", counts, "audit", all);
-}
-
-/* ---- Markdown ------------------------------------------------------------------------------------------ */
-
-/* In a table a bar would end the cell. */
-static void markdown_text(FILE *f, const char *text)
-{
-    for (; *text; text++)
-        fprintf(f, *text == '|' ? "\\%c" : "%c", *text);
-}
-
-static void markdown_code(FILE *f, const char *text)
-{
-    if (*text) {
-        fputc('`', f);
-        markdown_text(f, text);
-        fputc('`', f);
-    }
-}
-
-static void markdown_row(FILE *f, const struct claim *c)
-{
-    char said[160], found[400];
-    says(said, sizeof said, c);
-    finds(found, sizeof found, c);
-    fprintf(f, "| %s | ", c->id);
-    markdown_text(f, c->text);
-    fprintf(f, " | %s | ", c->documents);
-    markdown_text(f, c->verdict == AUDIT_UNCHECKED ? "" : said);
-    fputs(" | ", f);
-    markdown_text(f, found);
-    fputs(" | ", f);
-    markdown_code(f, c->expression);
-    if (*c->expression && *c->reading_expression)
-        fputs("; ", f);
-    markdown_code(f, c->reading_expression);
-    fputs(" |\n", f);
-}
-
-void audit_print_markdown(FILE *f, const struct claims *c)
+static void add_page(struct document *d, const struct claims *c)
 {
     static const enum audit_verdict order[] = { AUDIT_FAILS, AUDIT_READING, AUDIT_HOLDS, AUDIT_UNCHECKED };
-    fputs("# The claims of the source documents, recomputed\n\nMade by `podbench audit --format markdown`. Each row of "
-          "`results/published/claims/claims.csv` names an expression over spec sheets, published figures, recipes and simulations; the "
-          "verdict follows from its value. Documents are listed in `results/published/claims/documents.csv`; the number behind a document "
-          "is the line of its text.\n\n", f);
-    print_counts(f, c);
     for (size_t k = 0; k < N_AUDIT_VERDICTS; k++) {
         const char *name = audit_verdict_names[order[k]];
-        fprintf(f, "\n## %c%s: %zu\n\n| claim | what it says | where | claimed | found | by |\n|---|---|---|---|---|---|\n", toupper((unsigned char)*name), name + 1, count(c, order[k]));
-        for (size_t i = 0; i < c->n; i++)
-            if (c->items[i].verdict == order[k])
-                markdown_row(f, &c->items[i]);
+        struct table t = TABLE(page_columns, struct claim_line);
+        t.formats = IN_MARKDOWN;
+        t.title = arena_printf(d->arena, "\n## %c%s: %zu", toupper((unsigned char)*name), name + 1, count(c, order[k]));
+        add_claims(d, c, t, order[k]);
     }
+}
+
+void audit_document(struct document *d, const struct claims *c, bool all)
+{
+    document_line_for(d, IN_MARKDOWN, "# The claims of the source documents, recomputed\n\nMade by `podbench audit --format markdown`. Each row of "
+        "`results/published/claims/claims.csv` names an expression over spec sheets, published figures, recipes and simulations; the verdict follows "
+        "from its value. Documents are listed in `results/published/claims/documents.csv`; the number after a document is the line of its text.\n");
+    add_counts(d, c);
+    document_line_for(d, IN_TEXT, "%s", "");
+    struct table data = TABLE(data_columns, struct claim_line), text = TABLE(text_columns, struct claim_line);
+    data.name = "audit", data.formats = IN_CSV | IN_JSON, text.formats = IN_TEXT;
+    add_claims(d, c, data, N_AUDIT_VERDICTS);
+    add_claims(d, c, text, all ? N_AUDIT_VERDICTS : AUDIT_FAILS);
+    add_page(d, c);
 }
