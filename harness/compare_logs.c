@@ -13,7 +13,7 @@
 #include "harness/logs.h"
 #include "harness/submission.h"
 #include "results/published/simulated_runs.h"
-#include "results/mlperf/tree.h"
+#include "results/mlperf/mlperf.h"
 
 struct logs_command {
     const struct options *o;

@@ -2,7 +2,7 @@
 /*
  * lint.c - podbench lint: what the official checkers say of MLPerf logs and packages.
  */
-#include "results/mlperf/lint.h"
+#include "results/mlperf/mlperf.h"
 
 #include "harness/harness.h"
 #include "harness/logs.h"

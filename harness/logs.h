@@ -5,7 +5,7 @@
 #ifndef LOGS_H
 #define LOGS_H
 #include "harness/harness.h"
-#include "results/mlperf/judge.h"
+#include "results/mlperf/mlperf.h"
 
 struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p);    /* p: begun here */
 /* A file as named, or a folder's real path (its names tell round and system). NULL with a message. */

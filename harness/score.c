@@ -2,13 +2,12 @@
 /*
  * score.c - podbench score: the official score of every system and benchmark in a tree of MLPerf results.
  */
-#include "results/mlperf/score.h"
+#include "results/mlperf/mlperf.h"
 
 #include <string.h>
 
 #include "harness/harness.h"
 #include "harness/logs.h"
-#include "results/mlperf/tree.h"
 
 struct scoring { struct judge *judge; enum score_format format; uint64_t n; bool any_without; };
 
@@ -23,7 +22,7 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
     struct folder f;
     struct score_row row;
     folder_judge(&f, s->judge, dir, logs, n, pass_over_log, NULL, a);
-    score_row_take(&row, &f, a);
+    score_row_fill(&row, &f, a);
     if (s->n == 0)
         score_print_head(stdout, s->format);
     score_print_row(stdout, s->format, &row, s->n++ == 0);

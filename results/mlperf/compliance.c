@@ -5,7 +5,7 @@
  * Source: mlcommons/logging, mlp_compliance of each edition. What a layer finds about a key stands until a later layer that names the key
  * begins; what it finds without a key (no line fulfils ONCE, a group is missing, a check at the end) stands for good.
  */
-#include "results/mlperf/compliance.h"
+#include "results/mlperf/mlperf_internal.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void say(struct compliance_run *r, enum severity severity, uint64_t line,
     compliance_say(r->out, (struct log_message){ severity, line, key, text }, r->a);
 }
 
-static void stop(struct compliance_run *r, const char *why)
+static void stop_checker(struct compliance_run *r, const char *why)
 {
     if (!r->stopped)
         r->stopped = why;
@@ -71,7 +71,7 @@ static void stop(struct compliance_run *r, const char *why)
 /* ---- actions ------------------------------------------------------------------------------------------------- */
 
 /* A state holds numbers, truths and lists of names; anything else becomes null, which equals no number. */
-static void act_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
+static void action_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v;
     if (!expression_compute(&v, &act->value, s->variables))
@@ -79,29 +79,29 @@ static void act_set(struct compliance_run *r, struct layer_run *l, const struct 
     if (v.kind == VALUE_TEXT || v.kind == VALUE_OBJECT)
         v = (struct value){ .kind = VALUE_NULL };
     if (!rule_state_set(&l->st, act->name, &v))
-        stop(r, "the rules keep more states than a log can have");
+        stop_checker(r, "the rules keep more states than a log can have");
 }
 
-static void act_append(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
+static void action_append(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v, *list = rule_state_find(&l->st, act->name);
-    struct name_list *names = list ? (struct name_list *)value_names(list) : NULL;     /* made by act() below */
+    struct name_list *names = list ? (struct name_list *)value_names(list) : NULL;     /* made by run_actions() below */
     if (!names || !expression_compute(&v, &act->value, s->variables))
         return;
     if (names->n >= MOST_NAMES)
-        stop(r, "more names are listed than any model has");
+        stop_checker(r, "more names are listed than any model has");
     else
         name_list_add(names, v.kind == VALUE_TEXT ? v.text : "", r->a);
 }
 
-static void act(struct compliance_run *r, struct layer_run *l, const struct rule *rule, const struct rule_scope *s)
+static void run_actions(struct compliance_run *r, struct layer_run *l, const struct rule *rule, const struct rule_scope *s)
 {
     for (size_t i = 0; i < rule->n_actions; i++) {
         const struct action *a = &rule->actions[i];
         struct value names;
         switch (a->kind) {
-        case ACTION_SET: act_set(r, l, a, s); break;
-        case ACTION_APPEND: act_append(r, l, a, s); break;
+        case ACTION_SET: action_set(r, l, a, s); break;
+        case ACTION_APPEND: action_append(r, l, a, s); break;
         case ACTION_GATHER: l->gather = a; break;
         case ACTION_NEW_NAMES:
             names = value_of_names(ARENA_NEW(r->a, struct name_list));
@@ -122,7 +122,7 @@ static bool mentions_value(const char *text)
     return false;
 }
 
-static void note_bad(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct expression *check,
+static void note_failed_check(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct expression *check,
                      const struct mllog_line *l)
 {
     char shown[MLLOG_SHOWN_BYTES];
@@ -132,7 +132,7 @@ static void note_bad(struct compliance_run *r, const struct rule *rule, struct k
     k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%swant %s", is, rule_wants(check, rule, r->book->edition, r->a)) };
 }
 
-static void count_value(struct key_state *k, const struct mllog_line *l)
+static void count_line(struct key_state *k, const struct mllog_line *l)
 {
     k->count++;
     if (!k->first_value) {
@@ -147,26 +147,26 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
                       const struct mllog_line *l)
 {
     struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, &layer->st);
-    count_value(k, l);
-    if (k->count > 1 && judged_once(r->book->edition, rule->key))
+    count_line(k, l);
+    if (k->count > 1 && rule_judges_first(r->book->edition, rule->key))
         return;
     for (size_t i = 0; i < rule->n_checks; i++)
         if (expression_holds(&rule->checks[i], s.variables) != TRUTH_YES)
-            note_bad(r, rule, k, &rule->checks[i], l);
-    act(r, layer, rule, &s);
+            note_failed_check(r, rule, k, &rule->checks[i], l);
+    run_actions(r, layer, rule, &s);
     if (!rule->once.text)
         return;
     enum truth t = expression_holds(&rule->once, s.variables);
     k->fulfilled = k->fulfilled || t == TRUTH_YES;
     mllog_show(l->value, k->last_shown);
     if (t == TRUTH_NONE && !r->stopped)     /* one message, however many lines */
-        stop(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
+        stop_checker(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
                              rule->once.text));
 }
 
 /* ---- gathering: the measures of one evaluation, logged on lines of their own, as one line at the end ---------------- */
 
-static struct gathered *group_of(struct compliance_run *r, struct layer_run *l, json_t *by)
+static struct gathered *gathered_group(struct compliance_run *r, struct layer_run *l, json_t *by)
 {
     struct value wanted = value_of_json(by), have;
     for (size_t i = l->n_groups; i-- > 0; ) {
@@ -182,22 +182,22 @@ static struct gathered *group_of(struct compliance_run *r, struct layer_run *l, 
     return &l->groups[l->n_groups++];
 }
 
-static void gather(struct compliance_run *r, struct layer_run *layer, const struct mllog_line *l)
+static void gather_line(struct compliance_run *r, struct layer_run *layer, const struct mllog_line *l)
 {
     char shown[MLLOG_SHOWN_BYTES];
     const json_t *metric = json_object_get(l->metadata, "metric");
     json_t *by = json_object_get(l->metadata, layer->gather->member);
     if (!metric)
         return;
-    struct gathered *g = by ? group_of(r, layer, by) : NULL;
+    struct gathered *g = by ? gathered_group(r, layer, by) : NULL;
     if (!g && !r->stopped)
-        stop(r, arena_printf(r->a, "line %llu: %s %s", (unsigned long long)l->line, l->key,
+        stop_checker(r, arena_printf(r->a, "line %llu: %s %s", (unsigned long long)l->line, l->key,
                              by ? "is one of too many evaluations" : arena_printf(r->a, "has a metric without '%s'", layer->gather->member)));
     else if (g)
         json_object_set(g->object, json_is_string(metric) ? json_string_value(metric) : mllog_show(metric, shown), (json_t *)l->value);
 }
 
-static void judge_gathered(struct compliance_run *r, struct layer_run *l)
+static void judge_gathered_lines(struct compliance_run *r, struct layer_run *l)
 {
     size_t at;
     if (!l->gather)
@@ -224,12 +224,12 @@ struct compliance_run *compliance_start(const struct rule_book *b, const struct 
     *out = (struct compliance){ .passed = false };
     r->book = b, r->out = out, r->a = a, r->n_layers = q->n;
     if (q->missing)
-        stop(r, arena_printf(a, "there are no rules '%s' in %s", q->missing, b->edition->ruleset));
+        stop_checker(r, arena_printf(a, "there are no rules '%s' in %s", q->missing, b->edition->ruleset));
     for (size_t i = 0; i < q->n; i++) {
         r->layers[i] = (struct layer_run){ .layer = q->layers[i], .keys = ARENA_ARRAY(a, struct key_state, q->layers[i]->n_rules) };
         struct rule_scope s = rule_scope_of(NULL, NULL, 0, &r->layers[i].st);
         for (size_t k = 0; k < q->layers[i]->n_begins; k++)
-            act(r, &r->layers[i], q->layers[i]->begins[k], &s);
+            run_actions(r, &r->layers[i], q->layers[i]->begins[k], &s);
     }
     return r;
 }
@@ -248,7 +248,7 @@ void compliance_line(struct compliance_run *r, const struct mllog_line *l)
         if (rule)
             judge_key(r, &r->layers[i], rule, &r->layers[i].keys[at], l);
         if (r->layers[i].gather && text_is(r->layers[i].gather->key, l->key))
-            gather(r, &r->layers[i], l);
+            gather_line(r, &r->layers[i], l);
     }
 }
 
@@ -270,29 +270,29 @@ static bool overridden(const struct compliance_run *r, size_t layer, const char 
     return false;
 }
 
-static const char *places(const struct compliance_run *r, const struct rule *rule, const char *text)
+static const char *with_place(const struct compliance_run *r, const struct rule *rule, const char *text)
 {
     return arena_printf(r->a, "%s (%s %s)", text, r->book->edition->ruleset, rule->layer);
 }
 
-static void judge_count(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
+static void report_count(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
 {
     unsigned long long n = k->count;
     enum severity absent = rule->absent_warns || rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR;
     if (rule->occurs == OCCURS_ONCE && n == 0)
-        say(r, absent, 0, rule->key, places(r, rule, "is not logged, want it exactly once"));
+        say(r, absent, 0, rule->key, with_place(r, rule, "is not logged, want it exactly once"));
     else if (rule->occurs == OCCURS_ONCE && n > 1)
         say(r, k->differs ? SEVERITY_ERROR : SEVERITY_WARNING, 0, rule->key,
-            places(r, rule, arena_printf(r->a, "is logged %llu times with %s, want it exactly once", n,
+            with_place(r, rule, arena_printf(r->a, "is logged %llu times with %s, want it exactly once", n,
                                          k->differs ? "different values" : "one value")));
     else if (rule->occurs == OCCURS_TIMES && n < rule->at_least)
         say(r, absent, 0, rule->key,
-            places(r, rule, n || rule->at_least > 1 ? arena_printf(r->a, "is logged %llu times, want it at least %llu times", n,
+            with_place(r, rule, n || rule->at_least > 1 ? arena_printf(r->a, "is logged %llu times, want it at least %llu times", n,
                                                                    (unsigned long long)rule->at_least)
                                                     : "is not logged, want it at least once"));
 }
 
-static void judge_once(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
+static void report_once(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
 {
     if (rule->once.text && k->count > 0 && !k->fulfilled)
         say(r, SEVERITY_ERROR, 0, rule->key,
@@ -302,7 +302,7 @@ static void judge_once(struct compliance_run *r, const struct rule *rule, const 
 
 static void report_key(struct compliance_run *r, size_t layer, const struct rule *rule, const struct key_state *k)
 {
-    judge_once(r, rule, k);
+    report_once(r, rule, k);
     if (overridden(r, layer, rule->key))
         return;
     for (size_t i = 0; i < k->n_bad && i < MOST_SHOWN; i++)
@@ -310,11 +310,11 @@ static void report_key(struct compliance_run *r, size_t layer, const struct rule
     if (k->n_bad > MOST_SHOWN)
         say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, rule->key,
             arena_printf(r->a, "and on %llu more lines", (unsigned long long)(k->n_bad - MOST_SHOWN)));
-    judge_count(r, rule, k);
+    report_count(r, rule, k);
 }
 
 /* "a or b"; "" of a rule that asks for no group. */
-static const char *group_names(const struct rule *rule, struct arena *a)
+static const char *any_of_names(const struct rule *rule, struct arena *a)
 {
     const char *names = "";
     for (size_t i = 0; i < rule->n_of; i++)
@@ -323,7 +323,7 @@ static const char *group_names(const struct rule *rule, struct arena *a)
 }
 
 /* A group of keys of which one must be there; each group once. */
-static void judge_group(struct compliance_run *r, const struct layer_run *l, size_t rule_index)
+static void report_group(struct compliance_run *r, const struct layer_run *l, size_t rule_index)
 {
     const struct rule *rule = l->layer->rules[rule_index];
     size_t at;
@@ -332,11 +332,11 @@ static void judge_group(struct compliance_run *r, const struct layer_run *l, siz
             return;
     if (l->keys[rule_index].count > 0)
         return;
-    const char *names = group_names(rule, r->a);
+    const char *names = any_of_names(rule, r->a);
     for (size_t i = 0; i < rule_index; i++)
-        if (text_is(group_names(l->layer->rules[i], r->a), names))
+        if (text_is(any_of_names(l->layer->rules[i], r->a), names))
             return;
-    say(r, SEVERITY_ERROR, 0, names, places(r, rule, "is not logged, want one of them at least once"));
+    say(r, SEVERITY_ERROR, 0, names, with_place(r, rule, "is not logged, want one of them at least once"));
 }
 
 /* Walks two sorted lists; names the first that one has and the other has not. */
@@ -361,7 +361,7 @@ static const char *names_differ(const struct name_list *logged, const struct nam
     return arena_printf(a, "%s%s", missing, extra);
 }
 
-static void judge_end(struct compliance_run *r, struct layer_run *l, const struct rule *rule)
+static void finish_checks(struct compliance_run *r, struct layer_run *l, const struct rule *rule)
 {
     struct rule_scope s = rule_scope_of(NULL, NULL, 0, &l->st);
     for (size_t i = 0; i < rule->n_checks; i++) {
@@ -376,21 +376,21 @@ static void judge_end(struct compliance_run *r, struct layer_run *l, const struc
         say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, "",
             arena_printf(r->a, "%swant %s", why, rule_wants(e, rule, r->book->edition, r->a)));
     }
-    act(r, l, rule, &s);
+    run_actions(r, l, rule, &s);
 }
 
-static void end_layer(struct compliance_run *r, size_t index)
+static void finish_layer(struct compliance_run *r, size_t index)
 {
     struct layer_run *l = &r->layers[index];
-    judge_gathered(r, l);
+    judge_gathered_lines(r, l);
     for (size_t i = 0; i < l->layer->n_rules; i++) {
         report_key(r, index, l->layer->rules[i], &l->keys[i]);
         if (l->layer->rules[i]->occurs == OCCURS_ANY_OF)
-            judge_group(r, l, i);
+            report_group(r, l, i);
         json_decref(l->keys[i].first_value);
     }
     for (size_t i = 0; i < l->layer->n_ends; i++)
-        judge_end(r, l, l->layer->ends[i]);
+        finish_checks(r, l, l->layer->ends[i]);
 }
 
 void compliance_end(struct compliance_run *r, uint64_t n_lines)
@@ -399,7 +399,7 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines)
     if (n_lines == 0)
         r->out = &unsaid;               /* one message says it all */
     for (size_t i = 0; i < r->n_layers; i++)
-        end_layer(r, i);
+        finish_layer(r, i);
     r->out = out;
     if (n_lines == 0)
         say(r, SEVERITY_ERROR, 0, "", "has no :::MLLOG line");

@@ -2,26 +2,92 @@
 /*
  * folder.c - reads a folder's logs one by one and judges them together; see folder.h.
  */
-#include "results/mlperf/folder.h"
-
+#include <fcntl.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/mlperf/folder_names.h"
-#include "results/mlperf/package.h"
+#include "results/mlperf/mlperf_internal.h"
 
-/* ---- who ------------------------------------------------------------------------------------------- */
+/* ---- names from a path -----------------------------------------------------------------------------
+ *
+ *     training_results_v2.0/ORG/results/SYSTEM/BENCHMARK      v2.0/closed/ORG/SYSTEM/BENCHMARK      SYSTEM/BENCHMARK
+ */
 
-struct reading { struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user; struct arena scratch; };
+struct path_parts { char **names; size_t n; };
 
-static void take_names(struct reading *r, const char *logged_benchmark, struct arena *a)
+static const char *path_part(const struct path_parts *p, size_t from_end)
+{
+    return from_end <= p->n ? p->names[p->n - from_end] : "";
+}
+
+static void split_path(struct path_parts *p, const char *path, struct arena *a)
+{
+    char *rest = NULL;
+    *p = (struct path_parts){ .names = ARENA_ROOM(a, char *, strlen(path)) };
+    for (char *name = strtok_r(arena_strdup(a, path), "/", &rest); name; name = strtok_r(NULL, "/", &rest))
+        p->names[p->n++] = name;
+}
+
+/* "v2.0" of "v2.0" and of "training_results_v2.0". */
+static const char *version_in(const char *name)
+{
+    static const char before[] = "training_results_";
+    return strncmp(name, before, strlen(before)) ? name : name + strlen(before);
+}
+
+static const char *round_in(const char *name)
+{
+    const char *v = version_in(name);
+    const struct edition *e = *v == 'v' ? edition_find(v) : NULL;
+    return e ? e->round : NULL;
+}
+
+/* A round that is named but not known is not to be taken for another: "v9.9" is kept, to be refused. */
+static const char *unknown_round_in(const char *name)
+{
+    const char *v = version_in(name);
+    unsigned major, minor;
+    int used;
+    return sscanf(v, "v%u.%u%n", &major, &minor, &used) == 2 && v[used] == 0 ? v : NULL;
+}
+
+void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a)
+{
+    struct path_parts p;
+    split_path(&p, path, a);
+    *out = (struct folder_names){ "", "", "", "", "" };
+    bool in_benchmark = judge_knows(j, path_part(&p, 1)) || text_is(path_part(&p, 1), logged_benchmark);
+    size_t system_at = in_benchmark || text_is(path_part(&p, 3), "results") ? 2 : 1;
+    if (system_at == 2)
+        out->benchmark = path_part(&p, 1);
+    out->system = path_part(&p, system_at);
+    bool in_results = text_is(path_part(&p, system_at + 1), "results");
+    for (size_t i = 1; i <= p.n; i++) {
+        if (!*out->division && (text_is(path_part(&p, i), "closed") || text_is(path_part(&p, i), "open")))
+            out->division = path_part(&p, i);
+        const char *round = round_in(path_part(&p, i));
+        if (!*out->round && (round || (round = unknown_round_in(path_part(&p, i)))))
+            out->round = round;
+    }
+    const char *submitter = path_part(&p, system_at + (in_results ? 2 : 1));
+    bool named = in_results || (*out->division && text_is(path_part(&p, system_at + 2), out->division));
+    if (*submitter && named)
+        out->submitter = submitter;
+}
+
+/* ---- names of a folder ------------------------------------------------------------------------------------------- */
+
+struct folder_reading { struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user; struct arena scratch; };
+
+static void name_by_path(struct folder_reading *r, const char *logged_benchmark, struct arena *a)
 {
     struct folder *f = r->f;
     struct folder_names names;
-    folder_names_take(&names, r->j, utf8_text(f->dir, a), logged_benchmark, a);
+    folder_names_from(&names, r->j, utf8_text(f->dir, a), logged_benchmark, a);
     f->round = names.round, f->division = names.division, f->submitter = names.submitter, f->system = names.system;
     f->benchmark = names.benchmark;
     const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
@@ -31,7 +97,7 @@ static void take_names(struct reading *r, const char *logged_benchmark, struct a
 }
 
 /* What the first log says where the path does not. */
-static void take_logged_names(struct folder *f, const struct log_judgement *l, struct arena *a)
+static void name_by_log(struct folder *f, const struct log_judgement *l, struct arena *a)
 {
     const struct { const char **slot, *logged; bool first; } names[] = {
         { &f->benchmark, l->benchmark, false }, { &f->division, l->division, false }, { &f->submitter, l->run.org, false },
@@ -77,7 +143,7 @@ static void keep_seeds(struct package *p, const struct log_judgement *l, size_t 
     }
 }
 
-static void keep_run(struct reading *r, const struct log_judgement *l, size_t index)
+static void keep_run(struct folder_reading *r, const struct log_judgement *l, size_t index)
 {
     struct run_entry *e = &r->f->runs[index];
     const struct run_log *run = &l->run;
@@ -108,7 +174,7 @@ static void warn_of_place(const struct folder *f, struct log_judgement *l, struc
                 arena_printf(a, "is '%.60s', and the log is among those of '%.60s'", names[i].logged, names[i].by_path) }, a);
 }
 
-static bool read_log(struct reading *r, const char *name, size_t index, struct arena *a)
+static bool read_log(struct folder_reading *r, const char *name, size_t index, struct arena *a)
 {
     struct log_judgement l;
     struct err why;
@@ -118,7 +184,7 @@ static bool read_log(struct reading *r, const char *name, size_t index, struct a
     bool read = log_judge(&l, r->j, path, false, f->edition, *f->benchmark ? f->benchmark : NULL, &r->scratch, &why);
     if (read) {
         if (index == 0)
-            take_logged_names(f, &l, a);
+            name_by_log(f, &l, a);
         warn_of_place(f, &l, &r->scratch);
         keep_run(r, &l, index);
         r->sink(r->user, f, path, &l);
@@ -140,7 +206,7 @@ double olympic_minutes(double *minutes, size_t n, size_t dropped)
     return refused <= dropped && n > 2 * dropped ? gsl_stats_mean(minutes + dropped, 1, n - 2 * dropped) : (double)NAN;
 }
 
-static const char *no_score(const struct folder *f, size_t refused, struct arena *a)
+static const char *say_no_score(const struct folder *f, size_t refused, struct arena *a)
 {
     size_t dropped = f->rules->terms->dropped;
     for (size_t i = 0; i < f->n && refused > dropped; i++)
@@ -152,9 +218,22 @@ static const char *no_score(const struct folder *f, size_t refused, struct arena
     return arena_printf(a, "%zu runs, of which %zu are dropped, leave none", f->n, 2 * dropped);
 }
 
+enum { LARGEST_JSON = 1 << 20 };
+
+json_t *load_small_json(const char *path)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd == -1)
+        return NULL;
+    json_t *doc = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= LARGEST_JSON ? json_loadfd(fd, 0, NULL) : NULL;
+    close(fd);
+    return doc;
+}
+
 /* A factor that was written, or of the reference where an edition scales without. It only ever slows: a submission that converges faster
  * than the reference allows is scaled up to it. */
-static void take_scaling(struct folder *f, struct arena *a)
+static void apply_scaling(struct folder *f, struct arena *a)
 {
     static const double most = 1e6;     /* beyond any reference: published ones are below 1.2 */
     const char *path = arena_printf(a, "%s/scaling.json", f->dir);
@@ -169,7 +248,7 @@ static void take_scaling(struct folder *f, struct arena *a)
     json_decref(doc);
 }
 
-static void take_score(struct folder *f, struct arena *a)
+static void compute_score(struct folder *f, struct arena *a)
 {
     double *minutes = ARENA_ARRAY(a, double, f->n);
     size_t refused = 0;
@@ -180,15 +259,15 @@ static void take_score(struct folder *f, struct arena *a)
     }
     f->olympic_minutes = olympic_minutes(minutes, f->n, f->rules->terms->dropped);
     if (f->edition->reads_scaling)
-        take_scaling(f, a);
+        apply_scaling(f, a);
     f->score_minutes = f->why_no_score ? (double)NAN : f->olympic_minutes * f->scaling;
     if (isnan(f->olympic_minutes))
-        f->why_no_score = no_score(f, refused, a);
+        f->why_no_score = say_no_score(f, refused, a);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------ */
 
-static void refuse(struct folder *f, struct judge *j, struct arena *a)
+static void refuse_folder(struct folder *f, struct judge *j, struct arena *a)
 {
     struct err why;
     if (!f->problem && !f->rules) {
@@ -205,15 +284,15 @@ void folder_judge(struct folder *out, struct judge *j, const char *dir, char *co
                   struct arena *a)
 {
     *out = (struct folder){ .dir = dir, .n = n, .batch = NAN, .score_minutes = NAN, .olympic_minutes = NAN, .scaling = 1 };
-    struct reading r = { .f = out, .j = j, .package = { .f = out, .j = j, .a = a }, .sink = sink, .user = user };
+    struct folder_reading r = { .f = out, .j = j, .package = { .f = out, .j = j, .a = a }, .sink = sink, .user = user };
     out->runs = ARENA_ARRAY(a, struct run_entry, n);
-    take_names(&r, NULL, a);
+    name_by_path(&r, NULL, a);
     for (size_t i = 0; i < n && !out->problem; i++)
         read_log(&r, logs[i], i, a);
     arena_free(&r.scratch);
-    refuse(out, j, a);
+    refuse_folder(out, j, a);
     if (out->problem)
         return;
     package_judge(&r.package);
-    take_score(out, a);
+    compute_score(out, a);
 }

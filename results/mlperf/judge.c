@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judge.c - the tables that logs are judged by, loaded once; see judge.h.
+ * judge.c - the tables that logs are judged by, and one log, which is read twice: for the rules it calls for, then for all facts.
  */
-#include "results/mlperf/judge.h"
+#include <math.h>
+#include <string.h>
 
-static bool load_fields(struct judge *j, struct err *err)
+#include "results/mlperf/mlperf_internal.h"
+#include "workloads/convergence/eval_schedule.h"
+
+/* ---- tables ------------------------------------------------------------------------------------------- */
+
+bool system_fields_load(struct name_list *out, const char *rules_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t at;
-    if (!csv_load(&t, arena_printf(j->a, "%s/system_fields.csv", j->options->rules_dir), j->a, err) || !csv_column(&at, &t, "field", err))
+    if (!csv_load(&t, arena_printf(a, "%s/system_fields.csv", rules_dir), a, err) || !csv_column(&at, &t, "field", err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
-        name_list_add(&j->system_fields, t.rows[i].cells[at], j->a);
+        name_list_add(out, t.rows[i].cells[at], a);
     return true;
 }
 
@@ -19,14 +25,14 @@ bool judge_load(struct judge *out, const struct judge_options *options, struct a
 {
     *out = (struct judge){ .a = a, .options = options };
     if (!rules_load(&out->library, options->rules_dir, a, err) || !round_table_load(&out->rounds, options->data_dir, a, err)
-        || !csv_load(&out->points, arena_printf(a, "%s/rcp.csv", options->data_dir), a, err) || !load_fields(out, err))
+        || !csv_load(&out->points, arena_printf(a, "%s/rcp.csv", options->data_dir), a, err) || !system_fields_load(&out->system_fields, options->rules_dir, a, err))
         return false;
     out->cache = ARENA_ARRAY(a, struct benchmark_rules, out->rounds.n);
     return !options->ruleset || edition_find(options->ruleset)
         || fail(err, "round '%.60s' is unknown; known: %s", options->ruleset, editions_known(a));
 }
 
-static bool prepare(struct benchmark_rules *b, struct judge *j, const struct round_terms *terms, struct err *err)
+static bool prepare_benchmark(struct benchmark_rules *b, struct judge *j, const struct round_terms *terms, struct err *err)
 {
     struct benchmark_rules ready = { .terms = terms, .has_reference = terms->reference_convergence };
     const struct expression_names names = { .variables = rule_variables };
@@ -49,7 +55,7 @@ bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const 
         return benchmark_unknown(&j->rounds, benchmark, e, err);
     struct benchmark_rules *b = &j->cache[terms - j->rounds.items];
     *out = b;
-    return b->terms || prepare(b, j, terms, err);
+    return b->terms || prepare_benchmark(b, j, terms, err);
 }
 
 bool judge_knows(const struct judge *j, const char *benchmark)
@@ -58,4 +64,290 @@ bool judge_knows(const struct judge *j, const char *benchmark)
         if (text_is(j->rounds.items[i].benchmark, benchmark))
             return true;
     return false;
+}
+
+/* ---- evaluation schedules: an evaluation may come as late as the next batch after it is due ------------------ */
+
+void eval_review_line(struct eval_review *r, const char *benchmark, double batch, const struct mllog_line *l)
+{
+    struct eval_schedule s;
+    double point;
+    if (!text_is(l->key, "eval_accuracy") || !eval_schedule_of(&s, benchmark, batch)
+        || !mllog_number_loose(json_object_get(l->metadata, "epoch_num"), &point))
+        return;
+    double slack = s.in_samples ? batch : 0, gap = r->n ? point - r->last : point, most = r->n ? s.interval : s.latest_first;
+    bool off = gap > most + slack || (r->n && gap < s.interval - slack);
+    if (off && r->n_off++ == 0)
+        r->first_off_line = l->line, r->off_gap = gap;
+    r->last = point;
+    r->n++;
+}
+
+void eval_review_end(const struct eval_review *r, const char *benchmark, double batch, struct compliance *out, struct arena *a)
+{
+    struct eval_schedule s;
+    if (!r->n_off || !eval_schedule_of(&s, benchmark, batch))
+        return;
+    const char *unit = s.in_samples ? "samples" : "epochs";
+    struct log_message m = { SEVERITY_REVIEW, r->first_off_line, "eval_accuracy", NULL };
+    if (r->n > 1 && r->last == 1 && s.in_samples)
+        m.line = 0, m.text = "epoch_num does not count samples: the evaluation schedule cannot be seen";
+    else
+        m.text = arena_printf(a, "%.10g %s after the one before, want evaluations every %.10g %s (%llu of %llu are off the schedule)",
+                              r->off_gap, unit, s.interval, unit, (unsigned long long)r->n_off, (unsigned long long)r->n);
+    compliance_say(out, m, a);
+}
+
+enum { MOST_SEEDS = 4096 };
+static const char round_key[] = "podbench_round";   /* simulated logs name their round; official ones have no key for it */
+
+/* ---- first reading ------------------------------------------------------------------------------------ */
+
+struct first_look { struct layer_calls calls; const char *round, *benchmark; };
+
+static void first_text(const char **slot, const char *key, const struct mllog_line *l, struct arena *a)
+{
+    if (!*slot && text_is(l->key, key) && json_is_string(l->value))
+        *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
+}
+
+static bool find_layers(struct first_look *out, const struct judge *j, const char *path, bool follow, struct arena *a, struct err *err)
+{
+    const struct name_list *keys = &j->library.apply_keys;
+    const char **wanted = ARENA_ARRAY(a, const char *, keys->n + 2);
+    struct mllog_reader reader;
+    struct mllog_line l;
+    char shown[MLLOG_SHOWN_BYTES];
+    *out = (struct first_look){ .round = NULL };
+    for (size_t i = 0; i < keys->n; i++)
+        wanted[i] = keys->names[i];
+    wanted[keys->n] = round_key;
+    wanted[keys->n + 1] = "submission_benchmark";
+    if (!mllog_open(&reader, path, follow, err))
+        return false;
+    for (enum mllog_status s; (s = mllog_next_of(&reader, wanted, keys->n + 2, &l)) != MLLOG_END; )
+        if (s == MLLOG_LINE) {
+            if (name_list_has(keys, l.key))
+                layer_calls_add(&out->calls, l.key, json_is_string(l.value) ? json_string_value(l.value) : mllog_show(l.value, shown), a);
+            first_text(&out->round, round_key, &l, a);
+            first_text(&out->benchmark, "submission_benchmark", &l, a);
+        }
+    mllog_close(&reader);
+    return true;
+}
+
+/* ---- second reading: facts beyond the rules ----------------------------------------------------------------- */
+
+struct impossible { uint64_t line; const char *key, *text; };     /* text NULL: none */
+struct log_facts { struct log_judgement *out; struct eval_review evaluations; struct impossible number; bool stopped, has_error_line; struct arena *a; };
+
+static void note_batch(struct log_judgement *out, const struct mllog_line *l)
+{
+    double batch;
+    if (!text_is(l->key, "global_batch_size") || !mllog_number_loose(l->value, &batch))
+        return;
+    out->batch_differs = out->batch_differs || (!isnan(out->batch) && out->batch != batch);
+    out->batch = batch;
+}
+
+/* What Python's int() takes: numbers, and text of a whole number. */
+static bool is_python_int(const json_t *v)
+{
+    double x;
+    uint64_t n;
+    const char *text = json_is_string(v) ? json_string_value(v) : "";
+    if (mllog_number(v, &x))
+        return isfinite(x);
+    return parse_u64(text + strspn(text, " +-"), &n);
+}
+
+static void note_seed(struct log_facts *f, const struct mllog_line *l)
+{
+    struct log_judgement *out = f->out;
+    char shown[MLLOG_SHOWN_BYTES], file[MLLOG_SHOWN_BYTES], line[MLLOG_SHOWN_BYTES];
+    if (!text_is(l->key, "seed") || out->n_seeds == MOST_SEEDS)
+        return;
+    mllog_show(l->value, shown);
+    if (!is_python_int(l->value)) {
+        if (!out->bad_seed)
+            out->bad_seed = arena_strdup(f->a, shown);
+        return;
+    }
+    mllog_show(json_object_get(l->metadata, "file"), file);
+    mllog_show(json_object_get(l->metadata, "lineno"), line);
+    char all[200];
+    int n = snprintf(all, sizeof all, "%s|%s|%s", file, line, shown);
+    out->seeds = arena_grow(f->a, out->seeds, out->n_seeds, &out->cap_seeds, sizeof *out->seeds);
+    out->seeds[out->n_seeds++] = (struct seed_seen){ .hash = hash_bytes(all, (size_t)n, 0), .line = l->line };
+}
+
+static bool is_point_key(struct log_facts *f, const char *key)
+{
+    const struct log_judgement *out = f->out;
+    if (text_is(key, out->rules->terms->point_of))
+        return !(f->has_error_line && out->edition->eval_error == EVAL_ERROR_INSTEAD);
+    if (!text_is(key, "eval_error") || out->edition->eval_error == EVAL_ERROR_UNREAD)
+        return false;
+    f->has_error_line = true;
+    return true;
+}
+
+static void note_point(struct log_facts *f, const struct mllog_line *l)
+{
+    struct log_judgement *out = f->out;
+    const struct benchmark_rules *b = out->rules;
+    struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, NULL);
+    struct value v;
+    if (!b || !b->point.text || f->stopped || !is_point_key(f, l->key) || (b->terms->takes_first && !isnan(out->point)))
+        return;
+    if ((!b->where.text || expression_holds(&b->where, s.variables) == TRUTH_YES) && expression_compute(&v, &b->point, s.variables) && v.kind == VALUE_NUMBER)
+        out->point = rint(v.number * 1e3) / 1e3;
+}
+
+/* The first batch or evaluation whose number cannot be a count. */
+static void note_impossible_number(struct log_facts *f, const struct mllog_line *l)
+{
+    static const double most = 9007199254740992;        /* 2^53: counts beyond it are not exact */
+    bool batch = text_is(l->key, "global_batch_size");
+    const json_t *v = batch ? l->value : text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
+    double x;
+    char shown[MLLOG_SHOWN_BYTES];
+    if (!v || json_is_null(v) || f->number.text)
+        return;
+    if (!mllog_number_loose(v, &x) || !(x >= 0 && x <= most) || (batch && x == 0))
+        f->number = (struct impossible){ l->line, batch ? "global_batch_size" : "eval_accuracy",
+            arena_printf(f->a, "%s%s cannot be a count of samples or epochs, refused by podbench", batch ? "" : "epoch_num ", mllog_show(v, shown)) };
+}
+
+/* Lines that the rules gather stand for evaluations already made, whatever the run's state. */
+static void note_gathered_line(void *user, const struct mllog_line *l)
+{
+    struct log_facts *f = user;
+    bool stopped = f->stopped;
+    f->stopped = false;
+    note_point(f, l);
+    f->stopped = stopped;
+}
+
+static void note_line(struct log_facts *f, const struct mllog_line *l)
+{
+    double samples;
+    first_text(&f->out->division, "submission_division", l, f->a);
+    note_batch(f->out, l);
+    note_impossible_number(f, l);
+    note_seed(f, l);
+    note_point(f, l);
+    if (!f->stopped && f->out->rules)
+        eval_review_line(&f->evaluations, f->out->rules->terms->benchmark, f->out->batch, l);
+    if (text_is(l->key, "train_samples") && mllog_number_loose(l->value, &samples))
+        f->out->last_train_samples = samples;
+    f->stopped = f->stopped || text_is(l->key, "run_stop");
+}
+
+static bool read_log_lines(struct log_facts *f, const char *path, bool follow, struct compliance_run *c, const struct watch *watch, struct err *err)
+{
+    struct log_judgement *out = f->out;
+    struct arena *a = f->a;
+    struct mllog_reader reader;
+    struct mllog_line l;
+    const char *slash = strrchr(path, '/'), *what = arena_printf(a, "lines of %.60s", slash ? slash + 1 : path);
+    struct run_fold *fold = run_fold_start(&out->run, path, a);
+    if (!mllog_open(&reader, path, follow, err))
+        return false;
+    for (enum mllog_status s; (s = mllog_next(&reader, &l)) != MLLOG_END; ) {
+        watch_tell(watch, what, reader.line, 0);
+        if (s == MLLOG_BAD_LINE) {
+            compliance_bad_line(c, reader.line, reader.problem);
+            run_fold_bad_line(fold);
+            continue;
+        }
+        compliance_line(c, &l);
+        run_fold_line(fold, &l);
+        note_line(f, &l);
+    }
+    mllog_close(&reader);
+    watch_tell(watch, NULL, 0, 0);
+    run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
+    if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* the schedules known are those up to v2.1 */
+        eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
+    return true;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+
+static bool find_log_rules(struct log_judgement *out, struct judge *j, const struct edition *edition, const char *benchmark,
+                       const struct rule_book **book, struct arena *a, struct err *err)
+{
+    out->edition = edition ? edition : out->round ? edition_find(out->round) : NULL;
+    if (!out->edition)
+        return fail(err, "the round is not known: neither the path nor the log names it; name it by --ruleset, %s", editions_known(a));
+    if (!rules_of(book, &j->library, out->edition->ruleset, err))
+        return false;
+    const char *name = benchmark ? benchmark : out->benchmark;
+    if (name && !round_terms_find(&j->rounds, name, out->edition->ruleset))
+        name = NULL;                    /* who wants it names it */
+    return !name || judge_benchmark(&out->rules, j, out->edition, name, err);
+}
+
+static bool line_is_refused(const struct compliance *c, uint64_t line)
+{
+    bool found = false;
+    for (size_t i = 0; i < c->n_messages && !found; i++)
+        found = c->messages[i].line == line && c->messages[i].severity == SEVERITY_ERROR;
+    return found;
+}
+
+/* A time or a count that no run can have is refused here, where the rules have not: the official checker does not look at all of them. */
+static void refuse_impossible(struct log_facts *f)
+{
+    struct log_judgement *out = f->out;
+    struct run_log *r = &out->run;
+    struct impossible found = f->number.text && !line_is_refused(&out->compliance, f->number.line) ? f->number : (struct impossible){ .text = NULL };
+    if (r->problem && !isnan(r->run_start_ms) && !isnan(r->run_stop_ms))
+        found = (struct impossible){ 0, "run_stop",
+            arena_printf(f->a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
+                         r->run_stop_ms) };
+    else if (r->init_s < 0)
+        found = (struct impossible){ 0, "init_stop", "init_stop is before init_start: impossible, refused by podbench" };
+    if (found.text && !r->problem)
+        r->problem = "a number that no run can have";
+    if (!found.text)
+        return;
+    compliance_say(&out->compliance, (struct log_message){ SEVERITY_ERROR, found.line, found.key, found.text }, f->a);
+    out->compliance.passed = false;
+}
+
+/* A status of no kind does not fail the official check; here it is said, for the run counts as one that did not converge. */
+static void warn_of_status(struct log_judgement *out, struct arena *a)
+{
+    const char *status = out->run.status;
+    if (status && !text_is(status, "success") && !text_is(status, "aborted"))
+        compliance_say(&out->compliance, (struct log_message){ SEVERITY_WARNING, 0, "run_stop",
+            arena_printf(a, "status '%.60s' is neither success nor aborted: taken for a run that did not converge", status) }, a);
+}
+
+bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
+               const char *benchmark, struct arena *a, struct err *err)
+{
+    struct first_look first;
+    struct layer_queue queue;
+    const struct rule_book *book;
+    *out = (struct log_judgement){ .batch = NAN, .point = NAN, .last_train_samples = NAN };
+    if (!find_layers(&first, j, path, follow, a, err))
+        return false;
+    out->round = first.round, out->benchmark = first.benchmark;
+    if (!find_log_rules(out, j, edition, benchmark, &book, a, err))
+        return false;
+    layer_queue_fill(&queue, &first.calls, book, a);
+    struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
+    struct log_facts facts = { .out = out, .a = a };
+    compliance_observe(c, note_gathered_line, &facts);       /* called by compliance_end too */
+    if (!read_log_lines(&facts, path, follow, c, &j->options->watch, err))
+        return false;
+    compliance_end(c, out->run.n_lines);
+    refuse_impossible(&facts);
+    warn_of_status(out, a);
+    if (j->options->train_samples && out->rules && out->rules->terms->train_samples && !isnan(out->last_train_samples))
+        out->point = out->last_train_samples;
+    return true;
 }

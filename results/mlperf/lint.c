@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lint.c - walks what is to be checked and counts; see lint.h.
+ * lint.c - walks what is to be checked and counts; see mlperf.h.
  */
-#include "results/mlperf/lint_print.h"
-
 #include <string.h>
 #include <sys/stat.h>
 
-#include "results/mlperf/folder_names.h"
-#include "results/mlperf/tree.h"
+#include "results/mlperf/mlperf_internal.h"
 
 bool lint_begin(struct lint *l, FILE *out, enum lint_format format, struct judge *j, lint_notice *notice, struct err *err)
 {
@@ -18,7 +15,7 @@ bool lint_begin(struct lint *l, FILE *out, enum lint_format format, struct judge
     return true;
 }
 
-static void begin(struct lint *l)
+static void begin_output(struct lint *l)
 {
     if (!l->begun)
         lint_print_head(l);
@@ -35,22 +32,22 @@ static void count_log(struct lint *l, const struct log_judgement *j)
     l->counts.reviews += c->n_messages - c->n_errors - c->n_warnings;
 }
 
-static void on_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+static void lint_folder_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
     struct lint *l = user;
     struct arena a = {0};
-    begin(l);
+    begin_output(l);
     count_log(l, j);
     lint_print_log(l, f, path, j, &a);
     arena_free(&a);
 }
 
-static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+static void lint_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     struct lint *l = user;
     struct folder f;
-    folder_judge(&f, l->judge, dir, logs, n, on_log, l, a);
-    begin(l);
+    folder_judge(&f, l->judge, dir, logs, n, lint_folder_log, l, a);
+    begin_output(l);
     l->counts.folders++;
     l->counts.folders_passed += f.passed;
     l->failed = l->failed || !f.passed;
@@ -58,7 +55,7 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
 }
 
 /* What is passed over fails nothing by itself: a package that lacks a log for it fails by its number of logs. */
-static void on_notice(void *user, const char *path, const char *text)
+static void lint_skipped(void *user, const char *path, const char *text)
 {
     struct lint *l = user;
     l->counts.skipped++;
@@ -73,13 +70,13 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
     struct folder_names names;
     struct err why;
     const char *slash = strrchr(path, '/');
-    folder_names_take(&names, l->judge, arena_printf(&a, "%.*s", slash ? (int)(slash - path) : 0, path), NULL, &a);
+    folder_names_from(&names, l->judge, arena_printf(&a, "%.*s", slash ? (int)(slash - path) : 0, path), NULL, &a);
     const char *round = l->judge->options->ruleset ? l->judge->options->ruleset : names.round;
     const struct edition *e = edition_find(round);
     bool good = e || !*round ? log_judge(&j, l->judge, path, true, e, *names.benchmark ? names.benchmark : NULL, &a, &why)
                              : fail(&why, "round '%.60s' is unknown; known: %s", round, editions_known(&a));
     if (good) {
-        begin(l);
+        begin_output(l);
         count_log(l, &j);
         l->failed = l->failed || !j.compliance.passed;
         lint_print_log(l, NULL, path, &j, &a);
@@ -94,7 +91,7 @@ bool lint_path(struct lint *l, const char *path, struct err *err)
 {
     struct stat s;
     size_t n_folders;
-    struct tree_visit visit = { on_folder, on_notice, l, l->judge->options->watch };
+    struct tree_visit visit = { lint_folder, lint_skipped, l, l->judge->options->watch };
     if (stat(path, &s) != 0)
         return fail(err, "%s: no such file or folder", path);
     if (!S_ISDIR(s.st_mode))

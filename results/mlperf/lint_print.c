@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lint_print.c - lint's answer as text, CSV, JSON, JUnit and TAP; see lint_print.h.
+ * lint_print.c - lint's answer as text, CSV, JSON, JUnit and TAP; see mlperf.h.
  *
  * CSV and TAP have a row for each log (its compliance) and, for each folder, one for each part of the package's verdict and one for the
  * package. JUnit has a suite for each folder. JSON lists the folders, then all messages, then the counts.
  */
-#include "results/mlperf/lint_print.h"
+#include "results/mlperf/mlperf_internal.h"
 
 #include "system-model/output/output.h"
 #include <math.h>

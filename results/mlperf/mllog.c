@@ -102,7 +102,7 @@ static bool find_token(struct mllog_reader *r)
     return false;
 }
 
-static char *room(struct mllog_reader *r, char *buffer, size_t *cap, size_t wanted)
+static char *buffer_room(struct mllog_reader *r, char *buffer, size_t *cap, size_t wanted)
 {
     if (wanted <= *cap)
         return buffer;
@@ -125,7 +125,7 @@ static bool read_event(struct mllog_reader *r)
             return false;               /* the rest is passed over by find_token */
         if (n == 0 && isspace(c))
             continue;
-        r->raw = room(r, r->raw, &r->raw_cap, n + 1);
+        r->raw = buffer_room(r, r->raw, &r->raw_cap, n + 1);
         r->raw[n++] = (char)c;
     }
     while (n > 0 && isspace((unsigned char)r->raw[n - 1]))
@@ -138,13 +138,13 @@ static bool read_event(struct mllog_reader *r)
 
 struct cleaner { const char *in, *end; char *out; bool latin1; };
 
-static void put(struct cleaner *c, const char *text, size_t n)
+static void clean_put(struct cleaner *c, const char *text, size_t n)
 {
     memcpy(c->out, text, n);
     c->out += n;
 }
 
-static void put_byte(struct cleaner *c, char byte)
+static void clean_put_byte(struct cleaner *c, char byte)
 {
     unsigned char b = (unsigned char)byte;
     if (b >= 0x80 && c->latin1) {
@@ -178,31 +178,31 @@ static void clean_escape(struct cleaner *c)
     if (low >= 0xdc00 && low < 0xe000)
         n = 12;
     else if (code >= 0xd800 && code < 0xe000) {
-        put(c, "\\ufffd", 6);
+        clean_put(c, "\\ufffd", 6);
         c->in += 6;
         return;
     }
     for (size_t i = 0; i < n; i++)
-        put_byte(c, *c->in++);
+        clean_put_byte(c, *c->in++);
 }
 
 static void clean_string(struct cleaner *c)
 {
-    put_byte(c, *c->in++);
+    clean_put_byte(c, *c->in++);
     while (c->in < c->end && *c->in != '"') {
         if (*c->in == '\\')
             clean_escape(c);
         else
-            put_byte(c, *c->in++);
+            clean_put_byte(c, *c->in++);
     }
     if (c->in < c->end)
-        put_byte(c, *c->in++);
+        clean_put_byte(c, *c->in++);
 }
 
-static void put_mark(struct cleaner *c, const char *name)
+static void clean_put_mark(struct cleaner *c, const char *name)
 {
-    put(c, "\"" MARK, 1 + strlen(MARK));
-    put(c, name, strlen(name));
+    clean_put(c, "\"" MARK, 1 + strlen(MARK));
+    clean_put(c, name, strlen(name));
     *c->out++ = '"';
 }
 
@@ -212,7 +212,7 @@ static bool clean_word(struct cleaner *c)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t n = strlen(words[i]);
         if ((size_t)(c->end - c->in) >= n && !memcmp(c->in, words[i], n)) {
-            put_mark(c, words[i]);
+            clean_put_mark(c, words[i]);
             c->in += n;
             return true;
         }
@@ -227,11 +227,11 @@ static void clean_number(struct cleaner *c)
     double x = strtod(c->in, &stop);        /* hexadecimal and "inf" never start with these bytes */
     bool whole = stop == c->in + n, integer = strcspn(c->in, ".eE") >= n;
     if (whole && isinf(x)) {
-        put_mark(c, signbit(x) ? "-Infinity" : "Infinity");
+        clean_put_mark(c, signbit(x) ? "-Infinity" : "Infinity");
     } else {
-        put(c, c->in, n);
+        clean_put(c, c->in, n);
         if (whole && integer && n > EXACT_DIGITS)
-            put(c, ".0", 2);
+            clean_put(c, ".0", 2);
     }
     c->in += n;
 }
@@ -239,9 +239,9 @@ static void clean_number(struct cleaner *c)
 /* raw to clean; the longest growth is "NaN" to 11 bytes and a digit run's ".0". */
 static size_t clean_event(struct mllog_reader *r)
 {
-    r->raw = room(r, r->raw, &r->raw_cap, r->n_raw + 1);
+    r->raw = buffer_room(r, r->raw, &r->raw_cap, r->n_raw + 1);
     r->raw[r->n_raw] = 0;
-    r->clean = room(r, r->clean, &r->clean_cap, 4 * r->n_raw + 32);
+    r->clean = buffer_room(r, r->clean, &r->clean_cap, 4 * r->n_raw + 32);
     struct cleaner c = { r->raw, r->raw + r->n_raw, r->clean, !is_utf8(r->raw, r->n_raw) };
     while (c.in < c.end) {
         if (*c.in == '"')
@@ -251,20 +251,20 @@ static size_t clean_event(struct mllog_reader *r)
         else if (*c.in == '-' || isdigit((unsigned char)*c.in))
             clean_number(&c);
         else
-            put_byte(&c, *c.in++);
+            clean_put_byte(&c, *c.in++);
     }
     return (size_t)(c.out - r->clean);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static bool bad(struct mllog_reader *r, const char *what)
+static bool bad_event(struct mllog_reader *r, const char *what)
 {
     snprintf(r->problem, sizeof r->problem, "%s", what);
     return false;
 }
 
-static bool take_event(struct mllog_reader *r, struct mllog_line *out)
+static bool parse_event(struct mllog_reader *r, struct mllog_line *out)
 {
     json_error_t e;
     size_t n = clean_event(r);
@@ -274,25 +274,25 @@ static bool take_event(struct mllog_reader *r, struct mllog_line *out)
         return false;
     }
     if (!json_is_object(r->event))
-        return bad(r, "is not a JSON object");
+        return bad_event(r, "is not a JSON object");
     const json_t *key = json_object_get(r->event, "key"), *type = json_object_get(r->event, "event_type");
     out->value = json_object_get(r->event, "value");
     out->metadata = json_object_get(r->event, "metadata");
     if (!json_is_string(key))
-        return bad(r, "has no 'key' that is a string");
+        return bad_event(r, "has no 'key' that is a string");
     if (!out->value)
-        return bad(r, "has no 'value'");
+        return bad_event(r, "has no 'value'");
     if (!out->metadata)
-        return bad(r, "has no 'metadata'");
+        return bad_event(r, "has no 'metadata'");
     if (!mllog_number_loose(json_object_get(r->event, "time_ms"), &out->time_ms))
-        return bad(r, "has no 'time_ms' that is a number");
+        return bad_event(r, "has no 'time_ms' that is a number");
     out->key = json_string_value(key);
     out->event_type = json_is_string(type) ? json_string_value(type) : "";
     return true;
 }
 
 /* A key may be written with escapes, so an event with a backslash is taken to mention all. */
-static bool mentions(const struct mllog_reader *r, const char *const *keys, size_t n)
+static bool event_mentions(const struct mllog_reader *r, const char *const *keys, size_t n)
 {
     bool found = n == 0 || memchr(r->raw, '\\', r->n_raw) != NULL;
     for (size_t i = 0; i < n && !found; i++)
@@ -313,8 +313,8 @@ enum mllog_status mllog_next_of(struct mllog_reader *r, const char *const *keys,
             snprintf(r->problem, sizeof r->problem, "is an event longer than %d bytes", MLLOG_LONGEST_EVENT);
             return MLLOG_BAD_LINE;
         }
-    } while (r->n_raw == 0 ? n > 0 : !mentions(r, keys, n));
-    return take_event(r, out) ? MLLOG_LINE : MLLOG_BAD_LINE;
+    } while (r->n_raw == 0 ? n > 0 : !event_mentions(r, keys, n));
+    return parse_event(r, out) ? MLLOG_LINE : MLLOG_BAD_LINE;
 }
 
 enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out)

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mllog.h - the lines of an MLPerf Training log, read one at a time and written one at a time.
+ * mllog.h - MLPerf Training logs: lines read and written one at a time, and a whole log folded into one run.
  *
- * A line counts when it holds the token ":::MLLOG "; whatever stands before it is dropped, and the rest must be one
- * JSON object as Python's json module reads it (so Infinity, -Infinity and NaN are numbers). Files are Latin-1 by the
- * official parser; bytes that are valid UTF-8 are kept as such. A line may end in \n, \r\n or \r, or at the end of the file.
+ * A line counts when it holds the token ":::MLLOG "; the text before the token is ignored, and the rest must be one JSON object as
+ * Python's json module reads it (so Infinity, -Infinity and NaN are numbers). The official parser reads files as Latin-1; here bytes that
+ * are valid UTF-8 are kept. A line may end in \n, \r\n or \r, or at the end of the file.
  *
- * Memory is bounded: lines without the token are passed over whatever their length, and an event longer than
- * MLLOG_LONGEST_EVENT bytes is reported as a bad line. Source of the rules: mlcommons/logging, mlp_parser and mlp_compliance.
+ * Memory is bounded: a line without the token is skipped whatever its length, and an event longer than MLLOG_LONGEST_EVENT bytes is
+ * reported as a bad line. Source of the rules: mlcommons/logging, mlp_parser and mlp_compliance.
  */
 #ifndef MLLOG_H
 #define MLLOG_H
 #include "system-model/base/base.h"
 #include <jansson.h>
 
-/* Results are published in repositories that take no file above 100 MiB; a log of one's own may be somewhat larger. */
+/* Repositories of results take no file above 100 MiB; a log that is not published may be larger. */
 enum { MLLOG_LONGEST_EVENT = 1 << 20, MLLOG_LARGEST_BYTES = 256 << 20 };
 
 struct mllog_reader {
     const char *path;
     FILE *f;
-    uint64_t line;                      /* of the record just read, from 1 */
+    uint64_t line;                      /* number of the line just read, from 1 */
     bool after_newline;
-    struct arena arena;                 /* the two buffers */
+    struct arena arena;                 /* owns the two buffers */
     char *raw, *clean;
     size_t raw_cap, clean_cap, n_raw;
-    json_t *event;                      /* of the last line; freed by the next call */
-    char problem[160];                  /* what was wrong with a bad line */
+    json_t *event;                      /* the last line's; freed by the next call */
+    char problem[160];                  /* why the last line was bad */
 };
 
 /* Borrowed from the reader; valid until the next call. */
@@ -34,27 +34,27 @@ struct mllog_line {
     uint64_t line;
     double time_ms;
     const char *key, *event_type;       /* event_type may be "" */
-    const json_t *value, *metadata;     /* metadata is an object, or json null */
+    const json_t *value, *metadata;     /* metadata is an object, or JSON null */
 };
 
 enum mllog_status { MLLOG_LINE, MLLOG_BAD_LINE, MLLOG_END };
 
-/* Takes regular files alone, of at most MLLOG_LARGEST_BYTES: a device, pipe or folder is refused, as is a symbolic link when follow is false. */
+/* Opens a regular file of at most MLLOG_LARGEST_BYTES. Devices, pipes and folders are refused, and symbolic links unless follow is true. */
 bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err);
-void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name);    /* takes f over */
+void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name);    /* the reader closes f */
 enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out);
-/* The same, passing over events that mention none of these keys: a first look that costs little. */
+/* Like mllog_next, but skips events that mention none of these keys, without parsing them. */
 enum mllog_status mllog_next_of(struct mllog_reader *r, const char *const *keys, size_t n, struct mllog_line *out);
 void mllog_close(struct mllog_reader *r);
 
-/* A number as Python has it: integer, real, Infinity, NaN; true is 1 and false 0. */
+/* A number as Python has it: integer, real, Infinity, NaN; true is 1 and false is 0. */
 bool mllog_number(const json_t *v, double *out);
-/* The same, and the mean of a list of numbers, and a number in a string: what people log. */
+/* Also accepts a number in a string, and a list of numbers, for its mean. */
 bool mllog_number_loose(const json_t *v, double *out);
-/* The value as Python's json prints it, for messages; cut at 60 bytes. */
+/* The value as Python's json prints it, cut at 60 bytes. */
 enum { MLLOG_SHOWN_BYTES = 64 };
 const char *mllog_show(const json_t *v, char out[MLLOG_SHOWN_BYTES]);
-/* A text, its control characters as spaces, which a terminal would obey; other values as mllog_show has them. In the arena. */
+/* A string with its control characters replaced by spaces, or another value as mllog_show prints it. */
 const char *mllog_text(const json_t *v, struct arena *a);
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -65,15 +65,58 @@ struct mllog_entry {
     const char *name_space, *key;
     enum mllog_event event;
     int64_t time_ms;
-    const char *value;                  /* JSON text; NULL is null */
+    const char *value;                  /* JSON text; NULL is written as null */
     const char *file;
     int lineno;
-    const char *metadata;               /* JSON members after file and lineno: "\"epoch_num\": 4"; may be NULL */
+    const char *metadata;               /* JSON members that follow file and lineno: "\"epoch_num\": 4"; may be NULL */
 };
 
 void mllog_write(FILE *f, const struct mllog_entry *e);
-/* JSON text of a string (ASCII, escaped) and of a number (shortest that reads back the same; integers without a point). */
-const char *mllog_quote(const char *text, struct arena *a);
-const char *mllog_real(double x, struct arena *a);
+const char *mllog_quote(const char *text, struct arena *a);     /* a JSON string, in ASCII */
+const char *mllog_real(double x, struct arena *a);      /* the shortest JSON number that reads back the same; whole numbers have no point */
+
+/* ---- run_log.c: one log as one run: when it ran, whether it converged, how fast it trained ---------------- */
+
+/* Numbers that the log does not have are NaN, texts NULL. */
+struct run_log {
+    const char *path;
+    const char *benchmark, *division, *org, *platform, *status, *seed;
+    uint64_t n_lines;
+    bool has_bad_line;
+    const char *problem;                /* why the times or counts are impossible; NULL: they are not */
+    bool success;                       /* the status of run_stop */
+    double run_start_ms, run_stop_ms;   /* the first of each, since the epoch */
+    double time_to_train_s;             /* first run_start to first run_stop */
+    double init_s;                      /* first init_start to first init_stop */
+    double startup_s;                   /* run_start to the first block or epoch */
+    double global_batch, grad_accum, train_samples, eval_samples;
+    double final_accuracy;
+    double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop, which the reference test reads */
+    double epochs_trained;
+    double samples_to_converge;
+    double last_eval_s;                 /* run_start to the last eval_accuracy before run_stop */
+    bool evals_at_end;                  /* all evaluations follow the last epoch: checkpoints are evaluated */
+    double eval_interval;               /* median step between evaluations, in the unit of epoch_num */
+    uint64_t n_evals;
+    double train_unit_s;                /* median epoch, or block between evaluations */
+    double eval_time_s;                 /* median evaluation */
+    double throughput_samples_per_s;
+    const char *throughput_method;
+    double steady_samples_per_s;        /* from the STEADY_QUANTILE of ten epochs or more, which wait for no checkpoint and no host */
+    double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
+    size_t n_units, first_unit;         /* first_unit: number of the first one, from 1 */
+    double epoch_samples;               /* of each unit, where units are epochs; else 0 */
+};
+enum { MOST_UNITS = 512 };
+#define STEADY_QUANTILE 0.1             /* of epoch times, the shortest first */
+
+/* Folds lines that the caller reads. unit: what the benchmark's evaluations count: epochs, samples or steps. */
+struct run_fold;
+struct run_fold *run_fold_start(struct run_log *out, const char *path, struct arena *a);
+void run_fold_line(struct run_fold *f, const struct mllog_line *l);
+void run_fold_bad_line(struct run_fold *f);
+void run_fold_end(struct run_fold *f, const char *unit);
+
+double median_of(double *values, size_t n);     /* sorts the values; NaN when n is 0 */
 
 #endif

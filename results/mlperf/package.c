@@ -5,25 +5,23 @@
  * Source: mlcommons/logging package_checker, seed_checker, rcp_checker and system_desc_checker of each edition: the number of logs, how many
  * of them are refused, the system description, and, where that says division "closed", seeds and reference convergence.
  */
-#include "results/mlperf/package.h"
-
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "results/mlperf/mlperf_internal.h"
+
 const char *const package_part_names[N_PACKAGE_PARTS] = { "files", "complying logs", "seeds", "reference convergence", "system description" };
 const char *const part_state_names[4] = { "not tested", "pass", "fail", "bypassed" };
-enum { LARGEST_JSON = 1 << 20 };
 
-static void set(struct package *p, enum package_part part, bool passed, const char *text)
+static void set_part(struct package *p, enum package_part part, bool passed, const char *text)
 {
     p->f->parts[part] = (struct part_verdict){ passed ? PART_PASSED : PART_FAILED, text };
 }
 
-static void untested(struct package *p, enum package_part part, const char *why)
+static void set_untested(struct package *p, enum package_part part, const char *why)
 {
     p->f->parts[part] = (struct part_verdict){ PART_UNTESTED, why };
 }
@@ -35,9 +33,9 @@ static void judge_files(struct package *p)
     const struct round_terms *t = p->f->rules->terms;
     const char *text = arena_printf(p->a, "%zu logs, want %u", p->f->n, t->runs);
     if (p->f->n != t->runs && !p->f->edition->exact_count)
-        untested(p, PACKAGE_FILES, arena_printf(p->a, "%s; %s only prints it", text, p->f->edition->ruleset));
+        set_untested(p, PACKAGE_FILES, arena_printf(p->a, "%s; %s only prints it", text, p->f->edition->ruleset));
     else
-        set(p, PACKAGE_FILES, p->f->n == t->runs, text);
+        set_part(p, PACKAGE_FILES, p->f->n == t->runs, text);
 }
 
 static void judge_compliance(struct package *p)
@@ -45,21 +43,10 @@ static void judge_compliance(struct package *p)
     size_t refused = 0, may = p->f->rules->terms->may_fail;
     for (size_t i = 0; i < p->f->n; i++)
         refused += !p->f->runs[i].compliant;
-    set(p, PACKAGE_COMPLIANCE, refused <= may, arena_printf(p->a, "%zu of %zu logs refused, at most %zu may be", refused, p->f->n, may));
+    set_part(p, PACKAGE_COMPLIANCE, refused <= may, arena_printf(p->a, "%zu of %zu logs refused, at most %zu may be", refused, p->f->n, may));
 }
 
 /* ---- system description --------------------------------------------------------------------------------- */
-
-json_t *load_small_json(const char *path)
-{
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd == -1)
-        return NULL;
-    json_t *doc = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= LARGEST_JSON ? json_loadfd(fd, 0, NULL) : NULL;
-    close(fd);
-    return doc;
-}
 
 /* .../ORG/results/SYSTEM/BENCHMARK has .../ORG/systems/SYSTEM.json; else SYSTEM/SYSTEM.json. */
 static const char *description_path(const struct package *p)
@@ -98,7 +85,7 @@ static void judge_description(struct package *p)
 {
     const char *path = description_path(p), *name = strrchr(path, '/') + 1;
     if (!p->f->edition->system_description) {
-        untested(p, PACKAGE_DESCRIPTION, arena_printf(p->a, "not asked for by %s", p->f->edition->ruleset));
+        set_untested(p, PACKAGE_DESCRIPTION, arena_printf(p->a, "not asked for by %s", p->f->edition->ruleset));
         return;
     }
     json_t *doc = load_small_json(path);
@@ -106,13 +93,13 @@ static void judge_description(struct package *p)
     const char *missing = doc ? missing_fields(p, doc) : NULL, *wanted = p->f->edition->statuses;
     p->description_division = division ? arena_strdup(p->a, division) : NULL;
     if (!doc)
-        set(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s is missing or is not JSON", name));
+        set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s is missing or is not JSON", name));
     else if (missing)
-        set(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: %s", name, missing));
+        set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: %s", name, missing));
     else if (wanted && !status_known(wanted, status))
-        set(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: status is '%.60s', want one of %s", name, status ? status : "", wanted));
+        set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: status is '%.60s', want one of %s", name, status ? status : "", wanted));
     else
-        set(p, PACKAGE_DESCRIPTION, true, name);
+        set_part(p, PACKAGE_DESCRIPTION, true, name);
     json_decref(doc);
 }
 
@@ -124,7 +111,7 @@ static bool line_is(const char *text, const char *option)
     return n >= m && text_is(text + n - m, option) && (n == m || text[n - m - 1] == '\n');
 }
 
-static void take_parameters(struct package *p, const char *dir)
+static void read_parameters(struct package *p, const char *dir)
 {
     char *text;
     struct stat s;
@@ -137,7 +124,7 @@ static void take_parameters(struct package *p, const char *dir)
 
 /* ---- seeds ------------------------------------------------------------------------------------------------------ */
 
-static int by_hash(const void *x, const void *y)
+static int by_seed_hash(const void *x, const void *y)
 {
     const struct seed_seen *a = x, *b = y;
     if (a->hash != b->hash)
@@ -147,7 +134,7 @@ static int by_hash(const void *x, const void *y)
 
 static const char *repeated_seed(struct package *p)
 {
-    sort_items(p->seeds, p->n_seeds, sizeof *p->seeds, by_hash);
+    sort_items(p->seeds, p->n_seeds, sizeof *p->seeds, by_seed_hash);
     for (size_t i = 1; i < p->n_seeds; i++) {
         const struct seed_seen *a = &p->seeds[i - 1], *b = &p->seeds[i];
         if (a->hash == b->hash && a->log != b->log)
@@ -176,13 +163,67 @@ static const char *seed_problem(struct package *p)
 static void judge_seeds(struct package *p)
 {
     if (p->f->edition->seeds == SEEDS_FREE) {
-        untested(p, PACKAGE_SEEDS, arena_printf(p->a, "not tested by %s", p->f->edition->ruleset));
+        set_untested(p, PACKAGE_SEEDS, arena_printf(p->a, "not tested by %s", p->f->edition->ruleset));
         return;
     }
     const char *problem = seed_problem(p);
-    set(p, PACKAGE_SEEDS, !problem, problem ? problem : p->n_seeds ? "each run has its own" : "no run logs one");
+    set_part(p, PACKAGE_SEEDS, !problem, problem ? problem : p->n_seeds ? "each run has its own" : "no run logs one");
     if (problem && p->seed_bypass)
         p->f->parts[PACKAGE_SEEDS].state = PART_BYPASSED;
+}
+
+/* ---- the reference-convergence test ---------------------------------------------------------------------
+ *
+ * One-sided t-test at 5 % of the submission's olympic mean m against the reference's mean mu and spread sd:
+ *     m >= mu - t(0.95, nr + ns - 2) * sd * sqrt(1/nr + 1/ns)
+ * nr = reference runs left after dropping, or twice the required runs when interpolated; ns = required runs - 2, for every benchmark. The
+ * record of the same batch is taken; else the line between two; below all, the record of the smallest batch; above all there is none and
+ * the test fails (rcp_limit_at). Some benchmarks lower the limit by an allowance. Where the edition scales, a submission that is faster than mu and
+ * passes has its score multiplied by mu / m.
+ * Sources: mlcommons/training_policies, appendix on reference convergence points; mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
+ */
+
+static const double failed_run = 1e9;   /* what the checker writes for it */
+
+static double submission_mean(const double *points, size_t n, size_t dropped, struct arena *a)
+{
+    double *sorted = ARENA_ARRAY(a, double, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = isfinite(points[i]) ? points[i] : failed_run;
+    return olympic_mean(sorted, n, dropped);
+}
+
+static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, struct arena *a)
+{
+    static const char *const how[] = { "reference points", "interpolated reference points", "smallest reference batch" };
+    const char *unit = t->points[0].unit;
+    if (v->limit.match == RCP_MISSING)
+        return arena_printf(a, "no reference points at batch %g (largest %g): reference points must be supplied", v->batch,
+                            t->points[t->n - 1].batch);
+    const char *remedy = v->passed ? "" : v->limit.match == RCP_SMALLER_BATCH ? ": reference points must be supplied"
+                       : ": faster than the reference allows";
+    return arena_printf(a, "mean %.10g %s to converge against at least %.6g (%s: mean %.6g, largest speed-up %.5f)%s",
+                        v->submission_mean, unit, v->limit.mean / v->limit.max_speedup, how[v->limit.match], v->limit.mean,
+                        v->limit.max_speedup, remedy);
+}
+
+bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
+              struct err *err)
+{
+    *out = (struct rcp_verdict){ .batch = batch, .scaling = 1 };
+    size_t n_failed = 0, dropped = t->terms.dropped;
+    for (size_t i = 0; i < n; i++)
+        n_failed += !isfinite(points[i]);
+    if (n <= 2 * dropped)
+        return fail(err, "%s: %zu runs, the reference-convergence test wants %u", t->benchmark, n, t->terms.runs);
+    out->submission_mean = submission_mean(points, n, dropped, a);
+    rcp_limit_at(&out->limit, t, batch);
+    out->passed = out->limit.match != RCP_MISSING && n_failed <= dropped && out->submission_mean >= out->limit.mean / out->limit.max_speedup;
+    if (out->passed)
+        out->scaling = rcp_scaling(t->edition, &out->limit, out->submission_mean);
+    out->text = n_failed > dropped ? arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped)
+                                   : verdict_text(out, t, a);
+    return true;
 }
 
 /* ---- reference convergence ---------------------------------------------------------------------------------------- */
@@ -204,7 +245,7 @@ static void judge_convergence(struct package *p)
 {
     struct folder *f = p->f;
     if (!f->rules->has_reference) {
-        untested(p, PACKAGE_CONVERGENCE, arena_printf(p->a, "%s has no reference points in %s", f->benchmark, f->edition->round));
+        set_untested(p, PACKAGE_CONVERGENCE, arena_printf(p->a, "%s has no reference points in %s", f->benchmark, f->edition->round));
         return;
     }
     double *points = ARENA_ARRAY(p->a, double, f->n);
@@ -213,7 +254,7 @@ static void judge_convergence(struct package *p)
     struct err why;
     const char *problem = convergence_problem(p);
     f->has_rcp = !problem && rcp_test(&f->rcp, &f->rules->reference, f->batch, points, f->n, p->a, &why);
-    set(p, PACKAGE_CONVERGENCE, f->has_rcp && f->rcp.passed, problem ? problem : f->has_rcp ? f->rcp.text : arena_strdup(p->a, why.msg));
+    set_part(p, PACKAGE_CONVERGENCE, f->has_rcp && f->rcp.passed, problem ? problem : f->has_rcp ? f->rcp.text : arena_strdup(p->a, why.msg));
     if (p->rcp_bypass && f->parts[PACKAGE_CONVERGENCE].state == PART_FAILED)
         f->parts[PACKAGE_CONVERGENCE].state = PART_BYPASSED;
 }
@@ -221,14 +262,14 @@ static void judge_convergence(struct package *p)
 /* ---- the whole -------------------------------------------------------------------------------------------------------- */
 
 /* Seeds and convergence count in the closed division alone, as the system description spells it. */
-static void leave_out_open(struct package *p)
+static void leave_out_open_division(struct package *p)
 {
     const char *division = p->description_division ? p->description_division : p->f->division;
     if (text_is(division, "closed"))
         return;
     const char *why = arena_printf(p->a, "division '%.30s': not tested", division);
-    untested(p, PACKAGE_SEEDS, why);
-    untested(p, PACKAGE_CONVERGENCE, p->f->has_rcp ? arena_printf(p->a, "%s (it would %s: %s)", why, p->f->rcp.passed ? "pass" : "fail",
+    set_untested(p, PACKAGE_SEEDS, why);
+    set_untested(p, PACKAGE_CONVERGENCE, p->f->has_rcp ? arena_printf(p->a, "%s (it would %s: %s)", why, p->f->rcp.passed ? "pass" : "fail",
                                                                p->f->rcp.text) : why);
 }
 
@@ -238,15 +279,15 @@ void package_judge(struct package *p)
     p->rcp_bypass = p->j->options->rcp_bypass;
     p->seed_bypass = p->j->options->seed_bypass;
     if (f->edition->parameter_files) {
-        take_parameters(p, f->dir);
-        take_parameters(p, arena_printf(p->a, "%s/..", f->dir));
+        read_parameters(p, f->dir);
+        read_parameters(p, arena_printf(p->a, "%s/..", f->dir));
     }
     judge_files(p);
     judge_compliance(p);
     judge_description(p);
     judge_seeds(p);
     judge_convergence(p);
-    leave_out_open(p);
+    leave_out_open_division(p);
     f->passed = true;
     for (int i = 0; i < N_PACKAGE_PARTS; i++)
         f->passed = f->passed && f->parts[i].state != PART_FAILED;

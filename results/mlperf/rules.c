@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rules.c - loads the table of rules; see rules.h.
+ * rules.c - loads the tables of rules and of the names of weights; see rules.h.
  */
 #include "results/mlperf/rules.h"
 
@@ -9,8 +9,103 @@
 
 #include "results/mlperf/mllog.h"
 
-enum { RULESETS, LAYER, KEY, OCCURS, CHECK, ONCE, ACTION, SEVERITY, SOURCE, N_CELLS };
-static const char *const columns[N_CELLS] = { "rulesets", "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
+/* ---- names of weights ------------------------------------------------------------------------------------ */
+
+static int by_name_text(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+void name_list_add(struct name_list *l, const char *name, struct arena *a)
+{
+    l->names = arena_grow(a, l->names, l->n, &l->cap, sizeof *l->names);
+    l->names[l->n++] = arena_strdup(a, name);
+}
+
+bool name_list_has(const struct name_list *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (text_is(l->names[i], name))
+            return true;
+    return false;
+}
+
+static bool expand_range(struct name_list *words, const char *body, struct arena *a, struct err *err)
+{
+    uint64_t first, last;
+    char *dots, *copy = arena_strdup(a, body);
+    dots = strstr(copy, "..");
+    *dots = 0;
+    if (!parse_u64(copy, &first) || !parse_u64(dots + 2, &last) || last < first || last - first > 10000)
+        return fail(err, "'{%s}' is not a range of numbers", body);
+    for (uint64_t i = first; i <= last; i++)
+        name_list_add(words, arena_printf(a, "%llu", (unsigned long long)i), a);
+    return true;
+}
+
+static bool expand_brace(struct name_list *words, const char *body, struct arena *a, struct err *err)
+{
+    if (strstr(body, ".."))
+        return expand_range(words, body, a, err);
+    char *rest = NULL;
+    for (char *w = strtok_r(arena_strdup(a, body), ",", &rest); w; w = strtok_r(NULL, ",", &rest))
+        name_list_add(words, w, a);
+    return true;
+}
+
+bool name_list_expand(struct name_list *out, const char *pattern, struct arena *a, struct err *err)
+{
+    const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+    if (!open) {
+        name_list_add(out, pattern, a);
+        return true;
+    }
+    if (!close)
+        return fail(err, "'%s': a brace is not closed", pattern);
+    struct name_list words = { 0 };
+    char *body = arena_printf(a, "%.*s", (int)(close - open - 1), open + 1);
+    if (!expand_brace(&words, body, a, err))
+        return false;
+    if (!words.n)
+        return fail(err, "'%s': a brace holds no word", pattern);
+    for (size_t i = 0; i < words.n; i++)
+        if (!name_list_expand(out, arena_printf(a, "%.*s%s%s", (int)(open - pattern), pattern, words.names[i], close + 1), a, err))
+            return false;
+    return true;
+}
+
+static struct name_list *tensor_list(struct tensor_lists *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (text_is(t->names[i], name))
+            return &t->lists[i];
+    t->names[t->n] = name;
+    return &t->lists[t->n++];
+}
+
+bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t names, pattern;
+    if (!csv_load(&t, arena_printf(a, "%s/tensors.csv", rules_dir), a, err)
+        || !csv_column(&names, &t, "names", err) || !csv_column(&pattern, &t, "pattern", err))
+        return false;
+    *out = (struct tensor_lists){ ARENA_ROOM(a, const char *, t.n_rows), ARENA_ARRAY(a, struct name_list, t.n_rows), 0 };
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!name_list_expand(tensor_list(out, t.rows[i].cells[names]), t.rows[i].cells[pattern], a, err))
+            return false;
+    for (size_t i = 0; i < out->n; i++)
+        sort_items(out->lists[i].names, out->lists[i].n, sizeof *out->lists[i].names, by_name_text);
+    return true;
+}
+
+const struct name_list *tensor_lists_find(const struct tensor_lists *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (text_is(t->names[i], name))
+            return &t->lists[i];
+    return NULL;
+}
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
@@ -67,17 +162,12 @@ static size_t names_count(const void *object)
     return ((const struct name_list *)object)->n;
 }
 
-static int by_text(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 /* The second list is a table's, and sorted. */
 static bool names_equal(const void *a, const void *b)
 {
     const struct name_list *list = a, *sorted = b;
     bool equal = list->n == sorted->n;
-    sort_items(list->names, list->n, sizeof *list->names, by_text);
+    sort_items(list->names, list->n, sizeof *list->names, by_name_text);
     for (size_t i = 0; equal && i < list->n; i++)
         equal = text_is(list->names[i], sorted->names[i]);
     return equal;
@@ -140,12 +230,17 @@ struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, s
     return s;
 }
 
-struct loader { struct rule_library *l; const char *where; struct expression_names names; struct arena *a; struct err *err; };
+/* ---- rows of rules.csv ------------------------------------------------------------------------------------ */
+
+enum { CELL_RULESETS, CELL_LAYER, CELL_KEY, CELL_OCCURS, CELL_CHECK, CELL_ONCE, CELL_ACTION, CELL_SEVERITY, CELL_SOURCE, N_RULE_CELLS };
+static const char *const rule_columns[N_RULE_CELLS] = { "rulesets", "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
+
+struct rule_loader { struct rule_library *l; const char *where; struct expression_names names; struct arena *a; struct err *err; };
 
 /* ---- parts of a row ------------------------------------------------------------------------------- */
 
 /* The next part of a list, without the spaces around it; *rest moves on. NULL at the end. */
-static char *next_part(char **rest, const char *separator)
+static char *next_rule_part(char **rest, const char *separator)
 {
     char *part = *rest, *end;
     if (!part || !*part)
@@ -162,16 +257,16 @@ static char *next_part(char **rest, const char *separator)
     return part;
 }
 
-static bool parse(struct expression *out, const char *text, const struct loader *d)
+static bool parse_expression(struct expression *out, const char *text, const struct rule_loader *d)
 {
     return expression_parse(out, text, &d->names, d->where, d->a, d->err);
 }
 
-static bool take_group(struct rule *r, const char *names, const struct loader *d)
+static bool parse_group(struct rule *r, const char *names, const struct rule_loader *d)
 {
     char *rest = arena_strdup(d->a, names), *name;
     r->occurs = OCCURS_ANY_OF;
-    while ((name = next_part(&rest, " "))) {
+    while ((name = next_rule_part(&rest, " "))) {
         if (r->n_of == MOST_OF)
             return fail(d->err, "%s: occurs: more than %d keys in a group", d->where, MOST_OF);
         r->any_of[r->n_of++] = name;
@@ -179,7 +274,7 @@ static bool take_group(struct rule *r, const char *names, const struct loader *d
     return true;
 }
 
-static bool take_occurs(struct rule *r, const char *cell, const struct loader *d)
+static bool parse_occurs(struct rule *r, const char *cell, const struct rule_loader *d)
 {
     static const struct { const char *text; enum rule_occurs occurs; } words[] = {
         { "", OCCURS_FREE }, { "1", OCCURS_ONCE }, { "begin", OCCURS_BEGIN }, { "end", OCCURS_END },
@@ -190,7 +285,7 @@ static bool take_occurs(struct rule *r, const char *cell, const struct loader *d
             return true;
         }
     if (!strncmp(cell, "1+ of ", 6))
-        return take_group(r, cell + 6, d);
+        return parse_group(r, cell + 6, d);
     r->occurs = OCCURS_TIMES;
     char *count = arena_strdup(d->a, cell), *end = strchr(count, '+');
     if (end && !end[1]) {
@@ -201,13 +296,13 @@ static bool take_occurs(struct rule *r, const char *cell, const struct loader *d
     return fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
-static bool take_checks(struct rule *r, const char *cell, const struct loader *d)
+static bool parse_checks(struct rule *r, const char *cell, const struct rule_loader *d)
 {
     char *rest = arena_strdup(d->a, cell), *part;
-    while ((part = next_part(&rest, ";;"))) {
+    while ((part = next_rule_part(&rest, ";;"))) {
         if (r->n_checks == MOST_CHECKS)
             return fail(d->err, "%s: check: more than %d parts", d->where, MOST_CHECKS);
-        if (!parse(&r->checks[r->n_checks++], part, d))
+        if (!parse_expression(&r->checks[r->n_checks++], part, d))
             return false;
     }
     return true;
@@ -215,7 +310,7 @@ static bool take_checks(struct rule *r, const char *cell, const struct loader *d
 
 /* ---- actions -------------------------------------------------------------------------------------------- */
 
-static bool take_apply(struct action *out, char *text, const struct loader *d)
+static bool parse_apply(struct action *out, char *text, const struct rule_loader *d)
 {
     size_t n = strlen(text);
     if (n < 2 || text[0] != '"' || text[n - 1] != '"')
@@ -225,52 +320,52 @@ static bool take_apply(struct action *out, char *text, const struct loader *d)
     return true;
 }
 
-static bool take_gather(struct action *out, char *text, const struct loader *d)
+static bool parse_gather(struct action *out, char *text, const struct rule_loader *d)
 {
     char *rest = text;
     out->kind = ACTION_GATHER;
-    out->key = next_part(&rest, " into ");
-    out->name = next_part(&rest, " by ");
-    out->member = next_part(&rest, " ");
+    out->key = next_rule_part(&rest, " into ");
+    out->name = next_rule_part(&rest, " by ");
+    out->member = next_rule_part(&rest, " ");
     return out->member || fail(d->err, "%s: action: want gather KEY into KEY by MEMBER", d->where);
 }
 
-static bool take_append(struct action *out, char *text, const struct loader *d)
+static bool parse_append(struct action *out, char *text, const struct rule_loader *d)
 {
-    char *rest = text, *value = next_part(&rest, " to st.");
+    char *rest = text, *value = next_rule_part(&rest, " to st.");
     out->kind = ACTION_APPEND;
-    out->name = next_part(&rest, " ");
-    return out->name ? parse(&out->value, value, d) : fail(d->err, "%s: action: want append VALUE to st.NAME", d->where);
+    out->name = next_rule_part(&rest, " ");
+    return out->name ? parse_expression(&out->value, value, d) : fail(d->err, "%s: action: want append VALUE to st.NAME", d->where);
 }
 
-static bool take_set(struct action *out, char *text, const struct loader *d)
+static bool parse_set(struct action *out, char *text, const struct rule_loader *d)
 {
-    char *rest = text, *name = next_part(&rest, ":="), *value = next_part(&rest, ";");
+    char *rest = text, *name = next_rule_part(&rest, ":="), *value = next_rule_part(&rest, ";");
     if (!value || strncmp(name, "st.", 3))
         return fail(d->err, "%s: action: '%.60s', want st.NAME:=VALUE, append, apply or gather", d->where, text);
     *out = (struct action){ .kind = text_is(value, "[]") ? ACTION_NEW_NAMES : ACTION_SET, .name = name + 3 };
-    return out->kind == ACTION_NEW_NAMES || parse(&out->value, value, d);
+    return out->kind == ACTION_NEW_NAMES || parse_expression(&out->value, value, d);
 }
 
-static bool take_action(struct action *out, char *text, const struct loader *d)
+static bool parse_action(struct action *out, char *text, const struct rule_loader *d)
 {
-    static const struct { const char *word; bool (*take)(struct action *, char *, const struct loader *); } kinds[] = {
-        { "apply ", take_apply }, { "gather ", take_gather }, { "append ", take_append }, { "", take_set },
+    static const struct { const char *word; bool (*parse)(struct action *, char *, const struct rule_loader *); } kinds[] = {
+        { "apply ", parse_apply }, { "gather ", parse_gather }, { "append ", parse_append }, { "", parse_set },
     };
     for (size_t i = 0; ; i++) {
         size_t n = strlen(kinds[i].word);
         if (!strncmp(text, kinds[i].word, n))
-            return kinds[i].take(out, text + n, d);
+            return kinds[i].parse(out, text + n, d);
     }
 }
 
-static bool take_actions(struct rule *r, const char *cell, const struct loader *d)
+static bool parse_actions(struct rule *r, const char *cell, const struct rule_loader *d)
 {
     char *rest = arena_strdup(d->a, cell), *part;
-    while ((part = next_part(&rest, ";"))) {
+    while ((part = next_rule_part(&rest, ";"))) {
         if (r->n_actions == MOST_ACTIONS)
             return fail(d->err, "%s: action: more than %d parts", d->where, MOST_ACTIONS);
-        if (!take_action(&r->actions[r->n_actions++], part, d))
+        if (!parse_action(&r->actions[r->n_actions++], part, d))
             return false;
     }
     return true;
@@ -278,19 +373,19 @@ static bool take_actions(struct rule *r, const char *cell, const struct loader *
 
 /* ---- a row -------------------------------------------------------------------------------------------------- */
 
-static bool take_rule(struct rule *r, char *const *c, const struct loader *d)
+static bool parse_rule(struct rule *r, char *const *c, const struct rule_loader *d)
 {
-    *r = (struct rule){ .rulesets = c[RULESETS], .layer = c[LAYER], .key = c[KEY], .source = c[SOURCE] };
-    r->only_warns = text_is(c[SEVERITY], "warning");
-    r->absent_warns = text_is(c[SEVERITY], "absent: warning");
-    if (!r->only_warns && !r->absent_warns && !text_is(c[SEVERITY], "error"))
-        return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, c[SEVERITY]);
-    if (!take_occurs(r, c[OCCURS], d) || !take_checks(r, c[CHECK], d) || !take_actions(r, c[ACTION], d)
-        || (*c[ONCE] && !parse(&r->once, c[ONCE], d)))
+    *r = (struct rule){ .rulesets = c[CELL_RULESETS], .layer = c[CELL_LAYER], .key = c[CELL_KEY], .source = c[CELL_SOURCE] };
+    r->only_warns = text_is(c[CELL_SEVERITY], "warning");
+    r->absent_warns = text_is(c[CELL_SEVERITY], "absent: warning");
+    if (!r->only_warns && !r->absent_warns && !text_is(c[CELL_SEVERITY], "error"))
+        return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, c[CELL_SEVERITY]);
+    if (!parse_occurs(r, c[CELL_OCCURS], d) || !parse_checks(r, c[CELL_CHECK], d) || !parse_actions(r, c[CELL_ACTION], d)
+        || (*c[CELL_ONCE] && !parse_expression(&r->once, c[CELL_ONCE], d)))
         return false;
     bool keyless = r->occurs == OCCURS_BEGIN || r->occurs == OCCURS_END;
     if (keyless != !*r->key)
-        return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, c[OCCURS]);
+        return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, c[CELL_OCCURS]);
     return *r->source || fail(d->err, "%s: source is empty", d->where);
 }
 
@@ -304,7 +399,7 @@ static void note_apply_key(struct rule_library *l, const struct rule *r)
 /* names[TABLE]: the names of weights that tensors.csv lists under TABLE. */
 static bool find_tensors(struct value *out, void *user, const char *kind, const char *name, struct err *err)
 {
-    const struct name_list *found = tensor_list_find(user, name);
+    const struct name_list *found = tensor_lists_find(user, name);
     if (!text_is(kind, "names") || !found)
         return fail(err, "want names[TABLE] with a table of tensors.csv");
     *out = value_of_names(found);
@@ -314,21 +409,21 @@ static bool find_tensors(struct value *out, void *user, const char *kind, const 
 bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_CELLS];
+    size_t at[N_RULE_CELLS];
     *out = (struct rule_library){ .a = a };
-    struct loader d = { out, NULL, { rule_variables, find_tensors, &out->tensors }, a, err };
+    struct rule_loader d = { out, NULL, { rule_variables, find_tensors, &out->tensors }, a, err };
     if (!tensor_lists_load(&out->tensors, rules_dir, a, err) || !csv_load(&t, arena_printf(a, "%s/rules.csv", rules_dir), a, err))
         return false;
-    for (int c = 0; c < N_CELLS; c++)
-        if (!csv_column(&at[c], &t, columns[c], err))
+    for (int c = 0; c < N_RULE_CELLS; c++)
+        if (!csv_column(&at[c], &t, rule_columns[c], err))
             return false;
     out->rules = ARENA_ROOM(a, struct rule, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
-        char *cells[N_CELLS];
-        for (int c = 0; c < N_CELLS; c++)
+        char *cells[N_RULE_CELLS];
+        for (int c = 0; c < N_RULE_CELLS; c++)
             cells[c] = t.rows[i].cells[at[c]];
         d.where = arena_printf(a, "%s:%u", t.path, t.rows[i].line);
-        if (!take_rule(&out->rules[out->n_rules++], cells, &d))
+        if (!parse_rule(&out->rules[out->n_rules++], cells, &d))
             return false;
         note_apply_key(out, &out->rules[i]);
     }
@@ -346,7 +441,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static struct rule_layer *layer_of(struct rule_book *b, const struct rule *r, size_t most, struct arena *a)
+static struct rule_layer *book_layer(struct rule_book *b, const struct rule *r, size_t most, struct arena *a)
 {
     for (size_t i = 0; i < b->n_layers; i++)
         if (text_is(b->layers[i].name, r->layer))
@@ -357,7 +452,7 @@ static struct rule_layer *layer_of(struct rule_book *b, const struct rule *r, si
     return l;
 }
 
-static int by_key(const void *x, const void *y)
+static int by_rule_key(const void *x, const void *y)
 {
     const struct rule *a = *(const struct rule *const *)x, *b = *(const struct rule *const *)y;
     return strcmp(a->key, b->key);
@@ -378,7 +473,7 @@ static void fill_book(struct rule_book *b, const struct rule_library *l)
         const struct rule *r = &l->rules[i];
         if (!has_word(r->rulesets, b->edition->ruleset))
             continue;
-        struct rule_layer *layer = layer_of(b, r, count_layer(l, r->layer), l->a);
+        struct rule_layer *layer = book_layer(b, r, count_layer(l, r->layer), l->a);
         if (r->occurs == OCCURS_BEGIN)
             layer->begins[layer->n_begins++] = r;
         else if (r->occurs == OCCURS_END)
@@ -387,10 +482,10 @@ static void fill_book(struct rule_book *b, const struct rule_library *l)
             layer->rules[layer->n_rules++] = r;
     }
     for (size_t i = 0; i < b->n_layers; i++)
-        sort_items(b->layers[i].rules, b->layers[i].n_rules, sizeof *b->layers[i].rules, by_key);
+        sort_items(b->layers[i].rules, b->layers[i].n_rules, sizeof *b->layers[i].rules, by_rule_key);
 }
 
-static bool keys_differ(const struct rule_book *b, struct err *err)
+static bool check_keys(const struct rule_book *b, struct err *err)
 {
     for (size_t i = 0; i < b->n_layers; i++)
         for (size_t k = 1; k < b->layers[i].n_rules; k++)
@@ -412,8 +507,8 @@ bool rules_of(const struct rule_book **out, struct rule_library *l, const char *
     struct rule_book *b = &l->books[l->n_books];
     *b = (struct rule_book){ .edition = e };
     fill_book(b, l);
-    if (!keys_differ(b, err))
-        return false;                   /* who asks again is refused again */
+    if (!check_keys(b, err))
+        return false;                   /* the book is not counted: the next request fails too */
     l->n_books++;
     *out = b;
     return true;

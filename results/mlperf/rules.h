@@ -3,22 +3,36 @@
  * rules.h - what the official compliance checkers ask of a log: the rows of results/rules/rules.csv, by edition and layer.
  *
  * A layer is one file of the official checker: common, closed_common, closed_bert, closed_resnet_lars. It runs over all lines of a log with
- * a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's value; where a later layer speaks of a
- * key, it replaces what the earlier ones said of it. A layer that the table does not have stops the official checker: the log is refused.
+ * a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's value; where two layers have a rule for
+ * the same key, the later layer's rule replaces the earlier one's. A layer that the table lacks stops the official checker, so the log is
+ * refused.
  *
- * A row: for these rulesets, KEY must occur so often (1, 2+, 1+ of a group; nothing: any number), each of its lines must fulfil CHECK (parts
- * between ;;), at least one must fulfil ONCE, and ACTION follows each. Rows without a key hold at the layer's begin and end.
+ * A row says: for these rulesets, KEY must occur so often (1, 2+, 1+ of a group; an empty cell allows any number), each of its lines must
+ * fulfil CHECK (parts separated by ;;), at least one line must fulfil ONCE, and ACTION follows each line. Rows without a key apply at the
+ * layer's begin and end.
  */
 #ifndef RULES_H
 #define RULES_H
-#include "results/mlperf/tensors.h"
 #include "system-model/base/expression.h"
 #include "workloads/convergence/editions.h"
 #include <jansson.h>
 
-/* ---- what the expressions of rules see ------------------------------------------------------------- */
+/* ---- names of weights, from results/rules/tensors.csv ------------------------------------------------ */
 
-/* What actions of earlier lines left behind, by name. A log has a handful. */
+struct name_list { char **names; size_t n, cap; };
+void name_list_add(struct name_list *l, const char *name, struct arena *a);
+bool name_list_has(const struct name_list *l, const char *name);
+/* Appends every name that a pattern stands for: {a,b} each word, {1..3} each number; the first brace varies slowest. */
+bool name_list_expand(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
+
+/* All lists of the table, each sorted. */
+struct tensor_lists { const char **names; struct name_list *lists; size_t n; };
+bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct arena *a, struct err *err);
+const struct name_list *tensor_lists_find(const struct tensor_lists *t, const char *name);      /* NULL: there is no such list */
+
+/* ---- values in the expressions of rules ------------------------------------------------------------- */
+
+/* What the actions of earlier lines left, by name. A log has a handful. */
 struct rule_state { struct { const char *name; struct value value; } items[16]; size_t n; };
 struct value *rule_state_find(struct rule_state *st, const char *name);        /* NULL: never set */
 bool rule_state_set(struct rule_state *st, const char *name, const struct value *v);   /* false: full */
@@ -27,11 +41,11 @@ bool rule_state_set(struct rule_state *st, const char *name, const struct value 
 enum { VARIABLE_VALUE, VARIABLE_METADATA, VARIABLE_STATE, VARIABLE_TIME, N_RULE_VARIABLES };
 extern const char *const rule_variables[N_RULE_VARIABLES + 1];
 struct rule_scope { struct value variables[N_RULE_VARIABLES]; };
-/* v and m may be NULL: there is no line; so may st. */
+/* v and m may be NULL, at the begin and end of a layer; so may st. */
 struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, struct rule_state *st);
 
 struct value value_of_json(const json_t *v);
-/* Two lists are equal when they hold the same names, each as often; comparing sorts the first. */
+/* Two lists are equal when they hold the same names, each as often. Comparing sorts the first; the second must be sorted. */
 struct value value_of_names(const struct name_list *names);
 const struct name_list *value_names(const struct value *v);             /* NULL: another kind of value */
 
@@ -54,11 +68,11 @@ struct rule {
     const char *rulesets, *layer, *key, *source;
     enum rule_occurs occurs;
     uint64_t at_least;
-    const char *any_of[MOST_OF];        /* of a group */
+    const char *any_of[MOST_OF];        /* the keys of a group */
     struct expression checks[MOST_CHECKS], once;     /* once.text is NULL where there is none */
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
-    bool only_warns, absent_warns;      /* whatever it finds; when the key is absent */
+    bool only_warns, absent_warns;      /* every finding, or an absent key, is a warning */
 };
 
 struct rule_layer {
@@ -86,13 +100,44 @@ struct rule_library {
 };
 
 bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err);
-/* Fails on an edition that has no rules; the message names the known ones. */
+/* Fails for an edition without rules; the message names the known ones. */
 bool rules_of(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
 
 const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL: none */
-/* The rule of a key, or NULL. */
+/* The rule for a key and its index, or NULL. */
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index);
 
-/* What a part of a rule asks for, for messages: "v>0.5 (2.0.0 closed_bert)". */
+/* Names a part of a rule in messages: "v>0.5 (2.0.0 closed_bert)". */
 const char *rule_wants(const struct expression *e, const struct rule *r, const struct edition *edition, struct arena *a);
+
+/* ---- layers.c: the layers that a log calls for --------------------------------------------------------- */
+
+/* The values of keys that call for layers, in the order of the log. */
+enum { MOST_LAYER_CALLS = 32, MOST_LAYERS = 16 };
+struct layer_calls { struct { const char *key, *value; } items[MOST_LAYER_CALLS]; size_t n; };
+struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; const char *missing; };
+
+void layer_calls_add(struct layer_calls *c, const char *key, const char *value, struct arena *a);
+void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a);
+/* True for a key of the submission where the edition judges only its first line. */
+bool rule_judges_first(const struct edition *e, const char *key);
+
+/* The keys that a log of one edition, division, benchmark and optimizer must have exactly once. */
+struct demand {
+    const char *key;
+    bool fixed;                         /* the rules leave one value, or name a first one */
+    struct value value;
+    const char *layer;
+};
+
+struct log_demands {
+    const struct edition *edition;
+    struct demand *items;               /* in the order of the layers */
+    size_t n;
+    const struct name_list *names;      /* that weights_initialization must list; NULL: none */
+};
+
+/* optimizer is the value of opt_name; it may be NULL. */
+bool log_demands_load(struct log_demands *out, const char *round, const char *division, const char *benchmark, const char *optimizer,
+                      const char *rules_dir, struct arena *a, struct err *err);
 #endif

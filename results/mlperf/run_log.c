@@ -13,7 +13,7 @@
  * the end.
  * Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
  */
-#include "results/mlperf/run_log.h"
+#include "results/mlperf/mllog.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -35,7 +35,7 @@ struct run_fold {
     struct series epochs, blocks, evals, gaps, block_rates, eval_rates, eval_steps, eval_times;
 };
 
-static void push(struct run_fold *f, struct series *s, double v)
+static void push_series(struct run_fold *f, struct series *s, double v)
 {
     if (s->n == SERIES_LIMIT || !isfinite(v))
         return;
@@ -51,7 +51,7 @@ double median_of(double *values, size_t n)
     return gsl_stats_median_from_sorted_data(values, 1, n);
 }
 
-static double member(const json_t *metadata, const char *name)
+static double metadata_number(const json_t *metadata, const char *name)
 {
     double x;
     return mllog_number_loose(json_object_get(metadata, name), &x) ? x : (double)NAN;
@@ -59,14 +59,14 @@ static double member(const json_t *metadata, const char *name)
 
 /* ---- one function a kind of line ---------------------------------------------------------- */
 
-static void on_number(double *slot, const json_t *value)
+static void first_number(double *slot, const json_t *value)
 {
     double x;
     if (isnan(*slot) && mllog_number_loose(value, &x))
         *slot = x;
 }
 
-static void on_text(const char **slot, const struct mllog_line *l, struct arena *a)
+static void first_text_value(const char **slot, const struct mllog_line *l, struct arena *a)
 {
     if (!*slot)
         *slot = mllog_text(l->value, a);
@@ -82,20 +82,20 @@ static void on_block_start(struct run_fold *f, const struct mllog_line *l, doubl
 {
     on_unit_start(f, t);
     f->block_start = t;
-    f->block_epochs = member(l->metadata, "epoch_count");
+    f->block_epochs = metadata_number(l->metadata, "epoch_count");
 }
 
 static void on_block_stop(struct run_fold *f, double t)
 {
     double epochs = f->block_epochs > 0 ? f->block_epochs : 1;
-    push(f, &f->blocks, (t - f->block_start) / epochs);
+    push_series(f, &f->blocks, (t - f->block_start) / epochs);
     f->n_blocks++;
     f->block_stop = t;
 }
 
 static void on_epoch_stop(struct run_fold *f, double t)
 {
-    push(f, &f->epochs, t - f->epoch_start);
+    push_series(f, &f->epochs, t - f->epoch_start);
     f->epoch_start = NAN;
     f->last_epoch_stop = t;
     f->n_epochs++;
@@ -104,9 +104,9 @@ static void on_epoch_stop(struct run_fold *f, double t)
 /* Where the run stands; later benchmarks log samples or steps under names of their own. */
 static double eval_point(const struct mllog_line *l)
 {
-    double epoch = member(l->metadata, "epoch_num");
-    double samples = isnan(epoch) ? member(l->metadata, "samples_count") : epoch;
-    return isnan(samples) ? member(l->metadata, "step_num") : samples;
+    double epoch = metadata_number(l->metadata, "epoch_num");
+    double samples = isnan(epoch) ? metadata_number(l->metadata, "samples_count") : epoch;
+    return isnan(samples) ? metadata_number(l->metadata, "step_num") : samples;
 }
 
 /* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. Where no time has passed,
@@ -117,22 +117,22 @@ static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t
     double point = eval_point(l), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
     if (r->n_evals == 0)
         f->first_eval = t;
-    push(f, &f->gaps, t - f->block_stop);
+    push_series(f, &f->gaps, t - f->block_stop);
     if (gain > 0) {
-        push(f, &f->eval_steps, gain);
+        push_series(f, &f->eval_steps, gain);
         if (f->n_blocks > 1)
-            push(f, &f->block_rates, gain / fmax(block, 0));
+            push_series(f, &f->block_rates, gain / fmax(block, 0));
         if (r->n_evals > 1)
-            push(f, &f->eval_rates, gain / fmax(t - f->last_eval, 0));
+            push_series(f, &f->eval_rates, gain / fmax(t - f->last_eval, 0));
     }
     if (r->n_evals > 1)
-        push(f, &f->eval_times, t - f->last_eval);
+        push_series(f, &f->eval_times, t - f->last_eval);
     f->last_eval = t;
     f->last_eval_point = point;
     r->n_evals++;
     r->convergence_point = point;
     r->final_accuracy = NAN;
-    on_number(&r->final_accuracy, l->value);
+    first_number(&r->final_accuracy, l->value);
 }
 
 static void on_run_stop(struct run_fold *f, const struct mllog_line *l)
@@ -157,7 +157,7 @@ static void on_interval(struct run_fold *f, const struct mllog_line *l)
     else if (text_is(l->key, "eval_start"))
         f->eval_start = t;
     else if (text_is(l->key, "eval_stop"))
-        push(f, &f->evals, t - f->eval_start);
+        push_series(f, &f->evals, t - f->eval_start);
     else if (text_is(l->key, "eval_accuracy"))
         on_accuracy(f, l, t);
     else if (text_is(l->key, "run_stop"))
@@ -177,10 +177,10 @@ static void on_setting(struct run_fold *f, const struct mllog_line *l)
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (text_is(l->key, numbers[i].key))
-            on_number(numbers[i].slot, l->value);
+            first_number(numbers[i].slot, l->value);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (text_is(l->key, texts[i].key))
-            on_text(texts[i].slot, l, f->a);
+            first_text_value(texts[i].slot, l, f->a);
 }
 
 static void on_line(struct run_fold *f, const struct mllog_line *l)
@@ -205,7 +205,7 @@ static double unit_samples(const struct run_log *r, const char *unit)
     return text_is(unit, "samples") ? 1 : text_is(unit, "steps") ? r->global_batch : r->train_samples;
 }
 
-static bool in_epochs(const char *unit)
+static bool counts_epochs(const char *unit)
 {
     return !text_is(unit, "samples") && !text_is(unit, "steps");
 }
@@ -213,10 +213,10 @@ static bool in_epochs(const char *unit)
 static void fold_samples(const struct run_fold *f, const char *unit)
 {
     struct run_log *r = f->run;
-    if (in_epochs(unit))
+    if (counts_epochs(unit))
         r->epochs_trained = f->n_epochs ? (double)f->n_epochs : r->convergence_point;
-    double points = in_epochs(unit) ? r->epochs_trained : r->convergence_point;
-    r->samples_to_converge = !in_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
+    double points = counts_epochs(unit) ? r->epochs_trained : r->convergence_point;
+    r->samples_to_converge = !counts_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
 }
 
 /* Keeps a series in order, before a median sorts it: times of so many samples each, or rates to be multiplied. */
@@ -238,10 +238,10 @@ static bool has_block_rates(const struct run_fold *f)
 static void fold_units(struct run_fold *f, const char *unit)
 {
     double samples = unit_samples(f->run, unit);
-    f->run->epoch_samples = in_epochs(unit) && f->epochs.n > 0 ? samples : 0;
+    f->run->epoch_samples = counts_epochs(unit) && f->epochs.n > 0 ? samples : 0;
     if (f->run->epoch_samples > 0)
         keep_units(f, &f->epochs, true, samples, 1);
-    else if (in_epochs(unit) && f->blocks.n > 0)
+    else if (counts_epochs(unit) && f->blocks.n > 0)
         keep_units(f, &f->blocks, true, samples, 1);
     else if (has_block_rates(f))
         keep_units(f, &f->block_rates, false, samples, 2);
@@ -263,12 +263,12 @@ static void fold_throughput(struct run_fold *f, const char *unit)
     struct run_log *r = f->run;
     double unit_s = NAN, rate = NAN;
     const char *method = "samples to converge / time to train";
-    if (in_epochs(unit) && f->epochs.n > 0) {
+    if (counts_epochs(unit) && f->epochs.n > 0) {
         unit_s = median_of(f->epochs.v, f->epochs.n);
         method = "train_samples / median(epoch_stop - epoch_start)";
         rate = r->train_samples / unit_s;
         r->steady_samples_per_s = steady_rate(f);
-    } else if (in_epochs(unit) && f->blocks.n > 0) {
+    } else if (counts_epochs(unit) && f->blocks.n > 0) {
         unit_s = median_of(f->blocks.v, f->blocks.n);
         method = "train_samples / median(block / epoch_count), a block may include its evaluation";
         rate = r->train_samples / unit_s;

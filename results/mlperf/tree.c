@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tree.c - walks a tree of results; see tree.h.
+ * tree.c - walks a tree of results; see mlperf.h.
  */
-#include "results/mlperf/tree.h"
+#include "results/mlperf/mlperf.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { DEEPEST_TREE = 32 };
 
-struct walk { const struct tree_visit *visit; size_t n_seen, *n_folders; struct err *err; };
+struct tree_walker { const struct tree_visit *visit; size_t n_seen, *n_folders; struct err *err; };
 
 static bool is_result(const char *name)
 {
@@ -25,9 +25,9 @@ static const char *kind_of(mode_t mode)
          : S_ISREG(mode) || S_ISDIR(mode) ? NULL : "is a device or socket: not read";
 }
 
-static bool walk_folder(struct walk *w, const char *dir, int depth);
+static bool walk_folder(struct tree_walker *w, const char *dir, int depth);
 
-static void notice(const struct walk *w, const char *path, const char *text)
+static void tell_notice(const struct tree_walker *w, const char *path, const char *text)
 {
     watch_tell(&w->visit->watch, NULL, 0, 0);
     w->visit->notice(w->visit->user, path, text);
@@ -39,7 +39,7 @@ static const char *path_in(const char *dir, const char *name, struct arena *a)
 }
 
 /* Splits the names into logs and folders, in place; what is neither is dropped. */
-static void sort_out(struct walk *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders, struct arena *a)
+static void sort_names(struct tree_walker *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders, struct arena *a)
 {
     struct stat s;
     for (size_t i = 0; i < n; i++) {
@@ -52,11 +52,11 @@ static void sort_out(struct walk *w, const char *dir, char **names, size_t n, ch
         else if (known && !text && is_result(names[i]))
             names[(*n_logs)++] = names[i];
         else if (text)
-            notice(w, path, text);
+            tell_notice(w, path, text);
     }
 }
 
-static void visit_logs(struct walk *w, const char *dir, char **names, size_t n)
+static void visit_logs(struct tree_walker *w, const char *dir, char **names, size_t n)
 {
     struct arena a = {0};
     if (n == 0)
@@ -67,11 +67,11 @@ static void visit_logs(struct walk *w, const char *dir, char **names, size_t n)
     arena_free(&a);
 }
 
-static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, struct arena *a, int depth)
+static bool walk_names(struct tree_walker *w, const char *dir, char **names, size_t n, struct arena *a, int depth)
 {
     char **folders = ARENA_ROOM(a, char *, n);
     size_t n_logs = 0, n_folders = 0;
-    sort_out(w, dir, names, n, folders, &n_logs, &n_folders, a);
+    sort_names(w, dir, names, n, folders, &n_logs, &n_folders, a);
     visit_logs(w, dir, names, n_logs);
     for (size_t i = 0; i < n_folders; i++) {
         struct arena path = {0};
@@ -84,13 +84,13 @@ static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, 
 }
 
 /* Why: "dir: what is wrong". */
-static void tell_unread(const struct walk *w, const char *dir, const struct err *why, struct arena *a)
+static void tell_unread(const struct tree_walker *w, const char *dir, const struct err *why, struct arena *a)
 {
     size_t n = strlen(dir) + strlen(": ");
-    notice(w, dir, strlen(why->msg) > n ? arena_printf(a, "%s: not read", why->msg + n) : "cannot be read");
+    tell_notice(w, dir, strlen(why->msg) > n ? arena_printf(a, "%s: not read", why->msg + n) : "cannot be read");
 }
 
-static bool walk_folder(struct walk *w, const char *dir, int depth)
+static bool walk_folder(struct tree_walker *w, const char *dir, int depth)
 {
     struct arena a = {0};
     struct err why;
@@ -99,7 +99,7 @@ static bool walk_folder(struct walk *w, const char *dir, int depth)
     bool good = true;
     watch_tell(&w->visit->watch, "folders looked through for logs", ++w->n_seen, 0);
     if (depth > DEEPEST_TREE)
-        notice(w, dir, arena_printf(&a, "lies more than %d folders deep: not read", DEEPEST_TREE));
+        tell_notice(w, dir, arena_printf(&a, "lies more than %d folders deep: not read", DEEPEST_TREE));
     else if (list_folder(&names, &n, dir, "", &a, &why))
         good = walk_names(w, dir, names, n, &a, depth);
     else if (depth == 0)
@@ -112,7 +112,7 @@ static bool walk_folder(struct walk *w, const char *dir, int depth)
 
 bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, struct err *err)
 {
-    struct walk w = { .visit = v, .n_folders = n_folders, .err = err };
+    struct tree_walker w = { .visit = v, .n_folders = n_folders, .err = err };
     *n_folders = 0;
     bool good = walk_folder(&w, dir, 0);
     watch_tell(&v->watch, NULL, 0, 0);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/mlperf/run_log.h"
+#include "results/mlperf/mllog.h"
 
 enum { DRAWS = 400 };
 

@@ -9,7 +9,7 @@
  */
 #ifndef LOG_COMPARISON_H
 #define LOG_COMPARISON_H
-#include "results/mlperf/folder.h"
+#include "results/mlperf/mlperf.h"
 #include "results/submission/runs_distribution.h"
 #include "results/simulate/simulate.h"
 

@@ -13,7 +13,7 @@
  */
 #ifndef MLLOG_WRITE_H
 #define MLLOG_WRITE_H
-#include "results/mlperf/log_demands.h"
+#include "results/mlperf/rules.h"
 #include "results/submission/runs_distribution.h"
 
 struct text_pair { const char *key, *value; };

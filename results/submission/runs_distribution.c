@@ -17,7 +17,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "results/mlperf/folder.h"
+#include "results/mlperf/mlperf.h"
 
 enum { SUBMISSIONS = 2000, MOST_RUNS = 1000, MOST_DRAWS = 1000 };
 

@@ -10,7 +10,7 @@
  */
 #ifndef RUNS_DISTRIBUTION_H
 #define RUNS_DISTRIBUTION_H
-#include "results/mlperf/rcp.h"
+#include "results/mlperf/mlperf.h"
 #include "system-model/plan/plan.h"
 #include "workloads/convergence/convergence.h"
 #include "workloads/recipe/recipe.h"

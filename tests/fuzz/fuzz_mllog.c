@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_mllog.c - any bytes as an MLPerf log: read line by line, folded into a run, and judged by the rules of the edition it names or 2.0.0. */
 #include "tests/fuzz/fuzz.h"
-#include "results/mlperf/judge.h"
+#include "results/mlperf/mlperf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -13,7 +13,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "harness/submission.h"
-#include "results/mlperf/folder.h"
+#include "results/mlperf/mlperf.h"
 #include "results/submission/mllog_write.h"
 
 #include <math.h>

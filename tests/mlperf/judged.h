@@ -5,9 +5,7 @@
 #ifndef JUDGED_H
 #define JUDGED_H
 #include "tests/check.h"
-#include "results/mlperf/lint.h"
-#include "results/mlperf/score.h"
-#include "results/mlperf/tree.h"
+#include "results/mlperf/mlperf.h"
 
 /* The last folder of a tree, and how many there are. What it points to lives in the arena. */
 struct judged { struct judge *judge; struct folder folder; struct score_row row; size_t n; struct arena *a; char notices[2000]; };
@@ -25,7 +23,7 @@ static inline void judged_folder(void *user, const char *dir, char *const *logs,
     for (size_t i = 0; i < n; i++)
         kept[i] = arena_strdup(j->a, logs[i]);
     folder_judge(&j->folder, j->judge, arena_strdup(j->a, dir), kept, n, judged_no_log, NULL, j->a);
-    score_row_take(&j->row, &j->folder, j->a);
+    score_row_fill(&j->row, &j->folder, j->a);
     j->n++;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_lint.c - logs against the rules: a conforming log, each way to break it with the exact message. */
 #include "tests/mlperf/judged.h"
-#include "results/mlperf/eval_review.h"
-#include "results/mlperf/folder_names.h"
+#include "results/mlperf/mlperf_internal.h"
 #include "tests/golden_text.h"
 #include "tests/mlperf/conforming.h"
 #include <jansson.h>
@@ -227,7 +226,7 @@ static void test_names_from_paths(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct folder_names n;
         const struct folder_names *want = &cases[i].want;
-        folder_names_take(&n, &j, cases[i].path, cases[i].logged, &a);
+        folder_names_from(&n, &j, cases[i].path, cases[i].logged, &a);
         assert_string_equal(arena_printf(&a, "%s|%s|%s|%s|%s", n.round, n.division, n.submitter, n.system, n.benchmark),
                             arena_printf(&a, "%s|%s|%s|%s|%s", want->round, want->division, want->submitter, want->system, want->benchmark));
     }
@@ -484,17 +483,17 @@ static void test_patterns(void **state)
     static const struct { const char *name; size_t n; } lists[] = { { "resnet", 161 }, { "bert", 399 }, { "bert_2", 398 }, { "rnnt", 7 },
         { "ssd", 119 }, { "ssd_2", 89 }, { "maskrcnn", 21 }, { "minigo", 48 }, { "unet3d", 50 }, { "dlrm", 9 } };
     (void)state;
-    assert_true(expand_pattern(&l, "a{1..3}_{x,yy}", &a, &err));
+    assert_true(name_list_expand(&l, "a{1..3}_{x,yy}", &a, &err));
     assert_int_equal(l.n, 6);
     assert_string_equal(l.names[0], "a1_x");
     assert_string_equal(l.names[5], "a3_yy");
-    assert_false(expand_pattern(&l, "a{1..", &a, &err));
+    assert_false(name_list_expand(&l, "a{1..", &a, &err));
     assert_string_equal(err.msg, "'a{1..': a brace is not closed");
-    assert_false(expand_pattern(&l, "a{3..1}", &a, &err));
+    assert_false(name_list_expand(&l, "a{3..1}", &a, &err));
     assert_true(tensor_lists_load(&t, "results/rules", &a, &err));
     assert_int_equal(t.n, sizeof lists / sizeof *lists);
     for (size_t i = 0; i < t.n; i++) {
-        const struct name_list *names = tensor_list_find(&t, lists[i].name);
+        const struct name_list *names = tensor_lists_find(&t, lists[i].name);
         assert_int_equal(names->n, lists[i].n);
         for (size_t k = 1; k < names->n; k++)
             assert_true(strcmp(names->names[k - 1], names->names[k]) < 0);      /* none twice */

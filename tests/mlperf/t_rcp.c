@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_rcp.c - the reference-convergence test: the policy document's worked examples, pruning by hand, and the verdicts on published logs. */
 #include "tests/check.h"
-#include "results/mlperf/rcp.h"
+#include "results/mlperf/mlperf.h"
 
 /* The table of the round, pruned where the round does it. */
 static bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char *round, double batch, const double *points, size_t n,

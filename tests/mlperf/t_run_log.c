@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_run_log.c - what a log's lines say of its run, by hand: intervals, samples, rates of its parts. */
 #include "tests/check.h"
-#include "results/mlperf/run_log.h"
+#include "results/mlperf/mllog.h"
 
 struct event { double s; const char *key, *value, *metadata; };
 

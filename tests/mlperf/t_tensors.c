@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_tensors.c - names of weights from patterns, by hand. */
 #include "tests/check.h"
-#include "results/mlperf/tensors.h"
+#include "results/mlperf/rules.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ static const char *names_of(const char *pattern, struct arena *a)
     struct name_list l = {0};
     struct err err;
     const char *text = "";
-    if (!expand_pattern(&l, pattern, a, &err))
+    if (!name_list_expand(&l, pattern, a, &err))
         return arena_strdup(a, err.msg);
     for (size_t i = 0; i < l.n; i++)
         text = arena_printf(a, "%s%s%s", text, i ? " " : "", l.names[i]);
@@ -32,7 +32,7 @@ static void words_and_ranges_in_braces(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(names_of(cases[i][0], &a), cases[i][1]);
-    assert_true(expand_pattern(&l, "l{5..10005}", &a, &err));
+    assert_true(name_list_expand(&l, "l{5..10005}", &a, &err));
     assert_int_equal(l.n, 10001);
     assert_string_equal(l.names[10000], "l10005");
     assert_true(name_list_has(&l, "l10005") && !name_list_has(&l, "l4") && !name_list_has(&l, "l10006"));
@@ -58,10 +58,10 @@ static void lists_from_a_table(void **state)
         if (is_bad)
             break;
         assert_int_equal(t.n, 2);
-        const struct name_list *big = tensor_list_find(&t, "big"), *small = tensor_list_find(&t, "small");
+        const struct name_list *big = tensor_lists_find(&t, "big"), *small = tensor_lists_find(&t, "small");
         assert_true(big->n == 3 && text_is(big->names[0], "a") && text_is(big->names[1], "w2") && text_is(big->names[2], "w3"));
         assert_true(small->n == 2 && text_is(small->names[0], "b") && text_is(small->names[1], "z"));
-        assert_null(tensor_list_find(&t, "none"));
+        assert_null(tensor_lists_find(&t, "none"));
     }
     assert_string_equal(err.msg, "'{2..1}' is not a range of numbers");
     unlink(path);

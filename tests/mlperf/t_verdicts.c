@@ -190,7 +190,7 @@ static const struct { const char *column; enum run_measure measure; double toler
 static void compare_measures(struct scored *c, size_t i, const struct folder *f, struct arena *a)
 {
     struct score_row row;
-    score_row_take(&row, f, a);
+    score_row_fill(&row, f, a);
     for (size_t k = 0; k < sizeof measured / sizeof *measured; k++) {
         double want, got = row.measures[measured[k].measure];
         bool has = parse_f64(cell(&c->official, i, measured[k].column), &want);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * mlperf.h - judges real MLPerf results as the official tools do: a log, a folder of logs, a tree of folders.
+ *
+ *     struct judge         rules, rounds and reference points, and the user's options; loaded once
+ *     struct log_judgement one log: its compliance, and the facts that scores and tests need
+ *     struct folder        one system's logs of one benchmark: the parts of the package's verdict, and the score
+ *     struct score_row     a folder's score as `podbench score` prints it
+ *     struct lint          the verdicts on files and trees as `podbench lint` prints them
+ */
+#ifndef MLPERF_H
+#define MLPERF_H
+#include "results/mlperf/mllog.h"
+#include "results/mlperf/rules.h"
+#include "workloads/convergence/rcp_points.h"
+
+/* ---- compliance.c: one log against the rules ---------------------------------------------------------- */
+
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_REVIEW };
+extern const char *const severity_names[3];
+
+struct log_message {
+    enum severity severity;
+    uint64_t line;                      /* 0: the log as a whole */
+    const char *key, *text;             /* key may be "" */
+};
+
+struct compliance {
+    bool passed;
+    uint64_t n_errors, n_warnings;
+    struct log_message *messages;
+    size_t n_messages, cap_messages;
+};
+void compliance_say(struct compliance *c, struct log_message m, struct arena *a);
+
+/* ---- package.c: the reference-convergence test: a submission must not converge much faster than the reference did - */
+
+struct rcp_verdict {
+    struct rcp_limit limit;
+    bool passed;
+    double batch;                       /* global, in samples */
+    double submission_mean;             /* olympic; a run that failed counts as slowest */
+    double scaling;                     /* the checker's factor for one that passes: mean / submission_mean where the edition scales, else 1 */
+    const char *text;                   /* one line, in the arena */
+};
+
+/* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned as the edition has it. */
+bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
+              struct err *err);
+
+/* ---- judge.c: the tables, and one log ------------------------------------------------------------------- */
+
+struct judge_options {
+    const char *ruleset;                /* or a round; NULL: taken from the path, else from the log */
+    const char *rules_dir, *data_dir;   /* results/rules, workloads/convergence */
+    bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
+    bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported and does not count */
+    struct watch watch;                 /* told of each line of a log */
+};
+
+/* What a round asks of a benchmark, ready for use. */
+struct benchmark_rules {
+    const struct round_terms *terms;
+    struct expression point, where;     /* text is NULL where there is none */
+    bool has_reference;
+    struct rcp_table reference;         /* pruned */
+};
+
+struct judge {
+    struct arena *a;                    /* lives as long as the judge */
+    const struct judge_options *options;
+    struct rule_library library;
+    struct round_table rounds;
+    struct csv_table points;
+    struct benchmark_rules *cache;      /* one for each row of rounds */
+    struct name_list system_fields;
+};
+
+bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
+/* Fails for a benchmark that the edition does not have. */
+bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const struct edition *e, const char *benchmark, struct err *err);
+bool judge_knows(const struct judge *j, const char *benchmark);         /* in any edition */
+/* The fields that a system description must have. */
+bool system_fields_load(struct name_list *out, const char *rules_dir, struct arena *a, struct err *err);
+
+struct seed_seen { uint64_t hash, line; uint32_t log; };                /* hash: of source file, line and value */
+
+struct log_judgement {
+    struct compliance compliance;
+    struct run_log run;
+    const char *round, *benchmark, *division;   /* as the log names them; NULL: it does not */
+    const struct edition *edition;
+    const struct benchmark_rules *rules;        /* NULL: none for its benchmark */
+    double batch;                       /* the last one logged; NaN: none */
+    bool batch_differs;
+    double point;                       /* convergence point; NaN: none */
+    double last_train_samples;
+    struct seed_seen *seeds;
+    size_t n_seeds, cap_seeds;
+    const char *bad_seed;               /* a seed that is no whole number; NULL: none */
+};
+
+/* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round is unknown. */
+bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
+               const char *benchmark, struct arena *a, struct err *err);
+
+/* ---- folder.c: the runs of one system and benchmark ------------------------------------------------------
+ *
+ * The package's verdict has parts; it passes when none of them fails. The score follows the official summariser: refused logs count as
+ * slowest, a number of runs is dropped at each end, and the rest are averaged; scaling.json multiplies the mean where the edition reads it.
+ */
+
+enum package_part { PACKAGE_FILES, PACKAGE_COMPLIANCE, PACKAGE_SEEDS, PACKAGE_CONVERGENCE, PACKAGE_DESCRIPTION, N_PACKAGE_PARTS };
+extern const char *const package_part_names[N_PACKAGE_PARTS];
+enum part_state { PART_UNTESTED, PART_PASSED, PART_FAILED, PART_BYPASSED };     /* bypassed: it fails, and does not count */
+extern const char *const part_state_names[4];
+struct part_verdict { enum part_state state; const char *text; };
+
+/* What is kept of each log. */
+enum run_measure { MEASURE_EPOCHS, MEASURE_SAMPLES, MEASURE_BATCH, MEASURE_ACCUMULATION, MEASURE_THROUGHPUT, MEASURE_UNIT_TIME,
+                   MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, N_MEASURES };
+struct run_entry {
+    const char *file, *problem;         /* problem: why the run has no time; NULL: it has one */
+    bool compliant, converged;          /* converged: its status says success */
+    bool has_seed, bad_seed, bad_lines;
+    double start_ms, minutes, point;    /* point is NaN where there is none */
+    double measures[N_MEASURES];        /* NaN: unknown */
+    uint64_t n_errors, n_warnings;
+};
+
+struct folder {
+    const char *dir;
+    const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
+    const struct edition *edition;
+    const struct benchmark_rules *rules;
+    const char *problem;                /* why it cannot be judged at all; NULL: it can */
+    struct run_entry *runs;
+    size_t n;
+    const char *throughput_method;      /* of the first log */
+    struct part_verdict parts[N_PACKAGE_PARTS];
+    bool passed;
+    bool has_rcp;
+    struct rcp_verdict rcp;             /* also in the open division, where it does not count */
+    double batch;                       /* global, in samples; NaN: not logged */
+    double score_minutes;               /* official; NaN: none */
+    double olympic_minutes;             /* before scaling */
+    double scaling;                     /* from scaling.json; 1 without */
+    const char *why_no_score;           /* NULL: there is one */
+};
+
+/* Receives the judgement of each log as it is read; the judgement is freed afterwards. */
+typedef void log_sink(void *user, const struct folder *f, const char *path, const struct log_judgement *j);
+
+/* dir holds the named logs, each a regular file. Never fails: a folder that cannot be judged says why. */
+void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
+                  struct arena *a);
+
+/* Olympic mean of minutes (HUGE_VAL: refused or not converged), with so many dropped at each end; NaN when too few are left. Sorts. */
+double olympic_minutes(double *minutes, size_t n, size_t dropped);
+
+/* ---- tree.c: the folders of logs in a tree -----------------------------------------------------------------
+ *
+ * A log is a regular file named result_*.txt. Nothing else is opened and no symbolic link is followed; a notice tells what was skipped for
+ * that reason. Names come in order; the memory needed is that of the folders between the top and the current one.
+ */
+
+struct tree_visit {
+    void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* a: freed after the call */
+    void (*notice)(void *user, const char *path, const char *text);
+    void *user;
+    struct watch watch;                 /* told of each folder that is searched */
+};
+
+/* Fails when dir cannot be read. *n_folders: how many were visited. */
+bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, struct err *err);
+
+/* ---- score.c: the official score of each folder, one row each --------------------------------------------- */
+
+/* One system and benchmark. Medians are over the runs that converged (over all, when none did). NaN: unknown. */
+struct score_row {
+    const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else the logs; "" unknown */
+    uint64_t runs, failed, required_runs;       /* failed: refused, or without a time */
+    uint64_t dropped;                   /* fastest runs that the score leaves out, and as many slowest; failed runs are the slowest */
+    double score_minutes;               /* the official score; NaN: there is none, the note says why */
+    double scaling;                     /* already in score_minutes; 1 without a scaling.json that the edition reads */
+    double mean_minutes, min_minutes, max_minutes, spread;      /* spread: (max - min) / mean */
+    double measures[N_MEASURES];
+    const char *throughput_method, *ruleset;
+    double recomputed_scaling;          /* the factor of the reference-convergence test; 1: none */
+    double recomputed_minutes;          /* the score with that factor */
+    const char *note;                   /* why there is no score, or a remark about it */
+    const char *path;
+    const struct folder *folder;
+};
+
+void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);
+
+enum score_format { SCORE_TEXT, SCORE_CSV, SCORE_JSON };
+void score_print_head(FILE *out, enum score_format format);
+void score_print_row(FILE *out, enum score_format format, const struct score_row *row, bool first);
+void score_print_foot(FILE *out, enum score_format format);
+
+/* ---- lint.c: the verdicts on files and trees, printed as logs are read ------------------------------------
+ *
+ * A tree of any size needs the memory of one folder. Lint passes when every log given by name complies and every folder passes as a package.
+ */
+
+enum lint_format { LINT_TEXT, LINT_CSV, LINT_JSON, LINT_JUNIT, LINT_TAP, LINT_MARKDOWN, LINT_ANNOTATIONS };
+
+struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
+
+typedef void lint_notice(const char *path, const char *text);   /* told what is skipped */
+
+struct lint {
+    FILE *out;
+    lint_notice *notice;
+    enum lint_format format;
+    struct judge *judge;
+    struct lint_counts counts;
+    FILE *messages, *cases;             /* temporary: JSON's messages and a JUnit folder's logs, until they are due in the output */
+    bool begun;                         /* something is printed; before that, an error leaves no output */
+    bool failed;                        /* something does not pass, or could not be read */
+    bool any_message;                   /* a JSON message is written */
+    uint64_t n_cases;
+};
+
+bool lint_begin(struct lint *l, FILE *out, enum lint_format format, struct judge *j, lint_notice *notice, struct err *err);
+/* Judges a file, or every folder of logs in a folder. Fails when it cannot be read or holds no logs. */
+bool lint_path(struct lint *l, const char *path, struct err *err);
+bool lint_end(struct lint *l);          /* true when everything passed */
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * mlperf_internal.h - what the files of results/mlperf ask of each other.
+ */
+#ifndef MLPERF_INTERNAL_H
+#define MLPERF_INTERNAL_H
+#include "results/mlperf/mlperf.h"
+
+/* ---- compliance.c --------------------------------------------------------------------------------------
+ *
+ * A log is read twice: the first reading finds the layers of rules that it calls for, the second applies all of them to each line. Only the
+ * rules' states are kept, so a log may have any size. compliance_end frees what lies outside the arena.
+ */
+
+/* Receives each line that the rules gather from several, at the end. */
+typedef void line_observer(void *user, const struct mllog_line *l);
+
+struct compliance_run;
+struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, struct arena *a);
+void compliance_observe(struct compliance_run *r, line_observer *observer, void *user);
+void compliance_line(struct compliance_run *r, const struct mllog_line *l);
+void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *problem);
+void compliance_end(struct compliance_run *r, uint64_t n_lines);
+
+/* ---- judge.c: whether a closed log is evaluated as often as the rules ask; reviewers test that, the checkers do not ---- */
+
+struct eval_review { double last, off_gap; uint64_t n, n_off, first_off_line; };
+/* An evaluation of a run with this global batch, before its end. */
+void eval_review_line(struct eval_review *r, const char *benchmark, double batch, const struct mllog_line *l);
+/* Adds a review note where evaluations do not follow the schedule. */
+void eval_review_end(const struct eval_review *r, const char *benchmark, double batch, struct compliance *out, struct arena *a);
+
+/* ---- folder.c: who and what a folder of logs is about, from its path; "" where the path does not say -------- */
+
+struct folder_names { const char *round, *division, *submitter, *system, *benchmark; };
+/* logged_benchmark: what the logs say; NULL: nothing. */
+void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a);
+/* A small JSON file that the caller owns; NULL when it is not JSON, not a regular file, or larger than 1 MB. */
+json_t *load_small_json(const char *path);
+
+/* ---- package.c: the parts of the package checker's verdict --------------------------------------------------- */
+
+struct package {
+    struct folder *f;
+    struct judge *j;
+    struct seed_seen *seeds;
+    size_t n_seeds, cap_seeds;
+    bool batch_differs;
+    const char *description_division;   /* NULL: there is no description */
+    bool rcp_bypass, seed_bypass;
+    struct arena *a;
+};
+/* Fills the folder's parts, its convergence verdict and whether it passes. */
+void package_judge(struct package *p);
+
+/* ---- lint_print.c: the formats of lint ------------------------------------------------------------------------ */
+
+void lint_print_head(struct lint *l);
+/* f NULL: the log was given by name. */
+void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a);
+void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a);
+void lint_print_foot(struct lint *l);
+#endif
