@@ -3,7 +3,7 @@
  * audit.c - podbench audit: every numeric claim of the source documents, recomputed.
  */
 #include "harness/harness.h"
-#include "results/published/audit.h"
+#include "results/published/check.h"
 
 int command_audit(const struct options *o, struct session *s, struct err *err)
 {

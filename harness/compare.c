@@ -3,7 +3,6 @@
  * compare.c - podbench compare: the gates between two runs, and with --all, or for two tables, every cell that differs.
  */
 #include "harness/judging.h"
-#include "results/published/compare.h"
 #include "results/study/diff.h"
 #include <jansson.h>
 #include <sys/stat.h>

@@ -12,7 +12,7 @@
 
 #include "harness/logs.h"
 #include "harness/submission.h"
-#include "results/published/simulated_runs.h"
+#include "results/published/check.h"
 #include "results/mlperf/mlperf.h"
 
 struct logs_command {

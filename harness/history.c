@@ -5,7 +5,7 @@
  * --out FILE.svg draws it with plots/single/history.gp: the eight series that moved most, their data beside the picture.
  */
 #include "harness/harness.h"
-#include "results/published/compare.h"
+#include "results/published/check.h"
 #include "results/history/history.h"
 #include <jansson.h>
 #include <math.h>
@@ -39,10 +39,10 @@ static const char *time_text(struct arena *a)
     return arena_strdup(a, text);
 }
 
-/* As the check's summary has it; NAN: nothing validates. */
+/* The mean error of runs that validate; NAN: there are none. */
 static double validate_error(const struct csv_table *check, struct arena *a)
 {
-    struct error_summary x = errors_of_role(check, "validate", a);
+    struct error_summary x = errors_of_table(check, FIGURE_OF_RUN, "validate", a);
     return x.n ? x.mean : NAN;
 }
 

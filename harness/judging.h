@@ -6,7 +6,6 @@
 #define JUDGING_H
 #include "harness/harness.h"
 #include "results/published/check.h"
-#include "results/published/gate.h"
 
 /* check.c: values come from the run that is named, or every recipe is simulated when it is needed. */
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err);

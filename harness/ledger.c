@@ -3,7 +3,7 @@
  * ledger.c - podbench ledger: whether the published tables are what the ledger says.
  */
 #include "harness/harness.h"
-#include "results/published/ledger.h"
+#include "results/published/published.h"
 
 static void print_counts(const struct figures *f)
 {

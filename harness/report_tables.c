@@ -59,12 +59,12 @@ void report_write_accuracy(FILE *f, const struct check *c, const struct report *
     write_head(f, "accuracy-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < n; i++) {
         const struct accuracy *x = &all[i];
-        const double counts[] = { (double)x->n_rows, (double)x->n_simulated, (double)x->n_passed, (double)x->n_configurations };
-        const double errors[] = { x->median_abs_error, x->mean_abs_error, x->max_abs_error, x->bias };
+        const double counts[] = { (double)x->n_rows, (double)x->n_simulated, (double)x->n_passed, (double)x->errors.n };
+        const double errors[] = { x->errors.median, x->errors.mean, x->max_abs_error, x->errors.bias };
         fputs("<tr>", f);
         write_cell(f, x->group);
         write_cell(f, x->name);
-        write_cell(f, standing_names[x->standing]);
+        write_cell(f, counts_as_names[x->counts_as]);
         for (size_t k = 0; k < 4; k++)
             write_number_cell(f, true, "%.0f", counts[k]);
         for (size_t k = 0; k < 4; k++)

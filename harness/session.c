@@ -3,7 +3,7 @@
  * session.c - the data folders, runs by name, JSON on a stream.
  */
 #include "harness/harness.h"
-#include "results/published/derived.h"
+#include "results/published/published.h"
 #include "results/simulate/root.h"
 #include "results/simulate/run_folder.h"
 #include "system-model/machine/fitted_chip.h"

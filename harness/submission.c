@@ -8,7 +8,7 @@
  */
 #include "harness/submission.h"
 #include "results/submission/mllog_write.h"
-#include "results/published/simulated_runs.h"
+#include "results/published/check.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "harness/judging.h"
 #include "results/calibrate/convergence_errors.h"
-#include "results/published/simulated_runs.h"
+#include "results/published/check.h"
 #include "results/calibrate/submission_effects.h"
 #include "results/study/interval.h"
 #include <jansson.h>
@@ -67,7 +67,7 @@ static void print_constants(const struct csv_table *t, struct arena *a)
 
 static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
 {
-    struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, g, a), validate = check_accuracy(c, STANDS_VALIDATE, g, a);
+    struct accuracy calibrate = check_accuracy(c, COUNTS_AS_CALIBRATE, g, a), validate = check_accuracy(c, COUNTS_AS_VALIDATE, g, a);
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
@@ -75,24 +75,23 @@ static void print_validate_json(const struct check *c, const struct coverage *co
                                 const struct submitters_left_out *left,
                                 const struct csv_table *tables, size_t n, struct arena *a)
 {
-    const struct check_group any = { .kind = N_FIGURE_KINDS };
-    struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, &any, a);
-    struct accuracy validate = check_accuracy(c, STANDS_VALIDATE, &any, a);
-    const struct check_group given = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
-    const struct check_group whole = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
+    const struct check_group given = { .samples = SAMPLES_PUBLISHED };
+    const struct check_group whole = { .samples = SAMPLES_PREDICTED };
     json_t *object = json_object(), *constants = json_array();
     for (size_t i = 0; i < n; i++)
         add_constants_json(constants, &tables[i], a);
-    json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
-    json_object_set_new(object, "validate", accuracy_json(&validate));
+    json_t *runs = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
+    json_object_update(object, runs);           /* "calibrate" and "validate" are those of runs */
+    json_decref(runs);
+    for (int kind = FIGURE_OF_RUN + 1; kind < N_FIGURE_KINDS; kind++)
+        if (kind != FIGURE_OF_MEMORY)
+            json_object_set_new(object, figure_kind_names[kind], by_role_json(c, &(struct check_group){ .kind = (enum figure_kind)kind }, a));
     json_object_set_new(object, "constants", constants);
     json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
     json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
     struct memory_check fits = check_memory(c, a);
     json_object_set_new(object, "fits", json_pack("{s:I, s:I, s:I, s:I}", "ran", (json_int_t)fits.n_ran, "ran_predicted_to_fit",
         (json_int_t)fits.n_ran_fits, "too_large", (json_int_t)fits.n_too_large, "too_large_predicted", (json_int_t)fits.n_too_large_found));
-    const struct check_group derived = { .kind = FIGURE_DERIVED };
-    json_object_set_new(object, "derived", by_role_json(c, &derived, a));
     json_object_set_new(object, "coverage", coverage_json(coverage));
     json_object_set_new(object, "throughput_intervals", interval_coverage_json(intervals));
     json_object_set_new(object, "one_submitter_left_out", submitters_left_out_json(left));
@@ -156,7 +155,6 @@ static void print_text(const struct validation *v, struct arena *a)
 {
     struct document d = { .arena = a };
     check_add_summary(&d, &v->check);
-    check_add_memory(&d, &v->check);
     document_write(stdout, FORMAT_TEXT, &d);
     printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
     interval_coverage_print(stdout, &v->intervals);

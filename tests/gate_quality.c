@@ -6,7 +6,7 @@
  * an aim is missed. Real noise: the single runs of each published MLPerf submission against its own mean, drawn again at random.
  */
 #include "results/history/series.h"
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>

@@ -22,7 +22,7 @@
 #include <math.h>
 
 #include "results/calibrate/submission_effects.h"
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 #include "workloads/convergence/convergence.h"
 #include "workloads/convergence/convergence_law.h"
 

@@ -4,7 +4,7 @@
  */
 #ifndef CONVERGENCE_ERRORS_H
 #define CONVERGENCE_ERRORS_H
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 
 struct convergence_error {
     const char *round, *division, *system, *benchmark;

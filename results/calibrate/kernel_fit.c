@@ -6,7 +6,7 @@
  * The steps of the differences are wide, 2 % of a constant's range: a plan is a minimum over whole splits.
  */
 #include "results/calibrate/kernel_fit.h"
-#include "results/published/kernel_rows.h"
+#include "results/published/check.h"
 #include "system-model/base/statistics.h"
 
 #include <math.h>

@@ -4,8 +4,7 @@
  */
 #ifndef PROTOCOL_H
 #define PROTOCOL_H
-#include "results/published/ledger.h"
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 
 enum { MOST_CONSTANTS = 10 };
 

@@ -11,7 +11,7 @@
  */
 #ifndef SUBMISSION_EFFECTS_H
 #define SUBMISSION_EFFECTS_H
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 #include "workloads/convergence/convergence.h"
 
 struct submission {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * accuracy.c - how far a check's rows are off, by group; see check.h.
- *
- * A configuration counts once, with the mean of its rows. Medians are of configurations too; the largest error is that of one row. Signed
- * errors are turned by their metric before they are averaged, so that + is predicted too fast.
+ * accuracy.c - errors of configurations, and of a check's rows by group.
  */
 #include "results/published/check.h"
 
@@ -12,173 +9,220 @@
 
 #include "system-model/base/statistics.h"
 
+/* ---- errors of configurations ---------------------------------------------------------------------------- */
+
+static int by_configuration(const void *x, const void *y)
+{
+    const struct row_error *a = x, *b = y;
+    int order = strcmp(a->configuration, b->configuration);
+    return order ? order : (a->error > b->error) - (a->error < b->error);
+}
+
+struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch)
+{
+    struct error_summary out = {0};
+    double *means = ARENA_ROOM(scratch, double, n_rows), bias = 0;
+    sort_items(rows, n_rows, sizeof *rows, by_configuration);
+    for (size_t i = 0, end; i < n_rows; i = end) {
+        double sum = 0, speed_sum = 0;
+        for (end = i; end < n_rows && text_is(rows[end].configuration, rows[i].configuration); end++) {
+            sum += fabs(rows[end].error);
+            speed_sum += rows[end].speed_error;
+        }
+        means[out.n++] = sum / (double)(end - i);
+        bias += speed_sum / (double)(end - i);
+    }
+    if (out.n) {
+        out.median = statistics_median(means, out.n, scratch);
+        out.mean = statistics_mean(means, out.n);
+        out.bias = bias / (double)out.n;
+    }
+    return out;
+}
+
+struct error_summary errors_of_table(const struct csv_table *check, enum figure_kind kind, const char *counts_as, struct arena *scratch)
+{
+    struct row_error *errors = ARENA_ROOM(scratch, struct row_error, check->n_rows);
+    size_t n = 0;
+    for (size_t i = 0; i < check->n_rows; i++) {
+        const struct csv_row *row = &check->rows[i];
+        const char *its = csv_cell(check, row, "counts_as"), *its_kind = csv_cell(check, row, "kind");
+        const char *configuration = csv_cell(check, row, "configuration");
+        double error;
+        if (text_is(*its ? its : csv_cell(check, row, "role"), counts_as) &&
+            text_is(*its_kind ? its_kind : "runs", figure_kind_names[kind]) && parse_f64(csv_cell(check, row, "error"), &error))
+            errors[n++] = (struct row_error){ *configuration ? configuration : row->cells[0], error, 0 };
+    }
+    return errors_by_configuration(errors, n, scratch);
+}
+
+/* ---- one group ------------------------------------------------------------------------------------------- */
+
 static bool is_of_division(const struct figure *f, const char *division)
 {
     char its[16] = "";
     return !division || (sscanf(f->recipe, "mlperf-%*[^-]-%15[^-]-", its) == 1 && text_is(its, division));
 }
 
-static bool in_group(const struct check_row *row, enum standing standing, const struct check_group *g)
+static bool is_any_or(const char *wanted, const char *text)
 {
-    enum standing its = g->manner == MANNER_PREDICTED_SAMPLES ? (enum standing)row->figure->role : row->standing;
-    enum figure_kind kind = figure_kind(row->figure);
-    return its == standing && is_of_division(row->figure, g->division) &&
-           (g->kind == N_FIGURE_KINDS ? kind <= FIGURE_OF_LINK : kind == g->kind) &&
-           (!g->metric || text_is(row->figure->metric, g->metric)) &&
-           (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system)) &&
-           (g->manner == MANNER_ANY || row->has_predicted);
+    return !wanted || text_is(wanted, text);
 }
 
-/* A prediction passes by the tolerance of the same figure. */
-static bool row_passes(const struct check_row *row, enum check_manner manner)
+static bool in_group(const struct check_row *row, enum counts_as counts_as, const struct check_group *g)
 {
-    if (manner != MANNER_PREDICTED_SAMPLES)
+    enum counts_as its = g->samples == SAMPLES_PREDICTED ? (enum counts_as)row->figure->role : row->counts_as;
+    return its == counts_as && figure_kind(row->figure) == g->kind && is_of_division(row->figure, g->division) &&
+           is_any_or(g->metric, row->figure->metric) && is_any_or(g->workload, row->workload) && is_any_or(g->system, row->system) &&
+           (g->samples == SAMPLES_ANY || row->has_predicted);
+}
+
+/* A time with predicted samples passes by the tolerance of the same figure. */
+static bool row_passes(const struct check_row *row, enum samples_used samples)
+{
+    if (samples != SAMPLES_PREDICTED)
         return row->verdict == VERDICT_PASS;
     return row->verdict != VERDICT_DOES_NOT_FIT && fabs(row->predicted_error) <= row->figure->tolerance;
 }
 
-/* Errors of one configuration: sums over its rows. */
-struct errors { double absolute, of_sign, n; };
-
-static void add_error(struct accuracy *acc, struct errors *of, const struct check_row *row, double error)
+struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, const struct check_group *group, struct arena *scratch)
 {
-    acc->n_simulated++;
-    acc->n_configurations += of->n == 0;
-    of->absolute += fabs(error);
-    of->of_sign += metric_faster(row->figure->metric) * error;
-    of->n++;
-    if (!acc->worst || fabs(error) > acc->max_abs_error) {
-        acc->worst = row;
-        acc->max_abs_error = fabs(error);
-    }
-}
-
-static void take_means(struct accuracy *acc, const struct errors *of, size_t n_of, struct arena *scratch)
-{
-    double *absolute = ARENA_ROOM(scratch, double, n_of), *of_sign = ARENA_ROOM(scratch, double, n_of);
-    size_t n = 0;
-    for (size_t i = 0; i < n_of; i++)
-        if (of[i].n > 0) {
-            absolute[n] = of[i].absolute / of[i].n;
-            of_sign[n++] = of[i].of_sign / of[i].n;
-        }
-    if (n == 0)
-        return;
-    acc->median_abs_error = statistics_median(absolute, n, scratch);
-    acc->mean_abs_error = statistics_mean(absolute, n);
-    acc->bias = statistics_mean(of_sign, n);
-}
-
-struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch)
-{
-    struct accuracy acc = { .standing = standing };
-    struct errors *of = ARENA_ARRAY(scratch, struct errors, c->n_configurations);
+    struct accuracy acc = { .kind = group->kind, .counts_as = counts_as };
+    struct row_error *errors = ARENA_ROOM(scratch, struct row_error, c->n);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        if (!in_group(row, standing, group))
+        if (!in_group(row, counts_as, group))
             continue;
         acc.n_rows++;
-        acc.n_passed += row_passes(row, group->manner);
-        if (row->has_simulated)
-            add_error(&acc, &of[row->configuration], row, group->manner == MANNER_PREDICTED_SAMPLES ? row->predicted_error : row->error);
+        acc.n_passed += row_passes(row, group->samples);
+        if (!row->has_simulated)
+            continue;
+        double error = group->samples == SAMPLES_PREDICTED ? row->predicted_error : row->error;
+        errors[acc.n_simulated++] = (struct row_error){ row->figure->configuration, error, metric_faster(row->figure->metric) * error };
+        if (!acc.worst || fabs(error) > acc.max_abs_error) {
+            acc.worst = row;
+            acc.max_abs_error = fabs(error);
+        }
     }
-    take_means(&acc, of, c->n_configurations, scratch);
+    acc.errors = errors_by_configuration(errors, acc.n_simulated, scratch);
     return acc;
 }
 
-/* Names in the order they first appear, each once. */
-static const char **group_names(size_t *n, const struct check *c, bool by_system, struct arena *a)
-{
-    const char **names = ARENA_ROOM(a, const char *, c->n);
-    *n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const char *name = by_system ? c->rows[i].system : c->rows[i].workload;
-        size_t j = 0;
-        while (j < *n && !text_is(names[j], name))
-            j++;
-        if (j == *n)
-            names[(*n)++] = name;
-    }
-    return names;
-}
+/* ---- all groups ------------------------------------------------------------------------------------------ */
 
-static struct accuracy *add_groups(struct accuracy *out, const struct check *c, const char *group, const char *name,
-                                   const struct check_group *g, struct arena *a)
+struct summary { struct accuracy *items; size_t n, cap; const struct check *check; struct arena *a; };
+
+static void add_group(struct summary *s, const char *group, const char *name, struct check_group g)
 {
-    for (int standing = 0; standing < N_STANDINGS; standing++) {
-        struct accuracy acc = check_accuracy(c, (enum standing)standing, g, a);
+    for (int k = 0; k < N_COUNTS_AS; k++) {
+        struct accuracy acc = check_accuracy(s->check, (enum counts_as)k, &g, s->a);
         acc.group = group;
         acc.name = name;
-        if (acc.n_rows)
-            *out++ = acc;
+        if (!acc.n_rows)
+            continue;
+        s->items = arena_grow(s->a, s->items, s->n, &s->cap, sizeof acc);
+        s->items[s->n++] = acc;
     }
-    return out;
 }
 
-static struct accuracy *add_manner(struct accuracy *end, const struct check *c, const char *group, enum check_manner manner,
-                                   const char *const *workloads_of, size_t n, struct arena *a)
+static const char *workload_of(const struct check_row *row) { return row->workload; }
+static const char *system_of(const struct check_row *row) { return row->system; }
+static const char *metric_of(const struct check_row *row) { return row->figure->metric; }
+
+/* Distinct known values over the rows of one kind, in the order in which they first appear. */
+static const char **distinct(size_t *n, const struct summary *s, enum figure_kind kind, const char *(*value)(const struct check_row *))
+{
+    const char **values = ARENA_ROOM(s->a, const char *, s->check->n);
+    *n = 0;
+    for (size_t i = 0; i < s->check->n; i++) {
+        if (figure_kind(s->check->rows[i].figure) != kind)
+            continue;
+        const char *text = value(&s->check->rows[i]);
+        size_t j = 0;
+        while (j < *n && !text_is(values[j], text))
+            j++;
+        if (j == *n && !text_is(text, "-"))
+            values[(*n)++] = text;
+    }
+    return values;
+}
+
+static void add_by_workload_and_system(struct summary *s, enum figure_kind kind)
+{
+    size_t n;
+    const char **workloads = distinct(&n, s, kind, workload_of);
+    for (size_t i = 0; i < n; i++)
+        add_group(s, "workload", workloads[i], (struct check_group){ .kind = kind, .workload = workloads[i] });
+    const char **systems = distinct(&n, s, kind, system_of);
+    for (size_t i = 0; i < n; i++)
+        add_group(s, "system", systems[i], (struct check_group){ .kind = kind, .system = systems[i] });
+}
+
+static void add_by_metric(struct summary *s, enum figure_kind kind)
+{
+    size_t n;
+    const char **metrics = distinct(&n, s, kind, metric_of);
+    for (size_t i = 0; i < n; i++)
+        add_group(s, "metric", metrics[i], (struct check_group){ .kind = kind, .metric = metrics[i] });
+}
+
+static void add_times_to_train(struct summary *s, const char *group, enum samples_used samples)
 {
     static const char *const divisions[] = { "closed", "open" };
-    end = add_groups(end, c, group, "all times to train", &(struct check_group){ .kind = N_FIGURE_KINDS, .manner = manner }, a);
+    size_t n;
+    const char **workloads = distinct(&n, s, FIGURE_OF_RUN, workload_of);
+    add_group(s, group, "all times to train", (struct check_group){ .samples = samples });
     for (size_t i = 0; i < 2; i++)
-        end = add_groups(end, c, group, arena_printf(a, "%s division", divisions[i]),
-                         &(struct check_group){ .kind = N_FIGURE_KINDS, .manner = manner, .division = divisions[i] }, a);
+        add_group(s, group, arena_printf(s->a, "%s division", divisions[i]), (struct check_group){ .samples = samples, .division = divisions[i] });
     for (size_t i = 0; i < n; i++)
-        end = add_groups(end, c, group, workloads_of[i],
-                         &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = workloads_of[i], .manner = manner }, a);
-    return end;
+        add_group(s, group, workloads[i], (struct check_group){ .samples = samples, .workload = workloads[i] });
 }
 
-/* Derived rows by what they are of. */
-static struct accuracy *add_derived(struct accuracy *end, const struct check *c, struct arena *a)
+struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        struct check_group g = { .kind = FIGURE_DERIVED, .metric = c->rows[i].figure->metric };
-        size_t earlier = 0;
-        while (earlier < i && !(c->rows[earlier].figure->n_parents && text_is(c->rows[earlier].figure->metric, g.metric)))
-            earlier++;
-        if (c->rows[i].figure->n_parents && earlier == i)
-            end = add_groups(end, c, "derived", g.metric, &g, a);
+    static const enum figure_kind kinds[] = { FIGURE_OF_RUN, FIGURE_OF_EVALUATION, FIGURE_DERIVED, FIGURE_OF_KERNEL, FIGURE_OF_LINK };
+    struct summary s = { .check = c, .a = a };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        add_group(&s, "all", figure_kind_names[kinds[k]], (struct check_group){ .kind = kinds[k] });
+        if (kinds[k] == FIGURE_OF_RUN || kinds[k] == FIGURE_OF_KERNEL || kinds[k] == FIGURE_OF_LINK)
+            add_by_workload_and_system(&s, kinds[k]);
+        if (kinds[k] == FIGURE_OF_RUN) {
+            add_times_to_train(&s, "given", SAMPLES_PUBLISHED);
+            add_times_to_train(&s, "predicted", SAMPLES_PREDICTED);
+        }
+        if (kinds[k] == FIGURE_DERIVED)
+            add_by_metric(&s, kinds[k]);
     }
-    return end;
+    *n = s.n;
+    return s.items;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------ */
+
+static bool tells_of_memory(const struct check_row *row)
+{
+    enum figure_kind kind = figure_kind(row->figure);
+    return row->has_simulated && (kind == FIGURE_OF_RUN || kind == FIGURE_OF_MEMORY) && !figure_is_ratio(row->figure);
 }
 
 struct memory_check check_memory(const struct check *c, struct arena *scratch)
 {
     struct memory_check m = {0};
-    bool *counted = ARENA_ARRAY(scratch, bool, c->n_configurations);
+    const char **counted = ARENA_ROOM(scratch, const char *, c->n);
+    size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        enum figure_kind kind = figure_kind(row->figure);
-        bool too_large = kind == FIGURE_OF_MEMORY && !(row->figure->value > 0);
-        if (!row->has_simulated || (kind != FIGURE_OF_RUN && kind != FIGURE_OF_MEMORY) || strchr(row->figure->recipe, ':') ||
-            counted[row->configuration])
+        size_t k = 0;
+        while (k < n && !text_is(counted[k], row->figure->configuration))
+            k++;
+        if (!tells_of_memory(row) || k < n)
             continue;
-        counted[row->configuration] = true;
+        counted[n++] = row->figure->configuration;
+        bool too_large = figure_kind(row->figure) == FIGURE_OF_MEMORY && !(row->figure->value > 0);
         m.n_ran += !too_large;
         m.n_ran_fits += !too_large && row->fits;
         m.n_too_large += too_large;
         m.n_too_large_found += too_large && !row->fits;
     }
     return m;
-}
-
-struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
-{
-    size_t n_names, n_systems;
-    const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
-    struct accuracy *all = ARENA_ROOM(a, struct accuracy, N_STANDINGS * (16 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
-    struct check_group any = { .kind = N_FIGURE_KINDS };
-    end = add_groups(end, c, "role", "all", &any, a);
-    for (int kind = 0; kind < N_FIGURE_KINDS; kind++)
-        end = add_groups(end, c, "kind", figure_kind_names[kind], &(struct check_group){ .kind = (enum figure_kind)kind }, a);
-    end = add_derived(end, c, a);
-    for (size_t i = 0; i < n_names; i++)
-        end = add_groups(end, c, "workload", by_workload[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = by_workload[i] }, a);
-    for (size_t i = 0; i < n_systems; i++)
-        end = add_groups(end, c, "system", by_system[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .system = by_system[i] }, a);
-    end = add_manner(end, c, "given", MANNER_PUBLISHED_SAMPLES, by_workload, n_names, a);
-    end = add_manner(end, c, "predicted", MANNER_PREDICTED_SAMPLES, by_workload, n_names, a);
-    *n = (size_t)(end - all);
-    return all;
 }

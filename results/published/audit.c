@@ -5,7 +5,7 @@
  * "is" allows a relative difference of the tolerance, "at least" and "at most" allow it on the side that fails, "between" at both ends.
  * A claim of 0 allows the tolerance itself.
  */
-#include "results/published/audit.h"
+#include "results/published/check.h"
 
 #include <math.h>
 

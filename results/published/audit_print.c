@@ -2,7 +2,7 @@
 /*
  * audit_print.c - an audit as a document: every claim as CSV and JSON, those that do not hold (or all) as text, and a page in Markdown.
  */
-#include "results/published/audit.h"
+#include "results/published/check.h"
 #include <ctype.h>
 #include <jansson.h>
 #include <math.h>

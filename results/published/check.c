@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check.c - simulated values set beside published ones.
+ * check.c - the simulated value of every published figure, and its verdict.
  *
- * A figure names where its simulated value comes from in its recipe field: a recipe; "A:B" for a ratio of
- * two recipes; "kernel:..." and "link:..." for a measured kernel or link, which a predictor answers. A derived row is computed from
- * its parents' simulated values as from their published ones.
+ * The recipe cell of a figure says where its simulated value comes from: a recipe, "A:B" for the ratio of two recipes, "kernel:..." for
+ * a measured kernel, "link:..." for a measured transfer. A derived row is computed from its parents' simulated values in the way it was
+ * computed from their published ones.
  */
 #include "results/published/check.h"
-#include "results/published/derived.h"
-#include "results/published/kernel_rows.h"
 #include "results/published/link_rows.h"
 #include <assert.h>
 #include <math.h>
@@ -16,13 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived" };
-const char *const standing_names[N_STANDINGS] = { "calibrate", "validate", "context", "repeats" };
+const char *const counts_as_names[N_COUNTS_AS] = { "calibrate", "validate", "context", "repeats" };
 const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "does not fit", "no recipe", "no value" };
 
 /* ---- metrics of one recipe ------------------------------------------------------------ */
 
-static const struct metric {
+static const struct check_metric {
     const char *name;
     size_t offset;                      /* of the double in struct result; 0 there: unknown */
     double per_unit;                    /* figure's unit = result's unit x this */
@@ -39,7 +36,7 @@ static const struct metric {
 };
 enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
-static const struct metric *metric_find(const char *name)
+static const struct check_metric *check_metric_find(const char *name)
 {
     for (size_t i = 0; i < N_METRICS; i++)
         if (text_is(metrics[i].name, name))
@@ -62,7 +59,7 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
     return false;
 }
 
-/* The result of a recipe: known, or simulated now, and then known by the name it was asked for. NULL when it cannot be loaded; why says so. */
+/* The result of a recipe, simulated if it is not known yet. NULL when it cannot be loaded; why says so. */
 static const struct result *result_of(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
     const struct result *known = results_find(&from->known, recipe);
@@ -78,7 +75,7 @@ static const struct result *result_of(struct check_source *from, const char *rec
     return good ? results_find(&from->known, recipe) : NULL;
 }
 
-/* A name without a file: its row waits for a recipe. */
+/* The recipe is a plain name, and no such file has been written yet. */
 static bool is_awaited(const struct check_source *from, const char *recipe, struct arena *a)
 {
     return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->simulator->paths->recipes_dir, recipe), F_OK) != 0;
@@ -87,14 +84,14 @@ static bool is_awaited(const struct check_source *from, const char *recipe, stru
 static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
     struct err why;
-    const char *beside = path_beside(row->figure->path, recipe, a);
-    const struct result *r = result_of(from, beside, a, &why);
+    const char *path = path_beside(row->figure->path, recipe, a);
+    const struct result *r = result_of(from, path, a, &why);
     if (!r)
-        no_value(row, VERDICT_NO_RECIPE, is_awaited(from, beside, a) ? "no recipe yet" : arena_strdup(a, why.msg));
+        no_value(row, VERDICT_NO_RECIPE, is_awaited(from, path, a) ? "no recipe yet" : arena_strdup(a, why.msg));
     return r;
 }
 
-static bool metric_value(struct check_row *row, const struct metric *m, const struct result *r, struct arena *a)
+static bool metric_value(struct check_row *row, const struct check_metric *m, const struct result *r, struct arena *a)
 {
     assert(m);                          /* figures of other metrics were refused as they were loaded */
     double value = *(const double *)((const char *)r + m->offset);
@@ -104,7 +101,7 @@ static bool metric_value(struct check_row *row, const struct metric *m, const st
     return true;
 }
 
-static void take_predicted(struct check_row *row, const struct result *r)
+static void set_predicted(struct check_row *row, const struct result *r)
 {
     row->has_predicted = text_is(row->figure->metric, "time_to_train_min") && is_known(r->predicted_time_to_train_s);
     row->predicted = r->predicted_time_to_train_s / 60;
@@ -132,14 +129,14 @@ static bool value_of_memory(struct check_row *row, struct check_source *from, st
 
 static bool value_of_recipe(struct check_row *row, struct check_source *from, struct arena *a)
 {
-    const struct metric *m = metric_find(row->figure->metric);
+    const struct check_metric *m = check_metric_find(row->figure->metric);
     if (!m)
         return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", metric_names(a)));
     const struct result *r = needed_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;
     describe_run(row, r);
-    take_predicted(row, r);
+    set_predicted(row, r);
     return metric_value(row, m, r, a);
 }
 
@@ -149,7 +146,7 @@ static bool value_of_ratio(struct check_row *row, struct check_source *from, str
     const char *colon = strchr(row->figure->recipe, ':');
     const char *first = arena_printf(a, "%.*s", (int)(colon - row->figure->recipe), row->figure->recipe);
     bool by_time = text_is(row->figure->metric, "time_to_train_speedup_x");
-    const struct metric *m = metric_find(by_time ? "time_to_train_min" : "throughput_samples_per_s");
+    const struct check_metric *m = check_metric_find(by_time ? "time_to_train_min" : "throughput_samples_per_s");
     const struct result *x = needed_result(row, from, first, a);
     const struct result *y = x ? needed_result(row, from, colon + 1, a) : NULL;
     if (!y || !metric_value(row, m, x, a))
@@ -172,7 +169,7 @@ static bool value_of_derived(struct check_row *row, struct check_source *from, s
     bool fits = true;
     for (size_t i = 0; i < f->n_parents; i++) {
         const struct result *r = needed_result(row, from, f->parents[i].recipe, a);
-        if (!r || !metric_value(row, metric_find(f->parents[i].metric), r, a))
+        if (!r || !metric_value(row, check_metric_find(f->parents[i].metric), r, a))
             return false;
         if (!derived_point(&points[i], &f->parents[i], row->simulated, from->simulator->paths->recipes_dir, a, &why))
             return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
@@ -205,19 +202,7 @@ static bool value_of_part(struct check_row *row, struct check_source *from, bool
     return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 
-enum figure_kind figure_kind(const struct figure *f)
-{
-    if (f->n_parents)
-        return FIGURE_DERIVED;
-    if (strncmp(f->recipe, "kernel:", 7) == 0)
-        return FIGURE_OF_KERNEL;
-    if (strncmp(f->recipe, "link:", 5) == 0)
-        return FIGURE_OF_LINK;
-    return text_is(f->metric, "fits") ? FIGURE_OF_MEMORY
-         : text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
-}
-
-static bool value_of(struct check_row *row, struct check_source *from, struct arena *a)
+static bool simulate_row_value(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
     enum figure_kind kind = figure_kind(f);
@@ -232,7 +217,7 @@ static bool value_of(struct check_row *row, struct check_source *from, struct ar
     return kind == FIGURE_DERIVED ? value_of_derived(row, from, a) : value_of_recipe(row, from, a);
 }
 
-static void judge(struct check_row *row)
+static void judge_row(struct check_row *row)
 {
     const struct figure *f = row->figure;
     if (figure_kind(f) == FIGURE_OF_MEMORY) {
@@ -244,7 +229,7 @@ static void judge(struct check_row *row)
         row->verdict = VERDICT_OUT_OF_TOLERANCE;
 }
 
-/* A score that a vendor states again is the same prediction: it counts once. */
+/* A score that is published twice is one prediction: the first row keeps it. */
 static void drop_restated(const struct check *c, struct check_row *row)
 {
     for (const struct check_row *before = c->rows; before < row && row->has_predicted; before++)
@@ -252,36 +237,20 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
-static int by_configuration(const void *x, const void *y)
+static bool calibrates_too(const struct check *c, const char *configuration)
 {
-    const struct check_row *const *a = x, *const *b = y;
-    return strcmp((*a)->figure->configuration, (*b)->figure->configuration);
-}
-
-/* What a ratio says, its two configurations say: it is none of its own. Derived ratios have a group of their own. */
-static bool is_repeated(const struct figure *f, bool calibrates)
-{
-    return (f->role == FIGURE_VALIDATE && calibrates) || (f->role != FIGURE_CONTEXT && figure_is_ratio(f) && !f->n_parents);
-}
-
-/* Numbers the configurations, in alphabetical order, and finds the rows that repeat others. */
-static void set_standings(struct check *c, struct arena *a)
-{
-    struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n);
     for (size_t i = 0; i < c->n; i++)
-        sorted[i] = &c->rows[i];
-    sort_items(sorted, c->n, sizeof *sorted, by_configuration);
-    c->n_configurations = 0;
-    for (size_t i = 0, end; i < c->n; i = end) {
-        bool calibrates = false;
-        for (end = i; end < c->n && by_configuration(&sorted[i], &sorted[end]) == 0; end++)
-            calibrates |= sorted[end]->figure->role == FIGURE_CALIBRATE;
-        for (size_t k = i; k < end; k++) {
-            sorted[k]->configuration = c->n_configurations;
-            sorted[k]->standing = is_repeated(sorted[k]->figure, calibrates) ? STANDS_REPEAT : (enum standing)sorted[k]->figure->role;
-        }
-        c->n_configurations++;
-    }
+        if (c->rows[i].figure->role == FIGURE_CALIBRATE && text_is(c->rows[i].figure->configuration, configuration))
+            return true;
+    return false;
+}
+
+/* A ratio repeats its two configurations. Derived ratios are in a group of their own, and count. */
+static enum counts_as counts_as(const struct check *c, const struct figure *f)
+{
+    bool repeats = (f->role == FIGURE_VALIDATE && calibrates_too(c, f->configuration)) ||
+                   (f->role != FIGURE_CONTEXT && figure_is_ratio(f) && !f->n_parents);
+    return repeats ? COUNTS_AS_REPEAT : (enum counts_as)f->role;
 }
 
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err)
@@ -294,14 +263,15 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
         if (!(row->figure->value > 0) && figure_kind(row->figure) != FIGURE_OF_MEMORY)
             return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
                         row->figure->value);
-        row->has_simulated = value_of(row, from, a);
+        row->has_simulated = simulate_row_value(row, from, a);
         if (row->has_simulated)
-            judge(row);
+            judge_row(row);
         drop_restated(out, row);
         if (from->progress)
             from->progress(from->user, i + 1, figures->n);
     }
-    set_standings(out, a);
+    for (size_t i = 0; i < out->n; i++)
+        out->rows[i].counts_as = counts_as(out, out->rows[i].figure);
     return true;
 }
 

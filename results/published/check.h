@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check.h - simulated values set beside published ones: error, tolerance, verdict, and the accuracy by group.
+ * check.h - is it right? Simulated values compared with published ones, runs compared with recorded ones, and claims recomputed.
  *
- * error = simulated / published - 1. A row passes when its error is within its tolerance and the model
- * fits the machine. Rows of role calibrate and validate decide the verdict of the whole; context never does.
+ * In order: check (one verdict a figure), accuracy (errors by group), coverage (how many runs lie inside their interval), compare and gate
+ * (two runs of podbench against each other), audit (the numeric claims of the source documents).
  */
 #ifndef RESULTS_CHECK_H
 #define RESULTS_CHECK_H
-#include "system-model/output/output.h"
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
+#include "results/submission/runs_distribution.h"
+#include "system-model/compiler/op_plan.h"
+#include "system-model/output/output.h"
+
+/* ---- check.c: one verdict a figure ------------------------------------------------------------------- *
+ *
+ * error = simulated / published - 1. A row passes when its error is within its tolerance and the model fits the machine. Rows of role
+ * calibrate and validate decide whether the check passes; context rows never do.
+ */
 
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
 extern const char *const verdict_names[N_VERDICTS];
 
-/* How a row counts. A configuration that calibrates has been seen: its rows of role validate only repeat it, and validate nothing. A ratio
- * of two configurations, of either role, repeats them. */
-enum standing { STANDS_CALIBRATE = FIGURE_CALIBRATE, STANDS_VALIDATE = FIGURE_VALIDATE, STANDS_CONTEXT = FIGURE_CONTEXT, STANDS_REPEAT,
-                N_STANDINGS };
-extern const char *const standing_names[N_STANDINGS];
+/* How a row counts. A row of role validate whose configuration also calibrates is a repeat: it tests nothing new. So is a ratio of two
+ * configurations. */
+enum counts_as { COUNTS_AS_CALIBRATE = FIGURE_CALIBRATE, COUNTS_AS_VALIDATE = FIGURE_VALIDATE, COUNTS_AS_CONTEXT = FIGURE_CONTEXT,
+                 COUNTS_AS_REPEAT, N_COUNTS_AS };
+extern const char *const counts_as_names[N_COUNTS_AS];
 
 struct check_row {
     const struct figure *figure;
-    enum standing standing;
-    size_t configuration;               /* its number: equal where the figures' configurations are equal */
+    enum counts_as counts_as;
     const char *workload, *system;      /* "-" when unknown */
     bool has_simulated;
     double simulated, error;            /* when has_simulated */
-    bool has_predicted;                 /* a published time to train; the first row of its recipe */
-    double predicted, predicted_error;  /* with samples to converge as predicted, not as published; when has_predicted */
+    bool has_predicted;                 /* for a published time to train; only the first row of a recipe has it */
+    double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
     enum verdict verdict;
-    bool fits;                          /* the run does, where it has been simulated */
+    bool fits;                          /* the simulated run does */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
-struct check { struct check_row *rows; size_t n, n_configurations; };
+struct check { struct check_row *rows; size_t n; };
 
 /* Where simulated values come from. Recipes that are not in known are simulated and added to it. */
 struct check_source {
@@ -42,62 +49,217 @@ struct check_source {
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
 
-/* One row a figure, in the figures' order. Fails only on malformed input: a row without a value is a verdict. */
+/* One row for each figure, in the figures' order. Fails only on malformed input; a row without a value is a verdict. */
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err);
-/* True when every row of role calibrate or validate passes. */
-bool check_passes(const struct check *c);
-
-/* What a figure is of: a recipe or two, one kernel, one link or collective; an evaluation; whether a run fits; what follows from
- * published rows. The last three say again, or in part, what runs say: only their own groups count them. */
-enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,
-                   N_FIGURE_KINDS };
-extern const char *const figure_kind_names[N_FIGURE_KINDS];
-enum figure_kind figure_kind(const struct figure *f);
-
-/* ---- accuracy ------------------------------------------------------------------------ */
-
-struct accuracy {
-    const char *group, *name;           /* "role" "all"; "kind" "runs"; "workload" "resnet50"; "system" "bow-pod16" */
-    enum standing standing;
-    size_t n_rows, n_simulated, n_passed;
-    size_t n_configurations;            /* of the simulated rows */
-    /* Over the configurations, each with the mean of its simulated rows. The largest is that of one row. bias: of signed errors, positive
-     * where predicted too fast: a time that is too short and a throughput that is too high do not cancel. */
-    double median_abs_error, mean_abs_error, max_abs_error, bias;
-    const struct check_row *worst;      /* NULL when none is simulated */
-};
-
-/* Times to train come in two manners: with the published samples to converge (the model of the system alone: simulated, error) and with
- * predicted ones (the whole: predicted, predicted_error). Both manners' groups hold the rows that have both; ANY: all rows, simulated. With
- * predicted samples a row counts by its role: what calibrated the speed of its configuration says nothing of its samples. */
-enum check_manner { MANNER_ANY, MANNER_PUBLISHED_SAMPLES, MANNER_PREDICTED_SAMPLES };
-
-struct check_group {
-    enum figure_kind kind;              /* N_FIGURE_KINDS: runs, kernels and links */
-    const char *metric;                 /* NULL: any */
-    const char *workload, *system;      /* NULL: any */
-    enum check_manner manner;
-    const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
-};
-struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch);
-/* By standing; by kind, metric of derived rows, workload and system, each by standing; times to train in both manners, all and by
- * workload. Groups without rows are left out. */
-struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
-
-/* Whether what was run is said to fit, and what is published as too large is not. Configurations count once. */
-struct memory_check {
-    size_t n_ran, n_ran_fits;           /* published as running; of these predicted to fit */
-    size_t n_too_large, n_too_large_found;
-};
-struct memory_check check_memory(const struct check *c, struct arena *scratch);
-
-/* ---- printing (check_print.c) ----------------------------------------------------------- */
+bool check_passes(const struct check *c);       /* every row of role calibrate or validate passes */
 
 /* Rows, times to train and the summary, and a judgement for each row; context rows are not judged. */
 void check_document(struct document *d, const struct check *c);
 void check_add_summary(struct document *d, const struct check *c);
-void check_add_memory(struct document *d, const struct check *c);
 struct table check_table(const struct check *c, struct arena *a);      /* all rows, for CSV and JSON */
+
+/* ---- kernel_rows.c: the planner's value for a measured kernel --------------------------------------------- *
+ *
+ * The recipe cell of such a row describes the kernel, which becomes a graph of one operation:
+ *     kernel:matmul;machine=bow;m=4096;k=4096;n=2048;type=fp16;partials=fp16       weights m x k, n columns
+ *     kernel:conv;machine=gc2;batch=16;filter=3;input=56;in_chans=64;out_chans=64;stride=1;groups=1;type=fp16;partials=fp32
+ */
+
+bool is_kernel_recipe(const char *recipe_text);
+/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles" or "peak_share". The cycles are those of the
+ * planned operation, sync included, with its operands on chip. */
+bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
+                        struct plan_cache *cache, struct arena *a, struct err *err);
+/* The plan and its rate on the given chip, whatever machine the text names. */
+bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
+                     struct arena *a, struct err *err);
+
+/* ---- accuracy.c: errors by group ---------------------------------------------------------------------- */
+
+/* A configuration counts once, with the mean |error| of its rows. n: configurations. bias: mean of signed errors, positive where predicted
+ * too fast, so that a time that is too short and a throughput that is too high do not cancel. */
+struct row_error { const char *configuration; double error, speed_error; };    /* speed_error: > 0 if too fast */
+struct error_summary { size_t n; double median, mean, bias; };
+struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch);    /* sorts the rows */
+/* The same from a written check.csv, for rows of one kind that count as given. Tables without a kind hold runs. */
+struct error_summary errors_of_table(const struct csv_table *check, enum figure_kind kind, const char *counts_as, struct arena *scratch);
+
+struct accuracy {
+    enum figure_kind kind;
+    const char *group, *name;           /* "all" "runs"; "workload" "resnet50"; "system" "bow-pod16" */
+    enum counts_as counts_as;
+    size_t n_rows, n_simulated, n_passed;
+    struct error_summary errors;        /* of the simulated rows */
+    double max_abs_error;               /* of one row */
+    const struct check_row *worst;      /* NULL when none is simulated */
+};
+
+/* A time to train can be simulated with the published samples to converge, which tests the model of the system alone (simulated, error), or
+ * with predicted ones, which tests the whole (predicted, predicted_error). Groups of either hold the rows that have both values. With
+ * predicted samples a row counts by its role, as what calibrated its configuration's speed says nothing about its samples. */
+enum samples_used { SAMPLES_ANY, SAMPLES_PUBLISHED, SAMPLES_PREDICTED };
+
+struct check_group {
+    enum figure_kind kind;
+    const char *metric, *workload, *system;     /* NULL: any */
+    enum samples_used samples;
+    const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
+};
+struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, const struct check_group *group, struct arena *scratch);
+/* Runs first: all, by workload, by system, and times to train; then evaluations, derived rows, kernels and links. Memory has its own
+ * summary. Groups without rows are left out. */
+struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 struct json_t *accuracy_json(const struct accuracy *a);
+
+/* How many configurations that ran are predicted to fit, and how many published as too large are predicted not to. */
+struct memory_check {
+    size_t n_ran, n_ran_fits;
+    size_t n_too_large, n_too_large_found;
+};
+struct memory_check check_memory(const struct check *c, struct arena *scratch);
+
+/* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
+
+struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
+
+/* The recipe whose source names this submission, or that wrote it ("ID-simulated"); NULL: none. */
+struct submission_names { const char *round, *submitter, *system, *benchmark; };
+bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err);
+
+/* Sets the time of a training step and of everything else in a published run, without using that run. False: no prediction for this run,
+ * which is left out. */
+typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
+
+struct coverage_count {
+    const char *what;
+    uint64_t n, samples_inside, time_inside;            /* single runs */
+    double submissions, samples_once, time_once;        /* the same with each submission counted once, however many runs it has */
+};
+struct coverage {
+    struct coverage_count items[16];
+    size_t n;                           /* the first is "all" */
+    uint64_t n_without_reference;       /* runs of rounds without reference points */
+    uint64_t n_without_timing;          /* runs that the caller's model does not know */
+};
+
+/* For every run of the table: are its samples to converge and its time to train inside the 90 % interval predicted for it? */
+bool coverage_report(struct coverage *out, const char *runs, const char *data_dir, coverage_timing *timing, void *user, struct arena *a,
+                     struct err *err);
+/* The relative error of a simulated step: one standard deviation of its logarithm. */
+typedef double step_error(void *user, const struct simulation *sim);
+/* Over the runs whose submission is named in a recipe's source ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). error may be NULL: then the
+ * fitted sheet's value holds for all. */
+bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
+                        struct err *err);
+void coverage_print(FILE *f, const struct coverage *c);
+struct json_t *coverage_json(const struct coverage *c);         /* an array of groups; the caller owns it */
+
+/* ---- compare.c: two tables of the same shape, cell by cell ---------------------------------------------------- *
+ *
+ * Cells are compared as text: the model is deterministic, so any difference is a change that someone made. Columns that say how a row was
+ * made (its version, the hash of its inputs) are skipped.
+ */
+
+enum change_kind { CHANGE_CELL, CHANGE_ROW_GONE, CHANGE_ROW_NEW, CHANGE_COLUMN_GONE, CHANGE_COLUMN_NEW };
+struct table_change {
+    enum change_kind kind;
+    const char *id, *column;            /* id: first cell of the row; NULL for columns. column: NULL for rows */
+    const char *before, *after;         /* cells */
+    bool is_number;                     /* both cells are numbers, and before is not 0 */
+    double relative;                    /* after / before - 1, when is_number */
+    int verdict;                        /* +1 better, -1 worse, 0 neither or unknown */
+};
+struct comparison { struct table_change *items; size_t n, cap; size_t n_rows, n_columns; };
+
+/* Rows are matched by their first column, which must be "id" and must not repeat. */
+bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
+                    struct arena *a, struct err *err);
+void compare_print_text(FILE *f, const struct comparison *c);
+/* The accuracy of runs, kernels and links by role, before and after. Prints nothing for tables without role and error. */
+void compare_print_accuracy(FILE *f, const struct csv_table *base, const struct csv_table *run, struct arena *scratch);
+struct json_t *compare_json(const struct comparison *c);
+
+/* ---- gate.c: a run against a recorded one --------------------------------------------------------------------- *
+ *
+ * Two gates. Change: predictions are deterministic, so any move is a change that someone made, and is accepted by recording a baseline with
+ * a reason; moves are grouped by the part of the step that moved most. Accuracy: for rows that validate, by workload and metric, the mean
+ * over configurations of how much |error| grew where it grew. What got better is not set against it, so that one repaired error cannot hide
+ * a new one.
+ */
+
+struct gate_tables { struct csv_table rows, check; };   /* rows.csv and check.csv of one run */
+
+struct gate_move {
+    const char *id, *cause, *what;      /* cause: "exchange", "kernel matmul", "fits"...; what: "1525 -> 1480 samples/s" */
+    double relative;                    /* of throughput, or of the part's own prediction; >0: more */
+    int verdict;                        /* +1 better, -1 worse, 0 neither */
+};
+struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };
+/* before, after and growth are means over n configurations; worst is the row that grew most. */
+struct gate_accuracy { const char *name; size_t n; double before, after, growth; const char *worst; double worst_growth; bool holds; };
+
+struct gate {
+    struct gate_move *moves; size_t n_moves, cap_moves;      /* largest first */
+    struct gate_group *groups; size_t n_groups;         /* those with most rows first */
+    struct gate_accuracy *accuracy; size_t n_accuracy;  /* largest growth first */
+    size_t n_better, n_worse, n_rows, n_new, n_gone;
+    double margin;                                      /* allowed growth of mean |error|, as a share */
+    const char **inputs; size_t n_inputs;               /* files whose content differs, by the manifests */
+    bool inputs_known;                                  /* both manifests list theirs */
+};
+
+bool gate_build(struct gate *out, const struct gate_tables *base, const struct gate_tables *run, double margin, struct arena *a, struct err *err);
+/* The inputs that two manifests list with different hashes. A manifest that is not there lists nothing. */
+bool gate_inputs(struct gate *out, const char *base_manifest, const char *run_manifest, struct arena *a, struct err *err);
+bool gate_moved(const struct gate *g);
+bool gate_accuracy_holds(const struct gate *g);
+void gate_print(FILE *f, const struct gate *g);                     /* at most a screen */
+void gate_judgements(struct judgements *out, const struct gate *g, struct arena *a);
+
+/* ---- audit.c: the numeric claims of the source documents, recomputed -------------------------------------------- *
+ *
+ * Each row of results/published/claims/claims.csv has what is claimed (relation and value), the expression to compare it with, and, where
+ * the words allow another meaning, a reading with an expression of its own. The verdict follows:
+ *     holds                          the expression meets the relation
+ *     holds under a stated reading   the expression does not, or there is none, and the reading's does
+ *     does not hold                  neither does
+ *     cannot be checked here         there is no expression; the row says why
+ */
+
+enum relation { RELATION_IS, RELATION_AT_LEAST, RELATION_AT_MOST, RELATION_BETWEEN, N_RELATIONS };
+enum audit_verdict { AUDIT_HOLDS, AUDIT_READING, AUDIT_FAILS, AUDIT_UNCHECKED, N_AUDIT_VERDICTS };
+extern const char *const relation_names[N_RELATIONS + 1], *const audit_verdict_names[N_AUDIT_VERDICTS];
+
+struct claim {
+    const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *beside, *note;
+    enum relation relation;
+    double value, high;                 /* high: of between */
+    double tolerance;                   /* relative, on the claim's side of the relation */
+    uint32_t line;
+    /* set by audit_run */
+    enum audit_verdict verdict;
+    bool has_found, has_read, has_beside;
+    double found, read, set_beside;     /* values of expression, reading_expression and beside (a simulation or log, for comparison) */
+};
+struct claims { struct claim *items; size_t n; const char *path; };
+
+/* What the expressions may refer to; audit_values.c lists the forms. */
+struct audit_values {
+    const struct figures *figures;
+    const struct csv_table *facts;      /* name,value,unit,source */
+    struct simulator *simulator;
+    const struct model_paths *paths;
+    struct arena *a;
+};
+bool audit_lookup(double *out, void *values, const char *kind, const char *argument, struct err *err);
+
+/* Refuses an unknown relation, a claim without an expression that does not say why, and a reading without words. */
+bool claims_load(struct claims *out, const char *path, struct arena *a, struct err *err);
+bool claim_meets(const struct claim *c, double found);
+bool audit_run(struct claims *claims, struct audit_values *values, void (*progress)(void *user, size_t done, size_t of), void *user,
+               struct err *err);
+
+/* All claims as data and as a page; as text the counts and, unless all are asked for, the claims that do not hold. */
+void audit_document(struct document *d, const struct claims *c, bool all);
 
 #endif

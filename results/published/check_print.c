@@ -45,7 +45,7 @@ static struct check_line line_of(const struct check_row *row, struct arena *a)
     const struct figure *g = row->figure;
     return (struct check_line){
         .id = g->id, .recipe = g->recipe, .metric = g->metric, .role = role_names[g->role], .configuration = g->configuration,
-        .counts_as = standing_names[row->standing], .kind = figure_kind_names[figure_kind(g)], .source = g->source, .quote = g->quote,
+        .counts_as = counts_as_names[row->counts_as], .kind = figure_kind_names[figure_kind(g)], .source = g->source, .quote = g->quote,
         .note = g->note, .workload = row->workload, .system = row->system, .verdict = verdict_names[row->verdict], .remark = remark(row, a),
         .published = g->value, .simulated = row->has_simulated ? row->simulated : (double)NAN,
         .error = row->has_simulated ? row->error : (double)NAN, .predicted = row->has_predicted ? row->predicted : (double)NAN,
@@ -132,11 +132,11 @@ struct accuracy_line { struct accuracy of; const char *role, *worst; };
 #define C(member, csv_name, ...) { COLUMN_AS(struct accuracy_line, member, csv_name), __VA_ARGS__ }
 #define PER_CENT(sign) .format = "%" sign ".2f", .scale = 100
 static const struct table_column accuracy_columns[] = {
-    C(of.group, NULL, .heading = "summary"), C(of.name, NULL, .heading = "of"), C(role, NULL, .heading = "role"),
-    C(of.n_rows, "rows", .heading = "rows"), C(of.n_configurations, "configurations"), C(of.n_simulated, "simulated", .heading = "sim"),
-    C(of.n_passed, "passed", .heading = "passed"), C(of.n_configurations, NULL, .heading = "conf"), C(of.mean_abs_error, "mean_abs_error"),
-    C(of.median_abs_error, "median_abs_error", .heading = "median %", PER_CENT("")), C(of.mean_abs_error, NULL, .heading = "mean %", PER_CENT("")),
-    C(of.max_abs_error, "max_abs_error", .heading = "max %", PER_CENT("")), C(of.bias, "bias", .heading = "bias %", PER_CENT("+")),
+    C(of.group, NULL, .heading = "group"), C(of.name, NULL, .heading = "name"), C(role, NULL, .heading = "role"),
+    C(of.n_rows, "rows", .heading = "rows"), C(of.errors.n, "configurations"), C(of.n_simulated, "simulated", .heading = "sim"),
+    C(of.n_passed, "passed", .heading = "passed"), C(of.errors.n, NULL, .heading = "conf"), C(of.errors.mean, "mean_abs_error"),
+    C(of.errors.median, "median_abs_error", .heading = "median %", PER_CENT("")), C(of.errors.mean, NULL, .heading = "mean %", PER_CENT("")),
+    C(of.max_abs_error, "max_abs_error", .heading = "max %", PER_CENT("")), C(of.errors.bias, "bias", .heading = "bias %", PER_CENT("+")),
     C(worst, "worst", .heading = "worst row"),
 };
 #undef PER_CENT
@@ -144,9 +144,9 @@ static const struct table_column accuracy_columns[] = {
 
 static struct accuracy_line accuracy_line(const struct accuracy *a)
 {
-    struct accuracy_line line = { *a, standing_names[a->standing], a->worst ? a->worst->figure->id : NULL };
+    struct accuracy_line line = { *a, counts_as_names[a->counts_as], a->worst ? a->worst->figure->id : NULL };
     if (!a->n_simulated)
-        line.of.mean_abs_error = line.of.median_abs_error = line.of.max_abs_error = line.of.bias = NAN;
+        line.of.errors.mean = line.of.errors.median = line.of.max_abs_error = line.of.errors.bias = NAN;
     return line;
 }
 
@@ -157,26 +157,41 @@ json_t *accuracy_json(const struct accuracy *a)
     return table_row_json(&t, &line);
 }
 
-void check_add_summary(struct document *d, const struct check *c)
-{
-    size_t n;
-    struct accuracy *all = check_summary(&n, c, d->arena);
-    document_line(d, "Errors are per configuration (conf): each is the mean over its rows. A validate row whose configuration also calibrates repeats\n"
-                     "what the fit has seen and is listed as repeat, as is a ratio of two configurations. Bias is the mean of the signed errors,\n"
-                     "positive where the prediction is too fast (for memory: where it is predicted to fit).");
-    struct table *t = document_table(d, TABLE(accuracy_columns, struct accuracy_line));
-    t->formats = IN_TEXT;
-    for (size_t i = 0; i < n; i++) {
-        struct accuracy_line line = accuracy_line(&all[i]);
-        table_add(t, &line, d->arena);
-    }
-}
-
-void check_add_memory(struct document *d, const struct check *c)
+static void add_memory(struct document *d, const struct check *c)
 {
     struct memory_check m = check_memory(c, d->arena);
     document_line(d, "fits: %zu of %zu configurations that ran are predicted to fit; %zu of %zu published as too large are predicted not to",
                   m.n_ran_fits, m.n_ran, m.n_too_large_found, m.n_too_large);
+}
+
+static const char *const kind_titles[N_FIGURE_KINDS] = {
+    [FIGURE_OF_RUN] = "runs: throughputs, step times and times to train of whole configurations",
+    [FIGURE_OF_EVALUATION] = "evaluations of these runs",
+    [FIGURE_DERIVED] = "derived from these runs: slopes, intercepts and differences",
+    [FIGURE_OF_KERNEL] = "measured kernels: single operations, to which the constants of the chips are fitted",
+    [FIGURE_OF_LINK] = "measured links: single transfers, used by no fit",
+};
+
+void check_add_summary(struct document *d, const struct check *c)
+{
+    size_t n;
+    struct accuracy *all = check_summary(&n, c, d->arena);
+    struct table *t = NULL;
+    document_line(d, "A configuration (conf) counts once, with the mean error of its rows. A validate row whose configuration also calibrates repeats what\n"
+                     "the fit has seen; so does a ratio of two configurations. Bias is the mean of the signed errors, positive where the prediction is\n"
+                     "too fast.");
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || all[i].kind != all[i - 1].kind) {
+            document_gap(d);
+            t = document_table(d, TABLE(accuracy_columns, struct accuracy_line));
+            t->formats = IN_TEXT;
+            t->title = kind_titles[all[i].kind];
+        }
+        struct accuracy_line line = accuracy_line(&all[i]);
+        table_add(t, &line, d->arena);
+    }
+    document_gap(d);
+    add_memory(d, c);
 }
 
 /* ---- judgements and the whole --------------------------------------------------------------------------------- */

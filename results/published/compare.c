@@ -2,20 +2,17 @@
 /*
  * compare.c - two tables of the same shape, cell by cell.
  *
- * Better and worse come from the column: each column of a result knows its direction; an "error" is better
- * the nearer it is to zero.
+ * Each column of a result knows whether more is better; an "error" is better the nearer it is to zero.
  */
-#include "results/published/compare.h"
-#include "results/published/published.h"
+#include "results/published/check.h"
 #include "results/simulate/result.h"
-#include "system-model/base/statistics.h"
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-static const char *const kind_names[] = { "changed", "row is gone", "row is new", "column is gone", "column is new" };
+static const char *const change_names[] = { "changed", "row is gone", "row is new", "column is gone", "column is new" };
 
-static bool check_ids(const struct csv_table *t, struct err *err)
+static bool check_row_ids(const struct csv_table *t, struct err *err)
 {
     if (t->n_columns == 0 || !text_is(t->columns[0], "id"))
         return fail(err, "%s:1: the first column is '%s', want 'id'", t->path, t->n_columns ? t->columns[0] : "");
@@ -26,15 +23,7 @@ static bool check_ids(const struct csv_table *t, struct err *err)
     return true;
 }
 
-static const struct csv_row *row_find(const struct csv_table *t, const char *id)
-{
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (text_is(t->rows[i].cells[0], id))
-            return &t->rows[i];
-    return NULL;
-}
-
-static void add(struct comparison *out, struct change change, struct arena *a)
+static void add_change(struct comparison *out, struct table_change change, struct arena *a)
 {
     out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
     out->items[out->n++] = change;
@@ -45,9 +34,9 @@ static int sign(double x)
     return (x > 0) - (x < 0);
 }
 
-static struct change cell_change(const char *id, const char *column, const char *before, const char *after)
+static struct table_change cell_change(const char *id, const char *column, const char *before, const char *after)
 {
-    struct change c = { .kind = CHANGE_CELL, .id = id, .column = column, .before = before, .after = after };
+    struct table_change c = { .kind = CHANGE_CELL, .id = id, .column = column, .before = before, .after = after };
     double x, y;
     if (text_is(column, "fits"))
         c.verdict = text_is(after, "yes") - text_is(before, "yes");
@@ -63,24 +52,24 @@ static void compare_rows(struct comparison *out, const struct csv_table *base, c
                          const size_t *column_in_run, struct arena *a)
 {
     for (size_t i = 0; i < base->n_rows; i++) {
-        const struct csv_row *before = &base->rows[i], *after = row_find(run, before->cells[0]);
+        const struct csv_row *before = &base->rows[i], *after = csv_row_named(run, before->cells[0]);
         if (!after) {
-            add(out, (struct change){ .kind = CHANGE_ROW_GONE, .id = before->cells[0] }, a);
+            add_change(out, (struct table_change){ .kind = CHANGE_ROW_GONE, .id = before->cells[0] }, a);
             continue;
         }
         for (size_t k = 1; k < base->n_columns; k++)
             if (column_in_run[k] != SIZE_MAX && !result_column_is_provenance(base->columns[k]) && !text_is(before->cells[k], after->cells[column_in_run[k]]))
-                add(out, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]), a);
+                add_change(out, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]), a);
     }
     for (size_t i = 0; i < run->n_rows; i++)
-        if (!row_find(base, run->rows[i].cells[0]))
-            add(out, (struct change){ .kind = CHANGE_ROW_NEW, .id = run->rows[i].cells[0] }, a);
+        if (!csv_row_named(base, run->rows[i].cells[0]))
+            add_change(out, (struct table_change){ .kind = CHANGE_ROW_NEW, .id = run->rows[i].cells[0] }, a);
 }
 
 bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
                     struct arena *a, struct err *err)
 {
-    if (!check_ids(base, err) || !check_ids(run, err))
+    if (!check_row_ids(base, err) || !check_row_ids(run, err))
         return false;
     size_t *column_in_run = ARENA_ARRAY(a, size_t, base->n_columns);
     out->n_rows = run->n_rows;
@@ -89,17 +78,17 @@ bool compare_tables(struct comparison *out, const struct csv_table *base, const 
         if (!csv_column(&column_in_run[k], run, base->columns[k], NULL)) {
             column_in_run[k] = SIZE_MAX;
             if (!result_column_is_provenance(base->columns[k]))
-                add(out, (struct change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
+                add_change(out, (struct table_change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
         }
     size_t unused;
     for (size_t k = 1; k < run->n_columns; k++)
         if (!csv_column(&unused, base, run->columns[k], NULL) && !result_column_is_provenance(run->columns[k]))
-            add(out, (struct change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
+            add_change(out, (struct table_change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
     compare_rows(out, base, run, column_in_run, a);
     return true;
 }
 
-static const char *verdict_word(const struct change *c)
+static const char *verdict_word(const struct table_change *c)
 {
     return c->verdict > 0 ? "better" : c->verdict < 0 ? "worse" : "";
 }
@@ -108,9 +97,9 @@ void compare_print_text(FILE *f, const struct comparison *c)
 {
     const char *last_id = NULL;
     for (size_t i = 0; i < c->n; i++) {
-        const struct change *x = &c->items[i];
+        const struct table_change *x = &c->items[i];
         if (x->kind != CHANGE_CELL) {
-            fprintf(f, "%s: %s\n", x->id ? x->id : x->column, kind_names[x->kind]);
+            fprintf(f, "%s: %s\n", x->id ? x->id : x->column, change_names[x->kind]);
             continue;
         }
         if (!text_is(last_id, x->id))
@@ -127,67 +116,22 @@ void compare_print_text(FILE *f, const struct comparison *c)
         fprintf(f, "the same: %zu rows of %zu columns\n", c->n_rows, c->n_columns);
 }
 
-/* Where a check's table says how its rows count; absent columns: each row by its role. */
-struct counting { size_t role, configuration, kind, error; bool by_configuration, by_kind; };
-
-static bool find_counting(struct counting *out, const struct csv_table *t)
+static void print_accuracy(FILE *f, enum figure_kind kind, const char *role, struct error_summary before, struct error_summary after)
 {
-    out->by_configuration = csv_column(&out->configuration, t, "configuration", NULL);
-    out->by_kind = csv_column(&out->kind, t, "kind", NULL);
-    return csv_column(&out->error, t, "error", NULL) && (csv_column(&out->role, t, "counts_as", NULL) || csv_column(&out->role, t, "role", NULL));
-}
-
-static bool is_summed(const struct counting *at, const struct csv_row *row, const char *role)
-{
-    const char *kind = at->by_kind ? row->cells[at->kind] : "runs";
-    return text_is(row->cells[at->role], role) && (text_is(kind, "runs") || text_is(kind, "kernels") || text_is(kind, "links"));
-}
-
-/* The mean error of a row's configuration; false for all but its first row. The row is summed, and has an error. */
-static bool configuration_error(double *out, const struct csv_table *t, const struct counting *at, size_t row, const char *role)
-{
-    double sum = 0, n = 0, x;
-    for (size_t i = at->by_configuration ? 0 : row; i < t->n_rows && (at->by_configuration || i == row); i++) {
-        const struct csv_row *r = &t->rows[i];
-        if (!is_summed(at, r, role) || !parse_f64(r->cells[at->error], &x) ||
-            (i != row && !text_is(r->cells[at->configuration], t->rows[row].cells[at->configuration])))
-            continue;
-        if (i < row)
-            return false;
-        sum += fabs(x);
-        n++;
-    }
-    *out = sum / n;
-    return true;
-}
-
-struct error_summary errors_of_role(const struct csv_table *t, const char *role, struct arena *scratch)
-{
-    struct error_summary out = {0};
-    struct counting at;
-    double *errors = ARENA_ROOM(scratch, double, t->n_rows), x;
-    if (!find_counting(&at, t))
-        return out;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (is_summed(&at, &t->rows[i], role) && parse_f64(t->rows[i].cells[at.error], &x) && configuration_error(&x, t, &at, i, role))
-            errors[out.n++] = x;
-    if (out.n) {
-        out.median = statistics_median(errors, out.n, scratch);
-        out.mean = statistics_mean(errors, out.n);
-    }
-    return out;
+    fprintf(f, "accuracy of %s, %s: %zu -> %zu configurations, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s\n", figure_kind_names[kind],
+            role, before.n, after.n, 100 * before.median, 100 * after.median, 100 * before.mean, 100 * after.mean,
+            after.mean < before.mean ? "better" : after.mean > before.mean ? "worse" : "the same");
 }
 
 void compare_print_accuracy(FILE *f, const struct csv_table *base, const struct csv_table *run, struct arena *scratch)
 {
-    for (int role = 0; role < N_FIGURE_ROLES; role++) {
-        struct error_summary x = errors_of_role(base, role_names[role], scratch), y = errors_of_role(run, role_names[role], scratch);
-        if (x.n == 0 && y.n == 0)
-            continue;
-        fprintf(f, "accuracy, %s: %zu -> %zu configurations, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s\n", role_names[role], x.n, y.n,
-                100 * x.median, 100 * y.median, 100 * x.mean, 100 * y.mean,
-                y.mean < x.mean ? "better" : y.mean > x.mean ? "worse" : "the same");
-    }
+    for (int kind = 0; kind <= FIGURE_OF_LINK; kind++)
+        for (int role = 0; role < N_FIGURE_ROLES; role++) {
+            struct error_summary before = errors_of_table(base, (enum figure_kind)kind, role_names[role], scratch);
+            struct error_summary after = errors_of_table(run, (enum figure_kind)kind, role_names[role], scratch);
+            if (before.n || after.n)
+                print_accuracy(f, (enum figure_kind)kind, role_names[role], before, after);
+        }
 }
 
 static json_t *text_or_null(const char *text)
@@ -199,11 +143,11 @@ json_t *compare_json(const struct comparison *c)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < c->n; i++) {
-        const struct change *x = &c->items[i];
+        const struct table_change *x = &c->items[i];
         json_t *o = json_object();
         json_object_set_new(o, "id", text_or_null(x->id));
         json_object_set_new(o, "column", text_or_null(x->column));
-        json_object_set_new(o, "kind", json_string(kind_names[x->kind]));
+        json_object_set_new(o, "kind", json_string(change_names[x->kind]));
         json_object_set_new(o, "before", text_or_null(x->before));
         json_object_set_new(o, "after", text_or_null(x->after));
         json_object_set_new(o, "relative", x->is_number ? json_real(x->relative) : json_null());

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * coverage.c - how often published single runs lie within the 90 % interval predicted for them.
+ * coverage.c - how often single published runs lie inside the 90 % interval predicted for them.
  *
- * Samples: the interval of the convergence model for the run's benchmark, round, division, submitter, batch and way of evaluating; of the
- * submission it knows no more. Time: the same draws through a time for each step, which the caller's model gives, or else the median time
- * a sample of the submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts
- * as inside when the interval reaches beyond where it stopped.
+ * Samples: the convergence model's interval for the run's benchmark, round, division, submitter, batch and way of evaluating; it knows
+ * nothing else of the submission. Time: the same draws with the time of a step from the caller's model; runs that this model does not know
+ * are left out. An aborted run has no end: it is inside when the interval reaches beyond the point where it stopped.
  */
-#include "results/published/coverage.h"
+#include "results/published/check.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "results/mlperf/mllog.h"
+#include "workloads/recipe/recipe_convergence.h"
 
 enum { DRAWS = 400 };
 
-struct report {
+struct coverage_writer {
     struct coverage *out;
     const struct run_rows *rows;
     const char *data_dir;
@@ -45,12 +45,11 @@ static bool inside(const struct run_row *r, double x, double low, double high)
     return x >= low && x <= high;
 }
 
-/* share: of its submission, one over its runs. */
-static void tally(struct report *w, const struct run_row *r, const struct run_distribution *d, double share)
+/* share: one over the number of runs of the submission. */
+static void tally(struct coverage_writer *w, const struct run_row *r, const struct run_distribution *d, double share)
 {
-    static const char *const roles[] = { "calibrate", "validate", "context" };
-    const char *const groups[] = { "all", r->benchmark, r->division, roles[r->role] };
-    /* Without a log of samples at the evaluation, the interval's rounding up to a batch is not seen: compare at one evaluation's grain. */
+    const char *const groups[] = { "all", r->benchmark, r->division, role_names[r->role] };
+    /* The interval is rounded up to a batch, which logs without samples at each evaluation do not show. */
     bool samples_in = inside(r, r->samples_to_converge, d->samples_low - r->global_batch, d->samples_high);
     bool time_in = inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -64,8 +63,8 @@ static void tally(struct report *w, const struct run_row *r, const struct run_di
     }
 }
 
-/* One of its submission's n runs. */
-static bool test_run(struct report *w, const struct convergence *c, const struct run_row *r, size_t n)
+/* n: the runs of its submission. */
+static bool count_run(struct coverage_writer *w, const struct convergence *c, const struct run_row *r, size_t n)
 {
     struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1,
                                       .open_division = text_is(r->division, "open"), .data_dir = w->data_dir };
@@ -81,7 +80,7 @@ static bool test_run(struct report *w, const struct convergence *c, const struct
     return true;
 }
 
-static bool test_group(struct report *w, size_t first, size_t n)
+static bool count_submission(struct coverage_writer *w, size_t first, size_t n)
 {
     const struct run_row *r = &w->rows->items[first];
     struct convergence c;
@@ -93,7 +92,7 @@ static bool test_group(struct report *w, size_t first, size_t n)
     if (!convergence_predict_for(&c, &terms, w->data_dir, w->a, w->err))
         return false;
     for (size_t i = first; i < first + n; i++)
-        if (!test_run(w, &c, &w->rows->items[i], n))
+        if (!count_run(w, &c, &w->rows->items[i], n))
             return false;
     return true;
 }
@@ -102,7 +101,7 @@ bool coverage_report(struct coverage *out, const char *runs, const char *data_di
                      struct err *err)
 {
     struct run_rows rows;
-    struct report w = { out, &rows, data_dir, timing, user, NULL, err };
+    struct coverage_writer w = { out, &rows, data_dir, timing, user, NULL, err };
     *out = (struct coverage){ .n = 0 };
     if (!run_rows_load(&rows, runs, a, err))
         return false;
@@ -112,7 +111,7 @@ bool coverage_report(struct coverage *out, const char *runs, const char *data_di
         struct arena scratch = { 0 };
         w.a = &scratch;
         n = run_rows_group(&rows, i);
-        done = test_group(&w, i, n);
+        done = count_submission(&w, i, n);
         arena_free(&scratch);
     }
     return done;
@@ -158,4 +157,128 @@ json_t *coverage_json(const struct coverage *c)
             "time_share", share_json(k->time_once, k->submissions)));
     }
     return array;
+}
+
+/* ---- simulated timing: each submission is simulated once, by the recipe whose source names it ----------------- */
+
+/* Without the start of the loader, which happens once. A step that waits for its input hides it. */
+static double steady_step_s(const struct simulation *sim, const struct result *r)
+{
+    double clock_hz = sim->machine->chip.clock_hz, floor_s = (double)sim->plan.host_floor_cycles / clock_hz;
+    return fmax(floor_s, r->step_time_s - (double)sim->plan.call_cycles[CALL_LOADER] / clock_hz);
+}
+
+struct run_timing simulated_timing(const struct simulation *sim, const struct result *r)
+{
+    const struct recipe *rec = &sim->recipe;
+    double load_s = rec->eval_placement == EVAL_END ? fmin(sim->sdk.eval_load_s, r->tail_time_s) : 0;
+    return (struct run_timing){ .step_time_s = steady_step_s(sim, r), .samples_per_step = r->global_batch,
+                                .steps_per_call = sim->plan.options.framework.steps_per_call, .startup_s = r->startup_time_s,
+                                .tail_s = r->tail_time_s - load_s, .first_eval_extra_s = load_s, .eval_time_s = sim->evaluation_s,
+                                .eval_placement = rec->eval_placement, .error = sim->fitted.throughput_error, .noise = -1 };
+}
+
+struct sourced { const char *id, *source; };
+
+struct timing_lookup {
+    struct sourced *recipes;
+    size_t n_recipes;
+    struct simulator *simulator;
+    step_error *error; void *user;
+    struct arena *a;
+    const char *simulated;              /* the recipe that timing is of; NULL: none yet */
+    struct run_timing timing;
+};
+
+static bool load_sources(struct timing_lookup *l, struct err *err)
+{
+    char **ids;
+    size_t n;
+    if (!list_folder(&ids, &n, l->simulator->paths->recipes_dir, ".ini", l->a, err))
+        return false;
+    l->recipes = ARENA_ROOM(l->a, struct sourced, n);
+    for (size_t i = 0; i < n; i++) {
+        struct recipe r;
+        if (!recipe_load(&r, ids[i], l->simulator->paths->recipes_dir, NULL, 0, l->a, err))
+            return false;
+        l->recipes[l->n_recipes++] = (struct sourced){ ids[i], r.source };
+    }
+    return true;
+}
+
+static const char *recipe_of(const struct timing_lookup *l, const struct run_row *run)
+{
+    const char *named = arena_printf(l->a, "%s results: %s %s/%s", run->round, run->submitter, run->system, run->benchmark);
+    for (size_t i = 0; i < l->n_recipes; i++)
+        if (strstr(l->recipes[i].source, named))
+            return l->recipes[i].id;
+    return NULL;
+}
+
+static bool timing_of_run(void *user, struct run_timing *out, const struct run_row *run, struct err *err)
+{
+    struct timing_lookup *l = user;
+    const char *id = recipe_of(l, run);
+    if (!id)
+        return fail(err, "no recipe of %s %s %s", run->round, run->submitter, run->system);
+    if (!text_is(l->simulated, id)) {
+        struct simulation sim;
+        struct result r;
+        bool good = simulator_run(l->simulator, &sim, &r, id, NULL, 0, err);
+        if (good)
+            l->timing = simulated_timing(&sim, &r);
+        if (good && l->error)
+            l->timing.error = l->error(l->user, &sim);
+        simulation_free(&sim);
+        if (!good)
+            return false;
+        l->simulated = id;
+    }
+    *out = l->timing;
+    return true;
+}
+
+bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
+                        struct err *err)
+{
+    struct timing_lookup l = { .simulator = s, .error = error, .user = user, .a = a };
+    return load_sources(&l, err) && coverage_report(out, runs, s->paths->data_dir, timing_of_run, &l, a, err);
+}
+
+/* ---- the recipe of a folder of logs ------------------------------------------------------------------------- */
+
+static bool names_word(const char *text, const char *word)
+{
+    static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t n = strlen(word);
+    for (const char *at = text; n && (at = strstr(at, word)); at++)
+        if ((at == text || !strchr(inside, at[-1])) && (!at[n] || !strchr(inside, at[n])))
+            return true;
+    return false;
+}
+
+static bool is_recipe_of(const struct recipe *r, const struct submission_names *names, struct arena *a)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    if (!w || !text_is(w->benchmark, names->benchmark) || r->mode == MODE_INFER)
+        return false;
+    return text_is(arena_printf(a, "%s-simulated", r->id), names->system)
+        || (text_is(recipe_terms(r).round, names->round) && names_word(r->source, names->system));
+}
+
+bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err)
+{
+    char **ids;
+    size_t n;
+    *out = NULL;
+    if (!list_folder(&ids, &n, s->paths->recipes_dir, ".ini", a, err))
+        return false;
+    for (size_t i = 0; i < n && !*out; i++) {
+        struct recipe r;
+        if (!recipe_load(&r, ids[i], s->paths->recipes_dir, NULL, 0, a, err))
+            return false;
+        if (is_recipe_of(&r, names, a))
+            *out = ids[i];
+    }
+    return true;
 }

@@ -9,7 +9,7 @@
  * A line has two numbers. Where one is listed the other must be too, so that neither is left out for how well it is predicted; unless the
  * parents give none above 0. Rows of one metric whose parents repeat the same configurations count as one.
  */
-#include "results/published/derived.h"
+#include "results/published/published.h"
 
 #include <assert.h>
 #include <gsl/gsl_fit.h>

@@ -2,10 +2,10 @@
 /*
  * gate.c - the moves between two runs, by cause, and the growth of errors by group.
  *
- * Read from the tables as they stand, by column, so that runs of another version can be set side by side. A recipe's move is that of its
- * throughput; its cause is the part of the breakdown whose seconds a sample changed most. Kernels and links move by their own prediction.
+ * Cells are read by column name, so that runs of different versions can be compared. The move of a recipe is that of its throughput; its
+ * cause is the part of the breakdown whose seconds changed most. Kernels and links move by their own prediction.
  */
-#include "results/published/gate.h"
+#include "results/published/check.h"
 #include "results/simulate/result.h"
 #include "results/simulate/run_folder.h"
 #include <jansson.h>
@@ -13,37 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- cells ------------------------------------------------------------------------------------ */
-
-static const char *cell(const struct csv_table *t, const struct csv_row *row, const char *column)
-{
-    size_t at;
-    return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
-}
-
-static double number(const struct csv_table *t, const struct csv_row *row, const char *column)
+static double cell_number(const struct csv_table *t, const struct csv_row *row, const char *column)
 {
     double x;
-    return parse_f64(cell(t, row, column), &x) ? x : 0;
-}
-
-static const struct csv_row *row_of(const struct csv_table *t, const char *id)
-{
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (text_is(t->rows[i].cells[0], id))
-            return &t->rows[i];
-    return NULL;
+    return parse_f64(csv_cell(t, row, column), &x) ? x : 0;
 }
 
 /* ---- moves ------------------------------------------------------------------------------------ */
 
-static void add_move(struct gate *g, struct gate_move m, struct arena *a)
+static void add_gate_move(struct gate *g, struct gate_move m, struct arena *a)
 {
     g->moves = arena_grow(a, g->moves, g->n_moves, &g->cap_moves, sizeof *g->moves);
     g->moves[g->n_moves++] = m;
 }
 
-/* The part of the step whose seconds moved most; NULL: none did. */
+/* The part of the step whose seconds changed most; NULL: none did. */
 static const char *moved_part(const struct csv_table *bt, const struct csv_row *b, const struct csv_table *rt, const struct csv_row *r)
 {
     const char *part = NULL;
@@ -51,7 +35,7 @@ static const char *moved_part(const struct csv_table *bt, const struct csv_row *
     for (size_t k = 0; k < bt->n_columns; k++) {
         if (strncmp(bt->columns[k], "breakdown_", strlen("breakdown_")) != 0)
             continue;
-        double change = fabs(number(rt, r, bt->columns[k]) - number(bt, b, bt->columns[k]));
+        double change = fabs(cell_number(rt, r, bt->columns[k]) - cell_number(bt, b, bt->columns[k]));
         if (change > most) {
             most = change;
             part = bt->columns[k];
@@ -66,8 +50,8 @@ static const char *part_name(const char *column, struct arena *a)
     return arena_printf(a, "%.*s", (int)(strlen(name) - strlen("_s")), name);
 }
 
-/* Columns of a recipe's row in the order in which a move is told by them; the first that moved names it. */
-static const struct told { const char *column, *unit, *cause; } told[] = {
+/* The first of these columns that differs describes the move of a recipe. */
+static const struct move_column { const char *column, *unit, *cause; } move_columns[] = {
     { "throughput_samples_per_s", "samples/s", NULL },
     { "memory_peak_bytes_per_tile", "B a tile", "memory" },
     { "samples_to_converge", "samples to converge", "samples to converge" },
@@ -79,21 +63,21 @@ static const struct told { const char *column, *unit, *cause; } told[] = {
 static void recipe_move(struct gate *g, const struct csv_table *bt, const struct csv_row *b, const struct csv_table *rt,
                         const struct csv_row *r, struct arena *a)
 {
-    const char *id = b->cells[0], *fit_before = cell(bt, b, "fits"), *fit_after = cell(rt, r, "fits");
+    const char *id = b->cells[0], *fit_before = csv_cell(bt, b, "fits"), *fit_after = csv_cell(rt, r, "fits");
     if (fit_before && fit_after && !text_is(fit_before, fit_after)) {
         int better = text_is(fit_after, "yes") - text_is(fit_before, "yes");
-        add_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), copysign(HUGE_VAL, better), better }, a);
+        add_gate_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), copysign(HUGE_VAL, better), better }, a);
         return;
     }
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        const char *before = cell(bt, b, told[i].column), *after = cell(rt, r, told[i].column);
-        double x = number(bt, b, told[i].column), y = number(rt, r, told[i].column);
+    for (size_t i = 0; i < sizeof move_columns / sizeof *move_columns; i++) {
+        const char *before = csv_cell(bt, b, move_columns[i].column), *after = csv_cell(rt, r, move_columns[i].column);
+        double x = cell_number(bt, b, move_columns[i].column), y = cell_number(rt, r, move_columns[i].column);
         if (text_is(before, after))
             continue;
-        const char *part = told[i].cause ? NULL : moved_part(bt, b, rt, r);
-        add_move(g, (struct gate_move){ id, told[i].cause ? told[i].cause : part ? part_name(part, a) : "batch",
-                                   arena_printf(a, "%.6g -> %.6g %s", x, y, told[i].unit), x > 0 ? y / x - 1 : 0,
-                                   (int)result_column_better(told[i].column) * ((y > x) - (y < x)) }, a);
+        const char *part = move_columns[i].cause ? NULL : moved_part(bt, b, rt, r);
+        add_gate_move(g, (struct gate_move){ id, move_columns[i].cause ? move_columns[i].cause : part ? part_name(part, a) : "batch",
+                                   arena_printf(a, "%.6g -> %.6g %s", x, y, move_columns[i].unit), x > 0 ? y / x - 1 : 0,
+                                   (int)result_column_better(move_columns[i].column) * ((y > x) - (y < x)) }, a);
         return;
     }
 }
@@ -101,35 +85,35 @@ static void recipe_move(struct gate *g, const struct csv_table *bt, const struct
 static void recipe_moves(struct gate *g, const struct gate_tables *base, const struct gate_tables *run, struct arena *a)
 {
     for (size_t i = 0; i < base->rows.n_rows; i++) {
-        const struct csv_row *r = row_of(&run->rows, base->rows.rows[i].cells[0]);
+        const struct csv_row *r = csv_row_named(&run->rows, base->rows.rows[i].cells[0]);
         if (r)
             recipe_move(g, &base->rows, &base->rows.rows[i], &run->rows, r, a);
         g->n_gone += !r;
     }
     for (size_t i = 0; i < run->rows.n_rows; i++)
-        g->n_new += !row_of(&base->rows, run->rows.rows[i].cells[0]);
+        g->n_new += !csv_row_named(&base->rows, run->rows.rows[i].cells[0]);
 }
 
-static bool is_part(const char *recipe)
+static bool is_kernel_or_link(const char *recipe)
 {
     return strncmp(recipe, "kernel:", 7) == 0 || strncmp(recipe, "link:", 5) == 0;
 }
 
-/* Kernels and links; what is predicted of recipes moves with them. */
-static void part_moves(struct gate *g, const struct gate_tables *base, const struct gate_tables *run, struct arena *a)
+/* Kernels and links. Figures of recipes move with the recipes' rows. */
+static void kernel_and_link_moves(struct gate *g, const struct gate_tables *base, const struct gate_tables *run, struct arena *a)
 {
     for (size_t i = 0; i < base->check.n_rows; i++) {
-        const struct csv_row *b = &base->check.rows[i], *r = row_of(&run->check, b->cells[0]);
+        const struct csv_row *b = &base->check.rows[i], *r = csv_row_named(&run->check, b->cells[0]);
         g->n_gone += !r;
-        if (!r || !is_part(cell(&base->check, b, "recipe")) || text_is(cell(&base->check, b, "simulated"), cell(&run->check, r, "simulated")))
+        if (!r || !is_kernel_or_link(csv_cell(&base->check, b, "recipe")) || text_is(csv_cell(&base->check, b, "simulated"), csv_cell(&run->check, r, "simulated")))
             continue;
-        double x = number(&base->check, b, "simulated"), y = number(&run->check, r, "simulated");
-        double error_before = fabs(number(&base->check, b, "error")), error_after = fabs(number(&run->check, r, "error"));
-        add_move(g, (struct gate_move){ b->cells[0], cell(&base->check, b, "workload"), arena_printf(a, "%.6g -> %.6g %s", x, y, cell(&base->check, b, "metric")),
+        double x = cell_number(&base->check, b, "simulated"), y = cell_number(&run->check, r, "simulated");
+        double error_before = fabs(cell_number(&base->check, b, "error")), error_after = fabs(cell_number(&run->check, r, "error"));
+        add_gate_move(g, (struct gate_move){ b->cells[0], csv_cell(&base->check, b, "workload"), arena_printf(a, "%.6g -> %.6g %s", x, y, csv_cell(&base->check, b, "metric")),
                                    x > 0 ? y / x - 1 : 0, (error_after < error_before) - (error_after > error_before) }, a);
     }
     for (size_t i = 0; i < run->check.n_rows; i++)
-        g->n_new += !row_of(&base->check, run->check.rows[i].cells[0]);
+        g->n_new += !csv_row_named(&base->check, run->check.rows[i].cells[0]);
 }
 
 static int larger_move(const void *x, const void *y)
@@ -172,93 +156,91 @@ static void group_moves(struct gate *g, struct arena *a)
 
 /* ---- accuracy ------------------------------------------------------------------------------------ */
 
-static struct accuracy_group *group_named(struct gate *g, const char *name)
-{
-    for (size_t i = 0; i < g->n_accuracy; i++)
-        if (text_is(g->accuracy[i].name, name))
-            return &g->accuracy[i];
-    struct accuracy_group *new = &g->accuracy[g->n_accuracy++];
-    *new = (struct accuracy_group){ .name = name };
-    return new;
-}
+/* A row whose accuracy counts: its group, its configuration, and |error| before and after. */
+struct gate_row { const char *group, *configuration, *id; double before, after; };
 
-static int by_growth(const void *x, const void *y)
-{
-    const struct accuracy_group *a = x, *b = y;
-    return a->growth != b->growth ? (a->growth < b->growth) - (a->growth > b->growth) : strcmp(a->name, b->name);
-}
-
-/* A row that the accuracy counts: its group, its configuration, and the error before and after. */
-struct counted { const char *name, *configuration, *id; double before, after; };
-
-/* Rows of a configuration share its weight of 1. */
-static void add_row(struct gate *g, const struct counted *row, double weight)
-{
-    struct accuracy_group *group = group_named(g, row->name);
-    double growth = fmax(0, row->after - row->before);
-    group->weight += weight;
-    group->before += weight * row->before;
-    group->after += weight * row->after;
-    group->growth += weight * growth;
-    if (growth > group->worst_growth) {
-        group->worst_growth = growth;
-        group->worst = row->id;
-    }
-}
-
-static void add_rows(struct gate *g, const struct counted *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        double alike = 0;
-        for (size_t k = 0; k < n; k++)
-            alike += text_is(rows[k].name, rows[i].name) && text_is(rows[k].configuration, rows[i].configuration);
-        add_row(g, &rows[i], 1 / alike);
-    }
-}
-
-/* Errors as the check has them. With published samples a row counts as it says; with predicted ones by its role, as what calibrated the
- * speed of a configuration says nothing of its samples. */
-static const struct manner { const char *column, *counts_by, *name; } manners[] = {
+/* The errors of check.csv. With published samples to converge a row counts as the column says; with predicted ones it counts by its role, as
+ * what calibrated the speed of a configuration says nothing about its samples. */
+static const struct error_column { const char *column, *counts_by, *suffix; } error_columns[] = {
     { "error", "counts_as", "" }, { "predicted_error", "role", ", samples predicted" } };
 
-static bool validates(const struct csv_table *run, const struct csv_row *r, const struct manner *m)
+static bool validates(const struct csv_table *run, const struct csv_row *r, const struct error_column *e)
 {
-    const char *counts_by = cell(run, r, m->counts_by);
-    return text_is(*counts_by ? counts_by : cell(run, r, "role"), "validate");
+    const char *counts_by = csv_cell(run, r, e->counts_by);
+    return text_is(*counts_by ? counts_by : csv_cell(run, r, "role"), "validate");
 }
 
-/* Rows of both runs that have a prediction. */
-static size_t counted_rows(struct counted *out, const struct csv_table *base, const struct csv_table *run, struct arena *a)
+/* The rows of both runs that validate and have a prediction. */
+static size_t validating_rows(struct gate_row *out, const struct csv_table *base, const struct csv_table *run, struct arena *a)
 {
     size_t n = 0;
     for (size_t i = 0; i < base->n_rows; i++) {
-        const struct csv_row *b = &base->rows[i], *r = row_of(run, b->cells[0]);
+        const struct csv_row *b = &base->rows[i], *r = csv_row_named(run, b->cells[0]);
         for (size_t k = 0; r && k < 2; k++) {
             double before, after;
-            const char *configuration = cell(run, r, "configuration");
-            if (!validates(run, r, &manners[k]) || !parse_f64(cell(base, b, manners[k].column), &before) ||
-                !parse_f64(cell(run, r, manners[k].column), &after))
+            const char *configuration = csv_cell(run, r, "configuration");
+            if (!validates(run, r, &error_columns[k]) || !parse_f64(csv_cell(base, b, error_columns[k].column), &before) ||
+                !parse_f64(csv_cell(run, r, error_columns[k].column), &after))
                 continue;
-            out[n++] = (struct counted){ arena_printf(a, "%s %s%s", cell(run, r, "workload"), cell(run, r, "metric"), manners[k].name),
-                                         *configuration ? configuration : b->cells[0], b->cells[0], fabs(before), fabs(after) };
+            out[n++] = (struct gate_row){ arena_printf(a, "%s %s%s", csv_cell(run, r, "workload"), csv_cell(run, r, "metric"), error_columns[k].suffix),
+                                          *configuration ? configuration : b->cells[0], b->cells[0], fabs(before), fabs(after) };
         }
     }
     return n;
 }
 
+static double growth_of(const struct gate_row *row)
+{
+    return fmax(0, row->after - row->before);
+}
+
+/* rows: of one group. */
+static struct gate_accuracy accuracy_of_group(const struct gate_row *rows, size_t n, double margin, struct arena *a)
+{
+    struct gate_accuracy out = { .name = rows[0].group };
+    struct row_error *before = ARENA_ROOM(a, struct row_error, n), *after = ARENA_ROOM(a, struct row_error, n),
+                     *growth = ARENA_ROOM(a, struct row_error, n);
+    for (size_t i = 0; i < n; i++) {
+        before[i] = (struct row_error){ rows[i].configuration, rows[i].before, 0 };
+        after[i] = (struct row_error){ rows[i].configuration, rows[i].after, 0 };
+        growth[i] = (struct row_error){ rows[i].configuration, growth_of(&rows[i]), 0 };
+        if (growth_of(&rows[i]) > out.worst_growth) {
+            out.worst_growth = growth_of(&rows[i]);
+            out.worst = rows[i].id;
+        }
+    }
+    struct error_summary grown = errors_by_configuration(growth, n, a);
+    out.n = grown.n;
+    out.growth = grown.mean;
+    out.before = errors_by_configuration(before, n, a).mean;
+    out.after = errors_by_configuration(after, n, a).mean;
+    out.holds = out.growth <= margin;
+    return out;
+}
+
+static int by_group(const void *x, const void *y)
+{
+    const struct gate_row *a = x, *b = y;
+    int order = strcmp(a->group, b->group);
+    return order ? order : strcmp(a->id, b->id);
+}
+
+static int by_growth(const void *x, const void *y)
+{
+    const struct gate_accuracy *a = x, *b = y;
+    return a->growth != b->growth ? (a->growth < b->growth) - (a->growth > b->growth) : strcmp(a->name, b->name);
+}
+
 static void group_accuracy(struct gate *g, const struct csv_table *base, const struct csv_table *run, struct arena *a)
 {
-    struct counted *rows = ARENA_ROOM(a, struct counted, 2 * base->n_rows);
-    size_t n = counted_rows(rows, base, run, a);
-    g->accuracy = ARENA_ROOM(a, struct accuracy_group, n);
-    add_rows(g, rows, n);
-    for (size_t i = 0; i < g->n_accuracy; i++) {
-        struct accuracy_group *group = &g->accuracy[i];
-        group->n = (size_t)(group->weight + 0.5);
-        group->before /= group->weight;
-        group->after /= group->weight;
-        group->growth /= group->weight;
-        group->holds = group->growth <= g->margin;
+    struct gate_row *rows = ARENA_ROOM(a, struct gate_row, 2 * base->n_rows);
+    size_t n = validating_rows(rows, base, run, a);
+    sort_items(rows, n, sizeof *rows, by_group);
+    g->accuracy = ARENA_ROOM(a, struct gate_accuracy, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && text_is(rows[end].group, rows[i].group); end++)
+            ;
+        g->accuracy[g->n_accuracy++] = accuracy_of_group(rows + i, end - i, g->margin, a);
     }
     sort_items(g->accuracy, g->n_accuracy, sizeof *g->accuracy, by_growth);
 }
@@ -271,7 +253,7 @@ bool gate_build(struct gate *out, const struct gate_tables *base, const struct g
         if (tables[i]->n_columns == 0 || !text_is(tables[i]->columns[0], "id"))
             return fail(err, "%s:1: the first column is '%s', want 'id'", tables[i]->path, tables[i]->n_columns ? tables[i]->columns[0] : "");
     recipe_moves(out, base, run, a);
-    part_moves(out, base, run, a);
+    kernel_and_link_moves(out, base, run, a);
     sort_items(out->moves, out->n_moves, sizeof *out->moves, larger_move);
     group_moves(out, a);
     group_accuracy(out, &base->check, &run->check, a);

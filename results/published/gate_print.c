@@ -2,12 +2,12 @@
 /*
  * gate_print.c - both gates on one screen, and as judgements.
  */
-#include "results/published/gate.h"
+#include "results/published/check.h"
 #include <math.h>
 
 enum { MOST_GROUPS = 12, MOST_INPUTS = 6 };
 
-/* A verdict of fit has no size. */
+/* A change of "fits" has no size. */
 static const char *range_text(const struct gate_group *m, struct arena *a)
 {
     if (isinf(m->low) || isinf(m->high))
@@ -17,6 +17,7 @@ static const char *range_text(const struct gate_group *m, struct arena *a)
     return arena_printf(a, "%+.3g to %+.3g %%", 100 * m->low, 100 * m->high);
 }
 
+/* The suspects, when predictions moved. */
 static void print_inputs(FILE *f, const struct gate *g)
 {
     for (size_t i = 0; i < g->n_inputs && i < MOST_INPUTS; i++)
@@ -25,7 +26,7 @@ static void print_inputs(FILE *f, const struct gate *g)
         fprintf(f, ", and %zu more", g->n_inputs - MOST_INPUTS);
     if (g->n_inputs)
         fputc('\n', f);
-    else if (g->inputs_known && gate_moved(g))
+    else if (g->inputs_known)
         fprintf(f, "  inputs that differ: none; the program itself differs\n");
 }
 
@@ -34,7 +35,6 @@ static void print_change(FILE *f, const struct gate *g)
     struct arena a = {0};
     if (!gate_moved(g)) {
         fprintf(f, "change: none, the same: %zu rows\n", g->n_rows);
-        print_inputs(f, g);
         return;
     }
     fprintf(f, "change: %zu prediction%s moved (%zu better, %zu worse)", g->n_moves, plural(g->n_moves), g->n_better, g->n_worse);
@@ -57,7 +57,7 @@ static void print_accuracy(FILE *f, const struct gate *g)
     fprintf(f, "accuracy of validate rows: %s (the mean |error| of a group may grow by %.3g percentage point%s; gains elsewhere do not offset it)\n",
             gate_accuracy_holds(g) ? "holds" : "WORSE", 100 * g->margin, 100 * g->margin == 1 ? "" : "s");
     for (size_t i = 0; i < g->n_accuracy; i++) {
-        const struct accuracy_group *x = &g->accuracy[i];
+        const struct gate_accuracy *x = &g->accuracy[i];
         if (x->growth == 0 && x->before == x->after)
             continue;
         if (grown++ < MOST)
@@ -92,7 +92,7 @@ void gate_judgements(struct judgements *out, const struct gate *g, struct arena 
         judgements_add(out, (struct judgement){ .group = "change", .name = "change", .judged = JUDGED_PASS,
                        .message = arena_printf(a, "%zu rows are the same", g->n_rows) }, a);
     for (size_t i = 0; i < g->n_accuracy; i++) {
-        const struct accuracy_group *x = &g->accuracy[i];
+        const struct gate_accuracy *x = &g->accuracy[i];
         judgements_add(out, (struct judgement){ .group = "accuracy", .name = arena_printf(a, "accuracy of %s", x->name),
                        .judged = x->holds ? JUDGED_PASS : JUDGED_FAIL,
                        .message = arena_printf(a, "mean error of %zu configuration%s %.2f -> %.2f %%, grew by %.2f points", x->n, plural(x->n),

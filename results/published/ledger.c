@@ -3,7 +3,7 @@
  * ledger.c - see ledger.h. The hash is XXH3 over the cells, each with its end, seeded by the one before; numbers by ten digits. A
  * derived row's value is left out: its parents have theirs.
  */
-#include "results/published/ledger.h"
+#include "results/published/published.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "context", NULL };
+const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived" };
 
 enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE, COL_ROLE, COL_SOURCE, COL_QUOTE,
               COL_NOTE, N_NEEDED, COL_CONFIGURATION = N_NEEDED, N_COLUMNS };
@@ -75,17 +76,23 @@ bool figure_is_ratio(const struct figure *f)
     return text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
 }
 
-/* One operation or transfer; what follows is its own reader's affair. */
-static bool is_part(const struct figure *f)
+enum figure_kind figure_kind(const struct figure *f)
 {
-    return strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0;
+    if (f->n_parents)
+        return FIGURE_DERIVED;
+    if (strncmp(f->recipe, "kernel:", 7) == 0)
+        return FIGURE_OF_KERNEL;
+    if (strncmp(f->recipe, "link:", 5) == 0)
+        return FIGURE_OF_LINK;
+    return text_is(f->metric, "fits") ? FIGURE_OF_MEMORY
+         : text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
 /* What a recipe cell may be: empty for context; A:B for ratios; one id for all else. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
-    if (is_part(f))
+    if (figure_kind(f) == FIGURE_OF_KERNEL || figure_kind(f) == FIGURE_OF_LINK)     /* parsed where it is predicted */
         return true;
     if (f->role != FIGURE_CONTEXT && !*f->recipe)
         return fail(err, "%s:%u: recipe: is empty; only context rows may have none", f->path, f->line);

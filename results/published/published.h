@@ -1,31 +1,106 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * published.h - tables of published figures: results/published/<table>.csv.
+ * published.h - published figures: their tables, what follows from them, the ledger of their roles, and single MLPerf runs.
  */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H
 #include "system-model/base/base.h"
+#include "workloads/convergence/convergence.h"
+
+/* ---- published.c: results/published/<table>.csv ---------------------------------------------------- */
 
 enum role { FIGURE_CALIBRATE, FIGURE_VALIDATE, FIGURE_CONTEXT, N_FIGURE_ROLES };
 extern const char *const role_names[N_FIGURE_ROLES + 1];
-enum role role_named(const char *text);                 /* N_FIGURE_ROLES: none is called that */
+enum role role_named(const char *text);                 /* N_FIGURE_ROLES: no role has that name */
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
     const char *configuration;          /* what was run; rows that share it count as one measurement */
-    const struct figure *parents; size_t n_parents;     /* of a derived row (derived.h): the rows that it follows from */
+    const struct figure *parents; size_t n_parents;     /* of a derived row: the rows that it follows from */
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
     uint32_t line;
 };
 struct figures {
     struct figure *items; size_t n, cap;
-    size_t n_left_out; const char *left_out;    /* derived rows without a parent's recipe, and the first of them, as a message */
+    size_t n_left_out; const char *left_out;    /* derived rows whose parents lack a recipe, and a message about the first of them */
 };
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
-/* Of the tables alone in which the recipe is named; the others are not looked at. */
+/* Reads only the tables whose text contains the recipe's name. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
 bool figure_is_ratio(const struct figure *f);           /* of two recipes */
-/* Whether more of it is faster (+1) or slower (-1); 0: the metric is not simulated. */
+/* +1 if a larger value is faster, -1 if it is slower, 0 if the metric is not simulated. */
 int metric_faster(const char *metric);
+
+/* What a figure measures. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a part of what runs say. */
+enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,
+                   N_FIGURE_KINDS };
+extern const char *const figure_kind_names[N_FIGURE_KINDS];
+enum figure_kind figure_kind(const struct figure *f);
+
+/* ---- derived.c: slopes and intercepts of step time over gradient accumulation, and differences ------------- *
+ *
+ * Runs that differ only in gradient accumulation or in replicas lie on a line: step = loop x micro-batches + update. Two published
+ * throughputs therefore give two further numbers. results/published/derived/derived.csv names them: id,metric,parents,tolerance,note;
+ * parents are ids of published rows joined by +. Value, unit, role and source follow from the parents; the role is the strictest of theirs.
+ * A line of which only the slope or only the intercept is listed is refused.
+ */
+
+struct derived_point { double micro_batches, seconds; };        /* of one call of a run */
+
+/* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s (many calls). */
+bool derived_point(struct derived_point *out, const struct figure *parent, double value, const char *recipes_dir, struct arena *a,
+                   struct err *err);
+/* loop_s_per_micro_batch, forward_s_per_micro_batch: slope of the least-squares line; update_s, call_s: its intercept;
+ * step_increase_s: the last point minus the first. */
+double derived_value(const char *metric, const struct derived_point *points, size_t n);
+/* published_load, and derived/derived.csv where path is a folder that holds it. Rows with a parent whose recipe is not in recipes_dir are
+ * counted as left out. */
+bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err);
+
+/* ---- ledger.c: the role and configuration of every published row, and a hash of its content ---------------- *
+ *
+ * results/published/ledger/ledger.csv: id,role,configuration,hash,why. Lines are only added; the last line of an id holds. The first line
+ * of an id needs no reason; every later one does (why). A row that left the tables ends with the role "removed". So no row can change its
+ * role, its value or its configuration, or disappear, without a line that says why.
+ */
+
+struct ledger_line {
+    const char *id, *role, *configuration, *hash, *why;
+    uint32_t line;
+};
+struct ledger {
+    const char *path;
+    struct ledger_line *last; size_t n_last;    /* the last line of each id, sorted by id */
+};
+
+/* Refuses an unknown role, and a later line of an id that gives no reason. */
+bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct err *err);
+const struct ledger_line *ledger_find(const struct ledger *l, const char *id);     /* NULL: not there */
+/* A hash of recipe, metric, value and unit: 16 hexadecimal digits. Id, role and configuration are not part of it. */
+const char *figure_hash(const struct figure *f, struct arena *a);
+
+/* What is wrong with the ledger, each fault with the line that would repair it. */
+struct ledger_fault { const char *what; struct ledger_line wanted; };
+struct ledger_faults { struct ledger_fault *items; size_t n, cap; };
+void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a);
+void ledger_write_line(FILE *f, const struct ledger_line *line);
+
+/* ---- runs_table.c: single runs of MLPerf submissions, results/published/runs/mlperf_runs.csv ----------------- */
+
+/* One result file. Absent numbers are NaN. */
+struct run_row {
+    const char *round, *division, *submitter, *system, *benchmark, *optimizer, *source;
+    enum role role;
+    bool success, eval_at_end;
+    double accelerators, time_to_train_s, startup_s, eval_s, post_train_s;
+    double global_batch, base_learning_rate, samples_to_converge, epochs, evals, final_accuracy, throughput_samples_per_s;
+};
+struct run_rows { struct run_row *items; size_t n; };
+
+bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
+struct submission_terms terms_of_run(const struct run_row *r);         /* what is known of the run before it starts */
+/* The number of rows from the first on that belong to the same submission and role. Runs of a submission are adjacent. */
+size_t run_rows_group(const struct run_rows *t, size_t first);
+double run_rows_mean_samples(const struct run_row *rows, size_t n);    /* samples to converge, mean over n runs */
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * runs_table.c - loads the table of published single runs.
  */
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 
 #include <math.h>
 

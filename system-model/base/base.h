@@ -156,6 +156,8 @@ struct csv_table {
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
+const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if there is no such column */
+const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell);            /* NULL if there is none */
 void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
 
 /* ---- INI: sections of key = value ------------------------------------- */

@@ -131,6 +131,20 @@ bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct
     return fail(err, "%s:1: no column '%s'", t->path, name);
 }
 
+const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column)
+{
+    size_t at;
+    return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
+}
+
+const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (text_is(t->rows[i].cells[0], first_cell))
+            return &t->rows[i];
+    return NULL;
+}
+
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
     if (strpbrk(text, ",\"\r\n") || text[0] == ' ' || (*text && text[strlen(text) - 1] == ' '))

@@ -6,7 +6,7 @@
 #include "tests/check.h"
 #include "results/calibrate/convergence_calibrate.h"
 #include "results/submission/runs_distribution.h"
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 #include <string.h>
 #include <unistd.h>
 

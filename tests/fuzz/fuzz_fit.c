@@ -9,7 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "results/calibrate/convergence_errors.h"
-#include "results/published/coverage.h"
+#include "results/published/check.h"
 #include "results/calibrate/submission_effects.h"
 #include "results/calibrate/convergence_calibrate.h"
 #include "results/calibrate/fit.h"

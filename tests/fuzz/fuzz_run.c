@@ -5,7 +5,7 @@
  * Law: a folder that is taken for whole stays so when it is checked again.
  */
 #include "tests/fuzz/fuzz.h"
-#include "results/published/compare.h"
+#include "results/published/check.h"
 #include "results/simulate/result.h"
 #include "results/simulate/run_folder.h"
 

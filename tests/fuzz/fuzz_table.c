@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_table.c - any bytes as a table: published figures, rows of a run, a table to compare with itself. */
 #include "tests/fuzz/fuzz.h"
-#include "results/published/compare.h"
-#include "results/published/published.h"
+#include "results/published/check.h"
 #include "results/simulate/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

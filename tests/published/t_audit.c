@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_audit.c - expressions by hand and refused, verdicts from numbers, and the table of claims that is here. */
 #include "tests/golden_text.h"
-#include "results/published/audit.h"
+#include "results/published/check.h"
 #include <jansson.h>
 #include <math.h>
 

@@ -62,12 +62,6 @@ static void world_check(struct world *w)
     struct err err;
     world_build(w);
     assert_true(check_build(&w->check, &w->list, &w->from, &w->a, &err));
-    for (size_t k = 0; k < w->check.n_configurations; k++) {        /* numbered from 0 on, none left out */
-        size_t n = 0;
-        for (size_t i = 0; i < w->check.n; i++)
-            n += w->check.rows[i].configuration == k;
-        assert_true(n > 0);
-    }
 }
 
 static void errors_are_signed_and_relative(void **state)
@@ -92,21 +86,14 @@ static void print_as(FILE *f, enum output_format format, struct world *w)
     document_write(f, format, &d);
 }
 
-static void print_memory(FILE *f, struct world *w)
-{
-    struct document d = { .arena = &w->a };
-    check_add_memory(&d, &w->check);
-    document_write(f, FORMAT_TEXT, &d);
-}
-
 /* Without simulated rows there are no errors. */
 static void accuracy_as_json(void **state)
 {
     (void)state;
     struct figure f = figure("worst of all", "run", "latency_s", 1, 0.1, FIGURE_VALIDATE);
     const struct check_row row = { .figure = &f };
-    const struct accuracy one = { .n_rows = 5, .n_configurations = 3, .n_simulated = 1, .n_passed = 4, .mean_abs_error = 0.25, .median_abs_error = 0.125,
-                                  .max_abs_error = 0.5, .bias = -0.75, .worst = &row }, none = { .n_rows = 2 };
+    const struct accuracy one = { .n_rows = 5, .n_simulated = 1, .n_passed = 4, .errors = { .n = 3, .mean = 0.25, .median = 0.125, .bias = -0.75 },
+                                  .max_abs_error = 0.5, .worst = &row }, none = { .n_rows = 2 };
     json_t *known = accuracy_json(&one), *unknown = accuracy_json(&none);
     char *text = json_dumps(known, JSON_SORT_KEYS), *other = json_dumps(unknown, JSON_SORT_KEYS);
     assert_string_equal(text, "{\"bias\": -0.75, \"configurations\": 3, \"max_abs_error\": 0.5, \"mean_abs_error\": 0.25, \"median_abs_error\": 0.125, \"passed\": 4, "
@@ -244,18 +231,18 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     }
     struct err err;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+    struct accuracy acc = check_accuracy(&w.check, COUNTS_AS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN }, &w.a);
     assert_int_equal(acc.n_rows, 4);
     assert_int_equal(acc.n_simulated, 4);
     assert_int_equal(acc.n_passed, 2);
-    assert_near(acc.median_abs_error, 0.35 / 2, 1e-12);
-    assert_near(acc.mean_abs_error, 0.6 / 4, 1e-12);
-    assert_near(acc.bias, (0.1 + 0.25 - 0.25) / 4, 1e-12);
+    assert_near(acc.errors.median, 0.35 / 2, 1e-12);
+    assert_near(acc.errors.mean, 0.6 / 4, 1e-12);
+    assert_near(acc.errors.bias, (0.1 + 0.25 - 0.25) / 4, 1e-12);
     assert_near(acc.max_abs_error, 0.25, 1e-12);
     assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
-    acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN, .workload = "bert-large", .system = "bow-pod16" }, &w.a);
+    acc = check_accuracy(&w.check, COUNTS_AS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN, .workload = "bert-large", .system = "bow-pod16" }, &w.a);
     assert_int_equal(acc.n_rows, 1);                    /* c; d repeats */
-    assert_near(acc.median_abs_error, 0.25, 1e-12);
+    assert_near(acc.errors.median, 0.25, 1e-12);
     world_free(&w);
 }
 
@@ -275,20 +262,20 @@ static void a_bias_is_of_speed_whatever_the_metric(void **state)
     w.figures[2] = figure("r", "run", "time_to_train_min", 75, 0.1, FIGURE_VALIDATE);
     w.list.n = 3;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    struct check_group g = { .kind = N_FIGURE_KINDS };
-    assert_near(check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a).bias, 0.65 / 3, 1e-12);
-    assert_near(check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a).mean_abs_error, 0.65 / 3, 1e-12);
-    g.manner = MANNER_PREDICTED_SAMPLES;
-    assert_near(check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a).bias, -17 / 75.0, 1e-12);
+    struct check_group g = { .kind = FIGURE_OF_RUN };
+    assert_near(check_accuracy(&w.check, COUNTS_AS_VALIDATE, &g, &w.a).errors.bias, 0.65 / 3, 1e-12);
+    assert_near(check_accuracy(&w.check, COUNTS_AS_VALIDATE, &g, &w.a).errors.mean, 0.65 / 3, 1e-12);
+    g.samples = SAMPLES_PREDICTED;
+    assert_near(check_accuracy(&w.check, COUNTS_AS_VALIDATE, &g, &w.a).errors.bias, -17 / 75.0, 1e-12);
     world_free(&w);
 }
 
 /* A ratio of either role repeats its configurations; as context it stays that, and one that was derived has its own group. */
 static void a_ratio_repeats_what_it_is_made_of(void **state)
 {
-    static const struct { enum role role; size_t n_parents; enum standing want; } cases[] = {
-        { FIGURE_VALIDATE, 0, STANDS_REPEAT }, { FIGURE_CALIBRATE, 0, STANDS_REPEAT }, { FIGURE_CONTEXT, 0, STANDS_CONTEXT },
-        { FIGURE_VALIDATE, 2, STANDS_VALIDATE }, { FIGURE_CALIBRATE, 2, STANDS_CALIBRATE },
+    static const struct { enum role role; size_t n_parents; enum counts_as want; } cases[] = {
+        { FIGURE_VALIDATE, 0, COUNTS_AS_REPEAT }, { FIGURE_CALIBRATE, 0, COUNTS_AS_REPEAT }, { FIGURE_CONTEXT, 0, COUNTS_AS_CONTEXT },
+        { FIGURE_VALIDATE, 2, COUNTS_AS_VALIDATE }, { FIGURE_CALIBRATE, 2, COUNTS_AS_CALIBRATE },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -298,7 +285,7 @@ static void a_ratio_repeats_what_it_is_made_of(void **state)
         w.figures[3].role = cases[i].role;              /* 3.5 times: fast over slow */
         w.figures[3].n_parents = cases[i].n_parents;
         assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-        assert_int_equal(w.check.rows[3].standing, cases[i].want);
+        assert_int_equal(w.check.rows[3].counts_as, cases[i].want);
         assert_near(w.check.rows[3].simulated, 3.5, 1e-12);
         world_free(&w);
     }
@@ -317,12 +304,12 @@ static void predicted_times_count_configurations_too(void **state)
     w.figures[2] = figure("o", "other", "time_to_train_min", 36.8, 0.2, FIGURE_VALIDATE);
     w.figures[2].configuration = "slow";
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
-    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
+    struct check_group g = { .samples = SAMPLES_PREDICTED };
+    struct accuracy acc = check_accuracy(&w.check, COUNTS_AS_VALIDATE, &g, &w.a);
     assert_int_equal(acc.n_rows, 2);
-    assert_int_equal(acc.n_configurations, 1);
-    assert_near(acc.mean_abs_error, (6 / 40.0 + 3.8 / 36.8) / 2, 1e-12);
-    assert_near(acc.bias, (3.8 / 36.8 - 6 / 40.0) / 2, 1e-12);
+    assert_int_equal(acc.errors.n, 1);
+    assert_near(acc.errors.mean, (6 / 40.0 + 3.8 / 36.8) / 2, 1e-12);
+    assert_near(acc.errors.bias, (3.8 / 36.8 - 6 / 40.0) / 2, 1e-12);
     world_free(&w);
 }
 
@@ -337,12 +324,12 @@ static void a_configuration_counts_once(void **state)
     w.figures[0].configuration = w.figures[2].configuration = w.figures[4].configuration = "same";
     w.figures[1].configuration = "other";
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+    struct accuracy acc = check_accuracy(&w.check, COUNTS_AS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN }, &w.a);
     assert_int_equal(acc.n_rows, 4);
-    assert_int_equal(acc.n_configurations, 2);
-    assert_near(acc.mean_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
-    assert_near(acc.median_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
-    assert_near(acc.bias, ((0.1 - 0.25) / 3 + 0.25) / 2, 1e-12);      /* c and b are times */
+    assert_int_equal(acc.errors.n, 2);
+    assert_near(acc.errors.mean, (0.35 / 3 + 0.25) / 2, 1e-12);
+    assert_near(acc.errors.median, (0.35 / 3 + 0.25) / 2, 1e-12);
+    assert_near(acc.errors.bias, ((0.1 - 0.25) / 3 + 0.25) / 2, 1e-12);      /* c and b are times */
     assert_near(acc.max_abs_error, 0.25, 1e-12);
     world_free(&w);
 }
@@ -357,17 +344,17 @@ static void rows_of_a_calibrated_configuration_repeat_it(void **state)
     w.figures[2].configuration = "slow";                /* a calibrates; b and c validate */
     w.figures[1].configuration = "other";
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    const enum standing want[] = { STANDS_CALIBRATE, STANDS_VALIDATE, STANDS_REPEAT, STANDS_CONTEXT };
+    const enum counts_as want[] = { COUNTS_AS_CALIBRATE, COUNTS_AS_VALIDATE, COUNTS_AS_REPEAT, COUNTS_AS_CONTEXT };
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(w.check.rows[i].standing, want[i]);
-    struct check_group any = { .kind = N_FIGURE_KINDS };
-    assert_int_equal(check_accuracy(&w.check, STANDS_VALIDATE, &any, &w.a).n_rows, 1);
-    assert_near(check_accuracy(&w.check, STANDS_REPEAT, &any, &w.a).bias, -0.25, 1e-12);
+        assert_int_equal(w.check.rows[i].counts_as, want[i]);
+    struct check_group any = { .kind = FIGURE_OF_RUN };
+    assert_int_equal(check_accuracy(&w.check, COUNTS_AS_VALIDATE, &any, &w.a).n_rows, 1);
+    assert_near(check_accuracy(&w.check, COUNTS_AS_REPEAT, &any, &w.a).errors.bias, -0.25, 1e-12);
     world_free(&w);
 }
 
 /* 40 minutes published: 30 with the published samples, 46 with the predicted ones. What a vendor states again counts once. */
-static void times_to_train_come_in_two_manners(void **state)
+static void times_to_train_by_published_and_predicted_samples(void **state)
 {
     (void)state;
     struct world w = {0};
@@ -381,16 +368,16 @@ static void times_to_train_come_in_two_manners(void **state)
         assert_int_equal(w.check.rows[i].has_predicted, i == 1);
     assert_near(w.check.rows[1].predicted, 46, 1e-12);
     assert_near(w.check.rows[1].predicted_error, 0.15, 1e-12);
-    struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
-    struct accuracy given = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
-    g.manner = MANNER_PREDICTED_SAMPLES;
-    struct accuracy predicted = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
+    struct check_group g = { .samples = SAMPLES_PUBLISHED };
+    struct accuracy given = check_accuracy(&w.check, COUNTS_AS_VALIDATE, &g, &w.a);
+    g.samples = SAMPLES_PREDICTED;
+    struct accuracy predicted = check_accuracy(&w.check, COUNTS_AS_VALIDATE, &g, &w.a);
     assert_int_equal(given.n_rows, 1);
     assert_int_equal(given.n_passed, 0);
-    assert_near(given.bias, 0.25, 1e-12);
+    assert_near(given.errors.bias, 0.25, 1e-12);
     assert_int_equal(predicted.n_rows, 1);
     assert_int_equal(predicted.n_passed, 1);            /* 15 % is within 20 % */
-    assert_near(predicted.bias, -0.15, 1e-12);
+    assert_near(predicted.errors.bias, -0.15, 1e-12);
     PRINTED(text, print_as(f, FORMAT_TEXT, &w));
     assert_golden(text, "tests/golden/check_text.txt", &w.a);
     free(text);
@@ -421,23 +408,26 @@ static void fits_is_right_or_wrong(void **state)
     world_free(&w);
 }
 
+/* Runs first, a group of all rows for each kind, and each run once by workload and once by system where these are known. */
 static void every_row_is_in_each_kind_of_group_once(void **state)
 {
     (void)state;
     struct world w = {0};
-    size_t n, by_role = 0, by_kind = 0, by_workload = 0, by_system = 0, by_manner = 0;
+    size_t n, by_workload = 0, by_system = 0, by_samples = 0, of_all = 0, unknown = 0;
     world_check(&w);
     struct accuracy *all = check_summary(&n, &w.check, &w.a);
     for (size_t i = 0; i < n; i++) {
-        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "kind") ? &by_kind : text_is(all[i].group, "workload") ? &by_workload
-                    : text_is(all[i].group, "system") ? &by_system : &by_manner;
+        size_t *sum = text_is(all[i].group, "all") ? &of_all : text_is(all[i].group, "workload") ? &by_workload
+                    : text_is(all[i].group, "system") ? &by_system : &by_samples;
         *sum += all[i].n_rows;
     }
-    assert_int_equal(by_role, w.check.n);
-    assert_int_equal(by_kind, w.check.n);
-    assert_int_equal(by_workload, w.check.n);
-    assert_int_equal(by_system, w.check.n);
-    assert_int_equal(by_manner, 4);                     /* b in both manners, of all and of resnet50 */
+    for (size_t i = 0; i < w.check.n; i++)
+        unknown += text_is(w.check.rows[i].workload, "-");
+    assert_string_equal(all[0].name, "runs");
+    assert_int_equal(of_all, w.check.n);
+    assert_int_equal(by_workload, w.check.n - unknown);
+    assert_int_equal(by_system, w.check.n - unknown);
+    assert_int_equal(by_samples, 4);                    /* b with published and predicted samples, of all and of resnet50 */
     world_free(&w);
 }
 
@@ -482,18 +472,18 @@ static void derived_rows_are_grouped(void **state)
     struct arena a = {0};
     struct figure figures[4];
     struct check_row rows[4];
-    const struct check c = { .rows = rows, .n = 4, .n_configurations = 4 };
+    const struct check c = { .rows = rows, .n = 4 };
     static const char *const metrics[] = { "update_s", "update_s", "step_time_s", "call_s" };
     const char *text = "";
     size_t n;
     for (size_t i = 0; i < 4; i++) {
         figures[i] = figure("row", "run", metrics[i], 1, 0.1, FIGURE_VALIDATE);
         figures[i].n_parents = i == 2 ? 0 : 2;
-        rows[i] = (struct check_row){ .figure = &figures[i], .workload = "w", .system = "s", .configuration = i, .standing = STANDS_VALIDATE };
+        rows[i] = (struct check_row){ .figure = &figures[i], .workload = "w", .system = "s", .counts_as = COUNTS_AS_VALIDATE };
     }
     const struct accuracy *all = check_summary(&n, &c, &a);
     for (size_t i = 0; i < n; i++)
-        if (text_is(all[i].group, "derived"))
+        if (text_is(all[i].group, "metric"))
             text = arena_printf(&a, "%s%s %zu; ", text, all[i].name, all[i].n_rows);
     assert_string_equal(text, "update_s 2; call_s 1; ");
     arena_free(&a);
@@ -513,7 +503,7 @@ static void every_format(void **state)
     w.figures[11] = figure("too large", "big", "fits", 0, 0.1, FIGURE_VALIDATE);
     w.list.n = 12;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    PRINTED(text, (print_as(f, FORMAT_TEXT, &w), print_memory(f, &w), print_as(f, FORMAT_TAP, &w), print_as(f, FORMAT_CSV, &w),
+    PRINTED(text, (print_as(f, FORMAT_TEXT, &w), print_as(f, FORMAT_TAP, &w), print_as(f, FORMAT_CSV, &w),
                    print_as(f, FORMAT_JSON, &w)));
     assert_golden(text, "tests/golden/check_formats.txt", &w.a);
     free(text);
@@ -585,7 +575,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_ratio_repeats_what_it_is_made_of), cmocka_unit_test(predicted_times_count_configurations_too),
     cmocka_unit_test(a_configuration_counts_once),
     cmocka_unit_test(rows_of_a_calibrated_configuration_repeat_it),
-    cmocka_unit_test(times_to_train_come_in_two_manners),
+    cmocka_unit_test(times_to_train_by_published_and_predicted_samples),
     cmocka_unit_test(fits_is_right_or_wrong),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
     cmocka_unit_test(a_derived_row_follows_from_simulated_ones), cmocka_unit_test(derived_rows_are_grouped), cmocka_unit_test(every_format),

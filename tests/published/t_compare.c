@@ -2,7 +2,7 @@
 /* t_compare.c - the gate sees every change, says how much and whether for better, and sees nothing in equal tables. */
 #include "tests/check.h"
 #include <jansson.h>
-#include "results/published/compare.h"
+#include "results/published/check.h"
 
 static void load(struct csv_table *t, const char *text, struct arena *a)
 {
@@ -139,8 +139,8 @@ static void accuracy_is_shown_by_role(void **state)
     load(&x, "id,role,error\np,validate,-0.3\nq,validate,0.1\nr,calibrate,0.1\n", &a);
     load(&y, "id,role,error\np,validate,0.2\nq,validate,\nr,calibrate,0.4\n", &a);
     PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
-    assert_string_equal(text, "accuracy, calibrate: 1 -> 1 configurations, median 10.000 -> 40.000 %, mean 10.000 -> 40.000 %  worse\n"
-                              "accuracy, validate: 2 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n");
+    assert_string_equal(text, "accuracy of runs, calibrate: 1 -> 1 configurations, median 10.000 -> 40.000 %, mean 10.000 -> 40.000 %  worse\n"
+                              "accuracy of runs, validate: 2 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n");
     free(text);
     arena_free(&a);
 }
@@ -155,7 +155,7 @@ static void accuracy_gets_better(void **state)
     load(&x, "id,role,error\np,context,-0.3\nq,context,0.1\nr,context,0.8\n", &a);
     load(&y, "id,role,error\np,context,-0.3\nq,context,0.2\nr,context,-0.1\n", &a);
     PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
-    assert_string_equal(text, "accuracy, context: 3 -> 3 configurations, median 30.000 -> 20.000 %, mean 40.000 -> 20.000 %  better\n");
+    assert_string_equal(text, "accuracy of runs, context: 3 -> 3 configurations, median 30.000 -> 20.000 %, mean 40.000 -> 20.000 %  better\n");
     free(text);
     load(&y, "id,role\np,context\n", &a);       /* no errors, none to tell of */
     PRINTED(text, compare_print_accuracy(f, &y, &y, &a));
@@ -164,19 +164,20 @@ static void accuracy_gets_better(void **state)
     arena_free(&a);
 }
 
-/* p and q are one configuration: 0.2, and r's 0.4; s repeats, t is derived. */
+/* p and q are one configuration, with an error of 0.2; the kernel r has its own line; s repeats, t is derived. */
 static void accuracy_counts_configurations(void **state)
 {
     (void)state;
     struct arena a = {0};
     struct csv_table x;
     char *text;
-    load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,links\n"
+    load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,runs\n"
              "r,validate,0.4,r,validate,kernels\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\n", &a);
     PRINTED(text, compare_print_accuracy(f, &x, &x, &a));
-    assert_string_equal(text, "accuracy, validate: 2 -> 2 configurations, median 30.000 -> 30.000 %, mean 30.000 -> 30.000 %  the same\n");
+    assert_string_equal(text, "accuracy of runs, validate: 1 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n"
+                              "accuracy of kernels, validate: 1 -> 1 configurations, median 40.000 -> 40.000 %, mean 40.000 -> 40.000 %  the same\n");
     free(text);
-    struct error_summary one = errors_of_role(&x, "repeats", &a), none = errors_of_role(&x, "calibrate", &a);
+    struct error_summary one = errors_of_table(&x, FIGURE_OF_RUN, "repeats", &a), none = errors_of_table(&x, FIGURE_OF_RUN, "calibrate", &a);
     assert_true(one.n == 1 && none.n == 0);
     assert_near(one.mean, 7, 1e-12);
     arena_free(&a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_coverage.c - how many published runs lie within the interval that is predicted for them: three of one system that take 2, 4 and 6 s a batch. */
 #include "tests/check.h"
-#include "results/published/coverage.h"
+#include "results/published/check.h"
 #include <jansson.h>
 
 static const char data[] = "workloads/convergence";

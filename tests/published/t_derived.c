@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_derived.c - rows that follow from published ones: the line by hand, the stricter role, and what is refused. */
 #include "tests/check.h"
-#include "results/published/derived.h"
+#include "results/published/published.h"
 #include <limits.h>
 
 static const char recipes[] = "workloads/recipes";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_gate.c - the gates on tables small enough for paper. */
 #include "tests/check.h"
-#include "results/published/gate.h"
+#include "results/published/check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,13 +69,13 @@ static void long_lists_are_cut(void **state)
 {
     struct gate_move move = { .id = "r", .what = "moved" };
     struct gate_group groups[13];
-    struct accuracy_group accuracy[11];
+    struct gate_accuracy accuracy[11];
     const char *inputs[] = { "a", "b", "c", "d", "e", "f", "g" };
     (void)state;
     for (size_t i = 0; i < 13; i++)
         groups[i] = (struct gate_group){ .cause = "c", .n = 1, .low = 0.1, .high = 0.1, .largest = &move };
     for (size_t i = 0; i < 11; i++)
-        accuracy[i] = (struct accuracy_group){ .name = "g", .n = 1, .before = 0.1, .after = i < 2 ? 0.1 : 0.05, .growth = i == 1 ? 0.005 : 0, .holds = true };
+        accuracy[i] = (struct gate_accuracy){ .name = "g", .n = 1, .before = 0.1, .after = i < 2 ? 0.1 : 0.05, .growth = i == 1 ? 0.005 : 0, .holds = true };
     for (size_t more = 0; more < 2; more++) {
         struct gate g = { .groups = groups, .n_groups = 12 + more, .n_moves = 13, .accuracy = accuracy, .n_accuracy = 9 + more, .inputs = inputs,
                           .n_inputs = 6 + more, .inputs_known = true, .margin = 0.01 };

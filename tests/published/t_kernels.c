@@ -4,7 +4,7 @@
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
-#include "results/published/kernel_rows.h"
+#include "results/published/check.h"
 #include "system-model/machine/fitted_chip.h"
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 /* t_ledger.c - the ledger: what it refuses, what it notices, and that it holds a validating row back from calibration. */
 #include "tests/check.h"
 #include "results/calibrate/protocol.h"
-#include "results/published/derived.h"
+#include "results/published/published.h"
 #include "tests/golden_text.h"
 
 static const char header[] = "id,role,configuration,hash,why\n";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_runs_table.c - the table of single runs: each cell in its place, what is refused, and which runs are of one submission. */
 #include "tests/check.h"
-#include "results/published/runs_table.h"
+#include "results/published/published.h"
 
 static const char header[] = "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,eval_placement,"
                              "eval_s,post_train_s,global_batch,samples_to_converge,epochs,evals,final_accuracy,optimizer,base_learning_rate,"

@@ -2,7 +2,7 @@
 /* t_time_to_train.c - time to train by hand out of its parts, the batch that logs state, both manners, and coverage by simulated timing. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
-#include "results/published/simulated_runs.h"
+#include "results/published/check.h"
 #include "results/calibrate/system_fit.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <sys/stat.h>

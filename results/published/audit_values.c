@@ -2,7 +2,7 @@
 /*
  * values.c - see values.h.
  */
-#include "results/published/values.h"
+#include "results/published/check.h"
 
 #include <jansson.h>
 #include <string.h>
