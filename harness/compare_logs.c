@@ -65,7 +65,7 @@ static bool compare_folder(struct logs_command *c, const struct folder *f, const
 {
     struct simulation sim;
     struct result r;
-    struct run_distribution d;
+    struct drawn_runs d;
     struct log_comparison found = {0};
     struct submission_request q = { .seed = c->o->seed, .predict_schedule = true };
     if (!simulator_run(&c->s->simulator, &sim, &r, recipe, c->o->sets, c->o->n_sets, c->err))

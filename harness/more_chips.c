@@ -38,7 +38,7 @@ static bool sweep_try(struct sweep_point *out, const struct recipe *own, uint64_
     };
     struct simulation sim = {0};
     struct result r;
-    struct run_distribution d;
+    struct drawn_runs d;
     const struct submission_request q = { .seed = 1, .predict_schedule = true };
     bool good = simulator_run(&s->simulator, &sim, &r, own->id, sets, sizeof sets / sizeof *sets, &unused) && r.fits &&
                 submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;

@@ -24,7 +24,7 @@ struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 struct run_state {
     struct results results;
     size_t n_asked;                     /* recipes named; results has those that could be simulated */
-    struct run_distribution *distributions;
+    struct drawn_runs *distributions;
     struct tried *tried;
     char **answers;
     json_t **made_by, **validities;
@@ -209,7 +209,7 @@ static json_t *one_json(const struct run_state *state, size_t i)
     json_object_set_new(object, "validity", state->validities[i]);
     result_json_add_groups(object, &state->results.items[i]);
     if (state->draws)
-        json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
+        json_object_set_new(object, "distribution", drawn_runs_json(&state->distributions[i]));
     if (!state->results.items[i].fits)
         json_object_set_new(object, "remedies", remedies_json(state->tried[i].items, state->tried[i].n));
     return object;
@@ -236,7 +236,7 @@ static void print_results_text(const struct run_state *state, bool all)
         if (!state->results.items[i].fits)
             remedies_print(stdout, state->tried[i].items, state->tried[i].n);
         if (state->draws)
-            distribution_print(stdout, &state->distributions[i]);
+            drawn_runs_print(stdout, &state->distributions[i]);
         if (all)
             result_print_text(stdout, &state->results.items[i]);
     }
@@ -291,7 +291,7 @@ static struct run_state state_of(const struct options *o, struct arena *a)
     size_t n = o->n_arguments;
     return (struct run_state){
         .status = EXIT_DONE, .draws = o->runs || o->mllog, .n_asked = n,
-        .distributions = ARENA_ARRAY(a, struct run_distribution, n), .tried = ARENA_ARRAY(a, struct tried, n),
+        .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
         .validities = ARENA_ARRAY(a, json_t *, n),
     };

@@ -7,13 +7,13 @@
  * shared by all runs of a submission and widens the intervals.
  */
 #include "harness/submission.h"
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 #include "results/published/check.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <inttypes.h>
 #include <string.h>
 
-static bool write_submission(const struct run_distribution *d, const struct simulation *sim, const struct result *r,
+static bool write_submission(const struct drawn_runs *d, const struct simulation *sim, const struct result *r,
                              const struct convergence *c, const struct recipe_terms *terms, const struct run_timing *timing,
                              const struct submission_request *q, struct session *s, struct err *err)
 {
@@ -43,7 +43,7 @@ static bool write_submission(const struct run_distribution *d, const struct simu
         .grad_accum = (double)rec->gradient_accumulation, .timing = *timing, .eval_interval = recipe_eval_interval(rec, c),
         .scaling = d->scaling, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
     };
-    return mllog_write_submission(q->mllog, &description, d->runs, d->n, a, err);
+    return submission_write(q->mllog, &description, d->runs, d->n, a, err);
 }
 
 static bool check_request(const struct submission_request *q, const struct recipe *rec, const struct workload *w, struct err *err)
@@ -65,7 +65,7 @@ static double step_deviation(const struct simulation *sim, const struct referenc
     return deviation;
 }
 
-bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r,
+bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const struct result *r,
                      const struct submission_request *q, struct session *s, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
@@ -78,10 +78,10 @@ bool submission_draw(struct run_distribution *out, const struct simulation *sim,
     struct run_timing timing = simulated_timing(sim, r);
     double deviation = q->references ? step_deviation(sim, q->references) : 0;
     timing.error = deviation > 0 ? deviation : timing.error;
-    struct distribution_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,
+    struct draw_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,
                                          .eval_interval = q->predict_schedule ? 0 : recipe_eval_interval(rec, &c),
                                          .runs = (uint32_t)q->runs, .seed = q->seed, .until_valid = q->until_valid,
                                          .open_division = text_is(terms.division, "open"), .data_dir = s->paths.data_dir };
-    return distribution_draw(out, &draw, &s->arena, err) &&
+    return runs_draw(out, &draw, &s->arena, err) &&
            (!q->mllog || write_submission(out, sim, r, &c, &terms, &timing, q, s, err));
 }

@@ -5,7 +5,7 @@
 #ifndef SUBMISSION_H
 #define SUBMISSION_H
 #include "harness/harness.h"
-#include "results/submission/runs_distribution.h"
+#include "results/submission/drawn_runs.h"
 #include "results/study/interval.h"
 
 struct submission_request {
@@ -16,7 +16,7 @@ struct submission_request {
     bool replaces;                      /* logs that are there already */
     bool predict_schedule;              /* epochs and evaluations as the rules and the convergence model have them, not the recipe */
 };
-bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r,
+bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const struct result *r,
                      const struct submission_request *q, struct session *s, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #ifndef MLLOG_KEYS_H
 #define MLLOG_KEYS_H
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 
 static const struct text_pair bert_keys[] = {
     { "opt_base_learning_rate", "0.002" }, { "opt_epsilon", "1e-06" }, { "opt_learning_rate_training_steps", "1141" },

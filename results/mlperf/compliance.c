@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compliance.c - see compliance.h.
+ * compliance.c - one log against the rules of an edition, as the official compliance checker judges it; see mlperf_internal.h.
  *
- * Source: mlcommons/logging, mlp_compliance of each edition. What a layer finds about a key stands until a later layer that names the key
- * begins; what it finds without a key (no line fulfils ONCE, a group is missing, a check at the end) stands for good.
+ * Source: mlcommons/logging, mlp_compliance of each edition. A layer's findings about a key count unless a later layer has a rule for that
+ * key; its other findings (no line fulfils ONCE, a group is missing, a check at the end fails) always count.
  */
 #include "results/mlperf/mlperf_internal.h"
 
@@ -25,11 +25,11 @@ void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
 
 struct finding { uint64_t line; const char *text; };
 
-/* What one layer has seen of one key. */
+/* One layer's findings about one key. */
 struct key_state {
     uint64_t count, n_bad;
     struct finding bad[MOST_SHOWN];
-    bool fulfilled, differs;            /* one line fulfils `once`; values differ */
+    bool fulfilled, differs;            /* some line fulfils `once`; the values differ */
     json_t *first_value;
     char last_shown[MLLOG_SHOWN_BYTES];
 };
@@ -39,7 +39,7 @@ struct gathered { json_t *by, *object; };
 struct layer_run {
     const struct rule_layer *layer;
     struct rule_state st;
-    struct key_state *keys;             /* one a rule */
+    struct key_state *keys;             /* one for each rule */
     const struct action *gather;
     struct gathered *groups;
     size_t n_groups, cap_groups;
@@ -49,7 +49,7 @@ struct compliance_run {
     const struct rule_book *book;
     struct layer_run layers[MOST_LAYERS];
     size_t n_layers;
-    const char *stopped;                /* why the official checker would stop; NULL: it would not */
+    const char *stopped;                /* why the official checker would stop with an exception; NULL: it would not */
     uint64_t n_bad_lines;
     struct compliance *out;
     line_observer *observer;            /* NULL: none */
@@ -70,7 +70,7 @@ static void stop_checker(struct compliance_run *r, const char *why)
 
 /* ---- actions ------------------------------------------------------------------------------------------------- */
 
-/* A state holds numbers, truths and lists of names; anything else becomes null, which equals no number. */
+/* A state holds numbers, truths and lists of names. Other values become null, which equals no number. */
 static void action_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v;
@@ -107,7 +107,7 @@ static void run_actions(struct compliance_run *r, struct layer_run *l, const str
             names = value_of_names(ARENA_NEW(r->a, struct name_list));
             rule_state_set(&l->st, a->name, &names);
             break;
-        case ACTION_APPLY: break;       /* found in the first reading */
+        case ACTION_APPLY: break;       /* done by the first reading */
         }
     }
 }
@@ -159,7 +159,7 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
     enum truth t = expression_holds(&rule->once, s.variables);
     k->fulfilled = k->fulfilled || t == TRUTH_YES;
     mllog_show(l->value, k->last_shown);
-    if (t == TRUTH_NONE && !r->stopped)     /* one message, however many lines */
+    if (t == TRUTH_NONE && !r->stopped)     /* one message for any number of lines */
         stop_checker(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
                              rule->once.text));
 }
@@ -260,7 +260,7 @@ void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *pr
 
 /* ---- the end --------------------------------------------------------------------------------------------------------------- */
 
-/* A later layer speaks of the key: what this one found no longer counts. */
+/* True when a later layer has a rule for the key, so that this layer's findings no longer count. */
 static bool overridden(const struct compliance_run *r, size_t layer, const char *key)
 {
     size_t at;
@@ -313,7 +313,7 @@ static void report_key(struct compliance_run *r, size_t layer, const struct rule
     report_count(r, rule, k);
 }
 
-/* "a or b"; "" of a rule that asks for no group. */
+/* "a or b"; "" for a rule without a group. */
 static const char *any_of_names(const struct rule *rule, struct arena *a)
 {
     const char *names = "";
@@ -322,7 +322,7 @@ static const char *any_of_names(const struct rule *rule, struct arena *a)
     return names;
 }
 
-/* A group of keys of which one must be there; each group once. */
+/* Reports a group none of whose keys is logged; each group is reported once. */
 static void report_group(struct compliance_run *r, const struct layer_run *l, size_t rule_index)
 {
     const struct rule *rule = l->layer->rules[rule_index];
@@ -339,7 +339,7 @@ static void report_group(struct compliance_run *r, const struct layer_run *l, si
     say(r, SEVERITY_ERROR, 0, names, with_place(r, rule, "is not logged, want one of them at least once"));
 }
 
-/* Walks two sorted lists; names the first that one has and the other has not. */
+/* Walks two sorted lists and names the first few that only one of them has. */
 static const char *names_differ(const struct name_list *logged, const struct name_list *wanted, struct arena *a)
 {
     const char *missing = "", *extra = "";
@@ -397,7 +397,7 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines)
 {
     struct compliance *out = r->out, unsaid = { .passed = false };
     if (n_lines == 0)
-        r->out = &unsaid;               /* one message says it all */
+        r->out = &unsaid;               /* the message below is the only one */
     for (size_t i = 0; i < r->n_layers; i++)
         finish_layer(r, i);
     r->out = out;

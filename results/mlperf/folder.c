@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folder.c - reads a folder's logs one by one and judges them together; see folder.h.
+ * folder.c - names a folder of logs by its path, reads the logs one by one, judges them together and scores them; see mlperf.h.
  */
 #include <fcntl.h>
 #include <gsl/gsl_sort.h>
@@ -32,7 +32,7 @@ static void split_path(struct path_parts *p, const char *path, struct arena *a)
         p->names[p->n++] = name;
 }
 
-/* "v2.0" of "v2.0" and of "training_results_v2.0". */
+/* Returns "v2.0" for "v2.0" and for "training_results_v2.0". */
 static const char *version_in(const char *name)
 {
     static const char before[] = "training_results_";
@@ -46,7 +46,7 @@ static const char *round_in(const char *name)
     return e ? e->round : NULL;
 }
 
-/* A round that is named but not known is not to be taken for another: "v9.9" is kept, to be refused. */
+/* Keeps an unknown round such as "v9.9", so that it is refused and not taken for another. */
 static const char *unknown_round_in(const char *name)
 {
     const char *v = version_in(name);
@@ -96,7 +96,7 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
         f->problem = arena_printf(a, "round '%.60s' is unknown; known: %s", wanted, editions_known(a));
 }
 
-/* What the first log says where the path does not. */
+/* Fills in from the first log what the path does not say. */
 static void name_by_log(struct folder *f, const struct log_judgement *l, struct arena *a)
 {
     const struct { const char **slot, *logged; bool first; } names[] = {
@@ -113,7 +113,7 @@ static void name_by_log(struct folder *f, const struct log_judgement *l, struct 
 
 /* ---- one log -------------------------------------------------------------------------------------------- */
 
-/* Samples of the convergence point, where it is counted in samples or steps; else as the epochs have it. Old logs have 1 there. */
+/* Samples to converge: from the convergence point where it counts samples or steps, else from the epochs. Old logs have 1 as the point. */
 static double samples_of(const struct log_judgement *l)
 {
     const char *unit = l->rules ? l->rules->terms->unit : "";
@@ -149,7 +149,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     const struct run_log *run = &l->run;
     e->compliant = l->compliance.passed;
     e->converged = run->success && !run->problem;
-    e->problem = run->problem;          /* constant text */
+    e->problem = run->problem;          /* a constant, so it outlives the log */
     e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->has_bad_line;
     e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point;
     e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;
@@ -162,7 +162,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     }
 }
 
-/* The path and the log may name different benchmarks or divisions: the package is judged by the path, the log by what it says itself. */
+/* Where path and log name different benchmarks or divisions, the package is judged by the path and the log by its own lines. */
 static void warn_of_place(const struct folder *f, struct log_judgement *l, struct arena *a)
 {
     const struct { const char *key, *logged, *by_path; } names[] = {
@@ -231,11 +231,11 @@ json_t *load_small_json(const char *path)
     return doc;
 }
 
-/* A factor that was written, or of the reference where an edition scales without. It only ever slows: a submission that converges faster
- * than the reference allows is scaled up to it. */
+/* Takes the factor from scaling.json, or from the reference test where the edition scales without that file. A factor is at least 1: a
+ * submission that converges faster than the reference is slowed down to it. */
 static void apply_scaling(struct folder *f, struct arena *a)
 {
-    static const double most = 1e6;     /* beyond any reference: published ones are below 1.2 */
+    static const double most = 1e6;     /* published factors are below 1.2 */
     const char *path = arena_printf(a, "%s/scaling.json", f->dir);
     json_t *doc = load_small_json(path);
     double x;

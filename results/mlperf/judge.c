@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judge.c - the tables that logs are judged by, and one log, which is read twice: for the rules it calls for, then for all facts.
+ * judge.c - loads the tables that logs are judged by, and judges one log; see mlperf.h.
+ *
+ * A log is read twice: first for the layers of rules that it calls for, then for its compliance and all other facts.
  */
 #include <math.h>
 #include <string.h>
@@ -44,7 +46,7 @@ static bool prepare_benchmark(struct benchmark_rules *b, struct judge *j, const 
         return false;
     if (ready.has_reference)
         rcp_prune(&ready.reference);
-    *b = ready;                         /* not before it is whole: who asks again is refused again */
+    *b = ready;                         /* stored only when complete, so that a second request fails like the first */
     return true;
 }
 
@@ -66,7 +68,7 @@ bool judge_knows(const struct judge *j, const char *benchmark)
     return false;
 }
 
-/* ---- evaluation schedules: an evaluation may come as late as the next batch after it is due ------------------ */
+/* ---- evaluation schedules: an evaluation may be as late as the batch that follows its mark ------------------ */
 
 void eval_review_line(struct eval_review *r, const char *benchmark, double batch, const struct mllog_line *l)
 {
@@ -101,7 +103,7 @@ void eval_review_end(const struct eval_review *r, const char *benchmark, double 
 enum { MOST_SEEDS = 4096 };
 static const char round_key[] = "podbench_round";   /* simulated logs name their round; official ones have no key for it */
 
-/* ---- first reading ------------------------------------------------------------------------------------ */
+/* ---- the first reading ------------------------------------------------------------------------------------ */
 
 struct first_look { struct layer_calls calls; const char *round, *benchmark; };
 
@@ -136,9 +138,9 @@ static bool find_layers(struct first_look *out, const struct judge *j, const cha
     return true;
 }
 
-/* ---- second reading: facts beyond the rules ----------------------------------------------------------------- */
+/* ---- the second reading: facts beyond the rules ----------------------------------------------------------------- */
 
-struct impossible { uint64_t line; const char *key, *text; };     /* text NULL: none */
+struct impossible { uint64_t line; const char *key, *text; };     /* text is NULL where there is none */
 struct log_facts { struct log_judgement *out; struct eval_review evaluations; struct impossible number; bool stopped, has_error_line; struct arena *a; };
 
 static void note_batch(struct log_judgement *out, const struct mllog_line *l)
@@ -150,7 +152,7 @@ static void note_batch(struct log_judgement *out, const struct mllog_line *l)
     out->batch = batch;
 }
 
-/* What Python's int() takes: numbers, and text of a whole number. */
+/* True for what Python's int() accepts: numbers, and a text that is a whole number. */
 static bool is_python_int(const json_t *v)
 {
     double x;
@@ -204,7 +206,7 @@ static void note_point(struct log_facts *f, const struct mllog_line *l)
         out->point = rint(v.number * 1e3) / 1e3;
 }
 
-/* The first batch or evaluation whose number cannot be a count. */
+/* Notes the first batch or evaluation whose number cannot be a count. */
 static void note_impossible_number(struct log_facts *f, const struct mllog_line *l)
 {
     static const double most = 9007199254740992;        /* 2^53: counts beyond it are not exact */
@@ -219,7 +221,7 @@ static void note_impossible_number(struct log_facts *f, const struct mllog_line 
             arena_printf(f->a, "%s%s cannot be a count of samples or epochs, refused by podbench", batch ? "" : "epoch_num ", mllog_show(v, shown)) };
 }
 
-/* Lines that the rules gather stand for evaluations already made, whatever the run's state. */
+/* A gathered line reports an evaluation made before, so it counts even after run_stop. */
 static void note_gathered_line(void *user, const struct mllog_line *l)
 {
     struct log_facts *f = user;
@@ -268,7 +270,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
     mllog_close(&reader);
     watch_tell(watch, NULL, 0, 0);
     run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
-    if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* the schedules known are those up to v2.1 */
+    if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* schedules are known up to v2.1 */
         eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
     return true;
 }
@@ -285,7 +287,7 @@ static bool find_log_rules(struct log_judgement *out, struct judge *j, const str
         return false;
     const char *name = benchmark ? benchmark : out->benchmark;
     if (name && !round_terms_find(&j->rounds, name, out->edition->ruleset))
-        name = NULL;                    /* who wants it names it */
+        name = NULL;                    /* the caller names the benchmark if it matters */
     return !name || judge_benchmark(&out->rules, j, out->edition, name, err);
 }
 
@@ -297,7 +299,7 @@ static bool line_is_refused(const struct compliance *c, uint64_t line)
     return found;
 }
 
-/* A time or a count that no run can have is refused here, where the rules have not: the official checker does not look at all of them. */
+/* Refuses a time or count that no run can have, unless the rules did; the official checker does not test all of them. */
 static void refuse_impossible(struct log_facts *f)
 {
     struct log_judgement *out = f->out;
@@ -317,7 +319,7 @@ static void refuse_impossible(struct log_facts *f)
     out->compliance.passed = false;
 }
 
-/* A status of no kind does not fail the official check; here it is said, for the run counts as one that did not converge. */
+/* An unknown status passes the official check. It earns a warning here, as the run counts as not converged. */
 static void warn_of_status(struct log_judgement *out, struct arena *a)
 {
     const char *status = out->run.status;
@@ -341,7 +343,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     layer_queue_fill(&queue, &first.calls, book, a);
     struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
     struct log_facts facts = { .out = out, .a = a };
-    compliance_observe(c, note_gathered_line, &facts);       /* called by compliance_end too */
+    compliance_observe(c, note_gathered_line, &facts);       /* compliance_end calls it too */
     if (!read_log_lines(&facts, path, follow, c, &j->options->watch, err))
         return false;
     compliance_end(c, out->run.n_lines);

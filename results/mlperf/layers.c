@@ -12,14 +12,14 @@ void layer_calls_add(struct layer_calls *c, const char *key, const char *value, 
     snprintf(cut, sizeof cut, "%s", value);
     for (size_t i = 0; i < c->n; i++)
         if (text_is(c->items[i].key, key) && text_is(c->items[i].value, cut))
-            return;                     /* each host of a run may log it */
+            return;                     /* every host of a run may log it */
     if (c->n == MOST_LAYER_CALLS)
         return;
     c->items[c->n].key = arena_strdup(a, key);
     c->items[c->n++].value = arena_strdup(a, cut);
 }
 
-/* The first; NULL: none. */
+/* The first value of a key, or NULL. */
 static const char *layer_calls_value(const struct layer_calls *c, const char *key)
 {
     for (size_t i = 0; i < c->n; i++)

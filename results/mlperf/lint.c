@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lint.c - walks what is to be checked and counts; see mlperf.h.
+ * lint.c - judges files and trees, and counts the verdicts; see mlperf.h.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ static void lint_folder(void *user, const char *dir, char *const *logs, size_t n
     lint_print_folder(l, &f, a);
 }
 
-/* What is passed over fails nothing by itself: a package that lacks a log for it fails by its number of logs. */
+/* A skipped file fails nothing by itself; a package that misses it as a log fails by its number of logs. */
 static void lint_skipped(void *user, const char *path, const char *text)
 {
     struct lint *l = user;
@@ -62,7 +62,7 @@ static void lint_skipped(void *user, const char *path, const char *text)
     l->notice(path, text);
 }
 
-/* A log given by name: judged by the rules alone. */
+/* A log given by name is judged by the rules alone. */
 static bool lint_log(struct lint *l, const char *path, struct err *err)
 {
     struct arena a = {0};

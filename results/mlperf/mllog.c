@@ -20,7 +20,7 @@
 
 static const char token[] = ":::MLLOG ";
 enum { TOKEN_LENGTH = sizeof token - 1, EXACT_DIGITS = 18 };
-#define MARK "\\u0001"                  /* heads a number that JSON cannot say */
+#define MARK "\\u0001"                  /* begins a number that JSON cannot express */
 
 /* ---- records ------------------------------------------------------------------------------ */
 
@@ -40,10 +40,10 @@ static bool check_log(const char *path, const struct stat *s, struct err *err)
 bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err)
 {
     struct stat s = { 0 };
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking: a pipe without a writer */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking, so that a pipe without a writer does not hang */
     if (fd == -1)
         return fail(err, "%s: %s", path, errno == ELOOP && !follow ? "is a symbolic link, want a file" : strerror(errno));
-    (void)fstat(fd, &s);                /* what cannot be asked is no regular file */
+    (void)fstat(fd, &s);                /* on failure the mode stays 0, which is no regular file */
     if (!check_log(path, &s, err)) {
         close(fd);
         return false;
@@ -85,7 +85,7 @@ static int next_byte(struct mllog_reader *r)
     return c;
 }
 
-/* Passes over bytes until just behind a token. False at the end of the file. */
+/* Reads up to the end of the next token. Returns false at the end of the file. */
 static bool find_token(struct mllog_reader *r)
 {
     size_t matched = 0;
@@ -116,13 +116,13 @@ static char *buffer_room(struct mllog_reader *r, char *buffer, size_t *cap, size
     return larger;
 }
 
-/* The rest of the record into r->raw, without white space at its ends. False if it is too long. */
+/* Reads the rest of the record into r->raw, without white space at its ends. Returns false when it is too long. */
 static bool read_event(struct mllog_reader *r)
 {
     size_t n = 0;
     for (int c; (c = next_byte(r)) != EOF && c != '\n'; ) {
         if (n == MLLOG_LONGEST_EVENT)
-            return false;               /* the rest is passed over by find_token */
+            return false;               /* find_token skips the rest */
         if (n == 0 && isspace(c))
             continue;
         r->raw = buffer_room(r, r->raw, &r->raw_cap, n + 1);
@@ -155,7 +155,7 @@ static void clean_put_byte(struct cleaner *c, char byte)
     }
 }
 
-/* The code of a \uXXXX escape at s, or -1. Behind the text a zero byte stands, which is none of its parts. */
+/* The code of a \uXXXX escape at s, or -1. The text ends in a zero byte, which no escape contains. */
 static long escape_code(const char *s)
 {
     if (s[0] != '\\' || s[1] != 'u')
@@ -236,7 +236,7 @@ static void clean_number(struct cleaner *c)
     c->in += n;
 }
 
-/* raw to clean; the longest growth is "NaN" to 11 bytes and a digit run's ".0". */
+/* Cleans r->raw into r->clean. "NaN" grows most, to 11 bytes; a run of digits grows by ".0". */
 static size_t clean_event(struct mllog_reader *r)
 {
     r->raw = buffer_room(r, r->raw, &r->raw_cap, r->n_raw + 1);
@@ -291,7 +291,7 @@ static bool parse_event(struct mllog_reader *r, struct mllog_line *out)
     return true;
 }
 
-/* A key may be written with escapes, so an event with a backslash is taken to mention all. */
+/* A key may be written with escapes, so an event with a backslash counts as mentioning every key. */
 static bool event_mentions(const struct mllog_reader *r, const char *const *keys, size_t n)
 {
     bool found = n == 0 || memchr(r->raw, '\\', r->n_raw) != NULL;

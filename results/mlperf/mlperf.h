@@ -58,7 +58,7 @@ struct judge_options {
     struct watch watch;                 /* told of each line of a log */
 };
 
-/* What a round asks of a benchmark, ready for use. */
+/* A round's demands on a benchmark, ready for use. */
 struct benchmark_rules {
     const struct round_terms *terms;
     struct expression point, where;     /* text is NULL where there is none */
@@ -116,7 +116,7 @@ enum part_state { PART_UNTESTED, PART_PASSED, PART_FAILED, PART_BYPASSED };     
 extern const char *const part_state_names[4];
 struct part_verdict { enum part_state state; const char *text; };
 
-/* What is kept of each log. */
+/* The facts kept of each log. */
 enum run_measure { MEASURE_EPOCHS, MEASURE_SAMPLES, MEASURE_BATCH, MEASURE_ACCUMULATION, MEASURE_THROUGHPUT, MEASURE_UNIT_TIME,
                    MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, N_MEASURES };
 struct run_entry {

@@ -9,7 +9,7 @@
 /* ---- compliance.c --------------------------------------------------------------------------------------
  *
  * A log is read twice: the first reading finds the layers of rules that it calls for, the second applies all of them to each line. Only the
- * rules' states are kept, so a log may have any size. compliance_end frees what lies outside the arena.
+ * rules' states are kept, so a log may have any size. compliance_end frees the JSON values that the states hold.
  */
 
 /* Receives each line that the rules gather from several, at the end. */

@@ -162,7 +162,7 @@ static size_t names_count(const void *object)
     return ((const struct name_list *)object)->n;
 }
 
-/* The second list is a table's, and sorted. */
+/* The second list comes from a table, and is sorted. */
 static bool names_equal(const void *a, const void *b)
 {
     const struct name_list *list = a, *sorted = b;
@@ -239,7 +239,7 @@ struct rule_loader { struct rule_library *l; const char *where; struct expressio
 
 /* ---- parts of a row ------------------------------------------------------------------------------- */
 
-/* The next part of a list, without the spaces around it; *rest moves on. NULL at the end. */
+/* Returns the next part of a list without the spaces around it, or NULL at the end; *rest advances. */
 static char *next_rule_part(char **rest, const char *separator)
 {
     char *part = *rest, *end;

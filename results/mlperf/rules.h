@@ -22,7 +22,7 @@
 struct name_list { char **names; size_t n, cap; };
 void name_list_add(struct name_list *l, const char *name, struct arena *a);
 bool name_list_has(const struct name_list *l, const char *name);
-/* Appends every name that a pattern stands for: {a,b} each word, {1..3} each number; the first brace varies slowest. */
+/* Appends every name that a pattern describes: {a,b} is each word, {1..3} each number; the first brace varies slowest. */
 bool name_list_expand(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
 
 /* All lists of the table, each sorted. */
@@ -32,7 +32,7 @@ const struct name_list *tensor_lists_find(const struct tensor_lists *t, const ch
 
 /* ---- values in the expressions of rules ------------------------------------------------------------- */
 
-/* What the actions of earlier lines left, by name. A log has a handful. */
+/* The values that actions of earlier lines set, by name. A log has a handful. */
 struct rule_state { struct { const char *name; struct value value; } items[16]; size_t n; };
 struct value *rule_state_find(struct rule_state *st, const char *name);        /* NULL: never set */
 bool rule_state_set(struct rule_state *st, const char *name, const struct value *v);   /* false: full */

@@ -8,9 +8,9 @@
  *   sample blocks     median over blocks after the first of samples gained / (block_stop - block_start)
  *   sample evaluations median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
  *   none of these     samples to converge / time to train
- * The median epoch may have waited for a checkpoint or for the host: of ten epochs and more there is the tenth percentile beside it.
- * A benchmark that counts in samples (BERT) has them as epoch_num of its eval_accuracy lines, or, in older logs, 1 and a train_samples at
- * the end.
+ * The median epoch may have waited for a checkpoint or for the host, so logs of ten epochs or more also give the tenth percentile.
+ * A benchmark that counts in samples (BERT) logs them as epoch_num of its eval_accuracy lines; older logs have epoch_num 1 and a
+ * train_samples line at the end.
  * Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
  */
 #include "results/mlperf/mllog.h"
@@ -101,7 +101,7 @@ static void on_epoch_stop(struct run_fold *f, double t)
     f->n_epochs++;
 }
 
-/* Where the run stands; later benchmarks log samples or steps under names of their own. */
+/* Progress of the run at an evaluation; later benchmarks log samples or steps under other names. */
 static double eval_point(const struct mllog_line *l)
 {
     double epoch = metadata_number(l->metadata, "epoch_num");
@@ -109,8 +109,8 @@ static double eval_point(const struct mllog_line *l)
     return isnan(samples) ? metadata_number(l->metadata, "step_num") : samples;
 }
 
-/* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. Where no time has passed,
- * or a clock was set back, there is no rate: what is not finite is not kept. */
+/* Adds the rates of the samples gained since the last evaluation, over the last block and over the time between evaluations. push_series()
+ * drops the infinite rates that follow from a clock that was set back. */
 static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t)
 {
     struct run_log *r = f->run;
@@ -199,7 +199,7 @@ static void on_line(struct run_fold *f, const struct mllog_line *l)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Samples of one unit in which evaluations count: epochs, samples, or steps. */
+/* Samples in one unit of epoch_num: an epoch, a sample or a step. */
 static double unit_samples(const struct run_log *r, const char *unit)
 {
     return text_is(unit, "samples") ? 1 : text_is(unit, "steps") ? r->global_batch : r->train_samples;
@@ -219,7 +219,7 @@ static void fold_samples(const struct run_fold *f, const char *unit)
     r->samples_to_converge = !counts_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
 }
 
-/* Keeps a series in order, before a median sorts it: times of so many samples each, or rates to be multiplied. */
+/* Keeps a series in order before a median sorts it. Its values are times of so many samples, or rates in units of so many samples. */
 static void keep_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first)
 {
     struct run_log *r = f->run;
@@ -249,7 +249,7 @@ static void fold_units(struct run_fold *f, const char *unit)
         keep_units(f, &f->eval_rates, false, samples, 3);
 }
 
-/* Of epochs, the shortest first. Blocks do not tell: their steps are not counted, and the fastest of them have one less. */
+/* Uses epochs only: the steps of a block are not logged, and the fastest blocks have one step less. */
 static double steady_rate(const struct run_fold *f)
 {
     enum { LEAST_EPOCHS = 10 };
@@ -275,7 +275,7 @@ static void fold_throughput(struct run_fold *f, const char *unit)
     } else if (has_block_rates(f)) {
         method = "median over blocks after the first of samples gained / block time";
         rate = unit_samples(r, unit) * median_of(f->block_rates.v, f->block_rates.n);
-        unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block warms up */
+        unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block includes warming up */
     } else if (f->eval_rates.n > 0) {
         method = "median of samples gained / time between evaluations, evaluation included";
         rate = unit_samples(r, unit) * median_of(f->eval_rates.v, f->eval_rates.n);

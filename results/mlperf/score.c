@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * score.c - the row of a folder's score; see mlperf.h. How runs become a score is in folder.c.
+ * score.c - the row of a folder's score, and its formats; see mlperf.h. The score itself is computed in folder.c.
  */
 #include "results/mlperf/mlperf.h"
 
@@ -84,7 +84,7 @@ enum score_kind { COLUMN_TEXT, COLUMN_COUNT, COLUMN_REAL };
 
 #define M(name, measure, width) { name, COLUMN_REAL, offsetof(struct score_row, measures) + measure * sizeof(double), width }
 
-/* width 0: not in the text table. */
+/* A column of width 0 is not in the text table. */
 static const struct score_column { const char *name; enum score_kind kind; size_t offset; int width; } score_columns[] = {
     T(round, 5), T(division, 8), T(submitter, 10), T(system, 30), T(benchmark, 9), N(runs, 4), N(failed, 6), N(required_runs, 0),
     R(score_minutes, 13), R(scaling, 0), R(mean_minutes, 0), R(min_minutes, 0), R(max_minutes, 0), R(spread, 8),
@@ -111,25 +111,25 @@ static double score_real(const struct score_row *row, const struct score_column 
     return *(const double *)((const char *)row + c->offset);
 }
 
-enum { ROOM = 64 };                     /* of a number */
+enum { SCORE_CELL_BYTES = 64 };
 
-static const char *score_cell(char out[ROOM], const struct score_row *row, const struct score_column *c, int digits)
+static const char *score_cell(char out[SCORE_CELL_BYTES], const struct score_row *row, const struct score_column *c, int digits)
 {
     if (c->kind == COLUMN_TEXT)
         return score_text(row, c);
     if (c->kind == COLUMN_COUNT)
-        snprintf(out, ROOM, "%llu", (unsigned long long)score_count(row, c));
+        snprintf(out, SCORE_CELL_BYTES, "%llu", (unsigned long long)score_count(row, c));
     else if (isfinite(score_real(row, c)))
-        snprintf(out, ROOM, "%.*g", digits, score_real(row, c));
+        snprintf(out, SCORE_CELL_BYTES, "%.*g", digits, score_real(row, c));
     else
         return "";
     return out;
 }
 
-/* Text: four decimals below a thousand (a score is judged by its thousandth of a minute), none above. */
+/* Text has four decimals below a thousand, as scores are compared by a thousandth of a minute, and none above. */
 static void print_score_cell(FILE *f, const struct score_row *row, const struct score_column *c)
 {
-    char room[ROOM];
+    char room[SCORE_CELL_BYTES];
     const char *text = score_cell(room, row, c, 6);
     double x = c->kind == COLUMN_REAL ? score_real(row, c) : (double)NAN;
     if (isfinite(x))
@@ -163,7 +163,7 @@ static void print_csv_head(FILE *f)
 
 static void print_csv_row(FILE *f, const struct score_row *row)
 {
-    char room[ROOM];
+    char room[SCORE_CELL_BYTES];
     for (size_t c = 0; c < N_SCORE_COLUMNS; c++)
         csv_write_cell(f, score_cell(room, row, &score_columns[c], 12), c + 1 == N_SCORE_COLUMNS);
 }
@@ -187,7 +187,7 @@ static json_t *score_run_json(const struct run_entry *r)
     return o;
 }
 
-/* The logs, of which there may be any number, are written one by one. */
+/* Writes the logs one by one, as there may be any number. */
 static void print_json_row(FILE *f, const struct score_row *row, bool first)
 {
     json_t *o = json_object();

@@ -19,10 +19,19 @@ static bool is_result(const char *name)
     return n > 11 && !strncmp(name, "result_", 7) && text_is(name + n - 4, ".txt");
 }
 
-static const char *kind_of(mode_t mode)
+/* NULL for a regular file or a folder, of which s is the status. */
+static const char *why_skipped(struct stat *s, const char *path, const char *name)
 {
-    return S_ISLNK(mode) ? "is a symbolic link: not followed" : S_ISFIFO(mode) ? "is a pipe: not read"
-         : S_ISREG(mode) || S_ISDIR(mode) ? NULL : "is a device or socket: not read";
+    if (strlen(path) >= PATH_MAX)
+        return "its path is too long";
+    if (lstat(path, s) != 0)
+        return "cannot be read";
+    if (S_ISDIR(s->st_mode))
+        return is_unfinished(name) ? "is not finished: its writer is at work, or was killed: not read" : NULL;
+    if (S_ISREG(s->st_mode))
+        return NULL;
+    return S_ISLNK(s->st_mode) ? "is a symbolic link: not followed" : S_ISFIFO(s->st_mode) ? "is a pipe: not read"
+         : "is a device or socket: not read";
 }
 
 static bool walk_folder(struct tree_walker *w, const char *dir, int depth);
@@ -38,21 +47,18 @@ static const char *path_in(const char *dir, const char *name, struct arena *a)
     return arena_printf(a, "%s%s%s", dir, text_is(dir, "/") ? "" : "/", name);
 }
 
-/* Splits the names into logs and folders, in place; what is neither is dropped. */
+/* Splits the names into logs, in place, and folders; drops everything else. */
 static void sort_names(struct tree_walker *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders, struct arena *a)
 {
     struct stat s;
     for (size_t i = 0; i < n; i++) {
-        const char *path = path_in(dir, names[i], a);
-        bool fits = strlen(path) < PATH_MAX, known = fits && lstat(path, &s) == 0;
-        const char *text = !fits ? "its path is too long" : !known ? "cannot be read" : is_unfinished(names[i]) && S_ISDIR(s.st_mode)
-                         ? "is not finished: its writer is at work, or was killed: not read" : kind_of(s.st_mode);
-        if (known && !text && S_ISDIR(s.st_mode))
+        const char *path = path_in(dir, names[i], a), *why = why_skipped(&s, path, names[i]);
+        if (why)
+            tell_notice(w, path, why);
+        else if (S_ISDIR(s.st_mode))
             folders[(*n_folders)++] = names[i];
-        else if (known && !text && is_result(names[i]))
+        else if (is_result(names[i]))
             names[(*n_logs)++] = names[i];
-        else if (text)
-            tell_notice(w, path, text);
     }
 }
 
@@ -83,7 +89,7 @@ static bool walk_names(struct tree_walker *w, const char *dir, char **names, siz
     return true;
 }
 
-/* Why: "dir: what is wrong". */
+/* why has the form "dir: what is wrong". */
 static void tell_unread(const struct tree_walker *w, const char *dir, const struct err *why, struct arena *a)
 {
     size_t n = strlen(dir) + strlen(": ");
@@ -99,7 +105,7 @@ static bool walk_folder(struct tree_walker *w, const char *dir, int depth)
     bool good = true;
     watch_tell(&w->visit->watch, "folders looked through for logs", ++w->n_seen, 0);
     if (depth > DEEPEST_TREE)
-        tell_notice(w, dir, arena_printf(&a, "lies more than %d folders deep: not read", DEEPEST_TREE));
+        tell_notice(w, dir, arena_printf(&a, "is more than %d folders deep: not read", DEEPEST_TREE));
     else if (list_folder(&names, &n, dir, "", &a, &why))
         good = walk_names(w, dir, names, n, &a, depth);
     else if (depth == 0)

@@ -9,7 +9,7 @@
 #define RESULTS_CHECK_H
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
-#include "results/submission/runs_distribution.h"
+#include "results/submission/drawn_runs.h"
 #include "system-model/compiler/op_plan.h"
 #include "system-model/output/output.h"
 

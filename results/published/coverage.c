@@ -46,7 +46,7 @@ static bool inside(const struct run_row *r, double x, double low, double high)
 }
 
 /* share: one over the number of runs of the submission. */
-static void tally(struct coverage_writer *w, const struct run_row *r, const struct run_distribution *d, double share)
+static void tally(struct coverage_writer *w, const struct run_row *r, const struct drawn_runs *d, double share)
 {
     const char *const groups[] = { "all", r->benchmark, r->division, role_names[r->role] };
     /* The interval is rounded up to a batch, which logs without samples at each evaluation do not show. */
@@ -66,15 +66,15 @@ static void tally(struct coverage_writer *w, const struct run_row *r, const stru
 /* n: the runs of its submission. */
 static bool count_run(struct coverage_writer *w, const struct convergence *c, const struct run_row *r, size_t n)
 {
-    struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1,
+    struct draw_request q = { .convergence = c, .submissions = DRAWS, .seed = 1,
                                       .open_division = text_is(r->division, "open"), .data_dir = w->data_dir };
-    struct run_distribution d;
+    struct drawn_runs d;
     struct err why;
     if (!w->timing(w->user, &q.timing, r, &why)) {
         w->out->n_without_timing++;
         return true;
     }
-    if (!distribution_draw(&d, &q, w->a, w->err))
+    if (!runs_draw(&d, &q, w->a, w->err))
         return false;
     tally(w, r, &d, 1.0 / (double)n);
     return true;

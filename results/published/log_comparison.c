@@ -79,7 +79,7 @@ static void add_step(struct comparing *c, struct compared_value v)
 /* Samples that a step of this log trains: its global batch, times what a packed batch holds more than it says. */
 static double step_samples(const struct comparing *c, const struct run_log *log)
 {
-    return log->global_batch * samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
+    return log->global_batch * timing_samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
 }
 
 /* Steps in a call, where epochs of the log are of whole calls; else 0. */
@@ -190,9 +190,9 @@ static struct mean_run published_run(const struct comparing *c)
 /* in_calls: the published runs are counted in whole calls too. */
 static struct mean_run simulated_run(const struct simulated_side *s, bool in_calls)
 {
-    const struct run_distribution *d = s->runs;
+    const struct drawn_runs *d = s->runs;
     const struct run_timing *t = &s->timing;
-    double batch = samples_per_step(t, s->logged_batch), calls = in_calls ? t->steps_per_call : 0, tail_s = t->tail_s + t->first_eval_extra_s;
+    double batch = timing_samples_per_step(t, s->logged_batch), calls = in_calls ? t->steps_per_call : 0, tail_s = t->tail_s + t->first_eval_extra_s;
     struct mean_run m = { .rate = batch / t->step_time_s, .startup_s = t->startup_s };
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++) {
@@ -240,7 +240,7 @@ static void add_evaluation(struct comparing *c, const struct mean_run *simulated
 
 static void add_all(struct comparing *c, const struct mean_run *simulated)
 {
-    const struct run_distribution *d = c->sim->runs;
+    const struct drawn_runs *d = c->sim->runs;
     size_t n;
     add_steps(c);
     add_evaluation(c, simulated);

@@ -10,7 +10,7 @@
 #ifndef LOG_COMPARISON_H
 #define LOG_COMPARISON_H
 #include "results/mlperf/mlperf.h"
-#include "results/submission/runs_distribution.h"
+#include "results/submission/drawn_runs.h"
 #include "results/simulate/simulate.h"
 
 struct compared_value {
@@ -32,7 +32,7 @@ struct log_comparison {
 /* What is simulated: the result of the recipe, the timing of its runs, their distribution as predicted, and the global batch as its logs
  * state it, which may differ from the samples of a step (packed sequences). is_source: the recipe is of these very logs, whose epochs are then of
  * whole calls as its own are. */
-struct simulated_side { const struct result *result; struct run_timing timing; const struct run_distribution *runs; double logged_batch; bool is_source; };
+struct simulated_side { const struct result *result; struct run_timing timing; const struct drawn_runs *runs; double logged_batch; bool is_source; };
 
 void log_compare(struct log_comparison *out, const struct folder *f, const struct run_log *logs, const char *recipe,
                  const struct simulated_side *sim, struct arena *a);

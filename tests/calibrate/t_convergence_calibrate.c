@@ -5,7 +5,7 @@
  */
 #include "tests/check.h"
 #include "results/calibrate/convergence_calibrate.h"
-#include "results/submission/runs_distribution.h"
+#include "results/submission/drawn_runs.h"
 #include "results/published/published.h"
 #include <string.h>
 #include <unistd.h>
@@ -266,13 +266,13 @@ static size_t compare_sheets(const char *sheet, struct arena *a)
     return differ;
 }
 
-static struct run_distribution drawn(const struct convergence *c, bool open, struct arena *a)
+static struct drawn_runs drawn(const struct convergence *c, bool open, struct arena *a)
 {
-    struct run_distribution d;
+    struct drawn_runs d;
     struct err err = { "" };
-    const struct distribution_request q = { .convergence = c, .seed = 3, .submissions = 60, .open_division = open, .data_dir = data_dir,
+    const struct draw_request q = { .convergence = c, .seed = 3, .submissions = 60, .open_division = open, .data_dir = data_dir,
                                             .timing = { .step_time_s = 1.3, .startup_s = 7, .noise = -1 } };
-    assert_true(distribution_draw(&d, &q, a, &err));
+    assert_true(runs_draw(&d, &q, a, &err));
     return d;
 }
 
@@ -284,7 +284,7 @@ static bool predictions_are_the_same(const struct run_row *r, const char *dir, s
     const struct submission_terms terms = terms_of_run(r);
     bool open = text_is(r->division, "open");
     assert_true(convergence_predict_for(&kept, &terms, data_dir, a, &err) && convergence_predict_for(&now, &terms, dir, a, &err));
-    struct run_distribution kept_runs = drawn(&kept, open, a), now_runs = drawn(&now, open, a);
+    struct drawn_runs kept_runs = drawn(&kept, open, a), now_runs = drawn(&now, open, a);
     const double before[] = { kept.mean_samples, kept.median_samples, kept.planned_epochs, kept_runs.expected_samples, kept_runs.expected_minutes,
                               kept_runs.score_minutes };
     const double after[] = { now.mean_samples, now.median_samples, now.planned_epochs, now_runs.expected_samples, now_runs.expected_minutes,

@@ -14,7 +14,7 @@
 #include "tests/fuzz/small.h"
 #include "harness/submission.h"
 #include "results/mlperf/mlperf.h"
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 
 #include <math.h>
 
@@ -30,7 +30,7 @@ struct package {
     const char *dir;
     char **logs, **texts;
     size_t n;                           /* logs; 0: such a submission is refused */
-    struct run_distribution drawn;
+    struct drawn_runs drawn;
     struct folder judged;
 };
 

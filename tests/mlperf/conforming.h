@@ -4,7 +4,7 @@
  */
 #ifndef CONFORMING_H
 #define CONFORMING_H
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 #include "tests/mllog_keys.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef DRAWN_H
 #define DRAWN_H
 #include "tests/check.h"
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 
 static const char data[] = "workloads/convergence";
 
@@ -19,11 +19,11 @@ static inline struct convergence predict(const char *benchmark, const char *roun
     return c;
 }
 
-static inline struct run_distribution draw(const struct distribution_request *q, struct arena *a)
+static inline struct drawn_runs draw(const struct draw_request *q, struct arena *a)
 {
     struct err err = { "" };
-    struct run_distribution d;
-    if (!distribution_draw(&d, q, a, &err))
+    struct drawn_runs d;
+    if (!runs_draw(&d, q, a, &err))
         print_error("%s\n", err.msg);
     assert_string_equal(err.msg, "");
     return d;

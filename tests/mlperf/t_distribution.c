@@ -8,10 +8,10 @@ static void test_given_samples_by_hand(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v2.0", 3072);
-    struct distribution_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 40, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 40, .data_dir = data,
         .timing = { .step_time_s = 1.3, .startup_s = 11, .tail_s = 5, .eval_time_s = 7 } };
     (void)state;
-    struct run_distribution d = draw(&q, &a);
+    struct drawn_runs d = draw(&q, &a);
     assert_int_equal(d.n, 10);
     assert_near(d.runs[4].time_s, 1010, 1e-9);
     assert_int_equal(d.runs[4].n_evals, 12);
@@ -43,9 +43,9 @@ static void test_scaled_scores(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = { 0 };
         struct convergence c = predict("bert", cases[i].round, 3072);
-        struct distribution_request q = { .convergence = &c, .samples_to_converge = 2580480, .seed = 3, .submissions = 40, .data_dir = data,
+        struct draw_request q = { .convergence = &c, .samples_to_converge = 2580480, .seed = 3, .submissions = 40, .data_dir = data,
             .open_division = cases[i].open, .timing = { .step_time_s = 1.3, .startup_s = 11, .tail_s = 5 } };
-        struct run_distribution d = draw(&q, &a);       /* 840 steps */
+        struct drawn_runs d = draw(&q, &a);       /* 840 steps */
         assert_near(d.runs[4].time_s, 1108, 1e-9);
         assert_near(d.score_minutes, cases[i].by * 1108 / 60, 1e-7);
         assert_near(d.scaling, cases[i].by, 1e-8);
@@ -59,11 +59,11 @@ static void test_scaled_runs(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v1.1", 3072);
-    struct distribution_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 40, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 40, .data_dir = data,
         .timing = { .step_time_s = 1.3, .startup_s = 11, .tail_s = 5, .eval_time_s = 7 } };
     double by = 2764498.6666666667 / 2150400;
     (void)state;
-    struct run_distribution d = draw(&q, &a);
+    struct drawn_runs d = draw(&q, &a);
     assert_near(d.runs[4].time_s, 1010 * by, 1e-9);
     assert_near(d.runs[4].scaling_s, 1010 * (by - 1), 1e-9);
     assert_near(d.score_minutes, 1010 * by / 60, 1e-9);
@@ -86,10 +86,10 @@ static void test_fixed_schedule_by_hand(void **state)
     struct convergence c = predict("resnet", "v2.0", 3520);
     c.global_batch = 1281167;
     c.accuracy_mean = 0.77;
-    struct distribution_request q = { .convergence = &c, .epochs = 7, .seed = 3, .submissions = 40, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .epochs = 7, .seed = 3, .submissions = 40, .data_dir = data,
         .timing = { .step_time_s = 30, .eval_time_s = 4, .first_eval_extra_s = 9, .eval_placement = EVAL_END } };
     (void)state;
-    struct run_distribution d = draw(&q, &a);
+    struct drawn_runs d = draw(&q, &a);
     assert_int_equal(d.n, 5);
     for (size_t i = 0; i < d.n; i++)
         assert_near(d.runs[i].time_s, 227, 1e-9);
@@ -106,7 +106,7 @@ static void test_pass_probability(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("resnet", "v2.0", 3520);
-    struct distribution_request q = { .convergence = &c, .seed = 5, .submissions = 4000, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .seed = 5, .submissions = 4000, .data_dir = data,
         .timing = { .step_time_s = 0.08, .eval_placement = EVAL_END } };
     (void)state;
     double p = gsl_cdf_ugaussian_P((c.accuracy_mean - c.target) / c.accuracy_sd), want = pow(p, 5) + 5 * pow(p, 4) * (1 - p);
@@ -118,16 +118,16 @@ static void test_seeds(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v2.0", 4608);
-    struct distribution_request q = { .convergence = &c, .seed = 42, .submissions = 50, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .seed = 42, .submissions = 50, .data_dir = data,
         .timing = { .step_time_s = 0.65, .eval_time_s = 0.5, .noise = -1 } };
     (void)state;
-    struct run_distribution one = draw(&q, &a), again = draw(&q, &a);
+    struct drawn_runs one = draw(&q, &a), again = draw(&q, &a);
     char *text, *text_again;
-    PRINTED(text, distribution_print(f, &one));
-    PRINTED(text_again, distribution_print(f, &again));
+    PRINTED(text, drawn_runs_print(f, &one));
+    PRINTED(text_again, drawn_runs_print(f, &again));
     assert_string_equal(text, text_again);
     q.seed = 43;
-    struct run_distribution next = draw(&q, &a);
+    struct drawn_runs next = draw(&q, &a);
     for (size_t i = 0; i + 1 < one.n; i++)      /* a run depends on its own seed alone */
         assert_near(one.runs[i + 1].time_s, next.runs[i].time_s, 0);
     assert_true(one.runs[0].time_s != one.runs[1].time_s);
@@ -143,10 +143,10 @@ static void test_samples_lie_on_the_schedule(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v2.0", 3072);
-    struct distribution_request q = { .convergence = &c, .seed = 9, .runs = 200, .submissions = 20, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .seed = 9, .runs = 200, .submissions = 20, .data_dir = data,
         .timing = { .step_time_s = 1 } };
     (void)state;
-    struct run_distribution d = draw(&q, &a);
+    struct drawn_runs d = draw(&q, &a);
     double sum = 0;
     for (size_t i = 0; i < d.n; i++) {
         double due = floor(d.runs[i].samples / 175000) * 175000;
@@ -180,10 +180,10 @@ static void test_which_runs_are_planned(void **state)
     c.planned_epochs = 17, c.plan_error = 0, c.accuracy_mean = 0.77, c.accuracy_sd = 1e-6;
     c.median_samples = 30 * c.samples_per_epoch, c.sigma = 0, c.error = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct distribution_request q = { .convergence = &c, .epochs = cases[i].epochs, .seed = 3, .submissions = 2, .data_dir = data,
+        struct draw_request q = { .convergence = &c, .epochs = cases[i].epochs, .seed = 3, .submissions = 2, .data_dir = data,
             .timing = { .step_time_s = 1, .eval_placement = cases[i].place } };
         c.has_plan = cases[i].has_plan;
-        struct run_distribution d = draw(&q, &a);
+        struct drawn_runs d = draw(&q, &a);
         size_t n_differ = 0;
         for (size_t k = 0; k < d.n; k++) {
             const struct drawn_run *r = &d.runs[k];
@@ -210,7 +210,7 @@ static void test_runs_without_noise(void **state)
     (void)state;
     c.median_samples = 2e6, c.sigma = 0, c.error = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct distribution_request q = { .convergence = &c, .eval_interval = cases[i].interval, .max_samples = cases[i].most, .seed = 3, .submissions = 2,
+        struct draw_request q = { .convergence = &c, .eval_interval = cases[i].interval, .max_samples = cases[i].most, .seed = 3, .submissions = 2,
             .data_dir = data, .timing = { .step_time_s = 2, .eval_time_s = 7 } };
         const struct drawn_run r = draw(&q, &a).runs[1];
         assert_true(r.samples == cases[i].samples && r.n_evals == cases[i].n_evals && r.converged == cases[i].converged);
@@ -230,7 +230,7 @@ static void test_given_epochs(void **state)
     struct convergence c = predict("resnet", "v2.0", 3520);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct distribution_request q = { .convergence = &c, .samples_to_converge = cases[i].epochs * c.samples_per_epoch, .eval_interval = cases[i].interval, .seed = 3, .submissions = 2,
+        struct draw_request q = { .convergence = &c, .samples_to_converge = cases[i].epochs * c.samples_per_epoch, .eval_interval = cases[i].interval, .seed = 3, .submissions = 2,
             .data_dir = data, .timing = { .step_time_s = 1 } };
         const struct drawn_run r = draw(&q, &a).runs[2];
         assert_near(r.epochs, cases[i].epochs, 1e-12);
@@ -244,10 +244,10 @@ static void test_draw_until_valid(void **state)
 {
     struct arena a = { 0 };
     struct err err;
-    struct run_distribution d;
+    struct drawn_runs d;
     struct convergence c = predict("resnet", "v2.0", 3200);
     c.accuracy_mean = c.target;
-    struct distribution_request q = { .convergence = &c, .seed = 3, .submissions = 20, .data_dir = data, .epochs = 40, .until_valid = true,
+    struct draw_request q = { .convergence = &c, .seed = 3, .submissions = 20, .data_dir = data, .epochs = 40, .until_valid = true,
         .timing = { .step_time_s = 0.1, .eval_placement = EVAL_END } };
     uint64_t most = 0;
     (void)state;
@@ -263,7 +263,7 @@ static void test_draw_until_valid(void **state)
     }
     assert_true(most > 1);
     c.accuracy_mean = c.target - 20 * c.accuracy_sd;
-    assert_false(distribution_draw(&d, &q, &a, &err));
+    assert_false(runs_draw(&d, &q, &a, &err));
     assert_string_equal(err.msg, "none of 1000 submissions drawn has a score and passes: too few runs of this recipe converge as the reference does");
     assert_int_equal(d.n_draws, 1000);
     assert_int_equal(d.runs[4].seed, q.seed + 999 * 5 + 4);
@@ -276,10 +276,10 @@ static void test_intervals_by_hand(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v2.0", 3072);
-    struct distribution_request q = { .convergence = &c, .samples_to_converge = 3072 * 1000.0, .seed = 5, .submissions = 20000, .data_dir = data,
+    struct draw_request q = { .convergence = &c, .samples_to_converge = 3072 * 1000.0, .seed = 5, .submissions = 20000, .data_dir = data,
         .timing = { .step_time_s = 1, .noise = 0.08 } };
     (void)state;
-    struct run_distribution d = draw(&q, &a);
+    struct drawn_runs d = draw(&q, &a);
     assert_near(log(d.run_low_s / 1000) / 0.08, -1.6449, 0.05);
     assert_near(log(d.run_high_s / 1000) / 0.08, 1.6449, 0.05);
     q.timing.noise = 0, q.timing.error = 0.03;
@@ -298,10 +298,10 @@ static void test_more_error_wider_interval(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct arena a = { 0 };
-        struct distribution_request q = { .convergence = &c, .seed = 9, .submissions = 600, .data_dir = data,
+        struct draw_request q = { .convergence = &c, .seed = 9, .submissions = 600, .data_dir = data,
             .timing = { .step_time_s = 1, .error = 0.1 * i } };
         c.error = error * (1 + i);
-        struct run_distribution d = draw(&q, &a);
+        struct drawn_runs d = draw(&q, &a);
         assert_true(d.low_minutes < d.expected_minutes && d.expected_minutes < d.high_minutes);
         assert_true(i == 0 || (d.expected_minutes == minutes && d.expected_samples == samples));
         minutes = d.expected_minutes, samples = d.expected_samples;
@@ -315,14 +315,14 @@ static void test_refusals(void **state)
 {
     struct arena a = { 0 };
     struct err err;
-    struct run_distribution d;
+    struct drawn_runs d;
     struct convergence c = predict("bert", "v2.0", 3072);
-    struct distribution_request q = { .convergence = &c, .data_dir = data };
+    struct draw_request q = { .convergence = &c, .data_dir = data };
     (void)state;
-    assert_false(distribution_draw(&d, &q, &a, &err));
+    assert_false(runs_draw(&d, &q, &a, &err));
     assert_string_equal(err.msg, "step time of 0 s, want a number above 0");
     q.timing.step_time_s = 1, q.runs = 1001;
-    assert_false(distribution_draw(&d, &q, &a, &err));
+    assert_false(runs_draw(&d, &q, &a, &err));
     assert_string_equal(err.msg, "1001 runs, want at most 1000");
     arena_free(&a);
 }
@@ -330,14 +330,14 @@ static void test_refusals(void **state)
 static void test_no_score_as_text(void **state)
 {
     struct drawn_run runs[] = { toy_run, toy_run, toy_run };
-    struct run_distribution d = { .runs = runs, .n = 3, .may_fail = 1, .until_valid = true, .n_draws = 7, .score_minutes = NAN, .expected_minutes = 12.5,
+    struct drawn_runs d = { .runs = runs, .n = 3, .may_fail = 1, .until_valid = true, .n_draws = 7, .score_minutes = NAN, .expected_minutes = 12.5,
                                   .low_minutes = 11, .high_minutes = 14, .run_low_s = NAN, .run_high_s = 900, .samples_low = 1e6, .samples_high = 2e6,
                                   .expected_samples = 1.5e6, .pass_probability = 0.25, .valid_probability = 0.5 };
     char *text;
     (void)state;
     runs[1].converged = runs[2].converged = false;
     runs[2].epochs = NAN;
-    PRINTED(text, distribution_print(f, &d));
+    PRINTED(text, drawn_runs_print(f, &d));
     assert_string_equal(text,
         "seed   status           samples   epochs evals      minutes\n"
         "42     success           835584        3     3       5.6217\n"
@@ -358,7 +358,7 @@ static void test_no_score_as_text(void **state)
         "pass_probability   0.25\n");
     free(text);
     d.n_draws = 1;
-    PRINTED(text, distribution_print(f, &d));
+    PRINTED(text, drawn_runs_print(f, &d));
     assert_non_null(strstr(text, "\n1 submission was drawn until one was valid\n"));
     free(text);
 }

@@ -13,7 +13,7 @@ static char *log_text(const struct submission_description *s, const struct drawn
     struct err err = { "" };
     char *text;
     bool written;
-    PRINTED(text, written = mllog_write_run(f, s, run, 0, &a, &err));
+    PRINTED(text, written = submission_write_log(f, s, run, 0, &a, &err));
     if (!written)
         print_error("%s\n", err.msg);
     assert_true(written);

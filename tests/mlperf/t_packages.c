@@ -15,7 +15,7 @@ static void write_five(struct submission_description s, const struct drawn_run *
         runs[i] = *run;
         runs[i].seed = 90 + i, runs[i].time_s = 1000 + 10 * i;
     }
-    mllog_write_submission(top, &s, runs, 5, a, &err);
+    submission_write(top, &s, runs, 5, a, &err);
     assert_string_equal(err.msg, "");
 }
 

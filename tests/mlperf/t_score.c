@@ -361,7 +361,7 @@ static void test_names_and_depths(void **state)
         write_tree(dir);
         struct judged j = judge_tree(top, NULL, &a);
         assert_int_equal(j.n, levels == 32 ? 2 : 1);
-        assert_string_equal(j.notices, levels == 32 ? "" : "d: lies more than 32 folders deep: not read\n");
+        assert_string_equal(j.notices, levels == 32 ? "" : "d: is more than 32 folders deep: not read\n");
         assert_int_equal(j.row.runs, 5);
         tear_down(state);
     }

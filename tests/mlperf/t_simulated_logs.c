@@ -25,17 +25,17 @@ static void check_round_trip(size_t entry, const char *round, const char *top)
     double batch = text_is(round, "v1.0") && text_is(entries[entry].benchmark, "resnet") ? 2048 : entries[entry].batch;    /* 3264 came after v1.0 */
     struct convergence c = predict(entries[entry].benchmark, round, batch);
     c.accuracy_mean = 0.7605;                   /* so that enough runs pass */
-    struct distribution_request q = { .convergence = &c, .seed = 42, .submissions = 20, .data_dir = data, .timing = {
+    struct draw_request q = { .convergence = &c, .seed = 42, .submissions = 20, .data_dir = data, .timing = {
         .step_time_s = entries[entry].step_s, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 3, .noise = -1,
         .eval_placement = entries[entry].placement } };
-    struct run_distribution d = draw(&q, &a);
+    struct drawn_runs d = draw(&q, &a);
     struct text_pair fields[] = { { "accelerator_model_name", "IPU \"GC200\"" }, { "accelerators_per_node", "16" } };
     struct submission_description s = { .system = "toy-pod", .benchmark = c.benchmark, .division = "closed", .ruleset = c.ruleset,
         .optimizer = entries[entry].optimizer, .hyperparameters = entries[entry].keys, .n_hyperparameters = entries[entry].n_keys,
         .fields = fields, .n_fields = 2, .global_batch = c.global_batch, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
         .data_dir = data };
     const char *dir = arena_printf(&a, "%s/%s", top, round);
-    mllog_write_submission(dir, &s, d.runs, d.n, &a, &err);
+    submission_write(dir, &s, d.runs, d.n, &a, &err);
     assert_string_equal(err.msg, "");
 
     struct judged j = judge_tree(dir, NULL, &a);
@@ -104,14 +104,14 @@ static void test_scaling_is_written(void **state)
         struct arena a = { 0 };
         struct err err = { "" };
         struct convergence c = predict("bert", "v3.0", 3072);
-        struct distribution_request q = { .convergence = &c, .samples_to_converge = slower ? 2764800 : 2580480, .seed = 3, .submissions = 20,
+        struct draw_request q = { .convergence = &c, .samples_to_converge = slower ? 2764800 : 2580480, .seed = 3, .submissions = 20,
             .data_dir = data, .timing = { .step_time_s = 1.3 } };
-        struct run_distribution d = draw(&q, &a);
+        struct drawn_runs d = draw(&q, &a);
         const char *dir = arena_printf(&a, "%s/v3.0", top);
         struct submission_description s = { .system = "toy-pod", .benchmark = "bert", .division = "closed", .ruleset = c.ruleset, .optimizer = "lamb",
             .hyperparameters = keys, .n_hyperparameters = 10, .global_batch = 3072, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
             .data_dir = data, .scaling = d.scaling, .replaces = true };
-        mllog_write_submission(dir, &s, d.runs, d.n, &a, &err);
+        submission_write(dir, &s, d.runs, d.n, &a, &err);
         assert_string_equal(err.msg, "");
         struct judged j = judge_tree(dir, NULL, &a);
         assert_true(slower ? d.scaling == 1 : d.scaling > 1.02);
@@ -141,7 +141,7 @@ static void test_golden_log(void **state)
         .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
     char *text;
     (void)state;
-    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     assert_golden(text, "tests/golden/mllog_rnnt.txt", &a);
     free(text);
@@ -183,7 +183,7 @@ static void test_log_evaluated_at_the_end(void **state)
         char *text;
         run.scaling_s = 50 * (times - 1);
         run.time_s = 340 * times + run.scaling_s;
-        PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+        PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
         assert_string_equal(err.msg, "");
         assert_int_equal(ms_of(text, "epoch_start", 1), 7000 * times);
         assert_int_equal(ms_of(text, "epoch_stop", 1), 115800 * times);
@@ -208,7 +208,7 @@ static void test_log_of_whole_calls(void **state)
         .data_dir = data, .timing = { .step_time_s = 0.4, .steps_per_call = 120, .startup_s = 7, .eval_time_s = 1.3 } };
     char *text;
     (void)state;
-    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     assert_int_equal(ms_of(text, "epoch_stop", 1), 7000 + 96000);
     assert_int_equal(ms_of(text, "epoch_stop", 2), 7000 + 96000 + 1300 + 96000);
@@ -229,7 +229,7 @@ static void test_log_of_no_parts(void **state)
         .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
     char *text;
     (void)state;
-    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     assert_int_equal(ms_of(text, "epoch_stop", 3), 0);
     assert_int_equal(ms_of(text, "eval_stop", 3), 0);
@@ -248,7 +248,7 @@ static void test_missing_hyperparameter(void **state)
     char *text;
     bool written = true;
     (void)state;
-    PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+    PRINTED(text, written = submission_write_log(f, &s, &run, 0, &a, &err));
     assert_false(written);
     assert_string_equal(err.msg, "toy: [optimizer] lacks num_warmup_steps, opt_base_learning_rate, opt_epsilon, opt_lamb_beta_1, opt_lamb_beta_2, "
         "opt_lamb_weight_decay_rate, opt_learning_rate_training_steps, opt_learning_rate_warmup_steps, start_warmup_step, which the rules of v1.1 "
@@ -260,7 +260,7 @@ static void test_missing_hyperparameter(void **state)
         demands.items++, demands.n--;
     for (demands.n = 2; demands.n > 0; demands.n--) {       /* of two, and of one alone */
         s.demands = &demands;
-        PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+        PRINTED(text, written = submission_write_log(f, &s, &run, 0, &a, &err));
         assert_string_equal(err.msg, arena_printf(&a, "toy: [optimizer] lacks num_warmup_steps%s%s, which the rules of v1.1 ask of closed bert: "
                                                   "set optimizer.KEY for each", demands.n > 1 ? ", " : "", demands.n > 1 ? demands.items[1].key : ""));
         free(text);
@@ -301,7 +301,7 @@ static void test_descriptions_refused(void **state)
         s.name = cases[i].s.name, s.fields = cases[i].s.fields, s.n_fields = cases[i].s.n_fields;
         run.time_s = cases[i].run.time_s != 0 ? cases[i].run.time_s : run.time_s;
         run.n_evals = cases[i].run.n_evals;
-        assert_false(mllog_write_submission(top, &s, &run, 1, &a, &err));
+        assert_false(submission_write(top, &s, &run, 1, &a, &err));
         if (!strstr(err.msg, cases[i].want))
             print_error("%s\n", err.msg);
         assert_non_null(strstr(err.msg, cases[i].want));
@@ -331,7 +331,7 @@ static void test_longest_logs(void **state)
         bool written = true;
         s.benchmark = "none";
         run.n_evals = cases[i].n_evals, run.epochs = cases[i].epochs;
-        PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+        PRINTED(text, written = submission_write_log(f, &s, &run, 0, &a, &err));
         assert_false(written);
         assert_string_equal(text, "");
         if (strncmp(err.msg, cases[i].begins, strlen(cases[i].begins)) != 0 || !strstr(err.msg, cases[i].has))
@@ -353,7 +353,7 @@ static void test_the_smallest_submission(void **state)
     char *text;
     (void)state;
     s.hyperparameters = rnnt_keys, s.global_batch = 0.5, s.grad_accum = 0.25, s.init_s = 0.25;
-    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     assert_non_null(strstr(text, "\"gradient_accumulation_steps\", \"value\": 0.25,"));
     assert_int_equal(ms_of(text, "run_stop", 1), 1);
@@ -378,7 +378,7 @@ static void test_hyperparameters_of_each_kind(void **state)
     keys[14] = (struct text_pair){ "opt_odd_number", "2.50" };
     s.hyperparameters = keys;
     s.n_hyperparameters = 15;
-    PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+    PRINTED(text, submission_write_log(f, &s, &toy_run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     assert_non_null(strstr(text, "\"key\": \"opt_odd_switch\", \"value\": true,"));
     assert_non_null(strstr(text, "\"key\": \"opt_odd_limit\", \"value\": Infinity,"));
@@ -405,7 +405,7 @@ static void test_demands_of_each_kind(void **state)
     char *text;
     (void)state;
     s.hyperparameters = given, s.n_hyperparameters = 1, s.demands = &demands;
-    PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+    PRINTED(text, submission_write_log(f, &s, &toy_run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     static const char *const lines[] = { "\"opt_first\", \"value\": true,", "\"opt_given\", \"value\": 3,", "\"opt_off\", \"value\": false,",
                                          "\"opt_text\", \"value\": \"a\\\"b\",", "\"opt_last\", \"value\": 2.5,", "\"run_stop\", \"value\": null," };
@@ -440,7 +440,7 @@ static void test_accuracies_of_a_log(void **state)
         char *text;
         s.benchmark = cases[i].benchmark, s.ruleset = cases[i].ruleset;
         s.hyperparameters = rnnt ? rnnt_keys : bert_keys, s.n_hyperparameters = rnnt ? 11 : 9;
-        PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+        PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
         assert_string_equal(err.msg, "");
         const char *at = text;
         for (int k = 1; k <= 3; k++) {
@@ -490,7 +490,7 @@ static void test_courses_of_a_log(void **state)
         s.hyperparameters = rnnt_keys, s.eval_interval = cases[i].interval, s.timing.eval_placement = cases[i].placement;
         if (cases[i].bert)
             s.benchmark = "bert", s.ruleset = "2.0.0", s.global_batch = 300, s.hyperparameters = bert_keys, s.n_hyperparameters = 9;
-        PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+        PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
         assert_string_equal(err.msg, "");
         assert_string_equal(course_of(text, &a), cases[i].course);
         free(text);
@@ -516,7 +516,7 @@ static void test_keys_of_the_log_itself(void **state)
             demands.items = &(struct demand){ .key = key, .fixed = true, .value = { .kind = VALUE_NUMBER, .number = 987 } };
             demands.n = !given;
             s.hyperparameters = &(struct text_pair){ key, "987" }, s.n_hyperparameters = (size_t)given, s.demands = &demands;
-            PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+            PRINTED(text, submission_write_log(f, &s, &toy_run, 0, &a, &err));
             assert_string_equal(err.msg, "");
             assert_int_equal(strstr(text, odd) != NULL, i >= 20);
             free(text);

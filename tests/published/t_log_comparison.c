@@ -33,7 +33,7 @@ static struct log_comparison compare_logs(const struct run_log *of_runs, struct 
     static struct drawn_run drawn[] = { { .converged = true, .samples = 600, .n_evals = 3, .time_s = 16, .scaling_s = 1.1 },
                                         { .converged = true, .samples = 720, .n_evals = 4, .time_s = 20, .scaling_s = 0.7 }, { .samples = 9, .time_s = 99 } };
     static const struct result r = { .step_time_s = 0.5 };
-    static const struct run_distribution d = { .runs = drawn, .n = 3, .expected_minutes = 0.31, .low_minutes = 0.2, .high_minutes = 0.4,
+    static const struct drawn_runs d = { .runs = drawn, .n = 3, .expected_minutes = 0.31, .low_minutes = 0.2, .high_minutes = 0.4,
                                                .expected_samples = 650, .samples_low = 500, .samples_high = 800,
                                                .run_low_s = 11, .run_high_s = 29 };
     struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 30,
@@ -131,7 +131,7 @@ static void test_epochs_of_whole_calls(void **state)
     struct run_entry entry = { .converged = true, .compliant = true };
     struct drawn_run drawn = { .converged = true, .samples = 135, .n_evals = 1, .time_s = 30 };
     const struct result r = { .step_time_s = 3 };
-    const struct run_distribution d = { .runs = &drawn, .n = 1 };
+    const struct drawn_runs d = { .runs = &drawn, .n = 1 };
     struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 15, .is_source = true,
                                    .timing = { .step_time_s = 3, .samples_per_step = 15, .steps_per_call = 5 } };
     struct folder f = { .runs = &entry, .n = 1 };
@@ -164,7 +164,7 @@ static void test_evaluations_at_the_end(void **state)
     struct run_entry entry = { .converged = true, .compliant = true };
     struct drawn_run drawn = { .converged = true, .samples = 1860, .n_evals = 5, .time_s = 40, .scaling_s = 0.5 };
     const struct result r = { .step_time_s = 0.5 };
-    const struct run_distribution d = { .runs = &drawn, .n = 1 };
+    const struct drawn_runs d = { .runs = &drawn, .n = 1 };
     struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 30, .timing = { .step_time_s = 0.5, .eval_time_s = 1.5, .tail_s = 1.3,
                                    .first_eval_extra_s = 0.7, .eval_placement = EVAL_END } };
     struct folder f = { .runs = &entry, .n = 1 };
@@ -188,7 +188,7 @@ static void test_epochs_of_whole_steps(void **state)
     struct run_entry entry = { .converged = true, .compliant = true };
     struct drawn_run drawn = { .converged = true, .samples = 140, .n_evals = 1, .time_s = 30 };
     const struct result r = { .step_time_s = 3 };
-    const struct run_distribution d = { .runs = &drawn, .n = 1 };
+    const struct drawn_runs d = { .runs = &drawn, .n = 1 };
     struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 15, .is_source = true,
                                    .timing = { .step_time_s = 3, .samples_per_step = 15, .steps_per_call = 1 } };
     struct folder f = { .runs = &entry, .n = 1 };

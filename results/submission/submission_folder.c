@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mllog_write.c - writes the files of a simulated submission; see mllog_write.h. The logs are in mllog_write_run.c.
+ * submission_folder.c - writes the files of a simulated submission; see submission_logs.h. submission_log.c writes the logs.
  *
  * Folder layout and system fields: mlcommons/training_policies and mlcommons/logging package_checker, system_desc_checker.
  */
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/mlperf/mllog.h"
+#include "results/mlperf/mlperf.h"
 
-static const char *given(const struct submission_description *s, const char *key)
+static const char *given_field(const struct submission_description *s, const char *key)
 {
     for (size_t i = 0; i < s->n_fields; i++)
         if (text_is(s->fields[i].key, key))
@@ -23,7 +23,7 @@ static const char *given(const struct submission_description *s, const char *key
     return NULL;
 }
 
-/* What every simulated submission says of itself, whatever the caller gives; counts must be whole numbers for the official summary. */
+/* Some fields are the same for every simulated submission. Counts must be whole numbers for the official summary. */
 static const char *field_value(const struct submission_description *s, const char *key, struct arena *a)
 {
     static const char *const counts[] = { "number_of_nodes", "host_processors_per_node", "accelerators_per_node" };
@@ -33,7 +33,7 @@ static const char *field_value(const struct submission_description *s, const cha
         return s->division;
     if (text_is(key, "status"))
         return s->demands->edition->statuses ? "Research, Development, or Internal (RDI)" : "research";
-    const char *value = given(s, key);
+    const char *value = given_field(s, key);
     if (text_is(key, "system_name"))
         return arena_printf(a, "%s (simulated)", value ? value : s->system);
     if (text_is(key, "hw_notes"))
@@ -44,18 +44,12 @@ static const char *field_value(const struct submission_description *s, const cha
     return value && *value ? value : "not modelled";
 }
 
-static bool load_fields(struct name_list *out, const struct submission_description *s, struct arena *a, struct err *err)
+static bool check_fields(const struct name_list *known, const struct submission_description *s, struct arena *a, struct err *err)
 {
-    struct csv_table t;
-    size_t at;
-    if (!csv_load(&t, arena_printf(a, "%s/system_fields.csv", s->rules_dir), a, err) || !csv_column(&at, &t, "field", err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++)
-        name_list_add(out, t.rows[i].cells[at], a);
     for (size_t i = 0; i < s->n_fields; i++)
-        if (!name_list_has(out, s->fields[i].key))
+        if (!name_list_has(known, s->fields[i].key))
             return fail(err, "system description: '%s' is not one of its fields; known: %s", s->fields[i].key,
-                        names_list((const char *const *)out->names, out->n, a));
+                        names_list((const char *const *)known->names, known->n, a));
     return true;
 }
 
@@ -90,20 +84,20 @@ static bool write_log(const char *path, const struct submission_description *s, 
     struct new_file file;
     if (!new_file_open(&file, path, err))
         return false;
-    if (!mllog_write_run(file.f, s, run, i, a, err)) {
+    if (!submission_write_log(file.f, s, run, i, a, err)) {
         new_file_drop(&file);
         return false;
     }
     return new_file_save(&file, err);
 }
 
-/* Every log is made once for nothing, so that a refusal leaves no folder behind. */
+/* Writes every log to /dev/null first, so that a refusal leaves no folder behind. */
 static bool can_write(const struct submission_description *s, const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
 {
     FILE *nowhere = fopen("/dev/null", "w");
     bool good = nowhere || fail(err, "/dev/null cannot be opened");
     for (size_t i = 0; good && i < n; i++)
-        good = mllog_write_run(nowhere, s, &runs[i], i, a, err);
+        good = submission_write_log(nowhere, s, &runs[i], i, a, err);
     if (nowhere)
         fclose(nowhere);
     return good;
@@ -114,7 +108,7 @@ static int is_log(const struct dirent *e)
     return fnmatch("result_*.txt", e->d_name, 0) == 0;
 }
 
-/* What someone else put beside the logs. */
+/* A file in the folder of logs that is not part of a submission. */
 static int is_foreign(const struct dirent *e)
 {
     return !is_log(e) && !text_is(e->d_name, "scaling.json") && !is_unfinished(e->d_name) && !text_is(e->d_name, ".") && !text_is(e->d_name, "..");
@@ -136,10 +130,10 @@ static bool holds_logs(const char *folder)
     return n > 0;
 }
 
-/* Where a submission goes. */
-struct places { const char *name, *systems, *logs, *code; };
+/* The paths of a submission. */
+struct submission_paths { const char *name, *systems, *logs, *code; };
 
-static bool find_places(struct places *p, const char *dir, const struct submission_description *s, struct arena *a, struct err *err)
+static bool find_paths(struct submission_paths *p, const char *dir, const struct submission_description *s, struct arena *a, struct err *err)
 {
     const char *org = arena_printf(a, "%s/%s", dir, SIMULATED_ORG), *name = s->name ? s->name : s->system;
     if (!*dir)
@@ -156,7 +150,7 @@ static bool find_places(struct places *p, const char *dir, const struct submissi
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }
 
-/* The package checker writes it beside the logs, as {"scaling_factor": X}, and leaves none where nothing is scaled. */
+/* The package checker writes {"scaling_factor": X} into the folder of logs, and no file where nothing is scaled. */
 static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
 {
     struct new_file file;
@@ -168,7 +162,7 @@ static bool write_scaling(const char *path, double scaling, struct arena *a, str
     return new_file_save(&file, err);
 }
 
-/* Files that are not the submission's stay beside its logs. */
+/* Links the foreign files of the old folder into the new one. */
 static bool keep_foreign(const char *to, const char *from, struct arena *a, struct err *err)
 {
     struct dirent **entries;
@@ -177,13 +171,13 @@ static bool keep_foreign(const char *to, const char *from, struct arena *a, stru
     for (int i = 0; good && i < n; i++) {
         const char *name = entries[i]->d_name;
         good = link(arena_printf(a, "%s/%s", from, name), arena_printf(a, "%s/%s", to, name)) == 0
-            || fail(err, "%s/%.100s: cannot be kept beside new logs: %s; move it, or name another folder", from, name, strerror(errno));
+            || fail(err, "%s/%.100s: cannot be kept with the new logs: %s; move it, or name another folder", from, name, strerror(errno));
     }
     free_entries(entries, n);
     return good;
 }
 
-static bool write_logs(const char *folder, const struct places *p, const struct submission_description *s, const struct drawn_run *runs, size_t n,
+static bool write_logs(const char *folder, const struct submission_paths *p, const struct submission_description *s, const struct drawn_run *runs, size_t n,
                        struct arena *a, struct err *err)
 {
     bool good = keep_foreign(folder, p->logs, a, err) && write_scaling(arena_printf(a, "%s/scaling.json", folder), s->scaling, a, err);
@@ -192,8 +186,8 @@ static bool write_logs(const char *folder, const struct places *p, const struct 
     return good;
 }
 
-/* Logs last: with them the submission is there, or another one. */
-static bool write_all(const struct places *p, const struct submission_description *s, const struct name_list *fields,
+/* The folder of logs appears last and at once, so that the submission is complete or absent. */
+static bool write_submission_files(const struct submission_paths *p, const struct submission_description *s, const struct name_list *fields,
                       const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
 {
     struct new_folder logs;
@@ -207,18 +201,18 @@ static bool write_all(const struct places *p, const struct submission_descriptio
     return false;
 }
 
-bool mllog_write_submission(const char *dir, const struct submission_description *given_s, const struct drawn_run *runs, size_t n,
+bool submission_write(const char *dir, const struct submission_description *given, const struct drawn_run *runs, size_t n,
                             struct arena *a, struct err *err)
 {
-    struct submission_description s = *given_s;
+    struct submission_description s = *given;
     struct log_demands demands;
     struct name_list fields = {0};
-    struct places p = {0};
+    struct submission_paths p = {0};
     if (!s.demands) {
         if (!log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, a, err))
             return false;
         s.demands = &demands;
     }
-    return find_places(&p, dir, &s, a, err) && load_fields(&fields, &s, a, err) && can_write(&s, runs, n, a, err)
-        && write_all(&p, &s, &fields, runs, n, a, err);
+    return find_paths(&p, dir, &s, a, err) && system_fields_load(&fields, s.rules_dir, a, err) && check_fields(&fields, &s, a, err) 
+        && can_write(&s, runs, n, a, err) && write_submission_files(&p, &s, &fields, runs, n, a, err);
 }

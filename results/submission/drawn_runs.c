@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * runs_distribution.c - draws runs and submissions; see runs_distribution.h.
+ * drawn_runs.c - draws runs and submissions; see drawn_runs.h.
  *
- * Random numbers: GSL's mt19937. Run i of the reported submission is drawn from a generator seeded with its own logged seed, so that it does
- * not depend on how many are drawn; the submissions behind the means and those behind the intervals come from one generator each. The
- * reported runs and the means carry no shared error: they are what the model's centre gives. A mean over a shared error would rise with it
- * (of the exponential of a Student t it has no limit), and so with how far runs that validate are off. Quantiles are of the drawn sample. A
- * fixed schedule's planned epochs vary as whole numbers. Limits: shared errors of samples and of time are independent of each other.
+ * Random numbers come from GSL's mt19937. Run i of the reported submission has a generator seeded with its own logged seed, so that it does
+ * not depend on the number of runs; the submissions behind the means and those behind the intervals have one generator each. The reported
+ * runs and the means carry no shared error, so they follow the centre of the model. A mean over a shared error would grow with that error
+ * (the exponential of a Student t has no mean). Quantiles are those of the drawn sample. The planned epochs of a fixed schedule vary as
+ * whole numbers. Limits: the shared errors of samples and of time are independent of each other.
  */
-#include "results/submission/runs_distribution.h"
+#include "results/submission/drawn_runs.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -21,8 +21,8 @@
 
 enum { SUBMISSIONS = 2000, MOST_RUNS = 1000, MOST_DRAWS = 1000 };
 
-struct drawing {
-    const struct distribution_request *q;
+struct run_drawing {
+    const struct draw_request *q;
     struct run_timing timing;
     struct eval_schedule schedule;
     struct rcp_table reference;
@@ -32,13 +32,13 @@ struct drawing {
 
 /* ---- one run ---------------------------------------------------------------------------------- */
 
-static bool has_plan(const struct distribution_request *q)
+static bool has_plan(const struct draw_request *q)
 {
     return q->epochs > 0 || (q->timing.eval_placement == EVAL_END && q->convergence->has_plan);
 }
 
-/* A planned run evaluates its last epoch and passes or not. */
-static void draw_plan(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+/* A planned run is judged by the evaluation of its last epoch. */
+static void draw_plan(struct drawn_run *r, const struct run_drawing *d, gsl_rng *rng)
 {
     const struct convergence *c = d->q->convergence;
     r->epochs = fmax(1, round(d->planned_epochs * d->plan_factor));
@@ -53,7 +53,7 @@ static void draw_plan(struct drawn_run *r, const struct drawing *d, gsl_rng *rng
     }
 }
 
-static void draw_latent(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+static void draw_latent(struct drawn_run *r, const struct run_drawing *d, gsl_rng *rng)
 {
     const struct convergence *c = d->q->convergence;
     struct convergence scheduled = *c;
@@ -71,7 +71,7 @@ static void draw_latent(struct drawn_run *r, const struct drawing *d, gsl_rng *r
     r->accuracy = c->target;
 }
 
-static void draw_given(struct drawn_run *r, const struct drawing *d)
+static void draw_given(struct drawn_run *r, const struct run_drawing *d)
 {
     const struct convergence *c = d->q->convergence;
     r->samples = d->q->samples_to_converge;
@@ -82,12 +82,12 @@ static void draw_given(struct drawn_run *r, const struct drawing *d)
     r->converged = true;
 }
 
-double samples_per_step(const struct run_timing *t, double global_batch)
+double timing_samples_per_step(const struct run_timing *t, double global_batch)
 {
     return t->samples_per_step > 0 ? t->samples_per_step : global_batch;
 }
 
-static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+static void draw_run(struct drawn_run *r, const struct run_drawing *d, gsl_rng *rng)
 {
     const struct run_timing *t = &d->timing;
     if (d->q->samples_to_converge > 0)
@@ -96,7 +96,7 @@ static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
         draw_plan(r, d, rng);
     else
         draw_latent(r, d, rng);
-    double n_steps = r->samples / samples_per_step(t, d->q->convergence->global_batch);
+    double n_steps = r->samples / timing_samples_per_step(t, d->q->convergence->global_batch);
     double train_s = steps_in_whole_calls(n_steps, t->steps_per_call) * t->step_time_s;
     double exact_s = t->startup_s + train_s + (double)r->n_evals * t->eval_time_s + t->first_eval_extra_s + t->tail_s;
     r->time_s = exact_s * d->time_factor * exp(t->noise * gsl_ran_ugaussian(rng));
@@ -105,7 +105,7 @@ static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
 
 /* ---- one submission ------------------------------------------------------------------------------- */
 
-static void draw_shared(struct drawing *d, gsl_rng *rng)
+static void draw_shared(struct run_drawing *d, gsl_rng *rng)
 {
     const struct convergence *c = d->q->convergence;
     double t = gsl_ran_tdist(rng, has_plan(d->q) && c->has_plan ? c->plan_dof : c->error_dof), z = gsl_ran_ugaussian(rng);
@@ -116,7 +116,7 @@ static void draw_shared(struct drawing *d, gsl_rng *rng)
 
 struct outcome { bool passed; double score_minutes, scaling; };
 
-static double olympic_score(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
+static double olympic_score(const struct run_drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {
     double *minutes = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
@@ -124,9 +124,9 @@ static double olympic_score(const struct drawing *d, const struct drawn_run *run
     return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
-/* A whole submission of the closed division is held against the reference; others pass. Where logs of too fast ones have been scaled, so
- * are the times; where scores of those that pass are, the score. */
-static struct outcome judge(const struct drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
+/* Tests a whole submission of the closed division against the reference; others pass. In rounds whose too fast submissions had their logs
+ * scaled, the times are scaled; in rounds that scale the score of those that pass, the score is. */
+static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
 {
     struct rcp_verdict v;
     double *points = ARENA_ARRAY(a, double, n);
@@ -146,7 +146,7 @@ static struct outcome judge(const struct drawing *d, struct drawn_run *runs, siz
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
 
-static void draw_submissions(struct samples *s, struct drawing *d, bool with_shared, size_t runs, uint32_t submissions, gsl_rng *rng)
+static void draw_submissions(struct samples *s, struct run_drawing *d, bool with_shared, size_t runs, uint32_t submissions, gsl_rng *rng)
 {
     s->n_scores = s->n_times = s->n_passed = 0;
     for (uint32_t k = 0; k < submissions; k++) {
@@ -156,7 +156,7 @@ static void draw_submissions(struct samples *s, struct drawing *d, bool with_sha
             draw_shared(d, rng);
         for (size_t i = 0; i < runs; i++)
             draw_run(&drawn[i], d, rng);
-        const struct outcome j = judge(d, drawn, runs, &scratch);
+        const struct outcome j = judge_submission(d, drawn, runs, &scratch);
         for (size_t i = 0; i < runs; i++) {
             s->samples[s->n_times] = drawn[i].samples;
             s->times[s->n_times++] = drawn[i].time_s;
@@ -176,13 +176,13 @@ static double quantile(double *v, size_t n, double p)
     return n ? gsl_stats_quantile_from_sorted_data(v, 1, n, p) : (double)NAN;
 }
 
-static void take_means(struct run_distribution *out, const struct samples *s)
+static void fill_means(struct drawn_runs *out, const struct samples *s)
 {
     out->expected_minutes = s->n_scores ? gsl_stats_mean(s->scores, 1, s->n_scores) : (double)NAN;
     out->expected_samples = gsl_stats_mean(s->samples, 1, s->n_times);
 }
 
-static void take_intervals(struct run_distribution *out, struct samples *s)
+static void fill_intervals(struct drawn_runs *out, struct samples *s)
 {
     out->low_minutes = quantile(s->scores, s->n_scores, 0.05);
     out->high_minutes = quantile(s->scores, s->n_scores, 0.95);
@@ -196,11 +196,11 @@ static void take_intervals(struct run_distribution *out, struct samples *s)
 
 /* ---- the whole ---------------------------------------------------------------------------------------- */
 
-static bool prepare(struct drawing *d, const struct distribution_request *q, struct arena *a, struct err *err)
+static bool prepare_drawing(struct run_drawing *d, const struct draw_request *q, struct arena *a, struct err *err)
 {
     const struct convergence *c = q->convergence;
     bool given = q->epochs > 0;
-    *d = (struct drawing){ .q = q, .timing = q->timing, .schedule = c->schedule, .planned_epochs = given ? q->epochs : c->planned_epochs,
+    *d = (struct run_drawing){ .q = q, .timing = q->timing, .schedule = c->schedule, .planned_epochs = given ? q->epochs : c->planned_epochs,
                            .plan_error = given ? 0 : c->plan_error, .samples_factor = 1, .plan_factor = 1, .time_factor = 1 };
     if (!(q->timing.step_time_s > 0) || !isfinite(q->timing.step_time_s))
         return fail(err, "step time of %g s, want a number above 0", q->timing.step_time_s);
@@ -217,7 +217,7 @@ static bool prepare(struct drawing *d, const struct distribution_request *q, str
     return true;
 }
 
-static void draw_reported(struct run_distribution *out, const struct drawing *d, gsl_rng *rng)
+static void draw_reported(struct drawn_runs *out, const struct run_drawing *d, gsl_rng *rng)
 {
     for (size_t i = 0; i < out->n; i++) {
         out->runs[i].seed = d->q->seed + (out->n_draws - 1) * out->n + i;
@@ -226,13 +226,13 @@ static void draw_reported(struct run_distribution *out, const struct drawing *d,
     }
 }
 
-/* Once, or again with the next seeds until the submission has a score and passes. */
-static bool draw_submission(struct run_distribution *out, const struct drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
+/* With until_valid, draws again with the next seeds until the submission has a score and passes. */
+static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
 {
     while (out->n_draws < MOST_DRAWS) {
         out->n_draws++;
         draw_reported(out, d, rng);
-        const struct outcome j = judge(d, out->runs, out->n, a);
+        const struct outcome j = judge_submission(d, out->runs, out->n, a);
         out->score_minutes = j.score_minutes;
         out->scaling = j.scaling;
         if (!d->q->until_valid || (isfinite(j.score_minutes) && j.passed))
@@ -242,13 +242,13 @@ static bool draw_submission(struct run_distribution *out, const struct drawing *
                 MOST_DRAWS);
 }
 
-bool distribution_draw(struct run_distribution *out, const struct distribution_request *q, struct arena *a, struct err *err)
+bool runs_draw(struct drawn_runs *out, const struct draw_request *q, struct arena *a, struct err *err)
 {
-    struct drawing d;
-    if (!prepare(&d, q, a, err))
+    struct run_drawing d;
+    if (!prepare_drawing(&d, q, a, err))
         return false;
     uint32_t required = d.reference.terms.runs, submissions = q->submissions ? q->submissions : SUBMISSIONS;
-    *out = (struct run_distribution){ .n = q->runs ? q->runs : required, .may_fail = d.reference.terms.dropped,
+    *out = (struct drawn_runs){ .n = q->runs ? q->runs : required, .may_fail = d.reference.terms.dropped,
                                       .until_valid = q->until_valid };
     out->runs = ARENA_ARRAY(a, struct drawn_run, out->n);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -260,50 +260,50 @@ bool distribution_draw(struct run_distribution *out, const struct distribution_r
                          .samples = ARENA_ROOM(a, double, submissions * required) };
     gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 3) & 0xffffffff);
     draw_submissions(&s, &d, false, required, submissions, rng);
-    take_means(out, &s);
+    fill_means(out, &s);
     gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 2) & 0xffffffff);
     draw_submissions(&s, &d, true, required, submissions, rng);
     gsl_rng_free(rng);
-    take_intervals(out, &s);
+    fill_intervals(out, &s);
     return true;
 }
 
 /* ---- printing --------------------------------------------------------------------------------------------- */
 
-static json_t *number_or_null(double x)
+static json_t *real_or_null(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
 }
 
 static const struct { const char *name; size_t offset; } members[] = {
-#define M(member) { #member, offsetof(struct run_distribution, member) }
+#define M(member) { #member, offsetof(struct drawn_runs, member) }
     M(score_minutes), M(expected_minutes), M(low_minutes), M(high_minutes), M(run_low_s), M(run_high_s), M(expected_samples),
     M(samples_low), M(samples_high), M(valid_probability), M(pass_probability),
 };
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
-static double member_of(const struct run_distribution *d, size_t i)
+static double member_of(const struct drawn_runs *d, size_t i)
 {
     return *(const double *)((const char *)d + members[i].offset);
 }
 
-json_t *distribution_json(const struct run_distribution *d)
+json_t *drawn_runs_json(const struct drawn_runs *d)
 {
     json_t *o = json_object(), *runs = json_array();
     for (size_t i = 0; i < N_MEMBERS; i++)
-        json_object_set_new(o, members[i].name, number_or_null(member_of(d, i)));
+        json_object_set_new(o, members[i].name, real_or_null(member_of(d, i)));
     for (size_t i = 0; i < d->n; i++) {
         const struct drawn_run *r = &d->runs[i];
         json_array_append_new(runs, json_pack("{s:I, s:b, s:o, s:o, s:o, s:I, s:o}", "seed", (json_int_t)r->seed, "converged",
-            (int)r->converged, "samples", number_or_null(r->samples), "epochs", number_or_null(r->epochs), "accuracy",
-            number_or_null(r->accuracy), "evaluations", (json_int_t)r->n_evals, "time_s", number_or_null(r->time_s)));
+            (int)r->converged, "samples", real_or_null(r->samples), "epochs", real_or_null(r->epochs), "accuracy",
+            real_or_null(r->accuracy), "evaluations", (json_int_t)r->n_evals, "time_s", real_or_null(r->time_s)));
     }
     json_object_set_new(o, "submissions_drawn", json_integer((json_int_t)d->n_draws));
     json_object_set_new(o, "runs", runs);
     return o;
 }
 
-static size_t count_failed(const struct run_distribution *d)
+static size_t count_failed(const struct drawn_runs *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
@@ -311,7 +311,7 @@ static size_t count_failed(const struct run_distribution *d)
     return n;
 }
 
-void distribution_print(FILE *f, const struct run_distribution *d)
+void drawn_runs_print(FILE *f, const struct drawn_runs *d)
 {
     fprintf(f, "%-6s %-9s %14s %8s %5s %12s\n", "seed", "status", "samples", "epochs", "evals", "minutes");
     for (size_t i = 0; i < d->n; i++) {

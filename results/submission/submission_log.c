@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mllog_write_run.c - the log of one simulated run.
+ * submission_log.c - writes the log of one simulated run; see submission_logs.h.
  *
- * The keys of a log are those that the rules table asks for; a hyperparameter that is not given takes the value the rules fix, and those
- * that they leave open are refused, all in one message. The training interval is divided as the run was timed: startup, epochs or blocks,
- * evaluations, tail; run_stop stands exactly at the drawn time to train. Accuracies before the last evaluation are a drawn-out rise
- * towards the target and mean nothing.
+ * A log has the keys that the rules ask for. A hyperparameter that is not given takes the value that the rules fix; where they leave it
+ * open, one message names all that are missing. The training interval is divided as the run was timed: startup, epochs or blocks,
+ * evaluations, tail; run_stop comes exactly at the drawn time to train. Accuracies before the last evaluation are made up: they rise
+ * smoothly towards the target.
  */
 #include <math.h>
 #include <string.h>
 
 #include "results/mlperf/mllog.h"
-#include "results/submission/mllog_write.h"
+#include "results/submission/submission_logs.h"
 
-/* 2022-01-01 00:00:00 UTC, a day apart each run. */
+/* 2022-01-01 00:00:00 UTC; runs start a day apart. */
 static const int64_t first_run_ms = 1640995200000, day_ms = 86400000;
 static const double default_init_s = 60;
 
@@ -23,28 +23,28 @@ struct log_writer {
     const struct drawn_run *run;
     struct benchmark_facts facts;
     const struct log_demands *demands;
-    int64_t time_ms;                    /* of the next line */
-    int lineno;                         /* stands for a source line: one a key */
+    int64_t time_ms;                    /* time of the next line */
+    int lineno;                         /* in place of a source line; each line of the log has its own */
     double interval;                    /* between evaluations */
     struct arena *a;
     struct err *err;
 };
 
-static void line(struct log_writer *w, enum mllog_event event, const char *key, const char *value, const char *metadata)
+static void write_line(struct log_writer *w, enum mllog_event event, const char *key, const char *value, const char *metadata)
 {
     struct mllog_entry e = { .name_space = "podbench", .key = key, .event = event, .time_ms = w->time_ms, .value = value,
                              .file = "podbench", .lineno = ++w->lineno, .metadata = metadata };
     mllog_write(w->f, &e);
 }
 
-static void text(struct log_writer *w, const char *key, const char *value)
+static void write_text_line(struct log_writer *w, const char *key, const char *value)
 {
-    line(w, MLLOG_POINT, key, mllog_quote(value, w->a), NULL);
+    write_line(w, MLLOG_POINT, key, mllog_quote(value, w->a), NULL);
 }
 
-static void number(struct log_writer *w, const char *key, double value)
+static void write_number_line(struct log_writer *w, const char *key, double value)
 {
-    line(w, MLLOG_POINT, key, mllog_real(value, w->a), NULL);
+    write_line(w, MLLOG_POINT, key, mllog_real(value, w->a), NULL);
 }
 
 /* ---- before the clock ----------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static const char *json_value(const char *value, struct arena *a)
     return mllog_quote(value, a);
 }
 
-static bool is_given(const struct submission_description *s, const char *key)
+static bool has_hyperparameter(const struct submission_description *s, const char *key)
 {
     for (size_t i = 0; i < s->n_hyperparameters; i++)
         if (text_is(s->hyperparameters[i].key, key))
@@ -85,15 +85,15 @@ static void fixed_value(struct log_writer *w, const struct demand *d)
 {
     const char *text = d->value.kind == VALUE_TEXT ? mllog_quote(d->value.text, w->a)
                      : d->value.kind == VALUE_BOOL ? (d->value.number != 0 ? "true" : "false") : mllog_real(d->value.number, w->a);
-    line(w, MLLOG_POINT, d->key, text, NULL);
+    write_line(w, MLLOG_POINT, d->key, text, NULL);
 }
 
 static bool is_open_demand(const struct submission_description *s, const struct demand *d)
 {
-    return !is_structural(d->key) && !is_given(s, d->key);
+    return !is_structural(d->key) && !has_hyperparameter(s, d->key);
 }
 
-/* All keys that the rules ask for and leave open, and that were not given, in one message. */
+/* Names in one message all keys that the rules ask for and leave open, and that were not given. */
 static bool check_hyperparameters(const struct log_writer *w)
 {
     const char *missing = "";
@@ -110,10 +110,10 @@ static bool check_hyperparameters(const struct log_writer *w)
 static void write_hyperparameters(struct log_writer *w)
 {
     const struct submission_description *s = w->s;
-    text(w, "opt_name", s->optimizer);
+    write_text_line(w, "opt_name", s->optimizer);
     for (size_t i = 0; i < s->n_hyperparameters; i++)
         if (!is_structural(s->hyperparameters[i].key))
-            line(w, MLLOG_POINT, s->hyperparameters[i].key, json_value(s->hyperparameters[i].value, w->a), NULL);
+            write_line(w, MLLOG_POINT, s->hyperparameters[i].key, json_value(s->hyperparameters[i].value, w->a), NULL);
     for (size_t i = 0; i < w->demands->n; i++)
         if (is_open_demand(s, &w->demands->items[i]))
             fixed_value(w, &w->demands->items[i]);
@@ -123,7 +123,7 @@ static void write_tensors(struct log_writer *w)
 {
     const struct name_list *names = w->demands->names;
     for (size_t k = 0; names && k < names->n; k++)
-        line(w, MLLOG_POINT, "weights_initialization", NULL, arena_printf(w->a, "\"tensor\": %s", mllog_quote(names->names[k], w->a)));
+        write_line(w, MLLOG_POINT, "weights_initialization", NULL, arena_printf(w->a, "\"tensor\": %s", mllog_quote(names->names[k], w->a)));
 }
 
 static bool counts_samples(const struct log_writer *w)
@@ -131,47 +131,47 @@ static bool counts_samples(const struct log_writer *w)
     return text_is(w->facts.unit, "samples");
 }
 
-static void write_head(struct log_writer *w)
+static void write_log_head(struct log_writer *w)
 {
     const struct submission_description *s = w->s;
-    text(w, "submission_division", s->division);
-    text(w, "submission_benchmark", s->benchmark);
-    text(w, "submission_org", SIMULATED_ORG);
-    text(w, "submission_platform", arena_printf(w->a, "%s-simulated", s->system));
-    text(w, "submission_status", "research");
-    text(w, "podbench_note", "simulated: no such run took place");
-    text(w, "podbench_round", w->demands->edition->round);
-    line(w, MLLOG_POINT, "cache_clear", "true", NULL);
-    line(w, MLLOG_START, "init_start", NULL, NULL);
-    line(w, MLLOG_POINT, "seed", arena_printf(w->a, "%llu", (unsigned long long)w->run->seed), NULL);
-    number(w, "global_batch_size", round(s->global_batch));
-    number(w, "gradient_accumulation_steps", s->grad_accum);
+    write_text_line(w, "submission_division", s->division);
+    write_text_line(w, "submission_benchmark", s->benchmark);
+    write_text_line(w, "submission_org", SIMULATED_ORG);
+    write_text_line(w, "submission_platform", arena_printf(w->a, "%s-simulated", s->system));
+    write_text_line(w, "submission_status", "research");
+    write_text_line(w, "podbench_note", "simulated: no such run took place");
+    write_text_line(w, "podbench_round", w->demands->edition->round);
+    write_line(w, MLLOG_POINT, "cache_clear", "true", NULL);
+    write_line(w, MLLOG_START, "init_start", NULL, NULL);
+    write_line(w, MLLOG_POINT, "seed", arena_printf(w->a, "%llu", (unsigned long long)w->run->seed), NULL);
+    write_number_line(w, "global_batch_size", round(s->global_batch));
+    write_number_line(w, "gradient_accumulation_steps", s->grad_accum);
     if (!counts_samples(w)) {
-        number(w, "train_samples", w->facts.samples_per_epoch);
-        number(w, "eval_samples", w->facts.eval_samples);
+        write_number_line(w, "train_samples", w->facts.samples_per_epoch);
+        write_number_line(w, "eval_samples", w->facts.eval_samples);
     }
     write_hyperparameters(w);
     write_tensors(w);
     w->time_ms += (int64_t)llround((s->init_s > 0 ? s->init_s : default_init_s) * 1e3);
-    line(w, MLLOG_STOP, "init_stop", NULL, NULL);
+    write_line(w, MLLOG_STOP, "init_stop", NULL, NULL);
 }
 
 /* ---- on the clock -------------------------------------------------------------------------------- */
 
-/* Parts of the run in seconds, stretched so that they sum to its time to train before any scaling, which moves run_stop alone. */
-struct parts { double startup_s, step_s, eval_s, tail_s; int64_t start_ms; double now_s; };
+/* Parts of the run in seconds, stretched to sum to its time to train before scaling; scaling moves only run_stop. */
+struct run_parts { double startup_s, step_s, eval_s, tail_s; int64_t start_ms; double now_s; };
 
-static struct parts parts_of(const struct log_writer *w)
+static struct run_parts parts_of(const struct log_writer *w)
 {
     const struct run_timing *t = &w->s->timing;
-    double n_steps = steps_in_whole_calls(w->run->samples / samples_per_step(t, w->s->global_batch), t->steps_per_call);
+    double n_steps = steps_in_whole_calls(w->run->samples / timing_samples_per_step(t, w->s->global_batch), t->steps_per_call);
     double tail = t->tail_s + t->first_eval_extra_s;
     double sum = t->startup_s + n_steps * t->step_time_s + (double)w->run->n_evals * t->eval_time_s + tail;
     double stretch = sum > 0 ? (w->run->time_s - w->run->scaling_s) / sum : 0;
-    return (struct parts){ t->startup_s * stretch, t->step_time_s * stretch, t->eval_time_s * stretch, tail * stretch, w->time_ms, 0 };
+    return (struct run_parts){ t->startup_s * stretch, t->step_time_s * stretch, t->eval_time_s * stretch, tail * stretch, w->time_ms, 0 };
 }
 
-static void pass_time(struct log_writer *w, struct parts *p, double seconds)
+static void pass_time(struct log_writer *w, struct run_parts *p, double seconds)
 {
     p->now_s += seconds;
     w->time_ms = p->start_ms + (int64_t)llround(p->now_s * 1e3);
@@ -182,7 +182,7 @@ static const char *at(struct log_writer *w, const char *name, double value)
     return arena_printf(w->a, "\"%s\": %s", name, mllog_real(value, w->a));
 }
 
-/* The last evaluation has the drawn accuracy, moved to the failing side where the run did not converge. */
+/* The last evaluation has the drawn accuracy, moved to the target's failing side for a run that did not converge. */
 static double accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
 {
     double target = w->facts.target, sign = w->facts.higher_is_better ? 1 : -1, last = w->run->accuracy;
@@ -191,47 +191,47 @@ static double accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
     if (k == n)
         return reaches == w->run->converged ? last : w->run->converged ? target : target - sign * margin;
     double rise = margin + target * 0.5 * exp(-4.0 * (double)k / (double)n);
-    return round((target - sign * rise) * 1e6) / 1e6;   /* six digits: the same bytes with any libm */
+    return round((target - sign * rise) * 1e6) / 1e6;   /* six digits give the same bytes with any libm */
 }
 
-static void write_eval(struct log_writer *w, struct parts *p, uint64_t k, uint64_t n, double epoch_num, double extra_s)
+static void write_eval(struct log_writer *w, struct run_parts *p, uint64_t k, uint64_t n, double epoch_num, double extra_s)
 {
     const char *epoch = at(w, "epoch_num", epoch_num);
-    line(w, MLLOG_START, "eval_start", NULL, epoch);
+    write_line(w, MLLOG_START, "eval_start", NULL, epoch);
     pass_time(w, p, p->eval_s + extra_s);
-    line(w, MLLOG_POINT, "eval_accuracy", mllog_real(accuracy(w, k, n), w->a), epoch);
-    line(w, MLLOG_STOP, "eval_stop", NULL, epoch);
+    write_line(w, MLLOG_POINT, "eval_accuracy", mllog_real(accuracy(w, k, n), w->a), epoch);
+    write_line(w, MLLOG_STOP, "eval_stop", NULL, epoch);
 }
 
 static void start_block(struct log_writer *w, double first, double count)
 {
-    line(w, MLLOG_START, "block_start", NULL, arena_printf(w->a, "%s, %s", at(w, "first_epoch_num", first), at(w, "epoch_count", count)));
+    write_line(w, MLLOG_START, "block_start", NULL, arena_printf(w->a, "%s, %s", at(w, "first_epoch_num", first), at(w, "epoch_count", count)));
 }
 
 static void stop_block(struct log_writer *w, double first)
 {
-    line(w, MLLOG_STOP, "block_stop", NULL, at(w, "first_epoch_num", first));
+    write_line(w, MLLOG_STOP, "block_stop", NULL, at(w, "first_epoch_num", first));
 }
 
-static void write_epochs(struct log_writer *w, struct parts *p, double first, double last)
+static void write_epochs(struct log_writer *w, struct run_parts *p, double first, double last)
 {
     const struct run_timing *t = &w->s->timing;
-    double steps = w->facts.samples_per_epoch / samples_per_step(t, w->s->global_batch);
+    double steps = w->facts.samples_per_epoch / timing_samples_per_step(t, w->s->global_batch);
     for (double e = first; e <= last; e++) {
-        line(w, MLLOG_START, "epoch_start", NULL, at(w, "epoch_num", e));
+        write_line(w, MLLOG_START, "epoch_start", NULL, at(w, "epoch_num", e));
         pass_time(w, p, p->step_s * steps_of_epoch(e, w->run->epochs, steps, t->steps_per_call));
-        line(w, MLLOG_STOP, "epoch_stop", NULL, at(w, "epoch_num", e));
+        write_line(w, MLLOG_STOP, "epoch_stop", NULL, at(w, "epoch_num", e));
     }
 }
 
-/* Epochs of an evaluation schedule whose last evaluation is after the last epoch. */
+/* Epoch of evaluation k in a schedule whose last evaluation follows the last epoch. */
 static double eval_epoch(const struct log_writer *w, uint64_t k)
 {
     double epoch = w->run->epochs - (double)(w->run->n_evals - k) * w->interval;
     return fmax(epoch, 1);
 }
 
-static void write_epochs_end(struct log_writer *w, struct parts *p)
+static void write_epochs_end(struct log_writer *w, struct run_parts *p)
 {
     uint64_t n = w->run->n_evals;
     start_block(w, 1, w->run->epochs);
@@ -241,7 +241,7 @@ static void write_epochs_end(struct log_writer *w, struct parts *p)
         write_eval(w, p, k, n, eval_epoch(w, k), k == 1 ? p->tail_s : 0);
 }
 
-static void write_epochs_inline(struct log_writer *w, struct parts *p)
+static void write_epochs_inline(struct log_writer *w, struct run_parts *p)
 {
     double done = 0;
     for (uint64_t k = 1; k <= w->run->n_evals; k++) {
@@ -254,11 +254,11 @@ static void write_epochs_inline(struct log_writer *w, struct parts *p)
     }
 }
 
-/* Blocks of samples between evaluations, each evaluation at the batch that reaches its mark. */
-static void write_samples(struct log_writer *w, struct parts *p)
+/* Writes blocks of samples; each evaluation comes at the batch that reaches its mark. */
+static void write_samples(struct log_writer *w, struct run_parts *p)
 {
     double done = 0, batch = w->s->global_batch;
-    double per_sample_s = p->step_s * steps_in_whole_calls(w->run->samples / samples_per_step(&w->s->timing, batch), w->s->timing.steps_per_call)
+    double per_sample_s = p->step_s * steps_in_whole_calls(w->run->samples / timing_samples_per_step(&w->s->timing, batch), w->s->timing.steps_per_call)
                         / w->run->samples;
     for (uint64_t k = 1; k <= w->run->n_evals; k++) {
         double due = ceil(ceil((double)k * w->interval / batch) * batch - 1e-6), until = k == w->run->n_evals ? w->run->samples : due;
@@ -268,14 +268,14 @@ static void write_samples(struct log_writer *w, struct parts *p)
         write_eval(w, p, k, w->run->n_evals, until, 0);
         done = until;
     }
-    number(w, "train_samples", w->run->samples);
-    number(w, "eval_samples", w->facts.eval_samples);
+    write_number_line(w, "train_samples", w->run->samples);
+    write_number_line(w, "eval_samples", w->facts.eval_samples);
 }
 
 static void write_run_lines(struct log_writer *w)
 {
-    struct parts p = parts_of(w);
-    line(w, MLLOG_START, "run_start", NULL, NULL);
+    struct run_parts p = parts_of(w);
+    write_line(w, MLLOG_START, "run_start", NULL, NULL);
     pass_time(w, &p, p.startup_s);
     if (counts_samples(w))
         write_samples(w, &p);
@@ -284,12 +284,12 @@ static void write_run_lines(struct log_writer *w)
     else
         write_epochs_inline(w, &p);
     w->time_ms = p.start_ms + (int64_t)llround(w->run->time_s * 1e3);
-    line(w, MLLOG_STOP, "run_stop", NULL, w->run->converged ? "\"status\": \"success\"" : "\"status\": \"aborted\"");
+    write_line(w, MLLOG_STOP, "run_stop", NULL, w->run->converged ? "\"status\": \"success\"" : "\"status\": \"aborted\"");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
-/* Of published logs the longest has below 1000 of either. */
+/* No published log has 1000 evaluations or epochs. */
 enum { MOST_EVALUATIONS = 100000, MOST_EPOCHS = 100000 };
 
 static bool check_description(const struct submission_description *s, const struct drawn_run *run, struct err *err)
@@ -306,7 +306,7 @@ static bool check_description(const struct submission_description *s, const stru
     return true;
 }
 
-bool mllog_write_run(FILE *f, const struct submission_description *s, const struct drawn_run *run, size_t i, struct arena *a,
+bool submission_write_log(FILE *f, const struct submission_description *s, const struct drawn_run *run, size_t i, struct arena *a,
                      struct err *err)
 {
     struct log_writer w = { .f = f, .s = s, .run = run, .a = a, .err = err, .time_ms = first_run_ms + (int64_t)i * day_ms,
@@ -325,7 +325,7 @@ bool mllog_write_run(FILE *f, const struct submission_description *s, const stru
         w.interval = s->eval_interval;
     if (!check_hyperparameters(&w))
         return false;
-    write_head(&w);
+    write_log_head(&w);
     write_run_lines(&w);
     return true;
 }
