@@ -6,7 +6,6 @@
 #define HARNESS_H
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
-#include "system-model/base/version.h"
 #include "system-model/output/output.h"
 
 /* ---- options.c: every option of every command, described once --------------------------- */

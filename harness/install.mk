@@ -5,7 +5,7 @@ bindir  := $(DESTDIR)$(PREFIX)/bin
 datadir := $(DESTDIR)$(PREFIX)/share/podbench
 mandir  := $(DESTDIR)$(PREFIX)/share/man/man1
 libdir  := $(DESTDIR)$(PREFIX)/lib
-version := $(shell sed -n 's/.*PODBENCH_VERSION "\(.*\)"/\1/p' system-model/base/version.h)
+version := $(shell sed -n 's/.*PODBENCH_VERSION "\(.*\)"/\1/p' system-model/base/base.h)
 commands = $(shell $B/podbench --commands)
 # What the program reads; results/runs is not among it.
 data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \

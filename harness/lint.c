@@ -26,7 +26,7 @@ static bool all_there(const struct options *o, struct session *s, struct err *er
     for (size_t i = 0; i < o->n_arguments; i++)
         if (!logs_path(o->arguments[i], s, err))
             return false;
-    return files_stand_once(o->arguments, o->arguments, o->n_arguments, err) || fail_at(err, "lint");
+    return files_are_distinct(o->arguments, o->arguments, o->n_arguments, err) || fail_at(err, "lint");
 }
 
 int command_lint(const struct options *o, struct session *s, struct err *err)

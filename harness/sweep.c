@@ -93,7 +93,7 @@ static const char *shard_name(const char *path, const struct shard *shard, struc
 
 static const char *shard_path(const char *path, const struct shard *shard, struct arena *a, struct err *err)
 {
-    char *real = behind_link(shard_name(path, shard, a), err);
+    char *real = file_behind_link(shard_name(path, shard, a), err);
     const char *kept = real ? arena_strdup(a, real) : NULL;
     free(real);
     return kept;

@@ -7,7 +7,6 @@
  */
 #include "results/calibrate/kernel_fit.h"
 #include "results/published/check.h"
-#include "system-model/base/statistics.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +58,7 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
         good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : run_value(&value, row, x, job, &cache, err);
         if (good)
             out[i] = log(value) - row->log_measured;
-        watch_tell(job->watch, "predictions of kernels and runs", ++job->n_predicted, 0);
+        watch_report(job->watch, "predictions of kernels and runs", ++job->n_predicted, 0);
     }
     plan_cache_free(&cache);
     arena_free(&scratch);
@@ -169,7 +168,7 @@ bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const
     if (!fit_run(out->values, &p, err))
         return false;
     bool good = take_errors(out, &job, a, err);
-    watch_tell(watch, NULL, 0, 0);
+    watch_report(watch, NULL, 0, 0);
     return good;
 }
 

@@ -13,7 +13,6 @@
  * by its twin.
  */
 #include "results/calibrate/system_fit.h"
-#include "system-model/base/statistics.h"
 
 #include <float.h>
 #include <math.h>
@@ -96,7 +95,7 @@ static bool simulate_row(struct system_row *row, double *time_s, const double *x
         row->group = group_of(job->fit, &sim.recipe, forward);
     }
     simulation_free(&sim);
-    watch_tell(job->watch, "simulations of published runs", ++job->n_simulated, 0);
+    watch_report(job->watch, "simulations of published runs", ++job->n_simulated, 0);
     return good;
 }
 
@@ -392,7 +391,7 @@ bool system_fit_run(struct system_fit *out, const struct figures *figures, const
     *out = (struct system_fit){0};
     bool good = take_rows(&job, figures, a, err) && system_fit_lines(out, a, err) && check_lines(&job, err);
     plan_cache_free(&job.cache);
-    watch_tell(watch, NULL, 0, 0);
+    watch_report(watch, NULL, 0, 0);
     return good;
 }
 

@@ -7,7 +7,6 @@
  */
 #include "results/figures/drawings.h"
 #include "results/study/interval.h"
-#include "system-model/base/statistics.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,6 @@
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
-#include "system-model/base/statistics.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@ enum { LABEL, TIME, VERSION, INPUTS, RECIPE, METRIC, VALUE, UNIT, N_CELLS };
 static const char header[] = "label,time,version,inputs,recipe,metric,value,unit\n";
 
 /* What of a row is kept. */
-static const struct hash_entry { const char *column, *unit; } kept[] = {
+static const struct kept_column { const char *column, *unit; } kept[] = {
     { "throughput_samples_per_s", "samples/s" }, { "time_to_train_s", "s" }, { "latency_s", "s" }, { "memory_peak_bytes_per_tile", "B" },
 };
 

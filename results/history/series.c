@@ -15,7 +15,6 @@
  * spread alone, correlation beyond neighbours.
  */
 #include "results/history/series.h"
-#include "system-model/base/statistics.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sf_gamma.h>

@@ -257,7 +257,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
     if (!mllog_open(&reader, path, follow, err))
         return false;
     for (enum mllog_status s; (s = mllog_next(&reader, &l)) != MLLOG_END; ) {
-        watch_tell(watch, what, reader.line, 0);
+        watch_report(watch, what, reader.line, 0);
         if (s == MLLOG_BAD_LINE) {
             compliance_bad_line(c, reader.line, reader.problem);
             run_fold_bad_line(fold);
@@ -268,7 +268,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
         note_line(f, &l);
     }
     mllog_close(&reader);
-    watch_tell(watch, NULL, 0, 0);
+    watch_report(watch, NULL, 0, 0);
     run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
     if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* schedules are known up to v2.1 */
         eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);

@@ -38,7 +38,7 @@ static bool walk_folder(struct tree_walker *w, const char *dir, int depth);
 
 static void tell_notice(const struct tree_walker *w, const char *path, const char *text)
 {
-    watch_tell(&w->visit->watch, NULL, 0, 0);
+    watch_report(&w->visit->watch, NULL, 0, 0);
     w->visit->notice(w->visit->user, path, text);
 }
 
@@ -67,7 +67,7 @@ static void visit_logs(struct tree_walker *w, const char *dir, char **names, siz
     struct arena a = {0};
     if (n == 0)
         return;
-    watch_tell(&w->visit->watch, NULL, 0, 0);
+    watch_report(&w->visit->watch, NULL, 0, 0);
     w->visit->folder(w->visit->user, dir, names, n, &a);
     (*w->n_folders)++;
     arena_free(&a);
@@ -103,7 +103,7 @@ static bool walk_folder(struct tree_walker *w, const char *dir, int depth)
     char **names;
     size_t n;
     bool good = true;
-    watch_tell(&w->visit->watch, "folders looked through for logs", ++w->n_seen, 0);
+    watch_report(&w->visit->watch, "folders looked through for logs", ++w->n_seen, 0);
     if (depth > DEEPEST_TREE)
         tell_notice(w, dir, arena_printf(&a, "is more than %d folders deep: not read", DEEPEST_TREE));
     else if (list_folder(&names, &n, dir, "", &a, &why))
@@ -121,6 +121,6 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
     struct tree_walker w = { .visit = v, .n_folders = n_folders, .err = err };
     *n_folders = 0;
     bool good = walk_folder(&w, dir, 0);
-    watch_tell(&v->watch, NULL, 0, 0);
+    watch_report(&v->watch, NULL, 0, 0);
     return good;
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "system-model/base/statistics.h"
 
 /* ---- errors of configurations ---------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "results/simulate/root.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/simulator.h"
-#include "system-model/base/version.h"
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * that was read, what-ifs applied; file names do not enter, so that a copied sheet of the same values hashes the same.
  */
 #include "results/simulate/provenance.h"
-#include "system-model/base/version.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>

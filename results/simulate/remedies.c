@@ -114,7 +114,7 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
         for (size_t i = 0; i < j; i++) {
             pairs[n] = joined(&listed[i], &listed[j], a);
             n += try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
-            watch_tell(&by->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
+            watch_report(&by->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
         }
     sort_items(pairs, n, sizeof *pairs, better);
     for (; kept < n && kept < MAX_PAIRS; kept++)
@@ -137,7 +137,7 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
         if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
             out[(*n)++] = listed[i];
         enough = enough || listed[i].fits_as_asked;
-        watch_tell(&sim->by->watch, "trying remedies", i + 1, n_listed);
+        watch_report(&sim->by->watch, "trying remedies", i + 1, n_listed);
     }
     sort_items(out, *n, sizeof *out, better);
     if (!enough) {

@@ -327,7 +327,7 @@ bool parts_merge(FILE *f, const char *path, const char *const *paths, size_t n, 
     struct piece *parts = ARENA_ARRAY(a, struct piece, n);
     for (size_t i = 0; i < n; i++)
         parts[i].path = paths[i];
-    bool good = (files_stand_once(paths, paths, n, err) || fail_at(err, "merge")) && look_at_parts(parts, &m, n, a, err);
+    bool good = (files_are_distinct(paths, paths, n, err) || fail_at(err, "merge")) && look_at_parts(parts, &m, n, a, err);
     if (good) {
         sort_items(parts, n, sizeof *parts, by_place);
         good = join(&m, parts, n, err);

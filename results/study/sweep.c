@@ -6,7 +6,6 @@
  * settings differ least. The ring bounds what is finished and not yet written.
  */
 #include "results/study/sweep.h"
-#include "system-model/base/version.h"
 
 #include <assert.h>
 #include <errno.h>

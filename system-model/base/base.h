@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * base.h - what every room stands on: errors, one arena, strings, numbers, files, and the two file formats people edit.
+ * base.h - what every room uses: errors, the arena, numbers, text, files, CSV, INI, field tables, statistics.
  *
- * Errors: a function that can fail on its input returns false and leaves one line in *err
- * (file, line, key, what was found, what was wanted). Running out of host memory ends the
- * program with status 3; a broken invariant is an assert, kept on in every build.
+ * A function that can fail on its input returns false and leaves one line in *err: file, line, key, what was found, what is wanted. It takes
+ * its result first and err last; err may be NULL. What it returns lives in the arena that it was given. Running out of host memory ends the
+ * program with status 3, so no caller checks for it. A broken invariant is an assert, which is on in every build.
  */
 #ifndef BASE_H
 #define BASE_H
@@ -15,134 +15,161 @@
 #include <string.h>
 #include <stdlib.h>
 
+#define PODBENCH_VERSION "0.2"          /* recorded in every answer and file */
+
 /* ---- errors ------------------------------------------------------------------ */
 
 struct err { char msg[512]; };
 
-/* Writes the message (cut at the buffer's end) and returns false. err may be NULL. */
+/* Writes the message, cut to the buffer and with control characters replaced, and returns false. */
 bool fail(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Heads the message with the file or recipe it is about, unless it begins so already. Returns false. */
+/* Puts "where: " before the message, unless it begins with where already. Returns false. */
 bool fail_at(struct err *err, const char *where);
 
 enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_OUT_OF_MEMORY = 3 };
 
-/* ---- arena: everything an artefact owns; zeroed; freed whole ------------------- */
+/* ---- arena: memory that is freed as a whole -------------------------------------- */
 
+/* An arena begins as {0}. */
 struct arena { struct arena_block *head; size_t used_bytes; };
-enum { ARENA_BLOCK_BYTES = 4 << 10 };                  /* an arena's first block, however little of it is used */
+enum { ARENA_BLOCK_BYTES = 4 << 10 };                  /* size of an arena's first block */
 
-void out_of_memory(size_t n_bytes) __attribute__((noreturn));          /* says so and ends the program with status 3 */
-void *arena_alloc(struct arena *a, size_t n_bytes);     /* zeroed, aligned to 16; never NULL */
-void *arena_array(struct arena *a, size_t n, size_t item_bytes);    /* checks n * item_bytes */
+void out_of_memory(size_t n_bytes) __attribute__((noreturn));
+void *arena_alloc(struct arena *a, size_t n_bytes);     /* zeroed, aligned to 16 bytes, never NULL */
+void *arena_array(struct arena *a, size_t n, size_t item_bytes);    /* arena_alloc(n * item_bytes), checked for overflow */
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void arena_free(struct arena *a);                       /* leaves an empty arena, fit for use */
-void arena_reset(struct arena *a);                      /* empty, but its largest block stays at hand: for loops */
+void arena_free(struct arena *a);                       /* frees everything; the arena can be used again */
+void arena_reset(struct arena *a);                      /* empties the arena but keeps its largest block, for loops */
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
 
-void *arena_room(struct arena *a, size_t n, size_t item_bytes);     /* for items that will be written: zero, or what the guards are */
+/* An array that the caller fills before reading it. Its contents are undefined. */
+void *arena_room(struct arena *a, size_t n, size_t item_bytes);
 #define ARENA_ROOM(a, type, n) ((type *)arena_room((a), (n), sizeof(type)))
 
-/* A growing array inside one function or artefact: makes room for one more item in an arena.
- * items: the array now (NULL at first), n: in use, *cap: its capacity. Returns the array. */
+/* Makes room for one more item at the end of a growing array, and returns the array, which may have moved. `items` is the array (NULL at
+ * first), n the number of items in use, *cap its capacity (0 at first). */
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes);
 
-/* ---- long work tells how far it is ---------------------------------------------- */
+/* ---- progress of long work -------------------------------------------------------- */
 
-/* tell: NULL where nobody listens; what NULL: nothing is under way, whoever tells is about to say something else; of 0: nobody knows how many. */
+/* tell() is called as the work goes on; it may be NULL. `what` names the work, `done` of `of` parts of it are done. `of` is 0 if nobody knows
+ * how many there are. A NULL `what` ends the report: another message is about to be printed. */
 struct watch { void (*tell)(void *user, const char *what, size_t done, size_t of); void *user; };
-static inline void watch_tell(const struct watch *w, const char *what, size_t done, size_t of)
+static inline void watch_report(const struct watch *w, const char *what, size_t done, size_t of)
 {
     if (w && w->tell)
         w->tell(w->user, what, done, of);
 }
 
-/* ---- numbers and strings: independent of the locale ---------------------------- */
+/* ---- numbers ----------------------------------------------------------------------- */
 
-bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */
-/* Seconds since 1970 that SOURCE_DATE_EPOCH gives; `otherwise` where it is not set, or is no time up to the year 9999, which is refused. */
+bool parse_u64(const char *text, uint64_t *out);        /* the whole text is decimal digits, without overflow */
+const char *why_no_u64(const char *text);               /* "is not a whole number ...", to follow a text that parse_u64() refused */
+bool parse_f64(const char *text, double *out);          /* the whole text is a finite decimal number */
+/* The seconds since 1970 in SOURCE_DATE_EPOCH, or otherwise_s if it is not set. Refuses what is no time up to the year 9999. */
 bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err);
-const char *why_no_u64(const char *text);               /* what a text that is none is or is not, to stand behind it */
-bool parse_f64(const char *text, double *out);          /* whole text, finite */
-/* equal; NULL is equal to nothing */
+static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; cannot overflow */
+
+/* Statistics of n > 0 values. The median of an even number of values is the mean of the middle two. */
+double statistics_mean(const double *x, size_t n);
+double statistics_median(const double *x, size_t n, struct arena *scratch);
+/* 1.4826 x median |x|: the standard deviation of a normal distribution about zero. A few outliers hardly move it; a bias does. */
+double statistics_spread_about_zero(const double *x, size_t n, struct arena *scratch);
+
+/* ---- text -------------------------------------------------------------------------- */
+
+/* Whether two texts are equal. NULL equals nothing, not even NULL. */
 static inline bool text_is(const char *a, const char *b)
 {
     return a && b && *a == *b && strcmp(a, b) == 0;
 }
-/* Refuses a text that a terminal would obey. */
-bool check_printable(const char *text, struct err *err);
-size_t byte_order_mark(const char *text);      /* bytes of the mark that spreadsheets put before it; 0: none */
+static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* the ending of a noun */
+bool check_printable(const char *text, struct err *err);        /* refuses control characters, which a terminal would obey */
+size_t byte_order_mark(const char *text);               /* length of the mark that spreadsheets put before a text, or 0 */
 bool is_utf8(const char *text, size_t n);
-const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
-void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
-/* qsort, which does not take an array of nothing. */
+const char *utf8_text(const char *text, struct arena *a);   /* the text itself if it is UTF-8, else converted from Latin-1 */
+void write_xml_text(FILE *f, const char *text);         /* escaped; control characters become spaces */
+uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3 */
+/* qsort(), but an empty array may be NULL. */
 static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*compare)(const void *, const void *))
 {
     if (n)
         qsort(items, n, item_bytes, compare);
 }
-static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* behind a noun */
-static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */
-/* Index of the first name that stands before it too, and where; n: each stands once. */
+
+/* Index of the first name that has occurred before, and in *earlier the index of that occurrence; n if all names differ. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
-uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3: what is remembered by its question, manifests */
+/* The names separated by commas, for messages about an unknown name. After 300 bytes "..." ends the list. */
+const char *names_list(const char *const *names, size_t n, struct arena *a);
+/* Writes the names nearest to `typed`, nearest first, and returns how many: at most `most`, which is at most 8. */
+size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed);
+/* "did you mean 'run'? " if a name is near enough, else "". */
+const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a);
 
-/* ---- files --------------------------------------------------------------------- */
+/* ---- reading files ------------------------------------------------------------------- */
 
-/* Opens a regular file to read. Whatever else stands there is refused at once. NULL: refused. *n_bytes, its size, may be NULL. */
+/* Opens a regular file to read, or returns NULL. n_bytes, which may be NULL, receives its size. */
 FILE *open_regular(size_t *n_bytes, const char *path, struct err *err);
 
-/* Reads a whole text file into the arena (NUL added). Refuses a directory, a file over max_bytes,
- * a NUL byte inside (binary). Bytes that are not UTF-8 are taken for Latin-1. *n_bytes may be NULL. */
-enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes of a file that has no reason to be smaller */
+/* Reads a whole text file and ends it with a NUL. Refuses anything but a regular file, more than max_bytes, and a NUL byte inside. Bytes that
+ * are not UTF-8 are read as Latin-1. n_bytes, which may be NULL, receives the length. */
+enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes where nothing asks for less */
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
-/* Whether the text stands in the file. Where that cannot be told it is taken to stand there: who reads the file says what is wrong. */
+/* False only if the file certainly does not contain the text. A file that cannot be looked into counts as containing it. */
 bool file_has_text(const char *path, const char *text);
 
-/* A file that appears whole or not at all: write to out->f, then save (renames) or drop. It is written under a name of the
- * process's own, PATH.PID.new; what killed programs left under such names is removed. A device or pipe is written straight. */
+/* A path that a file mentions: relative to the folder of that file if it exists there, else as it is. */
+const char *path_beside(const char *file, const char *path, struct arena *a);
+
+/* The sorted names in a folder that end in suffix, without the suffix and without hidden files. Refuses names with control characters. */
+bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
+                 struct arena *a, struct err *err);
+
+/* Refuses a list that names one file twice, also by different paths. names[i] is how the user wrote paths[i]. Files that do not exist are
+ * compared by name. */
+bool files_are_distinct(const char *const *names, const char *const *paths, size_t n, struct err *err);
+bool is_device(const char *path);       /* exists and is no regular file, so it cannot be replaced */
+
+/* ---- writing files and folders --------------------------------------------------------- */
+
+/* A file that appears whole or not at all: open, write to out->f, then save or drop. Until it is saved its name is PATH.PID.new. A device or
+ * pipe is written directly. */
 struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
-const char *write_cause(void);          /* of a write that failed since errno was set to 0 */
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
-/* A folder of files that belong together, there with all of them or not at all: fill temp_path, then save (renames) or drop. open refuses what
- * is there already; with replace it is there until all of the new one takes its place: at once, or, on a file system that cannot exchange two
- * names (NFS), after a moment in which none has the name. What killed programs left is removed. */
+const char *write_cause(void);          /* why a write failed, if errno was 0 before it */
+
+/* A folder that appears with all of its files or not at all: open, write into temp_path, then save or drop. new_folder_open() refuses a path
+ * that exists; with new_folder_replace() the old folder stays until the new one takes its place. */
 struct new_folder { char *path, *temp_path; bool replaces; };
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_replace(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_save(struct new_folder *folder, struct err *err);
 void new_folder_drop(struct new_folder *folder);
-void folder_settle(const char *path);   /* a writer killed in that moment has left the new one beside it: it takes the name */
-/* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
-FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
-/* Refuses a name or a file that stands twice in a list; names: as whoever asked wrote them. Files that are not there are told by their
- * names alone. */
-bool files_stand_once(const char *const *names, const char *const *paths, size_t n, struct err *err);
-bool is_device(const char *path);       /* is there, and no regular file: nothing can take its place */
-/* The file that a symbolic link stands for, or the path itself: what takes its place leaves the link. NULL: a link to nothing. free() it. */
-char *behind_link(const char *path, struct err *err);
-bool is_leftover(const char *name, const char *of);     /* OF.PID.new of a process that is gone */
-bool is_unfinished(const char *name);                   /* ANY.PID.new: its writer is at work, or was killed */
+
+/* Removes what killed programs left beside a path. If one was killed while it replaced a folder, the old folder gets its name back. Opening a
+ * new_file or new_folder does this first. */
+void leftovers_recover(const char *path);
+bool is_leftover(const char *name, const char *of);     /* `of` followed by .PID.new or .PID.old of a process that is gone */
+bool is_unfinished(const char *name);                   /* any name that ends so, also of a process that runs */
+
+/* The file that a symbolic link points to, or the path itself. Free it. NULL if the link points to nothing. */
+char *file_behind_link(const char *path, struct err *err);
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
+/* open_memstream() that never returns NULL. After fclose() the caller frees *text. */
+FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
 
-/* A path that a file gives: beside that file where it is there, else as it stands (from the current folder). */
-const char *path_beside(const char *file, const char *path, struct arena *a);
-
-/* A sorted list of the names in a folder that end in suffix (suffix itself cut off). A name that a terminal would obey is refused. */
-bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
-                 struct arena *a, struct err *err);
-
-/* ---- CSV (libcsv): a header line, then rows; each cell a string ---------------- */
+/* ---- CSV: a header line, then rows of text cells ------------------------------------------ */
 
 struct csv_row { uint32_t line; char **cells; };        /* n_columns cells, never NULL */
 struct csv_table {
@@ -150,46 +177,42 @@ struct csv_table {
     char **columns;
     size_t n_columns, n_rows;
     struct csv_row *rows;
-    bool crlf;                          /* its header line ends in \r\n: spreadsheets write so; no cell holds it */
+    bool crlf;                          /* the header line ends in \r\n, as spreadsheets write it; no cell contains it */
 };
 
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
-bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
+bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);     /* the index of a column */
 const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if there is no such column */
 const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell);            /* NULL if there is none */
-void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
+/* Writes a cell, quoted if it has to be, and then a comma or, after the last cell of a row, a newline. */
+void csv_write_cell(FILE *f, const char *text, bool last);
 
-/* ---- INI: sections of key = value ------------------------------------- */
+/* ---- INI: sections of key = value ----------------------------------------------------------- */
 
 struct ini_entry { const char *section, *key, *value; uint32_t line; };
 struct ini_file { const char *path; struct ini_entry *entries; size_t n_entries; };
 
-/* Refuses: an over-long line, a key outside a section, a repeated key, a line that is neither. */
+/* Refuses: no entry, an over-long line, a key outside a section, a repeated key, a line that is neither. */
 bool ini_load(struct ini_file *out, const char *path, struct arena *a, struct err *err);
 
-/* ---- field tables: one row a struct member; loader, checker, printer and help walk it -- */
+/* ---- field tables: one row for each member of a struct ---------------------------------------- */
 
+/* The loader, the checks, the printer and the help of a record walk its table. */
 enum field_type { FIELD_U64, FIELD_U32, FIELD_F64, FIELD_TEXT, FIELD_BOOL, FIELD_CHOICE };
 struct field {
-    const char *name, *unit;        /* unit "" for a count, NULL for text */
+    const char *name, *unit;        /* unit: "" for a count, NULL for text */
     enum field_type type;
     size_t offset;
-    double min, max;                /* inclusive; for numbers */
-    const char *const *choices;     /* FIELD_CHOICE: NULL-ended; stored as an enum (int) index */
+    double min, max;                /* of numbers, both inclusive */
+    const char *const *choices;     /* FIELD_CHOICE: names, NULL-ended; the member is an int, their index */
     bool required;
     const char *help;
 };
-/* Parses text into record + offset, with range check; where "path:line: key" heads the message. */
+/* Parses text into the member and checks its range. `where` heads the message, as in "path:line: key". */
 bool field_set(void *record, const struct field *f, const char *text, const char *where, struct err *err);
-/* As field_set reads it again; numbers to 15 digits; "": a text that is not there. */
+/* The member as field_set() reads it, numbers with 15 digits; "" for a NULL text. */
 const char *field_text(const struct field *f, const void *record, struct arena *a);
-const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);
-/* "known: a, b, c" - for messages about an unknown name; cut with "..." past 300 bytes. */
-const char *names_list(const char *const *names, size_t n, struct arena *a);
-/* Up to `most` (8) of the names nearest to what was typed, nearest first; how many. */
-size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed);
-/* "did you mean 'run'? " where a name is near enough, else "": stands before the list of known names. */
-const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a);
+const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);      /* NULL if there is none */
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * file.c - text files read whole, files and folders that appear whole or not at all.
+ * file.c - text files read whole; files and folders that appear whole or not at all.
+ *
+ * What is new is written beside its place, as PATH.PID.new, and renamed when it is complete. A folder takes the place of another by an
+ * exchange of the two names. Where the file system cannot do that (NFS), the old one is renamed to PATH.PID.old first: a program killed
+ * between the two renames leaves both, and the next writer of PATH gives the old one its name back.
  */
 #include "system-model/base/base.h"
 
@@ -55,7 +59,7 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
     return true;
 }
 
-/* Bytes are compared as they are, so that a text beyond ASCII may be missed in a file of Latin-1. */
+/* The bytes are compared as they are. A text beyond ASCII would be missed in a file of Latin-1, so it counts as found. */
 bool file_has_text(const char *path, const char *text)
 {
     struct stat st;
@@ -69,7 +73,7 @@ bool file_has_text(const char *path, const char *text)
     bool has = bytes == MAP_FAILED || memmem(bytes, (size_t)st.st_size, text, strlen(text));
     if (bytes != MAP_FAILED)
         munmap(bytes, (size_t)st.st_size);
-    close(fd);                          /* neither this nor what is above takes a file that was not opened */
+    close(fd);                          /* if open() failed, fstat() and close() fail too */
     return has;
 }
 
@@ -103,7 +107,7 @@ bool make_folders(const char *path, struct err *err)
     }
 }
 
-static char *joined(const char *path, const char *suffix)
+static char *path_with_suffix(const char *path, const char *suffix)
 {
     size_t n = strlen(path) + strlen(suffix) + 1;
     char *text = malloc(n);
@@ -113,7 +117,7 @@ static char *joined(const char *path, const char *suffix)
     return text;
 }
 
-bool files_stand_once(const char *const *names, const char *const *paths, size_t n, struct err *err)
+bool files_are_distinct(const char *const *names, const char *const *paths, size_t n, struct err *err)
 {
     struct arena scratch = {0};
     const char **files = ARENA_ROOM(&scratch, const char *, n);
@@ -136,28 +140,29 @@ bool is_device(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-char *behind_link(const char *path, struct err *err)
+char *file_behind_link(const char *path, struct err *err)
 {
     struct stat st;
     bool is_link = !is_device(path) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-    char *real = is_link ? realpath(path, NULL) : joined(path, "");
+    char *real = is_link ? realpath(path, NULL) : path_with_suffix(path, "");
     if (!real)
         fail(err, "%s: cannot be written: it is a link to nothing", path);
     return real;
 }
 
-/* Of ".PID.new"; 0: the text is none. */
-static long writer_of(const char *suffix)
+/* The PID in a suffix ".PID.new" or ".PID.old"; 0 for any other text. */
+static long pid_of_suffix(const char *suffix)
 {
     long pid;
     int end = 0;
-    return sscanf(suffix, ".%ld.new%n", &pid, &end) == 1 && end && !suffix[end] && pid > 0 ? pid : 0;
+    bool reads = sscanf(suffix, ".%ld.%n", &pid, &end) == 1 && end && pid > 0;
+    return reads && (text_is(suffix + end, "new") || text_is(suffix + end, "old")) ? pid : 0;
 }
 
 bool is_unfinished(const char *name)
 {
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
-        if (dot > name && writer_of(dot))
+        if (dot > name && pid_of_suffix(dot))
             return true;
     return false;
 }
@@ -165,7 +170,7 @@ bool is_unfinished(const char *name)
 bool is_leftover(const char *name, const char *of)
 {
     size_t n = strlen(of);
-    long pid = strncmp(name, of, n) == 0 ? writer_of(name + n) : 0;
+    long pid = strncmp(name, of, n) == 0 ? pid_of_suffix(name + n) : 0;
     return pid && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
@@ -175,49 +180,48 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
-/* A file, or a folder with all that is in it; what a link stands for stays. */
-static void remove_whole(const char *path)
+/* Removes a file, or a folder with all that is in it. Links are removed, not what they point to. */
+static void remove_tree(const char *path)
 {
     enum { MOST_OPEN_FOLDERS = 8 };
     nftw(path, remove_entry, MOST_OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Of a folder that was replaced in steps: the old one, while it lies in the new one. */
-#define REPLACED "replaced"
-
-/* The new one, killed before it took the name, is whole: it takes it now. */
-static bool takes_the_name(const char *leftover, const char *suffix, const char *path, struct arena *a)
+static void recover_leftover(const char *leftover, const char *path)
 {
-    return access(arena_printf(a, "%s/" REPLACED "%s", leftover, suffix), F_OK) == 0 && access(path, F_OK) != 0 && rename(leftover, path) == 0;
+    bool was_replaced = text_is(strrchr(leftover, '.'), ".old") && access(path, F_OK) != 0;
+    if (!was_replaced || rename(leftover, path) != 0)
+        remove_tree(leftover);
 }
 
-/* What killed programs left under names of their own, PATH.PID.new, is removed, but for what was about to become PATH. */
-static void remove_leftovers(const char *path)
+void leftovers_recover(const char *path)
 {
+    static const char *const kinds[] = { ".new", ".old" };
     struct arena scratch = {0};
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? arena_printf(&scratch, "%.*s", (int)(slash - path) + 1, path) : ".";
-    const char *file = slash ? slash + 1 : path;
-    char **names;
-    size_t n;
-    if (list_folder(&names, &n, folder, ".new", &scratch, NULL))
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    const char *folder = slash ? arena_printf(&scratch, "%.*s", (int)(slash - path) + 1, path) : "./";
+    for (int kind = 0; kind < 2; kind++) {
+        char **names;
+        size_t n = 0;
+        list_folder(&names, &n, folder, kinds[kind], &scratch, NULL);
         for (size_t i = 0; i < n; i++) {
-            const char *name = arena_printf(&scratch, "%s.new", names[i]), *leftover = arena_printf(&scratch, "%s/%s", folder, name);
-            if (is_leftover(name, file) && !takes_the_name(leftover, name + strlen(file), path, &scratch))
-                remove_whole(leftover);
+            const char *name = arena_printf(&scratch, "%s%s", names[i], kinds[kind]);
+            if (is_leftover(name, file))
+                recover_leftover(arena_printf(&scratch, "%s%s", folder, name), path);
         }
+    }
     arena_free(&scratch);
 }
 
-/* The name that nobody else writes under. */
-static char *own_name(const char *path)
+/* A name under which no other process writes. */
+static char *own_name(const char *path, const char *kind)
 {
     char suffix[32];
-    snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
-    return joined(path, suffix);
+    snprintf(suffix, sizeof suffix, ".%ld.%s", (long)getpid(), kind);
+    return path_with_suffix(path, suffix);
 }
 
-/* A pipe is read from by someone already, or refused. */
+/* Opens a device or pipe. Without O_NONBLOCK it would wait for the reader of a pipe; a pipe that nobody reads is refused. */
 static FILE *open_device(const char *path)
 {
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -228,13 +232,13 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
     if (!*path)
         return fail(err, "an empty file name; name a file to write");
-    out->path = behind_link(path, err);
+    out->path = file_behind_link(path, err);
     if (!out->path)
         return false;
     path = out->path;
-    remove_leftovers(path);
+    leftovers_recover(path);
     bool device = is_device(path);
-    out->temp_path = device ? joined(path, "") : own_name(path);
+    out->temp_path = device ? path_with_suffix(path, "") : own_name(path, "new");
     out->f = device ? open_device(path) : fopen(out->temp_path, "wb");
     if (out->f)
         return true;
@@ -290,32 +294,24 @@ static bool make_parent(const char *path, struct err *err)
     return good;
 }
 
-void folder_settle(const char *path)
-{
-    char *replaced = joined(path, "/" REPLACED);
-    remove_leftovers(path);
-    remove_leftovers(replaced);
-    free(replaced);
-}
-
-static bool folder_begin(struct new_folder *out, struct err *err)
+static bool new_folder_begin(struct new_folder *out, struct err *err)
 {
     if (!make_parent(out->path, err))
         return false;
-    folder_settle(out->path);
-    out->temp_path = own_name(out->path);
+    leftovers_recover(out->path);
+    out->temp_path = own_name(out->path, "new");
     return mkdir(out->temp_path, 0777) == 0 || fail(err, "%s: cannot be made: %s", out->path, strerror(errno));
 }
 
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
 {
     struct stat st;
-    *out = (struct new_folder){ .path = joined(path, "") };
+    *out = (struct new_folder){ .path = path_with_suffix(path, "") };
     for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
         out->path[n - 1] = 0;
     bool good = *path || fail(err, "an empty folder name; name a folder to write to");
     good = good && (lstat(out->path, &st) != 0 || fail(err, "%s: is there already, and is not replaced; name a folder that is not there yet", path))
-                && folder_begin(out, err);
+                && new_folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
     return good;
@@ -325,59 +321,47 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 {
     struct stat st;
     char *behind = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    *out = (struct new_folder){ .path = behind ? behind : joined(path, ""), .replaces = true };
-    bool good = folder_begin(out, err);
+    *out = (struct new_folder){ .path = behind ? behind : path_with_suffix(path, ""), .replaces = true };
+    bool good = new_folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
     return good;
 }
 
-/* Where two names cannot be exchanged (NFS): the old folder goes into the new one, which then takes its name. In between none has it; whoever
- * is killed there has left the new one, whole, for folder_settle() to bring in. */
-static bool exchange_in_steps(const char *temp_path, const char *path)
+/* For file systems that cannot exchange two names. */
+static bool replace_in_steps(const char *temp_path, const char *path)
 {
-    char *inner = joined(temp_path, "/" REPLACED), *outer = joined(path, "/" REPLACED), *aside = own_name(inner), *old = own_name(outer);
-    bool is_aside = rename(path, aside) == 0, good = is_aside && rename(temp_path, path) == 0;
+    char *old = own_name(path, "old");
+    bool is_aside = rename(path, old) == 0, good = is_aside && rename(temp_path, path) == 0;
+    int cause = errno;
     if (good)
-        remove_whole(old);
+        remove_tree(old);
     else if (is_aside)
-        rename(aside, path);
-    free(inner);
-    free(outer);
-    free(aside);
+        rename(old, path);
     free(old);
+    errno = cause;
     return good;
 }
 
-static bool take_place(const char *temp_path, const char *path, bool replaces)
+static bool put_in_place(const struct new_folder *f)
 {
-    bool taken = rename(temp_path, path) == 0;
-    if (taken || !replaces || (errno != ENOTEMPTY && errno != EEXIST))
-        return taken;
-    return renameat2(AT_FDCWD, temp_path, AT_FDCWD, path, RENAME_EXCHANGE) == 0 || exchange_in_steps(temp_path, path);
+    bool good = rename(f->temp_path, f->path) == 0;
+    if (good || !f->replaces || (errno != ENOTEMPTY && errno != EEXIST))
+        return good;
+    return renameat2(AT_FDCWD, f->temp_path, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0 || replace_in_steps(f->temp_path, f->path);
 }
 
 bool new_folder_save(struct new_folder *folder, struct err *err)
 {
-    bool good = take_place(folder->temp_path, folder->path, folder->replaces) || fail(err, "%s: could not be written whole: %s", folder->path, strerror(errno));
-    new_folder_drop(folder);            /* what was replaced has the other name now */
+    bool good = put_in_place(folder) || fail(err, "%s: could not be written whole: %s", folder->path, strerror(errno));
+    new_folder_drop(folder);            /* after an exchange temp_path is the folder that was replaced */
     return good;
-}
-
-/* The old one, which could neither be replaced nor put back. */
-static bool holds_replaced(const char *temp_path)
-{
-    char *inner = joined(temp_path, "/" REPLACED), *aside = own_name(inner);
-    bool holds = access(aside, F_OK) == 0;
-    free(inner);
-    free(aside);
-    return holds;
 }
 
 void new_folder_drop(struct new_folder *folder)
 {
-    if (folder->temp_path && !holds_replaced(folder->temp_path))
-        remove_whole(folder->temp_path);
+    if (folder->temp_path)
+        remove_tree(folder->temp_path);
     free(folder->path);
     free(folder->temp_path);
     *folder = (struct new_folder){0};

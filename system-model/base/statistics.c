@@ -2,7 +2,7 @@
 /*
  * statistics.c - medians and means of small samples, by GSL.
  */
-#include "system-model/base/statistics.h"
+#include "system-model/base/base.h"
 #include <assert.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>

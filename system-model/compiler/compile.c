@@ -181,7 +181,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
         out[i] = like == i ? plan_op(c, i, found[i].operands, &all) : out[like];
         places[i] = (struct place){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
         if (c->cache->misses != known)
-            watch_tell(c->watch, "planning operations", i + 1, g->n_ops);
+            watch_report(c->watch, "planning operations", i + 1, g->n_ops);
     }
     arena_free(&scratch);
 }

@@ -42,14 +42,14 @@ static void folders_appear_whole_or_not_at_all(void **state)
     assert_int_not_equal(access(leftover, F_OK), 0);
     fclose(fopen(arena_printf(&a, "%s/one", f.temp_path), "w"));
     int here = open(".", O_RDONLY);
-    assert_true(here >= 0 && chdir(top) == 0 && make_folders("p/q", &err) && access("p/q", F_OK) == 0);     /* names of one letter, from here on */
+    assert_true(here >= 0 && chdir(top) == 0 && make_folders("p/q", &err) && access("p/q", F_OK) == 0);     /* paths of one letter */
     new_folder_drop(&f);
     assert_true(new_folder_open(&f, "n//", &err));
     assert_string_equal(f.path, "n");
     new_folder_drop(&f);
     assert_true(fchdir(here) == 0 && close(here) == 0);
     const char *own = arena_printf(&a, "b.%ld.new", (long)getpid());
-    errno = ESRCH;                      /* of another process, asked for before */
+    errno = ESRCH;                      /* left by an earlier call */
     assert_false(is_leftover(own, "b"));
     assert_true(is_leftover("b.4194999.new", "b") && !is_leftover("b.4194999.newer", "b") && !is_leftover("c.4194999.new", "b"));
     assert_true(is_unfinished("b.4194999.new") && is_unfinished(".x.1.new") && is_unfinished("b.new.7.new"));
@@ -74,8 +74,8 @@ static void folders_appear_whole_or_not_at_all(void **state)
     arena_free(&a);
 }
 
-/* Nothing that stands there when the folder is complete is replaced: the new one is dropped. */
-static void a_folder_that_came_in_between_stays(void **state)
+/* A folder that another program made in the meantime is not replaced: the new one is dropped. */
+static void a_folder_made_in_the_meantime_stays(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -91,7 +91,7 @@ static void a_folder_that_came_in_between_stays(void **state)
     arena_free(&a);
 }
 
-/* The old folder is there, behind its link too, until the new one is; then all of the new one, and nothing is left of the old. */
+/* The old folder is there, also through a link to it, until the new one takes its place; then nothing is left of the old one. */
 static void a_folder_is_replaced_as_one(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void a_folder_is_replaced_as_one(void **state)
     arena_free(&a);
 }
 
-/* A folder's names, one after the other, sorted; "" where it is not there. */
+/* The names in a folder, sorted, each followed by a blank; "" if there is no folder. */
 static const char *names_in(const char *folder, struct arena *a)
 {
     char **names;
@@ -131,27 +131,25 @@ static const char *names_in(const char *folder, struct arena *a)
     return text;
 }
 
-/* A writer that was killed while no folder had the name, or before the old one was gone: the new one is there, and nothing of the old. What a
- * writer that lives is at, what is only half written, and files that happen to be called so stay or go as ever. */
-static void a_folder_that_was_being_replaced_is_found_again(void **state)
+/* A writer that was killed between its two renames: the old folder has its name back, and nothing else is left. What belongs to a writer that
+ * lives, and names that only look alike, stay. */
+static void a_folder_that_was_being_replaced_gets_its_name_back(void **state)
 {
     static const struct { const char *folders[4], *top, *real; } cases[] = {
-        { { "real.4194999.new/replaced.4194999.new/old", "real.4194999.new/new" }, "real ", "new " },
-        { { "real/replaced.4194999.new/old", "real/new" }, "real ", "new " },
-        { { "real.4194999.new/replaced.4194999.new/old", "real.4194999.new/new", "real/newer" }, "real ", "newer " },
-        { { "real.4194999.new/replaced.4194998.new/old", "real.4194999.new/new" }, "", "" },
+        { { "real.4194999.new/new", "real.4194999.old/old" }, "real ", "old " },
+        { { "real/new", "real.4194999.old/old" }, "real ", "new " },
         { { "real.4194999.new/half" }, "", "" },
-        { { "real.1.new/replaced.1.new/old", "real.1.new/new" }, "real.1.new ", "" },
-        { { "real/replaced/mine", "real/replaced.1.new/theirs" }, "real ", "replaced replaced.1.new " },
+        { { "real.1.new/new", "real.1.old/old" }, "real.1.new real.1.old ", "" },
+        { { "real.old/x", "real.4194999.older/y", "other.4194999.old/z" }, "other.4194999.old real.4194999.older real.old ", "" },
     };
     struct err err = {0};
     struct arena a = {0};
-    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.settled", (long)getpid()), *real = arena_printf(&a, "%s/real", top);
+    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.recovered", (long)getpid()), *real = arena_printf(&a, "%s/real", top);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (const char *const *folder = cases[i].folders; *folder; folder++)
             assert_true(make_folders(arena_printf(&a, "%s/%s", top, *folder), &err));
-        folder_settle(real);
+        leftovers_recover(real);
         assert_string_equal(names_in(top, &a), cases[i].top);
         assert_string_equal(names_in(real, &a), cases[i].real);
         assert_int_equal(system(arena_printf(&a, "rm -r %s", top)), 0);
@@ -159,7 +157,7 @@ static void a_folder_that_was_being_replaced_is_found_again(void **state)
     arena_free(&a);
 }
 
-/* Of a writer that is dead; not of one that lives, of another file, or of no writer at all. No process has a number above 2^22. */
+/* Files of a dead writer are removed; those of a live one, of another path, or of no writer at all are not. No PID is above 2^22. */
 static void leftovers_are_removed(void **state)
 {
     static const struct { const char *suffix; bool stays; } files[] = { { ".4194999.new", false }, { ".4194998.new", false }, { ".x.new", true }, { ".0.new", true },
@@ -185,7 +183,7 @@ static void leftovers_are_removed(void **state)
     arena_free(&a);
 }
 
-static void files_as_long_as_may_be(void **state)
+static void files_have_a_largest_size(void **state)
 {
     (void)state;
     struct arena a = {0};
@@ -201,7 +199,7 @@ static void files_as_long_as_may_be(void **state)
     struct csv_table table;
     struct ini_file ini;
     path = temp_file("", 0, ".txt");
-    assert_int_equal(truncate(path, (64 << 20) + 1), 0);    /* of a hole, which is not read */
+    assert_int_equal(truncate(path, (64 << 20) + 1), 0);    /* a sparse file, which is refused unread */
     assert_false(csv_load(&table, path, &a, &err));
     assert_string_equal(err.msg, arena_printf(&a, "%s: 67108865 bytes, more than the 67108864 that such a file may have", path));
     assert_int_equal(truncate(path, (1 << 20) + 1), 0);
@@ -210,12 +208,12 @@ static void files_as_long_as_may_be(void **state)
     assert_int_equal(truncate(path, 0), 0);
     assert_true(read_text_file(&text, NULL, path, 0, &a, &err));
     assert_string_equal(text, "");
-    assert_true(file_has_text(path, "one"));            /* what is empty is not looked into */
+    assert_true(file_has_text(path, "one"));            /* an empty file cannot be mapped, so the text counts as found */
     unlink(path);
     arena_free(&a);
 }
 
-static void a_text_is_found_in_a_file_or_taken_to_be(void **state)
+static void a_text_is_found_in_a_file_or_assumed_to_be(void **state)
 {
     (void)state;
     static const char text[] = "one\0two, three";
@@ -223,12 +221,12 @@ static void a_text_is_found_in_a_file_or_taken_to_be(void **state)
     assert_true(file_has_text(path, "one") && file_has_text(path, "two, three") && file_has_text(path, ""));
     assert_false(file_has_text(path, "four") || file_has_text(path, "three."));
     assert_true(file_has_text(path, "\x80") && !file_has_text(path, "\x7f"));
-    assert_true(file_has_text(path, "d\xc3\xa9j\xc3\xa0"));      /* as Latin-1 it would be other bytes */
+    assert_true(file_has_text(path, "d\xc3\xa9j\xc3\xa0"));      /* the file may be Latin-1 */
     unlink(path);
-    assert_true(file_has_text(path, "one") && file_has_text("tests", "one"));       /* gone; a folder */
+    assert_true(file_has_text(path, "one") && file_has_text("tests", "one"));       /* no such file; a folder */
 }
 
-static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
+static void a_device_is_written_directly_and_writers_have_names_of_their_own(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -243,8 +241,8 @@ static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
     new_file_drop(&f);
 }
 
-/* As the standard output's name, which is a link to the file that a shell opened: the file is written anew, and the link stays. */
-static void what_a_link_stands_for_is_written(void **state)
+/* /dev/stdout is such a link, to the file that a shell opened: the file is written anew, and the link stays. */
+static void the_target_of_a_link_is_written(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -270,7 +268,7 @@ static void what_a_link_stands_for_is_written(void **state)
     arena_free(&a);
 }
 
-static void a_path_stands_beside_the_file_that_gives_it(void **state)
+static void a_path_is_relative_to_the_file_that_gives_it(void **state)
 {
     (void)state;
     struct arena a = {0};
@@ -279,8 +277,8 @@ static void a_path_stands_beside_the_file_that_gives_it(void **state)
     assert_string_equal(path_beside("/tmp/other.csv", path, &a), path);
     assert_string_equal(path_beside("here.csv", name, &a), name);
     assert_string_equal(path_beside("/tmp/other.csv", "nothing.ini", &a), "nothing.ini");
-    assert_string_equal(path_beside("R", "EADME.md", &a), "EADME.md");      /* a file here has a folder of no letters, not of its own first */
-    assert_string_equal(path_beside("/other.csv", "tmp", &a), "tmp");       /* a folder is no file */
+    assert_string_equal(path_beside("R", "EADME.md", &a), "EADME.md");      /* "R" has no folder, so "EADME.md" is not README.md */
+    assert_string_equal(path_beside("/other.csv", "tmp", &a), "tmp");       /* /tmp is a folder */
     unlink(path);
     arena_free(&a);
 }
@@ -303,12 +301,12 @@ static void a_folder_or_a_missing_file_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
-    cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
-    cmocka_unit_test(files_as_long_as_may_be), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
+    cmocka_unit_test(a_device_is_written_directly_and_writers_have_names_of_their_own),
+    cmocka_unit_test(the_target_of_a_link_is_written), cmocka_unit_test(a_path_is_relative_to_the_file_that_gives_it),
+    cmocka_unit_test(files_have_a_largest_size), cmocka_unit_test(a_text_is_found_in_a_file_or_assumed_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
-    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(a_folder_is_replaced_as_one),
-    cmocka_unit_test(a_folder_that_was_being_replaced_is_found_again), cmocka_unit_test(leftovers_are_removed),
+    cmocka_unit_test(a_folder_made_in_the_meantime_stays), cmocka_unit_test(a_folder_is_replaced_as_one),
+    cmocka_unit_test(a_folder_that_was_being_replaced_gets_its_name_back), cmocka_unit_test(leftovers_are_removed),
     cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

@@ -7,7 +7,6 @@
 #include "results/calibrate/fit.h"
 #include "results/calibrate/kernel_fit.h"
 #include "results/published/check.h"
-#include "system-model/base/statistics.h"
 #include <gsl/gsl_errno.h>
 #include <math.h>
 

@@ -2,7 +2,6 @@
 /* t_check.c - errors, verdicts and accuracy by hand; the five formats; rows read back as they were written. */
 #include "tests/golden_text.h"
 #include "results/published/check.h"
-#include "system-model/base/statistics.h"
 #include <jansson.h>
 
 static struct figure figure(const char *id, const char *recipe, const char *metric, double value, double tolerance, enum role role)

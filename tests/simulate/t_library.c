@@ -4,7 +4,6 @@
 #include "results/simulate/podbench.h"
 #include "results/simulate/root.h"
 #include "results/simulate/simulator.h"
-#include "system-model/base/version.h"
 
 #include <jansson.h>
 

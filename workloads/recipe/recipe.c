@@ -45,7 +45,7 @@ bool recipes_stand_once(const char *const *ids, size_t n, const char *recipes_di
     const char **paths = ARENA_ROOM(&scratch, const char *, n);
     for (size_t i = 0; i < n; i++)
         paths[i] = recipe_path(ids[i], recipes_dir, &scratch);
-    bool good = files_stand_once(ids, paths, n, err);
+    bool good = files_are_distinct(ids, paths, n, err);
     arena_free(&scratch);
     return good;
 }
