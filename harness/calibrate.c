@@ -3,10 +3,7 @@
  * calibrate.c - podbench calibrate: the constants that may be fitted, one sheet after the other.
  */
 #include "harness/harness.h"
-#include "results/calibrate/convergence_calibrate.h"
-#include "results/calibrate/kernel_fit.h"
-#include "results/calibrate/protocol.h"
-#include "results/calibrate/system_fit.h"
+#include "results/calibrate/calibrate.h"
 #include <unistd.h>
 
 /* Fits that build on each other: the system's uses the chips' as just fitted. */
@@ -16,13 +13,13 @@ static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
     struct figures figures;
-    struct kernel_fit fit;
-    if (!published_load(&figures, s->published_dir, &s->arena, err) || !kernel_fit_run(&fit, &figures, &s->paths, &c->watch, &s->arena, err))
+    struct chip_fit fit;
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !chip_fit_run(&fit, &figures, &s->paths, &c->watch, &s->arena, err))
         return false;
     for (size_t i = 0; i < n_fitted_constants; i++)
         c->chip_constants[i] = fit.values[i].value;
-    kernel_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published");
-    kernel_fit_print(stderr, &fit);
+    chip_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published");
+    chip_fit_print(stderr, &fit);
     return true;
 }
 
@@ -30,7 +27,7 @@ static bool fit_convergence(FILE *f, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    return convergence_calibrate(f, s->paths.data_dir, runs, &s->arena, err);
+    return convergence_fit(f, s->paths.data_dir, runs, &s->arena, err);
 }
 
 static bool fit_system(FILE *f, struct calibration *c, struct err *err)

@@ -3,9 +3,8 @@
  * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
  */
 #include "harness/judging.h"
-#include "results/calibrate/convergence_errors.h"
+#include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
-#include "results/calibrate/submission_effects.h"
 #include "results/study/interval.h"
 #include <jansson.h>
 #include <unistd.h>

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fit.c - Levenberg-Marquardt from GSL over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2
- * (Cauchy's loss): a row that misses for a cause that is not modelled pulls little.
+ * fit.c - GSL's Levenberg-Marquardt over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2 (Cauchy's loss), so
+ * that a row whose error has a cause outside the model has little weight.
  *
- * A first step may overshoot to a bound, where a parameter hardly moves: a second descent begins in the middle of all bounds, and the
- * better of the two counts.
+ * The fit works on u, where x = low + (high - low) / (1 + exp(-u)) keeps the parameter x within its bounds. Its first step may overshoot
+ * to a bound, where a parameter hardly moves. So a second descent starts in the middle of all bounds, and the better of the two is kept.
  *
- * A parameter u stands for x = low + (high - low) / (1 + exp(-u)), which keeps the bounds. The Jacobian is by central
- * differences, as wide as the caller asks: plans are minima over whole numbers, and small steps see nothing. Standard errors are
- * White's (HC1: Econometrica 48, 817): each row with its own residual, so that what scatters in rows that do not move with a
- * constant says nothing of it.
+ * The Jacobian comes from central differences with the step that the caller asks for: plans are minima over whole numbers, and a small
+ * step changes none of them. Standard errors are White's (HC1: Econometrica 48, 817). They weight each row by its own residual, so that
+ * scatter in rows that do not move with a constant does not widen its standard error.
  */
-#include "results/calibrate/fit.h"
+#include "results/calibrate/calibrate.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
 #include <string.h>
 
-struct job { const struct fit_problem *problem; struct arena arena; struct err *err; bool failed; };
+struct fit_run { const struct fit_problem *problem; struct arena arena; struct err *err; bool failed; };
 
-static double share_of(double u) { return 1 / (1 + exp(-u)); }
+static double logistic(double u) { return 1 / (1 + exp(-u)); }
 
-static double value_of(const struct fit_parameter *p, double u)
+static double parameter_value(const struct fit_parameter *p, double u)
 {
-    return p->low + (p->high - p->low) * share_of(u);
+    return p->low + (p->high - p->low) * logistic(u);
 }
 
-/* One on a bound starts a fiftieth inside. */
+/* The u of the start value, which is moved inside the bounds by a fiftieth of the range where it lies on one. */
 static double start_of(const struct fit_parameter *p)
 {
     double share = (p->start - p->low) / (p->high - p->low);
@@ -41,38 +40,38 @@ static double softened(double d)
     return copysign(sqrt(s * log(1 + d * d / s)), d);
 }
 
-static int residuals(const gsl_vector *u, void *user, gsl_vector *f)
+static int fit_residuals(const gsl_vector *u, void *user, gsl_vector *f)
 {
-    struct job *job = user;
+    struct fit_run *job = user;
     const struct fit_problem *p = job->problem;
     double x[MAX_FIT_PARAMETERS], *d = ARENA_ARRAY(&job->arena, double, p->n_rows);
     for (size_t i = 0; i < p->n_parameters; i++)
-        x[i] = value_of(&p->parameters[i], gsl_vector_get(u, i));
+        x[i] = parameter_value(&p->parameters[i], gsl_vector_get(u, i));
     job->failed |= !p->log_ratios(d, x, p->user, job->err);
     for (size_t i = 0; i < p->n_rows && !job->failed; i++)
         gsl_vector_set(f, i, p->weights ? p->weights[i] * softened(d[i]) : softened(d[i]));
     return job->failed ? GSL_EFAILED : GSL_SUCCESS;
 }
 
-/* The step in u that moves x by the parameter's step. */
+/* The change of u that moves x by the parameter's step. */
 static double step_of(const struct fit_parameter *p, double u)
 {
-    double share = share_of(u), step = p->step / (share * (1 - share));
+    double share = logistic(u), step = p->step / (share * (1 - share));
     return fmin(step, 1);
 }
 
-static int jacobian(const gsl_vector *u, void *user, gsl_matrix *j)
+static int fit_jacobian(const gsl_vector *u, void *user, gsl_matrix *j)
 {
-    const struct fit_problem *p = ((struct job *)user)->problem;
+    const struct fit_problem *p = ((struct fit_run *)user)->problem;
     gsl_vector *low = gsl_vector_alloc(p->n_rows), *high = gsl_vector_alloc(p->n_rows), *at = gsl_vector_alloc(u->size);
     int status = GSL_SUCCESS;
     for (size_t k = 0; k < u->size && status == GSL_SUCCESS; k++) {
         double step = step_of(&p->parameters[k], gsl_vector_get(u, k));
         gsl_vector_memcpy(at, u);
         gsl_vector_set(at, k, gsl_vector_get(u, k) - step);
-        status = residuals(at, user, low);
+        status = fit_residuals(at, user, low);
         gsl_vector_set(at, k, gsl_vector_get(u, k) + step);
-        status = status == GSL_SUCCESS ? residuals(at, user, high) : status;
+        status = status == GSL_SUCCESS ? fit_residuals(at, user, high) : status;
         for (size_t i = 0; i < p->n_rows; i++)
             gsl_matrix_set(j, i, k, (gsl_vector_get(high, i) - gsl_vector_get(low, i)) / (2 * step));
     }
@@ -82,7 +81,7 @@ static int jacobian(const gsl_vector *u, void *user, gsl_matrix *j)
     return status;
 }
 
-static size_t counted_rows(const struct fit_problem *p)
+static size_t n_weighted_rows(const struct fit_problem *p)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->n_rows; i++)
@@ -90,7 +89,7 @@ static size_t counted_rows(const struct fit_problem *p)
     return n;
 }
 
-/* Row k, column i: how far the residual of row k has moved constant i. */
+/* Row k, column i: how far the residual of row k moves constant i. */
 static gsl_matrix *influences(gsl_multifit_nlinear_workspace *w)
 {
     const gsl_vector *f = gsl_multifit_nlinear_residual(w);
@@ -103,55 +102,54 @@ static gsl_matrix *influences(gsl_multifit_nlinear_workspace *w)
     return moved;
 }
 
-static void take_values(struct fit_value *out, const struct fit_problem *p, gsl_multifit_nlinear_workspace *w)
+static void set_fit_values(struct fit_value *out, const struct fit_problem *p, gsl_multifit_nlinear_workspace *w)
 {
-    double n = (double)counted_rows(p), spare = n - (double)p->n_parameters;
+    double n = (double)n_weighted_rows(p), spare = n - (double)p->n_parameters;
     gsl_matrix *moved = influences(w);
     for (size_t i = 0; i < p->n_parameters; i++) {
         const struct fit_parameter *k = &p->parameters[i];
-        double u = gsl_vector_get(gsl_multifit_nlinear_position(w), i), share = share_of(u);
+        double u = gsl_vector_get(gsl_multifit_nlinear_position(w), i), share = logistic(u);
         double slope = (k->high - k->low) * share * (1 - share);
         gsl_vector_view of_constant = gsl_matrix_column(moved, i);
-        out[i] = (struct fit_value){ .value = value_of(k, u), .at_bound = share < 0.01 || share > 0.99,
+        out[i] = (struct fit_value){ .value = parameter_value(k, u), .at_bound = share < 0.01 || share > 0.99,
                                      .standard_error = slope * sqrt(n / spare) * gsl_blas_dnrm2(&of_constant.vector) };
     }
     gsl_matrix_free(moved);
 }
 
-/* Near a bound a step is a small one, and many are needed. */
-enum { MOST_STEPS = 200 };
+enum { MOST_FIT_STEPS = 200 };         /* steps near a bound are small */
 
-/* One descent from shares of the ranges between the bounds. False where GSL fails, with its status. */
-static bool descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf, const struct fit_problem *problem, bool from_middle,
+/* One descent, from the start values or from the middle of all bounds. False if GSL fails; *status says why. */
+static bool fit_descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf, const struct fit_problem *problem, bool from_middle,
                     int *status)
 {
-    struct job *job = fdf->params;
+    struct fit_run *job = fdf->params;
     gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* 0: in the middle */
     int info = 0;
     for (size_t i = 0; i < problem->n_parameters && !from_middle; i++)
         gsl_vector_set(start, i, start_of(&problem->parameters[i]));
     gsl_multifit_nlinear_init(start, fdf, w);
-    *status = gsl_multifit_nlinear_driver(MOST_STEPS, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
+    *status = gsl_multifit_nlinear_driver(MOST_FIT_STEPS, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
     gsl_vector_free(start);
-    /* Out of steps or of progress is where a fit over whole numbers ends; anything else is a failure. */
+    /* A fit over whole numbers may end when it runs out of steps or of progress; any other status is a failure. */
     return !job->failed && (*status == GSL_SUCCESS || *status == GSL_EMAXITER || *status == GSL_ENOPROG);
 }
 
 bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct err *err)
 {
-    struct job job = { .problem = problem, .err = err };
+    struct fit_run job = { .problem = problem, .err = err };
     size_t n = problem->n_parameters;
     double best = HUGE_VAL;
     int status = GSL_SUCCESS;
-    if (counted_rows(problem) <= n)
-        return fail(err, "a fit of %zu constants wants more than %zu rows", n, counted_rows(problem));
+    if (n_weighted_rows(problem) <= n)
+        return fail(err, "a fit of %zu constants wants more than %zu rows", n, n_weighted_rows(problem));
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
-    gsl_multifit_nlinear_fdf fdf = { .f = residuals, .df = jacobian, .n = problem->n_rows, .p = n, .params = &job };
+    gsl_multifit_nlinear_fdf fdf = { .f = fit_residuals, .df = fit_jacobian, .n = problem->n_rows, .p = n, .params = &job };
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, problem->n_rows, n);
-    for (int from_middle = 0; from_middle < 2 && descend(w, &fdf, problem, from_middle, &status); from_middle++) {
+    for (int from_middle = 0; from_middle < 2 && fit_descend(w, &fdf, problem, from_middle, &status); from_middle++) {
         double cost = gsl_blas_dnrm2(gsl_multifit_nlinear_residual(w));
         if (cost < best)
-            take_values(out, problem, w);
+            set_fit_values(out, problem, w);
         best = fmin(best, cost);
     }
     bool good = best < HUGE_VAL;

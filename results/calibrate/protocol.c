@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * protocol.c - see protocol.h. Constants are those of the model of time, of all sheets together; what is fitted of convergence describes
- * other data and moves no time of a step.
+ * protocol.c - what a calibration may use; see calibrate.h.
+ *
+ * The constants that are counted are those of the model of time, on all sheets together. What is fitted to convergence describes other
+ * data and moves no time of a step.
  */
-#include "results/calibrate/protocol.h"
+#include "results/calibrate/calibrate.h"
 
 #include <string.h>
 
-static bool refused(const struct figure *f, const struct ledger *l, const struct ledger_line *line, struct err *err)
+static bool refuse_validating_row(const struct figure *f, const struct ledger *l, const struct ledger_line *line, struct err *err)
 {
     return fail(err, "%s:%u: %s: calibrates here, but %s validates by %s:%u: a row that has validated never shapes a constant", f->path,
                 f->line, f->id, line->id, l->path, line->line);
 }
 
-static const struct ledger_line *validating(const struct ledger *l, const struct figure *f, struct arena *a)
+/* The line of the ledger by which this row validates: its own, or one with the same hash. NULL: none. */
+static const struct ledger_line *validating_line(const struct ledger *l, const struct figure *f, struct arena *a)
 {
     const struct ledger_line *own = ledger_find(l, f->id);
     const char *hash = figure_hash(f, a);
@@ -29,14 +32,14 @@ bool protocol_allows_rows(const struct figures *figures, const struct ledger *le
 {
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->items[i];
-        const struct ledger_line *line = f->role == FIGURE_CALIBRATE ? validating(ledger, f, a) : NULL;
+        const struct ledger_line *line = f->role == FIGURE_CALIBRATE ? validating_line(ledger, f, a) : NULL;
         if (line)
-            return refused(f, ledger, line, err);
+            return refuse_validating_row(f, ledger, line, err);
     }
     return true;
 }
 
-static bool calibrates(const struct figures *figures, const char *submission)
+static bool submission_calibrates(const struct figures *figures, const char *submission)
 {
     for (size_t i = 0; i < figures->n; i++)
         if (figures->items[i].role == FIGURE_CALIBRATE && strstr(figures->items[i].source, submission))
@@ -50,7 +53,7 @@ bool protocol_allows_runs(const struct run_rows *runs, const struct figures *fig
         const struct run_row *r = &runs->items[i];
         const char *submission = arena_printf(a, "MLPerf Training %s results, %s, %s, %s/%s", r->round, r->division, r->submitter, r->system,
                                               r->benchmark);
-        if (r->role == FIGURE_CALIBRATE && !calibrates(figures, submission))
+        if (r->role == FIGURE_CALIBRATE && !submission_calibrates(figures, submission))
             return fail(err, "%s: calibrates, but no published row of '%s' does", r->source, submission);
     }
     return true;

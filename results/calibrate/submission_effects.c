@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission_effects.c - see submission_effects.h.
+ * submission_effects.c - how far submissions converge from the reference; see calibrate.h for the model.
  *
- * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same]. Nelder and Mead's
- * simplex over the logarithms, by GSL, from 5 % each. The conditional mean of an effect with covariances c is w'y, V w = c, by Cholesky's factors
- * of V over the calibration submissions. Where the truth has other spreads, V' and c', it is off by submitter'^2 + round'^2 + submission'^2
- * - 2 w'c' + w'V'w, in the mean square: that is the width. Limits: sampling noise of a submission's mean (5 to 10 runs) is a part of the
- * submission's spread; v2.1 systems that were handed in before count in their first round.
+ * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same]. GSL's Nelder-Mead
+ * simplex searches over the logarithms of the three spreads, from 5 % each. The conditional mean of an effect with covariances c is w'y
+ * with V w = c, over the calibration submissions, by Cholesky's factors of V. If the true spreads are others, V' and c', its mean square
+ * error is submitter'^2 + round'^2 + submission'^2 - 2 w'c' + w'V'w: that is the width. Limits: the sampling noise of a submission's mean
+ * (5 to 10 runs) is part of the submission's spread; v2.1 systems that were submitted before count in their first round.
  */
-#include "results/calibrate/submission_effects.h"
+#include "results/calibrate/calibrate.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_cdf.h>
@@ -18,11 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { N_SPREADS = 3, MOST_ITERATIONS = 400 };
+enum { N_SPREADS = 3, MOST_SIMPLEX_STEPS = 400 };
 
 /* ---- submissions ------------------------------------------------------------------------------------------ */
 
-static bool handed_in_before(const struct run_rows *t, size_t first)
+static bool was_submitted_before(const struct run_rows *t, size_t first)
 {
     const struct run_row *r = &t->items[first];
     for (const struct run_row *x = t->items; x < r; x++)
@@ -41,7 +41,7 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
         struct submission_terms terms = terms_of_run(r);
         struct convergence c;
         n = run_rows_group(runs, i);
-        if (!*rcp_ruleset(r->round) || handed_in_before(runs, i) || !convergence_reference(&c, tables, &terms, NULL))
+        if (!*rcp_ruleset(r->round) || was_submitted_before(runs, i) || !convergence_reference(&c, tables, &terms, NULL))
             continue;
         double half_grid = r->eval_at_end ? 0 : c.schedule.interval / 2 * c.samples_per_epoch;
         double latent = run_rows_mean_samples(r, n) - half_grid;
@@ -55,9 +55,9 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
 
 /* ---- spreads ------------------------------------------------------------------------------------------------ */
 
-struct sample { const struct submission *const *of; size_t n; };
+struct effect_sample { const struct submission *const *of; size_t n; };
 
-static bool may_tell(const struct submission *s, const char *benchmark)
+bool submission_has_effect(const struct submission *s, const char *benchmark)
 {
     return !s->planned && text_is(s->first->benchmark, benchmark) && text_is(s->first->division, "closed");
 }
@@ -69,7 +69,7 @@ static double covariance(const struct effect_spreads *s, const char *submitter, 
     return s->submitter * s->submitter + (text_is(round, y->round) ? s->round * s->round : 0);
 }
 
-static gsl_matrix *covariances(const struct effect_spreads *s, const struct sample *x)
+static gsl_matrix *covariances(const struct effect_spreads *s, const struct effect_sample *x)
 {
     gsl_matrix *v = gsl_matrix_alloc(x->n, x->n);
     for (size_t i = 0; i < x->n; i++)
@@ -80,7 +80,7 @@ static gsl_matrix *covariances(const struct effect_spreads *s, const struct samp
     return v;
 }
 
-static gsl_vector *ratios(const struct sample *x)
+static gsl_vector *ratios(const struct effect_sample *x)
 {
     gsl_vector *y = gsl_vector_alloc(x->n);
     for (size_t i = 0; i < x->n; i++)
@@ -96,7 +96,7 @@ static struct effect_spreads spreads_at(const gsl_vector *ln)
 /* (ln |V| + y' V^-1 y) / 2 */
 static double minus_log_likelihood(const gsl_vector *ln, void *user)
 {
-    const struct sample *x = user;
+    const struct effect_sample *x = user;
     struct effect_spreads s = spreads_at(ln);
     gsl_matrix *v = covariances(&s, x);
     gsl_vector *y = ratios(x), *solved = gsl_vector_alloc(x->n);
@@ -117,7 +117,7 @@ double effect_total(const struct effect_spreads *s)
     return sqrt(s->submitter * s->submitter + s->round * s->round + s->submission * s->submission);
 }
 
-static struct effect_spreads most_likely(struct sample *x)
+static struct effect_spreads most_likely(struct effect_sample *x)
 {
     gsl_multimin_function f = { minus_log_likelihood, N_SPREADS, x };
     gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, N_SPREADS);
@@ -125,7 +125,7 @@ static struct effect_spreads most_likely(struct sample *x)
     gsl_vector_set_all(start, log(0.05));
     gsl_vector_set_all(step, 0.5);
     gsl_multimin_fminimizer_set(m, &f, start, step);
-    for (int i = 0; i < MOST_ITERATIONS && gsl_multimin_fminimizer_iterate(m) == 0; i++)
+    for (int i = 0; i < MOST_SIMPLEX_STEPS && gsl_multimin_fminimizer_iterate(m) == 0; i++)
         if (gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-5) != GSL_CONTINUE)
             break;
     struct effect_spreads s = spreads_at(m->x);
@@ -140,9 +140,9 @@ struct effect_spreads effect_spreads(const struct submissions *all, enum spreads
                                      struct arena *a)
 {
     const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
-    struct sample x = { of, 0 };
+    struct effect_sample x = { of, 0 };
     for (size_t i = 0; i < all->n; i++)
-        if (may_tell(&all->items[i], benchmark) && !text_is(all->items[i].first->submitter, without)
+        if (submission_has_effect(&all->items[i], benchmark) && !text_is(all->items[i].first->submitter, without)
             && (what == SPREADS_FOR_WIDTHS || all->items[i].first->role != FIGURE_VALIDATE))
             of[x.n++] = &all->items[i];
     return x.n >= N_SPREADS ? most_likely(&x) : (struct effect_spreads){0};
@@ -150,7 +150,7 @@ struct effect_spreads effect_spreads(const struct submissions *all, enum spreads
 
 /* ---- effects --------------------------------------------------------------------------------------------------- */
 
-static gsl_vector *covariances_with(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round)
+static gsl_vector *covariances_with(const struct effect_spreads *s, const struct effect_sample *x, const char *submitter, const char *round)
 {
     gsl_vector *c = gsl_vector_alloc(x->n);
     for (size_t i = 0; i < x->n; i++)
@@ -158,7 +158,7 @@ static gsl_vector *covariances_with(const struct effect_spreads *s, const struct
     return c;
 }
 
-static double product(const gsl_vector *x, const gsl_vector *y)
+static double dot_product(const gsl_vector *x, const gsl_vector *y)
 {
     double sum;
     gsl_blas_ddot(x, y, &sum);
@@ -166,7 +166,7 @@ static double product(const gsl_vector *x, const gsl_vector *y)
 }
 
 /* The weights w of the conditional mean. */
-static gsl_vector *weights_of(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round)
+static gsl_vector *mean_weights(const struct effect_spreads *s, const struct effect_sample *x, const char *submitter, const char *round)
 {
     gsl_matrix *v = covariances(s, x);
     gsl_vector *w = covariances_with(s, x, submitter, round);
@@ -176,13 +176,13 @@ static gsl_vector *weights_of(const struct effect_spreads *s, const struct sampl
     return w;
 }
 
-/* w'V w - 2 w'c: what the submissions that were seen add to the mean square. */
-static double square_of_seen(const struct effect_spreads *s, const struct sample *x, const char *submitter, const char *round, const gsl_vector *w)
+/* w'V w - 2 w'c: what the calibration submissions add to the mean square error. */
+static double square_of_seen(const struct effect_spreads *s, const struct effect_sample *x, const char *submitter, const char *round, const gsl_vector *w)
 {
     gsl_matrix *v = covariances(s, x);
     gsl_vector *c = covariances_with(s, x, submitter, round), *vw = gsl_vector_calloc(x->n);
     gsl_blas_dsymv(CblasLower, 1, v, w, 0, vw);
-    double square = product(w, vw) - 2 * product(w, c);
+    double square = dot_product(w, vw) - 2 * dot_product(w, c);
     gsl_vector_free(vw);
     gsl_vector_free(c);
     gsl_matrix_free(v);
@@ -193,110 +193,18 @@ struct effect effect_of(const struct submissions *all, const struct effect_sprea
                         const char *benchmark, const char *submitter, const char *round, struct arena *a)
 {
     const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
-    struct sample x = { of, 0 };
+    struct effect_sample x = { of, 0 };
     for (size_t i = 0; i < all->n; i++)
-        if (may_tell(&all->items[i], benchmark) && all->items[i].first->role == FIGURE_CALIBRATE
+        if (submission_has_effect(&all->items[i], benchmark) && all->items[i].first->role == FIGURE_CALIBRATE
             && text_is(all->items[i].first->submitter, submitter))
             of[x.n++] = &all->items[i];
     if (!x.n)
         return (struct effect){ 0, effect_total(for_width), 0 };
     if (!for_mean->n)
         return (struct effect){ (double)NAN, (double)NAN, x.n };
-    gsl_vector *w = weights_of(for_mean, &x, submitter, round), *y = ratios(&x);
-    struct effect e = { product(w, y), sqrt(pow(effect_total(for_width), 2) + square_of_seen(for_width, &x, submitter, round, w)), x.n };
+    gsl_vector *w = mean_weights(for_mean, &x, submitter, round), *y = ratios(&x);
+    struct effect e = { dot_product(w, y), sqrt(pow(effect_total(for_width), 2) + square_of_seen(for_width, &x, submitter, round, w)), x.n };
     gsl_vector_free(y);
     gsl_vector_free(w);
     return e;
-}
-
-/* ---- leaving one submitter out ----------------------------------------------------------------------------------- */
-
-/* The reference, and the others' spread about it with the noise of a run: the interval's ends as evaluations see them. */
-static bool add_left_out(struct submitter_left_out *l, const struct submission *s, double spread, struct convergence_tables *tables, struct err *err)
-{
-    struct submission_terms terms = terms_of_run(s->first);
-    struct convergence c;
-    terms.submitter = NULL;
-    if (!convergence_predict_from(&c, tables, &terms, err))
-        return false;
-    double error = exp(-s->ln_ratio) - 1, half = gsl_cdf_ugaussian_Pinv(0.95) * hypot(spread, c.sigma);
-    double low = convergence_observed(&c, c.median_samples * exp(-half), 0), high = convergence_observed(&c, c.median_samples * exp(half), 0);
-    l->n++;
-    l->rms_error += error * error;
-    l->mean_error += error;
-    for (size_t i = 0; i < s->n_runs; i++) {
-        double samples = s->first[i].samples_to_converge;
-        l->n_runs++;
-        l->n_inside += samples >= low - c.global_batch && samples <= high;
-    }
-    return true;
-}
-
-static bool leave_out(struct submitter_left_out *l, const struct submissions *all, struct convergence_tables *tables, struct arena *a, struct err *err)
-{
-    struct effect_spreads others = effect_spreads(all, SPREADS_FOR_WIDTHS, l->benchmark, l->submitter, a);
-    l->n_others = others.n;
-    for (size_t i = 0; others.n && i < all->n; i++)
-        if (may_tell(&all->items[i], l->benchmark) && text_is(all->items[i].first->submitter, l->submitter)
-            && !add_left_out(l, &all->items[i], effect_total(&others), tables, err))
-            return false;
-    if (l->n) {
-        l->rms_error = sqrt(l->rms_error / (double)l->n);
-        l->mean_error /= (double)l->n;
-    }
-    return true;
-}
-
-static bool is_listed(const struct submitters_left_out *l, const struct run_row *r)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (text_is(l->items[i].submitter, r->submitter) && text_is(l->items[i].benchmark, r->benchmark))
-            return true;
-    return false;
-}
-
-bool submitters_left_out(struct submitters_left_out *out, const char *runs, const char *data_dir, struct arena *a, struct err *err)
-{
-    struct run_rows rows;
-    struct convergence_tables *tables;
-    struct submissions all;
-    if (!run_rows_load(&rows, runs, a, err) || !convergence_tables_load(&tables, data_dir, a, err)
-        || !submissions_of(&all, &rows, tables, a, err))
-        return false;
-    *out = (struct submitters_left_out){ .items = ARENA_ROOM(a, struct submitter_left_out, all.n) };
-    for (size_t i = 0; i < all.n; i++) {
-        const struct run_row *r = all.items[i].first;
-        struct submitter_left_out l = { .submitter = r->submitter, .benchmark = r->benchmark };
-        if (!may_tell(&all.items[i], r->benchmark) || is_listed(out, r))
-            continue;
-        if (!leave_out(&l, &all, tables, a, err))
-            return false;
-        out->items[out->n++] = l;
-    }
-    return true;
-}
-
-void submitters_left_out_print(FILE *f, const struct submitters_left_out *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        const struct submitter_left_out *x = &l->items[i];
-        if (x->n)
-            fprintf(f, "%-10s %-7s %3zu submissions by the reference and %2zu of others: rms error %5.1f %%, mean %+5.1f %%; %zu of %zu runs inside "
-                    "90 %% (%.1f %%)\n", x->submitter, x->benchmark, x->n, x->n_others, 100 * x->rms_error, 100 * x->mean_error, x->n_inside,
-                    x->n_runs, 100.0 * (double)x->n_inside / (double)x->n_runs);
-        else
-            fprintf(f, "%-10s %-7s no other submitter's to tell the spread from\n", x->submitter, x->benchmark);
-    }
-}
-
-json_t *submitters_left_out_json(const struct submitters_left_out *l)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < l->n; i++) {
-        const struct submitter_left_out *x = &l->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:I, s:I}", "submitter", x->submitter, "benchmark", x->benchmark,
-            "submissions", (json_int_t)x->n, "others", (json_int_t)x->n_others, "rms_error", x->rms_error, "mean_error", x->mean_error,
-            "runs", (json_int_t)x->n_runs, "inside", (json_int_t)x->n_inside));
-    }
-    return array;
 }

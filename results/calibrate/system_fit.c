@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * system_fit.c - each row is a published time of a step or of an evaluation; the constants are fitted to their log ratios.
+ * system_fit.c - fits the constants of the software around the chips to the log ratios of published times of steps and evaluations.
  *
- * Every constant is a time that a step takes a fixed number of times, so a row's time is a line in each of them: one simulation
- * with all at their defaults and one more a constant give the lines, and the fit needs no further simulation. What it finds is
- * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
- * fitted beside the constants for each family of models, of its training and of forward passes alone; predictions, errors and what is left
- * out go without it.
- * A constant that is less than root two standard errors away from its default is not fitted: it goes back to the default, the
- * least certain first, and the rest is fitted again. So does one without which configurations that are left out are predicted better: a
- * single row can make a constant look certain. Rows of one configuration count as one, and are left out together, or a row would be judged
- * by its twin.
+ * Every constant is a time that a step spends a fixed number of times, so the time of a row is linear in each of them. One simulation with
+ * all constants at their defaults, and one more for each constant, give these lines; the fit itself simulates nothing. Its result is
+ * simulated at the end as a check.
+ *
+ * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop is fitted together
+ * with the constants, for each family of models, separately for training and for forward passes. Predictions, errors and the rows that are
+ * left out do without it.
+ *
+ * A constant that is less than root two standard errors away from its default is not fitted: it returns to its default, the least certain
+ * one first, and the others are fitted again. The same happens to a constant without which left-out configurations are predicted better,
+ * because a single row can make a constant look certain. Rows of one configuration count as one and are left out together; otherwise a row
+ * would be predicted from its own repeat.
  */
-#include "results/calibrate/system_fit.h"
+#include "results/calibrate/calibrate.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant must lower -2 ln L by the 2 that it costs */
+static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant costs 2, so it must lower -2 ln L by 2 */
 static const double LARGEST_LOOP_ERROR = 0.5;
-_Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "room for all");
+_Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "the parameters have room for all");
 
-/* How rows are simulated. */
 struct row_job {
     struct system_fit *fit;
     const struct model_paths *paths;
@@ -32,15 +34,14 @@ struct row_job {
     size_t n_simulated;
 };
 
-/* How the lines are fitted. */
-struct fit_job { struct system_fit *fit; double *weights; };
+struct line_job { struct system_fit *fit; double *weights; };
 
 static bool is_time_of(const char *metric)
 {
     return text_is(metric, "throughput_samples_per_s") || text_is(metric, "evaluation_time_s");
 }
 
-/* A published row may wait for its recipe. */
+/* Some published rows have no recipe yet. */
 static bool has_recipe(const char *recipe, const struct model_paths *paths, struct arena *a)
 {
     return recipe && *recipe && (strchr(recipe, '/') || access(arena_printf(a, "%s/%s.ini", paths->recipes_dir, recipe), F_OK) == 0);
@@ -48,7 +49,7 @@ static bool has_recipe(const char *recipe, const struct model_paths *paths, stru
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* From the step's start to the first span of the update or of the call. */
+/* The share of the step before the first span of the update or of the call. */
 static double loop_share(const struct timeline *t)
 {
     uint64_t first = t->step_cycles;
@@ -58,8 +59,8 @@ static double loop_share(const struct timeline *t)
     return (double)first / (double)t->step_cycles;
 }
 
-/* Forward passes alone are another loop than those of training. */
-static size_t group_of(struct system_fit *fit, const struct recipe *r, bool forward)
+/* The loop of training is not that of forward passes. */
+static size_t loop_group_of(struct system_fit *fit, const struct recipe *r, bool forward)
 {
     const struct workload *w = workload_find(r->workload, NULL);
     const char *family = w ? w->family : "other";
@@ -74,8 +75,8 @@ static size_t group_of(struct system_fit *fit, const struct recipe *r, bool forw
     return i;
 }
 
-/* With the loop's part of the time: of an evaluation by forward passes all of it but its calls, which the constants hold. */
-static bool simulate_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
+/* Also sets the loop's part of the time. An evaluation by forward passes is a loop but for its calls, which the constants hold. */
+static bool simulate_system_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
 {
     const struct figure *f = row->figure;
     struct simulation sim;
@@ -92,33 +93,33 @@ static bool simulate_row(struct system_row *row, double *time_s, const double *x
         row->published_s = evaluation ? f->value : r.global_batch / f->value;
         bool forward = evaluation && sim.recipe.eval_program == EVAL_FORWARD;
         row->loop_s = *time_s * (forward ? 1 : loop_share(&sim.timeline));
-        row->group = group_of(job->fit, &sim.recipe, forward);
+        row->group = loop_group_of(job->fit, &sim.recipe, forward);
     }
     simulation_free(&sim);
     watch_report(job->watch, "simulations of published runs", ++job->n_simulated, 0);
     return good;
 }
 
-static void defaults(double *x)
+static void set_defaults(double *x)
 {
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
         x[k] = system_constants[k].unfitted_value;
 }
 
-/* A hundredth of a constant's range is far beyond rounding to cycles. */
-static bool take_row(struct system_row *row, const struct figure *f, struct row_job *job, struct err *err)
+/* Slopes are taken over a hundredth of a constant's range, far more than the rounding to cycles. */
+static bool read_system_row(struct system_row *row, const struct figure *f, struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS], raised_s;
     *row = (struct system_row){ .figure = f };
-    defaults(x);
-    if (!simulate_row(row, &row->base_s, x, job, err))
+    set_defaults(x);
+    if (!simulate_system_row(row, &row->base_s, x, job, err))
         return false;
     double loop_s = row->loop_s;
     job->fit->groups[row->group].n_rows++;
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         double by = (system_constants[k].field.max - system_constants[k].field.min) / 100;
         x[k] += by;
-        if (!simulate_row(row, &raised_s, x, job, err))
+        if (!simulate_system_row(row, &raised_s, x, job, err))
             return false;
         x[k] -= by;
         row->slope[k] = (raised_s - row->base_s) / by;
@@ -127,7 +128,7 @@ static bool take_row(struct system_row *row, const struct figure *f, struct row_
     return true;
 }
 
-static bool take_rows(struct row_job *job, const struct figures *figures, struct arena *a, struct err *err)
+static bool read_system_rows(struct row_job *job, const struct figures *figures, struct arena *a, struct err *err)
 {
     struct system_fit *fit = job->fit;
     fit->rows = ARENA_ROOM(a, struct system_row, figures->n);
@@ -135,7 +136,7 @@ static bool take_rows(struct row_job *job, const struct figures *figures, struct
         const struct figure *f = &figures->items[i];
         if (f->role != FIGURE_CALIBRATE || !is_time_of(f->metric) || !has_recipe(f->recipe, job->paths, a))
             continue;
-        if (!take_row(&fit->rows[fit->n_rows++], f, job, err))
+        if (!read_system_row(&fit->rows[fit->n_rows++], f, job, err))
             return false;
     }
     return true;
@@ -156,7 +157,7 @@ static double log_ratio(const struct system_row *row, const double *x)
     return log(row->published_s / row_time_s(row, x));
 }
 
-static double median_error(const struct system_fit *fit, const double *x, struct arena *a)
+static double system_median_error(const struct system_fit *fit, const double *x, struct arena *a)
 {
     double *errors = ARENA_ARRAY(a, double, fit->n_rows);
     for (size_t i = 0; i < fit->n_rows; i++)
@@ -172,13 +173,13 @@ static void values_of(double *x, const struct system_fit *fit)
 
 /* ---- the fit ------------------------------------------------------------------------------------ */
 
-static bool log_ratios(double *out, const double *active, void *user, struct err *err)
+static bool system_log_ratios(double *out, const double *active, void *user, struct err *err)
 {
-    struct fit_job *job = user;
+    struct line_job *job = user;
     double x[N_SYSTEM_CONSTANTS];
     size_t n = 0;
     (void)err;
-    defaults(x);
+    set_defaults(x);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
         if (job->fit->fitted[k])
             x[k] = active[n++];
@@ -189,13 +190,13 @@ static bool log_ratios(double *out, const double *active, void *user, struct err
     return true;
 }
 
-/* Constants that are not fitted keep their defaults. */
-static bool fit_active(struct fit_job *job, struct err *err)
+/* Fits the constants that are marked as fitted; the others keep their defaults. */
+static bool fit_active(struct line_job *job, struct err *err)
 {
     struct system_fit *fit = job->fit;
     struct fit_parameter parameters[MAX_FIT_PARAMETERS];
     struct fit_value values[MAX_FIT_PARAMETERS];
-    struct fit_problem p = { .parameters = parameters, .n_rows = fit->n_rows, .weights = job->weights, .log_ratios = log_ratios, .user = job };
+    struct fit_problem p = { .parameters = parameters, .n_rows = fit->n_rows, .weights = job->weights, .log_ratios = system_log_ratios, .user = job };
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct system_constant *c = &system_constants[k];
         fit->values[k] = (struct fit_value){ .value = c->unfitted_value };
@@ -215,7 +216,7 @@ static bool fit_active(struct fit_job *job, struct err *err)
     return true;
 }
 
-/* The fitted constant that is fewest standard errors away from its default, where that is too few; else N_SYSTEM_CONSTANTS. */
+/* The fitted constant that is the fewest standard errors away from its default, if those are too few; otherwise N_SYSTEM_CONSTANTS. */
 static int least_certain(const struct system_fit *fit)
 {
     double fewest = CERTAIN_STANDARD_ERRORS;
@@ -241,8 +242,8 @@ static bool moves_a_row(const struct system_fit *fit, int constant)
     return false;
 }
 
-/* Each row by the fit to the rows of other configurations; which constants are fitted stays. */
-static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct err *err)
+/* The log ratio of each row by the fit to the rows of other configurations. Which constants are fitted does not change. */
+static bool left_out_ratios(double *out, struct line_job *job, struct arena *a, struct err *err)
 {
     struct system_fit whole = *job->fit;
     double x[N_SYSTEM_CONSTANTS];
@@ -261,7 +262,7 @@ static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct 
     return true;
 }
 
-static bool fit_certain(struct fit_job *job, struct err *err)
+static bool fit_certain(struct line_job *job, struct err *err)
 {
     for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
         if (!fit_active(job, err))
@@ -273,11 +274,11 @@ static bool fit_certain(struct fit_job *job, struct err *err)
     return true;
 }
 
-/* Sum of squares, each configuration once. */
-static bool left_out_loss(double *out, struct fit_job *job, struct arena *a, struct err *err)
+/* The sum of squares, where each configuration counts once. */
+static bool left_out_loss(double *out, struct line_job *job, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->fit->n_rows);
-    if (!leave_out(d, job, a, err))
+    if (!left_out_ratios(d, job, a, err))
         return false;
     *out = 0;
     for (size_t i = 0; i < job->fit->n_rows; i++)
@@ -285,8 +286,9 @@ static bool left_out_loss(double *out, struct fit_job *job, struct arena *a, str
     return true;
 }
 
-/* The fitted constant without which configurations left out are predicted best, where that is better than with it; else N_SYSTEM_CONSTANTS. */
-static bool most_harmful(int *out, struct fit_job *job, struct arena *a, struct err *err)
+/* The fitted constant without which left-out configurations are predicted best, if that is better than with it; otherwise
+ * N_SYSTEM_CONSTANTS. */
+static bool most_harmful(int *out, struct line_job *job, struct arena *a, struct err *err)
 {
     double least, loss;
     *out = N_SYSTEM_CONSTANTS;
@@ -307,7 +309,7 @@ static bool most_harmful(int *out, struct fit_job *job, struct arena *a, struct 
     return true;
 }
 
-static bool fit_identified(struct fit_job *job, struct arena *a, struct err *err)
+static bool fit_identified(struct line_job *job, struct arena *a, struct err *err)
 {
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
         job->fit->fitted[k] = moves_a_row(job->fit, k);
@@ -334,18 +336,18 @@ static void weigh_rows(struct system_fit *fit)
     fit->n_configurations = (size_t)(sum + 0.5);
 }
 
-static bool fit_lines(struct fit_job *job, struct arena *a, struct err *err)
+static bool fit_lines(struct line_job *job, struct arena *a, struct err *err)
 {
     struct system_fit *fit = job->fit;
     double x[N_SYSTEM_CONSTANTS], *d = ARENA_ARRAY(a, double, fit->n_rows);
-    if (!fit_identified(job, a, err) || !leave_out(d, job, a, err))
+    if (!fit_identified(job, a, err) || !left_out_ratios(d, job, a, err))
         return false;
     values_of(x, fit);
-    fit->median_fitted = median_error(fit, x, a);
+    fit->median_fitted = system_median_error(fit, x, a);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         double fitted = x[k];
         x[k] = system_constants[k].unfitted_value;
-        fit->median_default[k] = median_error(fit, x, a);
+        fit->median_default[k] = system_median_error(fit, x, a);
         x[k] = fitted;
     }
     fit->left_out_spread = statistics_spread_about_zero(d, fit->n_rows, a);
@@ -357,17 +359,17 @@ static bool fit_lines(struct fit_job *job, struct arena *a, struct err *err)
 
 bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err)
 {
-    struct fit_job job = { fit, ARENA_ARRAY(a, double, fit->n_rows) };
+    struct line_job job = { fit, ARENA_ARRAY(a, double, fit->n_rows) };
     double x[N_SYSTEM_CONSTANTS];
     weigh_rows(fit);
     for (size_t i = 0; i < fit->n_rows; i++)
         job.weights[i] = sqrt(fit->rows[i].weight);
-    defaults(x);
-    fit->median_unfitted = median_error(fit, x, a);
+    set_defaults(x);
+    fit->median_unfitted = system_median_error(fit, x, a);
     return fit_lines(&job, a, err);
 }
 
-/* What was fitted on lines holds in simulations: to a thousandth of a row's time. */
+/* Simulations with the fitted constants agree with the lines to a thousandth of a row's time. */
 static bool check_lines(struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS], time_s;
@@ -375,7 +377,7 @@ static bool check_lines(struct row_job *job, struct err *err)
     for (size_t i = 0; i < job->fit->n_rows; i++) {
         struct system_row *row = &job->fit->rows[i], again = *row;
         double line_s = row_time_s(row, x);
-        if (!simulate_row(&again, &time_s, x, job, err))
+        if (!simulate_system_row(&again, &time_s, x, job, err))
             return false;
         if (fabs(time_s / line_s - 1) > 1e-3)
             return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id,
@@ -389,13 +391,13 @@ bool system_fit_run(struct system_fit *out, const struct figures *figures, const
 {
     struct row_job job = { .fit = out, .paths = paths, .watch = watch };
     *out = (struct system_fit){0};
-    bool good = take_rows(&job, figures, a, err) && system_fit_lines(out, a, err) && check_lines(&job, err);
+    bool good = read_system_rows(&job, figures, a, err) && system_fit_lines(out, a, err) && check_lines(&job, err);
     plan_cache_free(&job.cache);
     watch_report(watch, NULL, 0, 0);
     return good;
 }
 
-/* ---- on paper -------------------------------------------------------------------------------------- */
+/* ---- the sheet and the report -------------------------------------------------------------------------------------- */
 
 static void write_constant(FILE *f, const struct system_fit *fit, int k)
 {
@@ -441,9 +443,9 @@ static void print_group(FILE *f, const struct loop_group *g)
 {
     fprintf(f, "  loops of %s, %s: %+.1f %% ", g->family, g->training ? "training" : "forward passes alone", 100 * g->error.value);
     if (g->n_rows > 1)
-        fprintf(f, "+- %.1f beside the constants (in no prediction)\n", 100 * g->error.standard_error);
+        fprintf(f, "+- %.1f fitted together with the constants (in no prediction)\n", 100 * g->error.standard_error);
     else
-        fputs("beside the constants (one row, so met; in no prediction)\n", f);
+        fputs("fitted together with the constants (one row, so it is met; in no prediction)\n", f);
 }
 
 void system_fit_print(FILE *f, const struct system_fit *fit)

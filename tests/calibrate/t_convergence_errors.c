@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_convergence_errors.c - what reference points foretell of the published submissions, as text. */
 #include "tests/golden_text.h"
-#include "results/calibrate/convergence_errors.h"
+#include "results/calibrate/calibrate.h"
 
 /* Sums by hand: three of BERT that validate, 10, -20 and 40 % off, one of RNN-T that stands beside and is in a sum alone. */
 static void sums_by_hand(void **state)

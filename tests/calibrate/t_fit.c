@@ -4,8 +4,7 @@
  * constants.
  */
 #include "tests/golden_text.h"
-#include "results/calibrate/fit.h"
-#include "results/calibrate/kernel_fit.h"
+#include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -150,7 +149,7 @@ static void count_predictions(void *user, const char *what, size_t done, size_t 
     assert_true(of == 0 && (what ? text_is(what, "predictions of kernels and runs") && done == ++t->n : done == 0));
 }
 
-static void fit_to_made(struct kernel_fit *fit, const double *made, double *errors, struct arena *a)
+static void fit_to_made(struct chip_fit *fit, const double *made, double *errors, struct arena *a)
 {
     struct figure rows[N_MADE + 1];
     struct plan_cache cache = {0};
@@ -169,13 +168,13 @@ static void fit_to_made(struct kernel_fit *fit, const double *made, double *erro
     const struct figures figures = { .items = rows, .n = N_MADE + 1 };
     struct told told = { 0 };
     const struct watch watch = { count_predictions, &told };
-    assert_true(kernel_fit_run(fit, &figures, &kernel_paths, &watch, a, &err));
+    assert_true(chip_fit_run(fit, &figures, &kernel_paths, &watch, a, &err));
     assert_true(told.n > 10 * N_MADE && told.n % N_MADE == 0 && !told.under_way);
     plan_cache_free(&cache);
 }
 
 /* What each constant adds to a kernel's time beside its open-source value: none to the other generation's. */
-static void check_shares(const struct kernel_fit *fit, struct arena *a)
+static void check_shares(const struct chip_fit *fit, struct arena *a)
 {
     struct plan_cache cache = {0};
     double x[MAX_FITTED];
@@ -184,7 +183,7 @@ static void check_shares(const struct kernel_fit *fit, struct arena *a)
     for (size_t k = 0; k < n_fitted_constants; k++) {
         double errors[N_MADE];
         for (size_t i = 0; i < N_MADE; i++) {
-            const struct kernel_fit_row *row = &fit->rows[i];
+            const struct chip_fit_row *row = &fit->rows[i];
             double all = kernel_tflop_per_s(row->recipe, x, &cache, a);
             x[k] = fitted_constants[k].open_source_value;
             assert_near(row->share[k], 1 - all / kernel_tflop_per_s(row->recipe, x, &cache, a), 1e-9);
@@ -203,7 +202,7 @@ static void kernels_give_their_constants_back(void **state)
 {
     (void)state;
     for (int tenths = 2; tenths <= 8; tenths += 2) {
-        struct kernel_fit fit;
+        struct chip_fit fit;
         struct arena a = {0};
         double made[MAX_FITTED], errors[N_MADE];
         for (size_t i = 0; i < n_fitted_constants; i++)
@@ -372,8 +371,8 @@ static void what_is_no_number_is_refused(void **state)
 /* On screen and as a sheet: each number is one of its own, and one of the constants is on its bound. */
 static void a_fit_of_kernels_as_text(void **state)
 {
-    struct kernel_fit_row rows[] = { { .recipe = "kernel:one", .error = 0.345 }, { .recipe = "kernel:two", .error = -0.567 } };
-    struct kernel_fit fit = { .rows = rows, .n_rows = 2, .median_before = 0.678, .median_after = 0.123 };
+    struct chip_fit_row rows[] = { { .recipe = "kernel:one", .error = 0.345 }, { .recipe = "kernel:two", .error = -0.567 } };
+    struct chip_fit fit = { .rows = rows, .n_rows = 2, .median_before = 0.678, .median_after = 0.123 };
     struct arena a = {0};
     char *text;
     (void)state;
@@ -383,8 +382,8 @@ static void a_fit_of_kernels_as_text(void **state)
         rows[0].share[k] = 0.555 - 0.1 * (double)k;
         rows[1].share[k] = 0.333 + 0.1 * (double)k;
     }
-    PRINTED(text, (kernel_fit_print(f, &fit), fputs("--\n", f), kernel_fit_write(f, &fit, "TABLE")));
-    assert_golden(text, "tests/golden/kernel_fit.txt", &a);
+    PRINTED(text, (chip_fit_print(f, &fit), fputs("--\n", f), chip_fit_write(f, &fit, "TABLE")));
+    assert_golden(text, "tests/golden/chip_fit.txt", &a);
     free(text);
     arena_free(&a);
 }

@@ -2,7 +2,7 @@
 /* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
 #include "tests/golden_text.h"
 #include <jansson.h>
-#include "results/calibrate/submission_effects.h"
+#include "results/calibrate/calibrate.h"
 #include <math.h>
 
 static struct run_row rows[16];
@@ -313,7 +313,7 @@ static void left_out_submitters_as_text(void **state)
     (void)state;
     PRINTED(text, submitters_left_out_print(f, &l));
     assert_string_equal(text, "A          bert      4 submissions by the reference and  9 of others: rms error  12.5 %, mean  -5.0 %; 37 of 40 runs inside "
-                              "90 % (92.5 %)\nB          rnnt    no other submitter's to tell the spread from\n");
+                              "90 % (92.5 %)\nB          rnnt    no other submitter to estimate the spread from\n");
     free(text);
     json_t *json = submitters_left_out_json(&l);
     assert_int_equal(json_array_size(json), 2);

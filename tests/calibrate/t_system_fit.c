@@ -4,7 +4,7 @@
  */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
-#include "results/calibrate/system_fit.h"
+#include "results/calibrate/calibrate.h"
 
 /* A call shows in every one of these; BERT on 16 GC200 streams its state, in v1.0 and v1.1. */
 static const char *const recipes[] = {
@@ -174,8 +174,8 @@ static void a_fit_as_text(void **state)
     assert_true(strncmp(text, "system: 1 times of 1 configurations, median error 60.00 % unfitted, 20.00 % fitted, 30.00 % left out (spread 12.50 %)\n"
                               "  call_s                        4 s      +- 0.25  (bounds 0 to 1, default 0: median error 7.00 %)  the chips wait", 215) == 0);
     assert_non_null(strstr(text, "\n  output_reduction_s        0.005 s      its default: rows cannot tell it from that, or are predicted better by it  one number"));
-    assert_non_null(strstr(text, "\n  loops of bert, training: +34.0 % +- 27.5 beside the constants (in no prediction)\n"
-                                 "  loops of rnnt, forward passes alone: -12.5 % beside the constants (one row, so met; in no prediction)\n"));
+    assert_non_null(strstr(text, "\n  loops of bert, training: +34.0 % +- 27.5 fitted together with the constants (in no prediction)\n"
+                                 "  loops of rnnt, forward passes alone: -12.5 % fitted together with the constants (one row, so it is met; in no prediction)\n"));
     assert_non_null(strstr(text, "\n  row                                                                           66.67                 0.00"
                                  "                 0.00                 0.00   -16.67\n"));
     free(text);

@@ -3,7 +3,7 @@
  * t_system_lines.c - which constants of the system rows of made lines show, and how far the rest of a loop may be off: the thresholds by hand.
  */
 #include "tests/check.h"
-#include "results/calibrate/system_fit.h"
+#include "results/calibrate/calibrate.h"
 
 enum { CALL, REMOTE = 2, MOST_ROWS = 48 };
 

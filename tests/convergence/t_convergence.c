@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_convergence.c - laws, interpolation and noise of samples to the target; and that the fitted table is what its fit gives. */
 #include "tests/check.h"
-#include "results/calibrate/convergence_calibrate.h"
-#include "results/calibrate/convergence_errors.h"
+#include "results/calibrate/calibrate.h"
 #include "workloads/convergence/convergence.h"
 #include "workloads/convergence/convergence_law.h"
 
@@ -364,7 +363,7 @@ static void test_fits_are_what_the_fit_gives(void **state)
     FILE *f = fopen(path, "w");
     (void)state;
     assert_non_null(f);
-    bool fitted = convergence_calibrate(f, data, "results/published/runs/mlperf_runs.csv", &a, &err);
+    bool fitted = convergence_fit(f, data, "results/published/runs/mlperf_runs.csv", &a, &err);
     fclose(f);
     assert_string_equal(err.msg, "");
     assert_true(fitted && csv_load(&now, path, &a, &err) && csv_load(&kept, "workloads/convergence/fits.csv", &a, &err));

@@ -8,11 +8,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
-#include "results/calibrate/convergence_errors.h"
+#include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
-#include "results/calibrate/submission_effects.h"
-#include "results/calibrate/convergence_calibrate.h"
-#include "results/calibrate/fit.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -29,7 +26,7 @@ static void check_sheet(const char *runs, struct arena *a)
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    bool good = convergence_calibrate(f, data_dir, runs, a, &err);
+    bool good = convergence_fit(f, data_dir, runs, a, &err);
     fclose(f);
     LAW(good || (*err.msg && !strchr(err.msg, '\n')));
     if (good) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_ledger.c - the ledger: what it refuses, what it notices, and that it holds a validating row back from calibration. */
 #include "tests/check.h"
-#include "results/calibrate/protocol.h"
+#include "results/calibrate/calibrate.h"
 #include "results/published/published.h"
 #include "tests/golden_text.h"
 

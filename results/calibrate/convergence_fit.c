@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * convergence_calibrate.c - the fitted values of the convergence model.
+ * convergence_fit.c - writes the fitted values of the convergence model.
  *
  *   law_*                 E(B) = E0 (1 + (B/Bc)^g) of each round's reference points; law_error and line_error leave one batch out
- *   noise_*               run-to-run spread of ln(samples) in the reference lists: coefficient * B^exponent; exponent 0 (pooled spread)
- *                         unless its t-test passes at 5 %
- *   effect_SUBMITTER      how far its calibration submissions of a round lie off the reference, and what is left of spread
- *   spread, spread_dof    of a submission of any other submitter about the reference; degrees of freedom: one less than submissions at hand
- *                         (these two and the spread left of an effect are all that runs of role validate enter)
- *   open_gain             mean of ln(after / before) over reference records tuned anew at their batch (retuned.csv), and the spread of one more
+ *   noise_*               run-to-run spread of ln(samples) in the reference lists: coefficient * B^exponent. The exponent is 0 (a pooled
+ *                         spread) unless its t-test passes at 5 %
+ *   effect_SUBMITTER      how far the submitter's calibration submissions of a round are from the reference, and the spread that remains
+ *   spread, spread_dof    spread about the reference of a submission of any other submitter; degrees of freedom: submissions less one.
+ *                         Runs of role validate enter only these two and the spread that remains of an effect
+ *   open_gain             mean of ln(after / before) over reference records that were tuned again at their batch (retuned.csv), and the
+ *                         spread of one more record
  *   schedule_*            planned epochs over the reference, geometric mean over calibration submissions, by optimizer
  *   final_accuracy_*      of the last evaluation of fixed schedules with LARS
  *   time_noise            run-to-run spread of time to train at a fixed number of epochs, pooled
  * Sources: mlcommons/logging rcp_checker lists; MLPerf Training result logs of the calibration rows.
  */
-#include "results/calibrate/convergence_calibrate.h"
+#include "results/calibrate/calibrate.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-#include "results/calibrate/submission_effects.h"
-#include "results/published/published.h"
-#include "workloads/convergence/convergence.h"
 #include "workloads/convergence/convergence_law.h"
 
 static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
 static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" };
 enum { N_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks, N_ROUNDS = sizeof rounds / sizeof *rounds, MOST_RECORDS = 256 };
 
-/* missing: the first value that the runs at hand do not determine; NULL: none. */
-struct writer { FILE *f; const char *data_dir; const struct run_rows *runs; struct arena *a; struct err *err; const char **missing; };
+/* missing: the first value that the available runs do not determine; NULL: none. */
+struct fits_writer { FILE *f; const char *data_dir; const struct run_rows *runs; struct arena *a; struct err *err; const char **missing; };
 
-static void row(const struct writer *w, const char *benchmark, const char *ruleset, const char *key, double value, double error,
+static void write_fit(const struct fits_writer *w, const char *benchmark, const char *ruleset, const char *key, double value, double error,
                 const char *unit, const char *source)
 {
     const char *cells[] = { benchmark, ruleset, key, arena_printf(w->a, "%.8g", value),
@@ -46,8 +44,8 @@ static void row(const struct writer *w, const char *benchmark, const char *rules
 
 /* ---- laws ------------------------------------------------------------------------------------- */
 
-/* Of none there is none. */
-static double freedom(double n)
+/* NaN without any degree of freedom. */
+static double degrees_of_freedom(double n)
 {
     return n > 0 ? n : NAN;
 }
@@ -57,7 +55,7 @@ static double finite_or(double x, double fallback)
     return isfinite(x) ? x : fallback;
 }
 
-static bool write_law(const struct writer *w, const char *benchmark, const char *round)
+static bool write_law(const struct fits_writer *w, const char *benchmark, const char *round)
 {
     struct rcp_table line, law;
     struct convergence_law l;
@@ -66,12 +64,12 @@ static bool write_law(const struct writer *w, const char *benchmark, const char 
         return false;
     const char *source = arena_printf(w->a, "fitted to rcp.csv %s %s: least squares on ln E, %zu batches, rms %.3g", ruleset, benchmark,
                                       l.n, l.rms);
-    row(w, benchmark, ruleset, "law_e0", l.e0, l.e0_error, line.points[0].unit, source);
-    row(w, benchmark, ruleset, "law_bc", l.bc, l.bc_error, "samples", source);
-    row(w, benchmark, ruleset, "law_g", l.g, l.g_error, "1", source);
+    write_fit(w, benchmark, ruleset, "law_e0", l.e0, l.e0_error, line.points[0].unit, source);
+    write_fit(w, benchmark, ruleset, "law_bc", l.bc, l.bc_error, "samples", source);
+    write_fit(w, benchmark, ruleset, "law_g", l.g, l.g_error, "1", source);
     double law_error = finite_or(l.loo, l.rms);
-    row(w, benchmark, ruleset, "law_error", law_error, 0, "1", arena_printf(w->a, "%s, leave-one-batch-out", source));
-    row(w, benchmark, ruleset, "line_error", finite_or(interpolation_loo(&line), law_error), 0, "1",
+    write_fit(w, benchmark, ruleset, "law_error", law_error, 0, "1", arena_printf(w->a, "%s, leave-one-batch-out", source));
+    write_fit(w, benchmark, ruleset, "line_error", finite_or(interpolation_loo(&line), law_error), 0, "1",
         arena_printf(w->a, "rcp.csv %s %s: inner batches from their neighbours, %zu batches left by pruning", ruleset, benchmark, line.n));
     return true;
 }
@@ -80,7 +78,7 @@ static bool write_law(const struct writer *w, const char *benchmark, const char 
 
 struct spreads { double ln_batch[MOST_RECORDS], ln_sd[MOST_RECORDS], variance_sum, dof_sum; size_t n; const struct rcp_point *from[MOST_RECORDS]; };
 
-static bool known_record(const struct spreads *s, const struct rcp_point *p)
+static bool has_record(const struct spreads *s, const struct rcp_point *p)
 {
     for (size_t i = 0; i < s->n; i++)
         if (text_is(s->from[i]->record, p->record) && s->from[i]->n == p->n && s->from[i]->mean == p->mean)
@@ -101,20 +99,20 @@ static void add_spread(struct spreads *s, const struct rcp_point *p, struct aren
     s->ln_sd[s->n++] = log(variance) / 2;
 }
 
-static bool collect_spreads(struct spreads *s, const struct writer *w, const char *benchmark)
+static bool collect_spreads(struct spreads *s, const struct fits_writer *w, const char *benchmark)
 {
     for (size_t r = 0; r < N_ROUNDS; r++) {
         struct rcp_table t;
         if (!rcp_load(&t, benchmark, rounds[r], RCP_LATER, w->data_dir, w->a, w->err))
             return false;
         for (size_t i = 0; i < t.n && s->n < MOST_RECORDS; i++)
-            if (!known_record(s, t.points + i))
+            if (!has_record(s, t.points + i))
                 add_spread(s, t.points + i, w->a);
     }
     return true;
 }
 
-static bool write_noise(const struct writer *w, const char *benchmark)
+static bool write_noise(const struct fits_writer *w, const char *benchmark)
 {
     struct spreads s = { .n = 0 };
     double ln_c, slope, cov00, cov01, cov11, chi2;
@@ -125,33 +123,33 @@ static bool write_noise(const struct writer *w, const char *benchmark)
     bool has_slope = p < 0.05;
     const char *source = arena_printf(w->a, "spread of ln(to_converge) in %zu reference lists of rcp.csv, pooled %.3g; slope with batch: p = %.2g",
                                       s.n, pooled, p);
-    row(w, benchmark, "any", "noise_coefficient", has_slope ? exp(ln_c) : pooled, has_slope ? exp(ln_c) * sqrt(cov00) : 0, "1", source);
-    row(w, benchmark, "any", "noise_exponent", has_slope ? slope : 0, has_slope ? sqrt(cov11) : 0, "1", source);
+    write_fit(w, benchmark, "any", "noise_coefficient", has_slope ? exp(ln_c) : pooled, has_slope ? exp(ln_c) * sqrt(cov00) : 0, "1", source);
+    write_fit(w, benchmark, "any", "noise_exponent", has_slope ? slope : 0, has_slope ? sqrt(cov11) : 0, "1", source);
     return true;
 }
 
 /* ---- calibration submissions -------------------------------------------------------------------- */
 
-struct sums { double sum, squares, n; };
+struct moments { double sum, squares, n; };
 
-static void add(struct sums *s, double x)
+static void moments_add(struct moments *s, double x)
 {
     s->sum += x;
     s->squares += x * x;
     s->n++;
 }
 
-static double mean_of(const struct sums *s)
+static double moments_mean(const struct moments *s)
 {
     return s->sum / s->n;
 }
 
-static double sd_of(const struct sums *s)
+static double moments_sd(const struct moments *s)
 {
     return s->n > 1 ? sqrt((s->squares - s->sum * s->sum / s->n) / (s->n - 1)) : 0;
 }
 
-static bool reference_at(double *out, const struct writer *w, const struct run_row *r)
+static bool reference_at(double *out, const struct fits_writer *w, const struct run_row *r)
 {
     struct rcp_table line, law;
     double sd;
@@ -161,35 +159,35 @@ static bool reference_at(double *out, const struct writer *w, const struct run_r
         || fail(w->err, "%s: batch %g lies outside the reference points", r->source, r->global_batch);
 }
 
-/* A planned run says how many epochs beyond the reference were planned, how accurate it ended, and how long it took. */
-struct plans { struct sums lars, sgd, accuracy, time_variance; };
+/* From runs with a planned number of epochs: these epochs over the reference, the final accuracy, and the spread of their times. */
+struct plans { struct moments lars, sgd, accuracy, time_variance; };
 
-static bool add_plan(struct plans *p, const struct writer *w, const struct run_row *first, size_t n)
+static bool add_planned_runs(struct plans *p, const struct fits_writer *w, const struct run_row *first, size_t n)
 {
     double reference;
     bool lars = text_is(first->optimizer, "lars");
-    struct sums time = { 0 };
+    struct moments time = { 0 };
     if (!reference_at(&reference, w, first))
         return false;
-    add(lars ? &p->lars : &p->sgd, log(first->epochs / reference));
+    moments_add(lars ? &p->lars : &p->sgd, log(first->epochs / reference));
     for (size_t i = 0; i < n; i++) {
         if (lars)
-            add(&p->accuracy, first[i].final_accuracy);
+            moments_add(&p->accuracy, first[i].final_accuracy);
         if (first[i].success)
-            add(&time, log(first[i].time_to_train_s));
+            moments_add(&time, log(first[i].time_to_train_s));
     }
-    double sd = sd_of(&time);
+    double sd = moments_sd(&time);
     p->time_variance.sum += sd * sd * (time.n - 1);
     p->time_variance.n += time.n - 1;
     return true;
 }
 
-static bool read_plans(struct plans *plans, const struct writer *w)
+static bool read_plans(struct plans *plans, const struct fits_writer *w)
 {
     for (size_t i = 0, n; i < w->runs->n; i += n) {
         const struct run_row *first = &w->runs->items[i];
         n = run_rows_group(w->runs, i);
-        if (first->role == FIGURE_CALIBRATE && first->eval_at_end && !add_plan(plans, w, first, n))
+        if (first->role == FIGURE_CALIBRATE && first->eval_at_end && !add_planned_runs(plans, w, first, n))
             return false;
     }
     return true;
@@ -197,23 +195,23 @@ static bool read_plans(struct plans *plans, const struct writer *w)
 
 /* ---- submissions ------------------------------------------------------------------------------------- */
 
-static const char *told_by(const struct effect_spreads *s, const char *role, struct arena *a)
+static const char *spread_source(const struct effect_spreads *s, const char *role, struct arena *a)
 {
     return arena_printf(a, "%zu closed submissions of %s, MLPerf v1.0 to v2.1: maximum likelihood; submitter %.3g, submitter in a round %.3g, "
                         "submission %.3g", s->n, role, s->submitter, s->round, s->submission);
 }
 
-static void write_effect(const struct writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark,
+static void write_effect(const struct fits_writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark,
                          const char *submitter, const char *round)
 {
     struct effect e = effect_of(all, &spreads[SPREADS_FOR_MEANS], &spreads[SPREADS_FOR_WIDTHS], benchmark, submitter, round, w->a);
     if (e.n)
-        row(w, benchmark, *round ? rcp_ruleset(round) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
+        write_fit(w, benchmark, *round ? rcp_ruleset(round) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
             arena_printf(w->a, "MLPerf logs of %zu submissions of role calibrate: ln over the reference, drawn to it by the spreads of %s; and "
-                         "what is left of spread", e.n, told_by(&spreads[SPREADS_FOR_MEANS], "roles calibrate and context", w->a)));
+                         "what is left of spread", e.n, spread_source(&spreads[SPREADS_FOR_MEANS], "roles calibrate and context", w->a)));
 }
 
-static bool first_to_calibrate(const struct submissions *all, size_t i)
+static bool is_first_calibrating(const struct submissions *all, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (all->items[k].first->role == FIGURE_CALIBRATE && text_is(all->items[k].first->submitter, all->items[i].first->submitter))
@@ -221,12 +219,12 @@ static bool first_to_calibrate(const struct submissions *all, size_t i)
     return all->items[i].first->role == FIGURE_CALIBRATE;
 }
 
-/* Each submitter that has a run to calibrate with. */
-static void write_effects(const struct writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark)
+/* One effect for each submitter with a submission that calibrates, in each round and in any other round. */
+static void write_effects(const struct fits_writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark)
 {
     for (size_t i = 0; i < all->n; i++) {
         const char *submitter = all->items[i].first->submitter;
-        if (!first_to_calibrate(all, i))
+        if (!is_first_calibrating(all, i))
             continue;
         for (size_t r = 0; r < N_ROUNDS; r++)
             write_effect(w, all, spreads, benchmark, submitter, rounds[r]);
@@ -234,22 +232,22 @@ static void write_effects(const struct writer *w, const struct submissions *all,
     }
 }
 
-static void write_spreads(const struct writer *w, const struct submissions *all, const char *benchmark)
+static void write_spreads(const struct fits_writer *w, const struct submissions *all, const char *benchmark)
 {
     const struct effect_spreads spreads[] = {
         [SPREADS_FOR_MEANS] = effect_spreads(all, SPREADS_FOR_MEANS, benchmark, NULL, w->a),
         [SPREADS_FOR_WIDTHS] = effect_spreads(all, SPREADS_FOR_WIDTHS, benchmark, NULL, w->a),
     }, s = spreads[SPREADS_FOR_WIDTHS];
     double total = effect_total(&s);
-    const char *source = told_by(&s, "all roles", w->a);
+    const char *source = spread_source(&s, "all roles", w->a);
     write_effects(w, all, spreads, benchmark);
-    row(w, benchmark, "any", "spread", total, total / sqrt(2.0 * (double)s.n), "1", source);
-    row(w, benchmark, "any", "spread_dof", freedom((double)s.n - 1), 0, "1", source);
+    write_fit(w, benchmark, "any", "spread", total, total / sqrt(2.0 * (double)s.n), "1", source);
+    write_fit(w, benchmark, "any", "spread_dof", degrees_of_freedom((double)s.n - 1), 0, "1", source);
 }
 
 /* ---- the open division --------------------------------------------------------------------------------- */
 
-static bool read_gains(struct sums gains[N_BENCHMARKS], const struct writer *w)
+static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_writer *w)
 {
     struct csv_table t;
     size_t name, before, after;
@@ -264,54 +262,54 @@ static bool read_gains(struct sums gains[N_BENCHMARKS], const struct writer *w)
             if (!parse_f64(t.rows[i].cells[before], &x) || !parse_f64(t.rows[i].cells[after], &y) || !(x > 0) || !(y > 0))
                 return fail(w->err, "%s:%u: before and after are '%.20s' and '%.20s', want numbers above 0", t.path, t.rows[i].line,
                             t.rows[i].cells[before], t.rows[i].cells[after]);
-            add(&gains[b], log(y / x));
+            moments_add(&gains[b], log(y / x));
         }
     return true;
 }
 
-/* A benchmark's own mean; the spread about it is pooled over all, as each has two or three. */
-static bool write_gains(const struct writer *w)
+/* The mean is the benchmark's own; the spread about it is pooled over all benchmarks, as each has two or three records. */
+static bool write_gains(const struct fits_writer *w)
 {
-    struct sums gains[N_BENCHMARKS] = { { 0 } };
+    struct moments gains[N_BENCHMARKS] = { { 0 } };
     double squares = 0, dof = 0;
     if (!read_gains(gains, w))
         return false;
     for (size_t b = 0; b < N_BENCHMARKS; b++) {
-        squares += pow(sd_of(&gains[b]), 2) * (gains[b].n - 1);
+        squares += pow(moments_sd(&gains[b]), 2) * (gains[b].n - 1);
         dof += gains[b].n - 1;
     }
     for (size_t b = 0; b < N_BENCHMARKS; b++)
-        row(w, benchmarks[b], "any", "open_gain", mean_of(&gains[b]), sqrt(squares / dof * (1 + 1 / gains[b].n)), "1",
+        write_fit(w, benchmarks[b], "any", "open_gain", moments_mean(&gains[b]), sqrt(squares / dof * (1 + 1 / gains[b].n)), "1",
             arena_printf(w->a, "retuned.csv: mean of ln(after / before) of %g records; spread of one more, pooled over all benchmarks", gains[b].n));
     return true;
 }
 
-static void write_plans(const struct writer *w, const struct plans *p)
+static void write_plans(const struct fits_writer *w, const struct plans *p)
 {
     static const char runs[] = "MLPerf logs of the calibration rows";
-    double lars = mean_of(&p->lars), sgd = mean_of(&p->sgd), dof = p->lars.n + p->sgd.n - 2;
-    double scatter = sqrt((pow(sd_of(&p->lars), 2) * (p->lars.n - 1) + pow(sd_of(&p->sgd), 2) * (p->sgd.n - 1)) / dof);
-    row(w, "resnet", "any", "schedule_margin_lars", exp(lars), exp(lars) * sd_of(&p->lars) / sqrt(p->lars.n), "1", runs);
-    row(w, "resnet", "any", "schedule_margin_sgd", exp(sgd), exp(sgd) * sd_of(&p->sgd) / sqrt(p->sgd.n), "1", runs);
-    row(w, "resnet", "any", "schedule_error", scatter, 0, "1",
+    double lars = moments_mean(&p->lars), sgd = moments_mean(&p->sgd), dof = p->lars.n + p->sgd.n - 2;
+    double scatter = sqrt((pow(moments_sd(&p->lars), 2) * (p->lars.n - 1) + pow(moments_sd(&p->sgd), 2) * (p->sgd.n - 1)) / dof);
+    write_fit(w, "resnet", "any", "schedule_margin_lars", exp(lars), exp(lars) * moments_sd(&p->lars) / sqrt(p->lars.n), "1", runs);
+    write_fit(w, "resnet", "any", "schedule_margin_sgd", exp(sgd), exp(sgd) * moments_sd(&p->sgd) / sqrt(p->sgd.n), "1", runs);
+    write_fit(w, "resnet", "any", "schedule_error", scatter, 0, "1",
         arena_printf(w->a, "%s (GC200 16 and 64, Bow 16): scatter of ln(planned epochs / reference) within an optimizer", runs));
-    row(w, "resnet", "any", "schedule_dof", freedom(dof), 0, "1", runs);
-    row(w, "resnet", "any", "final_accuracy_mean", mean_of(&p->accuracy), sd_of(&p->accuracy) / sqrt(p->accuracy.n), "1",
+    write_fit(w, "resnet", "any", "schedule_dof", degrees_of_freedom(dof), 0, "1", runs);
+    write_fit(w, "resnet", "any", "final_accuracy_mean", moments_mean(&p->accuracy), moments_sd(&p->accuracy) / sqrt(p->accuracy.n), "1",
         arena_printf(w->a, "%s (LARS, last evaluation of %g runs)", runs, p->accuracy.n));
-    row(w, "resnet", "any", "final_accuracy_sd", sd_of(&p->accuracy), sd_of(&p->accuracy) / sqrt(2 * p->accuracy.n - 2), "1", runs);
+    write_fit(w, "resnet", "any", "final_accuracy_sd", moments_sd(&p->accuracy), moments_sd(&p->accuracy) / sqrt(2 * p->accuracy.n - 2), "1", runs);
     double noise = sqrt(p->time_variance.sum / p->time_variance.n);
-    row(w, "any", "any", "time_noise", noise, noise / sqrt(2 * p->time_variance.n), "1",
+    write_fit(w, "any", "any", "time_noise", noise, noise / sqrt(2 * p->time_variance.n), "1",
         arena_printf(w->a, "%s (ResNet-50): spread of ln(time to train) at fixed epochs, pooled over runs that passed", runs));
 }
 
-bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, struct arena *a, struct err *err)
+bool convergence_fit(FILE *f, const char *data_dir, const char *runs, struct arena *a, struct err *err)
 {
     struct run_rows rows;
     struct plans plans = { 0 };
     struct convergence_tables *tables;
     struct submissions all;
     const char *missing = NULL;
-    struct writer w = { f, data_dir, &rows, a, err, &missing };
+    struct fits_writer w = { f, data_dir, &rows, a, err, &missing };
     if (!run_rows_load(&rows, runs, a, err) || !read_plans(&plans, &w) || !convergence_tables_load(&tables, data_dir, a, err)
         || !submissions_of(&all, &rows, tables, a, err))
         return false;

@@ -4,9 +4,8 @@
  * validate shape nothing but intervals.
  */
 #include "tests/check.h"
-#include "results/calibrate/convergence_calibrate.h"
+#include "results/calibrate/calibrate.h"
 #include "results/submission/drawn_runs.h"
-#include "results/published/published.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ static void the_sheet_comes_out_as_it_stands(void **state)
     char *made = NULL, *kept;
     size_t n;
     FILE *f = open_memstream(&made, &n);
-    assert_true(convergence_calibrate(f, data_dir, runs, &a, &err));
+    assert_true(convergence_fit(f, data_dir, runs, &a, &err));
     fclose(f);
     assert_true(read_text_file(&kept, NULL, "workloads/convergence/fits.csv", 1 << 20, &a, &err));
     assert_string_equal(made, kept);
@@ -41,7 +40,7 @@ static const char *refusal_of(bool (*stays)(const char *line), struct arena *a)
         if (stays(line))
             fprintf(few, "%s\n", line);
     fclose(few);
-    assert_false(convergence_calibrate(f, data_dir, path, a, &err));
+    assert_false(convergence_fit(f, data_dir, path, a, &err));
     fclose(f);
     unlink(path);
     free(made);
@@ -104,7 +103,7 @@ static char *sheet_of_retuned(const char *records, struct arena *a, struct err *
     size_t n;
     const char *dir = tables_with("retuned.csv", arena_printf(a, "benchmark,batch_size,before,after,unit,what,source\n%s", records), a);
     FILE *f = open_memstream(&made, &n);
-    bool good = convergence_calibrate(f, dir, runs, a, err);
+    bool good = convergence_fit(f, dir, runs, a, err);
     fclose(f);
     tables_drop(dir, a);
     if (good)
@@ -169,7 +168,7 @@ static char *sheet_of_spread(double times, struct arena *a)
     fclose(f);
     const char *dir = tables_with("rcp.csv", text, a);
     f = open_memstream(&made, &n);
-    bool good = convergence_calibrate(f, dir, runs, a, &err);
+    bool good = convergence_fit(f, dir, runs, a, &err);
     fclose(f);
     tables_drop(dir, a);
     free(text);
@@ -235,7 +234,7 @@ static char *sheet_of_runs(const char *text, struct arena *a)
     size_t n;
     const char *path = temp_file(text, strlen(text), ".csv");
     FILE *f = open_memstream(&made, &n);
-    assert_true(convergence_calibrate(f, data_dir, path, a, &err));
+    assert_true(convergence_fit(f, data_dir, path, a, &err));
     fclose(f);
     unlink(path);
     return made;

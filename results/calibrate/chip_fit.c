@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each, and against the throughput of
- * runs, each a whole simulation with the system's constants as their sheet has them.
+ * chip_fit.c - fits the constants of the chips to measured kernels and to throughputs of runs.
  *
- * The steps of the differences are wide, 2 % of a constant's range: a plan is a minimum over whole splits.
+ * For a kernel one operation is planned; for a run everything is simulated, with the system's constants from their sheet. The differences
+ * take wide steps, 2 % of a constant's range, because a plan is a minimum over whole splits.
  */
-#include "results/calibrate/kernel_fit.h"
+#include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A measured kernel of one of the chips, or (chip NULL) a measured run. */
-struct fit_row { const char *recipe; const struct chip *chip; double log_measured; };
-struct fit_job {
-    struct fit_row *rows;
+/* A measured kernel on a chip, or a measured run if chip is NULL. */
+struct chip_row { const char *recipe; const struct chip *chip; double log_measured; };
+struct chip_job {
+    struct chip_row *rows;
     size_t n_rows;
-    struct chip *chips;                 /* all that constants belong to, as the sheets have them */
+    struct chip *chips;                 /* every chip that has constants, from its sheet */
     size_t n_chips;
     const struct model_paths *paths;
     const struct watch *watch;
     size_t n_predicted;
 };
 
-static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const double *x, struct plan_cache *cache,
+static bool predict_kernel(double *tflop_per_s, const struct chip_row *row, const double *x, struct plan_cache *cache,
                          struct arena *scratch, struct err *err)
 {
     struct chip chip = *row->chip;
@@ -32,7 +32,7 @@ static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const d
     return kernel_row_plan(&plan, tflop_per_s, row->recipe, &chip, cache, scratch, err);
 }
 
-static bool run_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,
+static bool predict_run(double *samples_per_s, const struct chip_row *row, const double *x, const struct chip_job *job,
                             struct plan_cache *cache, struct err *err)
 {
     struct model_paths paths = *job->paths;
@@ -46,16 +46,16 @@ static bool run_value(double *samples_per_s, const struct fit_row *row, const do
 }
 
 /* x: values of the constants. */
-static bool log_ratios(double *out, const double *x, void *user, struct err *err)
+static bool chip_log_ratios(double *out, const double *x, void *user, struct err *err)
 {
-    struct fit_job *job = user;
+    struct chip_job *job = user;
     struct plan_cache cache = { 0 };
     struct arena scratch = { 0 };
     bool good = true;
     for (size_t i = 0; good && i < job->n_rows; i++) {
-        const struct fit_row *row = &job->rows[i];
+        const struct chip_row *row = &job->rows[i];
         double value;
-        good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : run_value(&value, row, x, job, &cache, err);
+        good = row->chip ? predict_kernel(&value, row, x, &cache, &scratch, err) : predict_run(&value, row, x, job, &cache, err);
         if (good)
             out[i] = log(value) - row->log_measured;
         watch_report(job->watch, "predictions of kernels and runs", ++job->n_predicted, 0);
@@ -65,11 +65,11 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
     return good;
 }
 
-/* ratios: room for one a row. */
-static bool median_error(double *out, double *ratios, struct fit_job *job, const double *x, struct arena *a, struct err *err)
+/* Sets ratios, one for each row, too. */
+static bool chip_median_error(double *out, double *ratios, struct chip_job *job, const double *x, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->n_rows);
-    if (!log_ratios(ratios, x, job, err))
+    if (!chip_log_ratios(ratios, x, job, err))
         return false;
     for (size_t i = 0; i < job->n_rows; i++)
         d[i] = fabs(exp(ratios[i]) - 1);
@@ -77,7 +77,7 @@ static bool median_error(double *out, double *ratios, struct fit_job *job, const
     return true;
 }
 
-static bool load_chips(struct fit_job *job, struct arena *a, struct err *err)
+static bool load_chips(struct chip_job *job, struct arena *a, struct err *err)
 {
     static const char *const names[] = { "gc2", "gc200", "bow", "c600" };
     job->n_chips = sizeof names / sizeof *names;
@@ -91,7 +91,7 @@ static bool load_chips(struct fit_job *job, struct arena *a, struct err *err)
     return true;
 }
 
-static const struct chip *chip_of(const struct fit_job *job, const char *kernel, struct arena *a)
+static const struct chip *chip_of(const struct chip_job *job, const char *kernel, struct arena *a)
 {
     for (size_t c = 0; c < job->n_chips; c++)
         if (strstr(kernel, arena_printf(a, "machine=%s;", job->chips[c].name)))
@@ -99,49 +99,49 @@ static const struct chip *chip_of(const struct fit_job *job, const char *kernel,
     return NULL;
 }
 
-/* Rows of one recipe are one measurement, their mean. */
-static void take_row(struct fit_job *job, uint32_t *n_taken, const char *recipe, const struct chip *chip, double log_measured)
+/* Rows of one recipe are one measurement: their mean. */
+static void add_chip_row(struct chip_job *job, uint32_t *n_added, const char *recipe, const struct chip *chip, double log_measured)
 {
     size_t i = 0;
     while (i < job->n_rows && !text_is(job->rows[i].recipe, recipe))
         i++;
     if (i == job->n_rows)
-        job->rows[job->n_rows++] = (struct fit_row){ recipe, chip, 0 };
-    n_taken[i]++;
-    job->rows[i].log_measured += (log_measured - job->rows[i].log_measured) / n_taken[i];
+        job->rows[job->n_rows++] = (struct chip_row){ recipe, chip, 0 };
+    n_added[i]++;
+    job->rows[i].log_measured += (log_measured - job->rows[i].log_measured) / n_added[i];
 }
 
-static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
+static void read_chip_rows(struct chip_job *job, const struct figures *figures, struct arena *a)
 {
-    job->rows = ARENA_ROOM(a, struct fit_row, figures->n);
-    uint32_t *n_taken = ARENA_ARRAY(a, uint32_t, figures->n);
+    job->rows = ARENA_ROOM(a, struct chip_row, figures->n);
+    uint32_t *n_added = ARENA_ARRAY(a, uint32_t, figures->n);
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->items[i];
         if (f->role != FIGURE_CALIBRATE)
             continue;
         const struct chip *chip = is_kernel_recipe(f->recipe) ? chip_of(job, f->recipe, a) : NULL;
         if (chip ? text_is(f->metric, "tflop_per_s") : !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s"))
-            take_row(job, n_taken, f->recipe, chip, log(f->value));
+            add_chip_row(job, n_added, f->recipe, chip, log(f->value));
     }
 }
 
-/* Rows with all constants as fitted, with all at their open-source values, and with one after the other there. */
-static bool take_errors(struct kernel_fit *out, struct fit_job *job, struct arena *a, struct err *err)
+/* The errors with all constants fitted, with all at their open-source values, and with one of them at a time at that value. */
+static bool chip_errors(struct chip_fit *out, struct chip_job *job, struct arena *a, struct err *err)
 {
     double x[MAX_FITTED], before[MAX_FITTED], *fitted = ARENA_ARRAY(a, double, job->n_rows), *other = ARENA_ARRAY(a, double, job->n_rows);
     out->n_rows = job->n_rows;
-    out->rows = ARENA_ARRAY(a, struct kernel_fit_row, job->n_rows);
+    out->rows = ARENA_ARRAY(a, struct chip_fit_row, job->n_rows);
     for (size_t k = 0; k < n_fitted_constants; k++) {
         x[k] = out->values[k].value;
         before[k] = fitted_constants[k].open_source_value;
     }
-    if (!median_error(&out->median_before, other, job, before, a, err) || !median_error(&out->median_after, fitted, job, x, a, err))
+    if (!chip_median_error(&out->median_before, other, job, before, a, err) || !chip_median_error(&out->median_after, fitted, job, x, a, err))
         return false;
     for (size_t i = 0; i < job->n_rows; i++)
-        out->rows[i] = (struct kernel_fit_row){ .recipe = job->rows[i].recipe, .error = exp(fitted[i]) - 1 };
+        out->rows[i] = (struct chip_fit_row){ .recipe = job->rows[i].recipe, .error = exp(fitted[i]) - 1 };
     for (size_t k = 0; k < n_fitted_constants; k++) {
         x[k] = before[k];
-        if (!median_error(&out->median_default[k], other, job, x, a, err))
+        if (!chip_median_error(&out->median_default[k], other, job, x, a, err))
             return false;
         for (size_t i = 0; i < job->n_rows; i++)
             out->rows[i].share[k] = 1 - exp(fitted[i] - other[i]);
@@ -150,29 +150,29 @@ static bool take_errors(struct kernel_fit *out, struct fit_job *job, struct aren
     return true;
 }
 
-bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                     struct arena *a, struct err *err)
 {
-    struct fit_job job = { .paths = paths, .watch = watch };
+    struct chip_job job = { .paths = paths, .watch = watch };
     struct fit_parameter parameters[MAX_FITTED];
     if (!load_chips(&job, a, err))
         return false;
-    take_rows(&job, figures, a);
+    read_chip_rows(&job, figures, a);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
-        double middle = (k->field.min + k->field.max) / 2;         /* where fit_run begins anyway: the defaults, on bounds, are no better start */
+        double middle = (k->field.min + k->field.max) / 2;         /* the defaults lie on bounds and are no better start */
         parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
     }
     struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,
-                             .log_ratios = log_ratios, .user = &job };
+                             .log_ratios = chip_log_ratios, .user = &job };
     if (!fit_run(out->values, &p, err))
         return false;
-    bool good = take_errors(out, &job, a, err);
+    bool good = chip_errors(out, &job, a, err);
     watch_report(watch, NULL, 0, 0);
     return good;
 }
 
-void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
+void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table)
 {
     fprintf(f, "key,value,unit,source,note\n");
     for (size_t i = 0; i < n_fitted_constants; i++) {
@@ -186,7 +186,7 @@ void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
     }
 }
 
-static void print_constant(FILE *f, const struct kernel_fit *fit, size_t k)
+static void print_constant(FILE *f, const struct chip_fit *fit, size_t k)
 {
     const struct fitted_constant *c = &fitted_constants[k];
     const struct fit_value *v = &fit->values[k];
@@ -195,7 +195,7 @@ static void print_constant(FILE *f, const struct kernel_fit *fit, size_t k)
             c->open_source_value, 100 * fit->median_default[k], c->field.help);
 }
 
-void kernel_fit_print(FILE *f, const struct kernel_fit *fit)
+void chip_fit_print(FILE *f, const struct chip_fit *fit)
 {
     fprintf(f, "chips: %zu measured kernels and runs, median error %.2f %% with open-source constants, %.2f %% fitted\n", fit->n_rows,
             100 * fit->median_before, 100 * fit->median_after);
