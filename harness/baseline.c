@@ -41,6 +41,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
     const char *run = o->n_arguments ? o->arguments[0] : "latest";
     struct gate_tables tables[2];
     struct gate g = {0};
+    struct document d = { .arena = &s->arena };
     double margin;
     if (!o->reason || !o->reason[strspn(o->reason, " \t")])
         return bad_input(err, "baseline: want a reason: podbench baseline %s --reason \"why the predictions moved\"", run);
@@ -54,8 +55,11 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
     if (!run_folder_copy(s->baselines_dir, folder, &record, err))
         return EXIT_BAD_INPUT;
     if (first)
-        printf("recorded %s as the first baseline in %s\n", run, s->baselines_dir);
-    else
-        gate_print(stdout, &g), printf("recorded in %s: %s\n", s->baselines_dir, o->reason);
+        document_line(&d, "recorded %s as the first baseline in %s", run, s->baselines_dir);
+    else {
+        gate_document(&d, &g);
+        document_line(&d, "recorded in %s: %s", s->baselines_dir, o->reason);
+    }
+    document_write(stdout, FORMAT_TEXT, &d);
     return EXIT_DONE;
 }

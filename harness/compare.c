@@ -33,10 +33,9 @@ static int compare_files(const struct options *o, struct session *s, struct err 
     if (!csv_load(&base, o->arguments[0], &s->arena, err) || !csv_load(&run, o->arguments[1], &s->arena, err) ||
         !compare_cells(&c, &base, &run, s, err))
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(stdout, compare_json(&c));
-    else
-        compare_print_text(stdout, &c);
+    struct document d = { .arena = &s->arena };
+    compare_document(&d, &c);
+    document_write(stdout, o->format, &d);
     if (base.crlf != run.crlf)
         fprintf(stderr, "podbench: the lines of %s end in CRLF, those of %s in LF; cells are compared, line ends are not\n",
                 base.crlf ? base.path : run.path, base.crlf ? run.path : base.path);
@@ -87,17 +86,20 @@ static bool print_cells(const struct options *o, const struct gate_tables *base,
     if (!compare_cells(&rows, &base->rows, &run->rows, s, err) || !compare_cells(&check, &base->check, &run->check, s, err))
         return false;
     if (o->format == FORMAT_JSON) {
-        json_t *all = compare_json(&rows), *rest = compare_json(&check);
+        struct table of_rows = compare_table(&rows, &s->arena), of_check = compare_table(&check, &s->arena);
+        json_t *all = table_json(&of_rows), *rest = table_json(&of_check);
         json_array_extend(all, rest);
         json_decref(rest);
         add_parts(all, base, run, s);
         print_json(stdout, all);
         return true;
     }
-    printf("== rows.csv\n");
-    compare_print_text(stdout, &rows);
-    printf("== check.csv\n");
-    compare_print_text(stdout, &check);
+    struct document d = { .arena = &s->arena };
+    document_line(&d, "== rows.csv");
+    compare_document(&d, &rows);
+    document_line(&d, "== check.csv");
+    compare_document(&d, &check);
+    document_write(stdout, FORMAT_TEXT, &d);
     print_parts(base, run, s);
     return true;
 }
@@ -136,17 +138,11 @@ bool margin_of(double *margin, const struct options *o, struct err *err)
     return true;
 }
 
-static void print_gates(const struct gate *g, const struct gate_tables tables[2], struct arena *scratch)
-{
-    gate_print(stdout, g);
-    compare_print_accuracy(stdout, &tables[0].check, &tables[1].check, scratch);
-}
-
 int command_compare(const struct options *o, struct session *s, struct err *err)
 {
     struct gate_tables tables[2];
     struct gate g;
-    struct judgements judged;
+    struct document d = { .arena = &s->arena };
     double margin;
     const char *run = o->arguments[o->n_arguments - 1], *base = o->n_arguments == 2 ? o->arguments[0] : s->baselines_dir;
     if (o->n_arguments == 2 && o->baseline)
@@ -157,10 +153,11 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
         return bad_input(err, "%s: no baseline yet: 'podbench baseline %s --reason first' records one", base, run);
     if (!margin_of(&margin, o, err) || !gate_of(&g, tables, base, run, margin, s, err))
         return EXIT_BAD_INPUT;
-    gate_judgements(&judged, &g, &s->arena);
-    if (o->format != FORMAT_JSON && !judgements_write(stdout, o->format, &judged))
-        print_gates(&g, tables, &s->arena);
+    gate_document(&d, &g);
+    compare_add_accuracy(&d, &tables[0].check, &tables[1].check);
+    if (o->format != FORMAT_JSON)
+        document_write(stdout, o->format, &d);
     if ((o->format == FORMAT_JSON || (o->all && o->format == FORMAT_TEXT)) && !print_cells(o, &tables[0], &tables[1], s, err))
         return EXIT_BAD_INPUT;
-    return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -174,10 +174,10 @@ struct comparison { struct table_change *items; size_t n, cap; size_t n_rows, n_
 /* Rows are matched by their first column, which must be "id" and must not repeat. */
 bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
                     struct arena *a, struct err *err);
-void compare_print_text(FILE *f, const struct comparison *c);
-/* The accuracy of runs, kernels and links by role, before and after. Prints nothing for tables without role and error. */
-void compare_print_accuracy(FILE *f, const struct csv_table *base, const struct csv_table *run, struct arena *scratch);
-struct json_t *compare_json(const struct comparison *c);
+struct table compare_table(const struct comparison *c, struct arena *a);
+void compare_document(struct document *d, const struct comparison *c);
+/* The accuracy of runs, kernels and links by role, before and after. Adds nothing for tables without role and error. */
+void compare_add_accuracy(struct document *d, const struct csv_table *base, const struct csv_table *run);
 
 /* ---- gate.c: a run against a recorded one --------------------------------------------------------------------- *
  *
@@ -213,8 +213,7 @@ bool gate_build(struct gate *out, const struct gate_tables *base, const struct g
 bool gate_inputs(struct gate *out, const char *base_manifest, const char *run_manifest, struct arena *a, struct err *err);
 bool gate_moved(const struct gate *g);
 bool gate_accuracy_holds(const struct gate *g);
-void gate_print(FILE *f, const struct gate *g);                     /* at most a screen */
-void gate_judgements(struct judgements *out, const struct gate *g, struct arena *a);
+void gate_document(struct document *d, const struct gate *g);       /* at most a screen of text, and a judgement for each group */
 
 /* ---- audit.c: the numeric claims of the source documents, recomputed -------------------------------------------- *
  *

@@ -6,7 +6,6 @@
  */
 #include "results/published/check.h"
 #include "results/simulate/result.h"
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,71 +87,56 @@ bool compare_tables(struct comparison *out, const struct csv_table *base, const 
     return true;
 }
 
-static const char *verdict_word(const struct table_change *c)
-{
-    return c->verdict > 0 ? "better" : c->verdict < 0 ? "worse" : "";
-}
+/* ---- printing ------------------------------------------------------------------------------------ */
 
-void compare_print_text(FILE *f, const struct comparison *c)
+struct change_line { const char *id, *column, *kind, *before, *after, *verdict, *text; double relative; };
+static const struct table_column change_columns[] = {
+    { COLUMN(struct change_line, id), .heading = "row" }, { COLUMN(struct change_line, column), .heading = "column" },
+    { COLUMN(struct change_line, kind) }, { COLUMN(struct change_line, before) }, { COLUMN(struct change_line, after) },
+    { COLUMN_AS(struct change_line, text, NULL), .heading = "change" },
+    { COLUMN(struct change_line, relative), .heading = "by %", .format = "%+.3g", .scale = 100 },
+    { COLUMN(struct change_line, verdict), .heading = "verdict" },
+};
+
+struct table compare_table(const struct comparison *c, struct arena *a)
 {
-    const char *last_id = NULL;
+    struct table t = TABLE(change_columns, struct change_line);
     for (size_t i = 0; i < c->n; i++) {
         const struct table_change *x = &c->items[i];
-        if (x->kind != CHANGE_CELL) {
-            fprintf(f, "%s: %s\n", x->id ? x->id : x->column, change_names[x->kind]);
-            continue;
-        }
-        if (!text_is(last_id, x->id))
-            fprintf(f, "%s\n", x->id);
-        last_id = x->id;
-        fprintf(f, "  %-32s %s -> %s", x->column, *x->before ? x->before : "-", *x->after ? x->after : "-");
-        if (x->is_number)
-            fprintf(f, "  (%+.3g %%)", 100 * x->relative);
-        fprintf(f, "%s%s\n", x->verdict ? "  " : "", verdict_word(x));
+        const char *text = x->kind != CHANGE_CELL ? change_names[x->kind]
+                         : arena_printf(a, "%s -> %s", *x->before ? x->before : "-", *x->after ? x->after : "-");
+        table_add(&t, &(struct change_line){ x->id, x->column, change_names[x->kind], x->before, x->after,
+                                             x->verdict > 0 ? "better" : x->verdict < 0 ? "worse" : NULL, text,
+                                             x->is_number ? x->relative : (double)NAN }, a);
     }
-    if (c->n)
-        fprintf(f, "%zu %s\n", c->n, c->n == 1 ? "difference" : "differences");
-    else
-        fprintf(f, "the same: %zu rows of %zu columns\n", c->n_rows, c->n_columns);
+    return t;
 }
 
-static void print_accuracy(FILE *f, enum figure_kind kind, const char *role, struct error_summary before, struct error_summary after)
+void compare_document(struct document *d, const struct comparison *c)
 {
-    fprintf(f, "accuracy of %s, %s: %zu -> %zu configurations, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s\n", figure_kind_names[kind],
-            role, before.n, after.n, 100 * before.median, 100 * after.median, 100 * before.mean, 100 * after.mean,
-            after.mean < before.mean ? "better" : after.mean > before.mean ? "worse" : "the same");
+    document_table(d, compare_table(c, d->arena));
+    if (c->n)
+        document_line(d, "%zu difference%s", c->n, plural(c->n));
+    else
+        document_line(d, "the same: %zu rows of %zu columns", c->n_rows, c->n_columns);
 }
 
-void compare_print_accuracy(FILE *f, const struct csv_table *base, const struct csv_table *run, struct arena *scratch)
+/* ---- accuracy by kind and role ------------------------------------------------------------------------ */
+
+static void add_accuracy(struct document *d, enum figure_kind kind, const char *role, struct error_summary before, struct error_summary after)
+{
+    document_line(d, "accuracy of %s, %s: %zu -> %zu configurations, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s", figure_kind_names[kind],
+                  role, before.n, after.n, 100 * before.median, 100 * after.median, 100 * before.mean, 100 * after.mean,
+                  after.mean < before.mean ? "better" : after.mean > before.mean ? "worse" : "the same");
+}
+
+void compare_add_accuracy(struct document *d, const struct csv_table *base, const struct csv_table *run)
 {
     for (int kind = 0; kind <= FIGURE_OF_LINK; kind++)
         for (int role = 0; role < N_FIGURE_ROLES; role++) {
-            struct error_summary before = errors_of_table(base, (enum figure_kind)kind, role_names[role], scratch);
-            struct error_summary after = errors_of_table(run, (enum figure_kind)kind, role_names[role], scratch);
+            struct error_summary before = errors_of_table(base, (enum figure_kind)kind, role_names[role], d->arena);
+            struct error_summary after = errors_of_table(run, (enum figure_kind)kind, role_names[role], d->arena);
             if (before.n || after.n)
-                print_accuracy(f, (enum figure_kind)kind, role_names[role], before, after);
+                add_accuracy(d, (enum figure_kind)kind, role_names[role], before, after);
         }
-}
-
-static json_t *text_or_null(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
-
-json_t *compare_json(const struct comparison *c)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < c->n; i++) {
-        const struct table_change *x = &c->items[i];
-        json_t *o = json_object();
-        json_object_set_new(o, "id", text_or_null(x->id));
-        json_object_set_new(o, "column", text_or_null(x->column));
-        json_object_set_new(o, "kind", json_string(change_names[x->kind]));
-        json_object_set_new(o, "before", text_or_null(x->before));
-        json_object_set_new(o, "after", text_or_null(x->after));
-        json_object_set_new(o, "relative", x->is_number ? json_real(x->relative) : json_null());
-        json_object_set_new(o, "verdict", text_or_null(x->verdict ? verdict_word(x) : NULL));
-        json_array_append_new(array, o);
-    }
-    return array;
 }

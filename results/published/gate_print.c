@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gate_print.c - both gates on one screen, and as judgements.
+ * gate_print.c - both gates as a document of one screen, and as judgements.
  */
 #include "results/published/check.h"
 #include <math.h>
 
-enum { MOST_GROUPS = 12, MOST_INPUTS = 6 };
+enum { MOST_GROUPS = 12, MOST_INPUTS = 6, MOST_ACCURACIES = 8 };
+
+struct gate_line { const char *cause, *range, *largest; uint64_t n; };
+static const struct table_column group_columns[] = {
+    { COLUMN(struct gate_line, cause), .heading = "what moved most" }, { COLUMN(struct gate_line, n), .heading = "rows" },
+    { COLUMN(struct gate_line, range), .heading = "by" }, { COLUMN(struct gate_line, largest), .heading = "the largest" },
+};
+
+struct accuracy_change { const char *name, *worst, *verdict; uint64_t n; double before, after, growth; };
+#define PER_CENT .format = "%.2f", .scale = 100
+static const struct table_column accuracy_columns[] = {
+    { COLUMN(struct accuracy_change, name), .heading = "group" }, { COLUMN(struct accuracy_change, n), .heading = "configurations" },
+    { COLUMN(struct accuracy_change, before), .heading = "before %", PER_CENT },
+    { COLUMN(struct accuracy_change, after), .heading = "after %", PER_CENT },
+    { COLUMN(struct accuracy_change, growth), .heading = "growth, points", PER_CENT },
+    { COLUMN(struct accuracy_change, worst), .heading = "most in" }, { COLUMN(struct accuracy_change, verdict), .heading = "" },
+};
+#undef PER_CENT
 
 /* A change of "fits" has no size. */
 static const char *range_text(const struct gate_group *m, struct arena *a)
@@ -18,67 +35,65 @@ static const char *range_text(const struct gate_group *m, struct arena *a)
 }
 
 /* The suspects, when predictions moved. */
-static void print_inputs(FILE *f, const struct gate *g)
+static void add_inputs(struct document *d, const struct gate *g)
 {
+    const char *text = "";
     for (size_t i = 0; i < g->n_inputs && i < MOST_INPUTS; i++)
-        fprintf(f, "%s %s", i ? "," : "  inputs that differ:", g->inputs[i]);
+        text = arena_printf(d->arena, "%s%s%s", text, i ? ", " : "", g->inputs[i]);
     if (g->n_inputs > MOST_INPUTS)
-        fprintf(f, ", and %zu more", g->n_inputs - MOST_INPUTS);
+        text = arena_printf(d->arena, "%s, and %zu more", text, g->n_inputs - MOST_INPUTS);
     if (g->n_inputs)
-        fputc('\n', f);
+        document_line(d, "  inputs that differ: %s", text);
     else if (g->inputs_known)
-        fprintf(f, "  inputs that differ: none; the program itself differs\n");
+        document_line(d, "  inputs that differ: none; the program itself differs");
 }
 
-static void print_change(FILE *f, const struct gate *g)
+static void add_change(struct document *d, const struct gate *g)
 {
-    struct arena a = {0};
     if (!gate_moved(g)) {
-        fprintf(f, "change: none, the same: %zu rows\n", g->n_rows);
+        document_line(d, "change: none, the same: %zu rows", g->n_rows);
         return;
     }
-    fprintf(f, "change: %zu prediction%s moved (%zu better, %zu worse)", g->n_moves, plural(g->n_moves), g->n_better, g->n_worse);
-    fprintf(f, g->n_new || g->n_gone ? ", %zu rows are new, %zu are gone\n" : "\n", g->n_new, g->n_gone);
-    print_inputs(f, g);
-    if (g->n_groups)
-        fprintf(f, "  %-24s %5s  %-22s %s\n", "what moved most", "rows", "by", "the largest");
-    for (size_t i = 0; i < g->n_groups && i < MOST_GROUPS; i++)
-        fprintf(f, "  %-24s %5zu  %-22s %s: %s\n", g->groups[i].cause, g->groups[i].n, range_text(&g->groups[i], &a), g->groups[i].largest->id,
-                g->groups[i].largest->what);
+    const char *rows = g->n_new || g->n_gone ? arena_printf(d->arena, ", %zu rows are new, %zu are gone", g->n_new, g->n_gone) : "";
+    document_line(d, "change: %zu prediction%s moved (%zu better, %zu worse)%s", g->n_moves, plural(g->n_moves), g->n_better, g->n_worse, rows);
+    add_inputs(d, g);
+    struct table t = TABLE(group_columns, struct gate_line);
+    t.indent = "  ";
+    for (size_t i = 0; i < g->n_groups && i < MOST_GROUPS; i++) {
+        const struct gate_group *m = &g->groups[i];
+        const char *largest = arena_printf(d->arena, "%s: %s", m->largest->id, m->largest->what);
+        table_add(&t, &(struct gate_line){ m->cause, range_text(m, d->arena), largest, m->n }, d->arena);
+    }
+    document_table(d, t);
     if (g->n_groups > MOST_GROUPS)
-        fprintf(f, "  and %zu more: --all lists every cell\n", g->n_groups - MOST_GROUPS);
-    arena_free(&a);
+        document_line(d, "  and %zu more: --all lists every cell", g->n_groups - MOST_GROUPS);
 }
 
-static void print_accuracy(FILE *f, const struct gate *g)
+static void add_accuracy(struct document *d, const struct gate *g)
 {
-    enum { MOST = 8 };
-    size_t grown = 0;
-    fprintf(f, "accuracy of validate rows: %s (the mean |error| of a group may grow by %.3g percentage point%s; gains elsewhere do not offset it)\n",
-            gate_accuracy_holds(g) ? "holds" : "WORSE", 100 * g->margin, 100 * g->margin == 1 ? "" : "s");
+    struct table t = TABLE(accuracy_columns, struct accuracy_change);
+    size_t n_left_out = 0;
+    t.indent = "  ";
+    document_line(d, "accuracy of validate rows: %s (the mean |error| of a group may grow by %.3g percentage point%s; gains elsewhere do not offset it)",
+                  gate_accuracy_holds(g) ? "holds" : "WORSE", 100 * g->margin, 100 * g->margin == 1 ? "" : "s");
     for (size_t i = 0; i < g->n_accuracy; i++) {
         const struct gate_accuracy *x = &g->accuracy[i];
         if (x->growth == 0 && x->before == x->after)
             continue;
-        if (grown++ < MOST)
-            fprintf(f, "  %-52s %4zu configuration%s  %6.2f -> %.2f %%, grew by %.2f points%s%s%s\n", x->name, x->n, plural(x->n),
-                    100 * x->before, 100 * x->after, 100 * x->growth, x->worst ? ", most: " : "", x->worst ? x->worst : "", x->holds ? "" : "  TOO MUCH");
+        if (t.n < MOST_ACCURACIES)
+            table_add(&t, &(struct accuracy_change){ x->name, x->worst, x->holds ? "" : "TOO MUCH", x->n, x->before, x->after,
+                                                     x->growth }, d->arena);
+        else
+            n_left_out++;
     }
-    if (grown > MOST)
-        fprintf(f, "  and %zu more groups that moved less\n", grown - MOST);
+    document_table(d, t);
+    if (n_left_out)
+        document_line(d, "  and %zu more groups that moved less", n_left_out);
 }
 
-void gate_print(FILE *f, const struct gate *g)
+static void add_judgements(struct judgements *out, const struct gate *g, struct arena *a)
 {
-    print_change(f, g);
-    print_accuracy(f, g);
-    if (gate_moved(g))
-        fprintf(f, "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"\n");
-}
-
-void gate_judgements(struct judgements *out, const struct gate *g, struct arena *a)
-{
-    *out = (struct judgements){ .suite = "podbench compare" };
+    out->suite = "podbench compare";
     for (size_t i = 0; i < g->n_groups; i++) {
         const struct gate_group *m = &g->groups[i];
         judgements_add(out, (struct judgement){ .group = "change", .name = arena_printf(a, "change of %s", m->cause), .judged = JUDGED_FAIL,
@@ -98,4 +113,13 @@ void gate_judgements(struct judgements *out, const struct gate *g, struct arena 
                        .message = arena_printf(a, "mean error of %zu configuration%s %.2f -> %.2f %%, grew by %.2f points", x->n, plural(x->n),
                                                100 * x->before, 100 * x->after, 100 * x->growth) }, a);
     }
+}
+
+void gate_document(struct document *d, const struct gate *g)
+{
+    add_change(d, g);
+    add_accuracy(d, g);
+    if (gate_moved(g))
+        document_line(d, "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"");
+    add_judgements(&d->judged, g, d->arena);
 }

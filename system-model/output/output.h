@@ -65,7 +65,7 @@ struct table {
                     .rows = (void *)(items), .n = (count) }
 
 void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
-/* Text, CSV, JSON or Markdown. In text, columns are as wide as their widest cell. */
+/* Text, CSV, JSON or Markdown. In text, columns are as wide as their widest cell, and a table without rows is left out. */
 void table_write(FILE *f, enum output_format format, const struct table *t);
 void table_write_csv_header(FILE *f, const struct table *t);
 void table_write_csv_row(FILE *f, const struct table *t, const void *row);

@@ -126,6 +126,8 @@ static void write_text(FILE *f, const struct table *t)
     struct arena scratch = {0};
     size_t *widths = ARENA_ARRAY(&scratch, size_t, t->n_columns);
     bool has_headings = false;
+    if (!t->n)
+        return;
     for (size_t k = 0; k < t->n_columns; k++)
         if (has_column(&t->columns[k], FORMAT_TEXT)) {
             widths[k] = column_width(t, &t->columns[k]);

@@ -19,6 +19,28 @@ static void compare(struct comparison *c, const char *base, const char *run, str
     assert_true(compare_tables(c, &x, &y, a, &err));
 }
 
+static char *printed(const struct comparison *c)
+{
+    struct arena a = {0};
+    struct document d = { .arena = &a };
+    char *text;
+    compare_document(&d, c);
+    PRINTED(text, document_write(f, FORMAT_TEXT, &d));
+    arena_free(&a);
+    return text;
+}
+
+static char *accuracy(const struct csv_table *base, const struct csv_table *run)
+{
+    struct arena a = {0};
+    struct document d = { .arena = &a };
+    char *text;
+    compare_add_accuracy(&d, base, run);
+    PRINTED(text, document_write(f, FORMAT_TEXT, &d));
+    arena_free(&a);
+    return text;
+}
+
 static void equal_tables_have_no_changes(void **state)
 {
     (void)state;
@@ -27,7 +49,7 @@ static void equal_tables_have_no_changes(void **state)
     compare(&c, "id,step_time_s\nx,0.5\ny,7\n", "id,step_time_s\ny,7\nx,0.5\n", &a);   /* the order of rows is no change */
     assert_int_equal(c.n, 0);
     char *text;
-    PRINTED(text, compare_print_text(f, &c));
+    text = printed(&c);
     assert_string_equal(text, "the same: 2 rows of 2 columns\n");
     free(text);
     arena_free(&a);
@@ -63,8 +85,8 @@ static void the_comparison_is_of_text(void **state)
     arena_free(&a);
 }
 
-/* Cells of one row stand together; what is no number has no size, nor has a change from 0; an error of the same size on the other side of zero is
- * no better and no worse, and nor is the same number in other digits. */
+/* Only a change from one number to another has a size, and not from 0. An error of the same size on the other side of zero is neither better
+ * nor worse, and neither is the same number in other digits. */
 static void changes_as_text(void **state)
 {
     (void)state;
@@ -73,24 +95,23 @@ static void changes_as_text(void **state)
     char *text;
     compare(&c, "id,status,step_time_s,throughput_samples_per_s,error,predicted_error\nw,a,1,2,3,4\nx,ok,0.5,0,-0.2,\ny,,2.0,4,0.3,0.1\n",
             "id,status,step_time_s,throughput_samples_per_s,error,predicted_error\nw,a,1,2,3,4\nx,ok,0.6,7,0.2,0.1\ny,new,2,5,0.4,-0.05\n", &a);
-    PRINTED(text, compare_print_text(f, &c));
-    assert_string_equal(text, "x\n"
-                              "  step_time_s                      0.5 -> 0.6  (+20 %)  worse\n"
-                              "  throughput_samples_per_s         0 -> 7  better\n"
-                              "  error                            -0.2 -> 0.2  (-200 %)\n"
-                              "  predicted_error                  - -> 0.1\n"
-                              "y\n"
-                              "  status                           - -> new\n"
-                              "  step_time_s                      2.0 -> 2  (+0 %)\n"
-                              "  throughput_samples_per_s         4 -> 5  (+25 %)  better\n"
-                              "  error                            0.3 -> 0.4  (+33.3 %)  worse\n"
-                              "  predicted_error                  0.1 -> -0.05  (-150 %)  better\n"
+    text = printed(&c);
+    assert_string_equal(text, "row  column                    change         by %  verdict\n"
+                              "x    step_time_s               0.5 -> 0.6      +20  worse\n"
+                              "x    throughput_samples_per_s  0 -> 7            -  better\n"
+                              "x    error                     -0.2 -> 0.2    -200  -\n"
+                              "x    predicted_error           - -> 0.1          -  -\n"
+                              "y    status                    - -> new          -  -\n"
+                              "y    step_time_s               2.0 -> 2         +0  -\n"
+                              "y    throughput_samples_per_s  4 -> 5          +25  better\n"
+                              "y    error                     0.3 -> 0.4    +33.3  worse\n"
+                              "y    predicted_error           0.1 -> -0.05   -150  better\n"
                               "9 differences\n");
     free(text);
     c = (struct comparison){0};
     compare(&c, "id,v\nx,1\ny,2\nz,3\n", "id,v\nx,1\ny,2\nz,4\n", &a);
-    PRINTED(text, compare_print_text(f, &c));
-    assert_string_equal(text, "z\n  v                                3 -> 4  (+33.3 %)\n1 difference\n");
+    text = printed(&c);
+    assert_string_equal(text, "row  column  change   by %  verdict\nz    v       3 -> 4  +33.3  -\n1 difference\n");
     free(text);
     arena_free(&a);
 }
@@ -106,8 +127,9 @@ static void rows_and_columns_come_and_go(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(c.items[i].kind, want[i]);
     char *text;
-    PRINTED(text, compare_print_text(f, &c));
-    assert_string_equal(text, "old: column is gone\nnew: column is new\nx: row is gone\nz: row is new\n4 differences\n");
+    text = printed(&c);
+    assert_string_equal(text, "row  column  change          by %  verdict\n-    old     column is gone     -  -\n-    new     column is new      -  -\n"
+                              "x    -       row is gone        -  -\nz    -       row is new         -  -\n4 differences\n");
     free(text);
     arena_free(&a);
 }
@@ -118,7 +140,8 @@ static void changes_as_json(void **state)
     struct arena a = {0};
     struct comparison c = {0};
     compare(&c, "id,step_time_s,gone\nx,2,1\n", "id,step_time_s\nx,3\n", &a);
-    json_t *json = compare_json(&c), *gone = json_array_get(json, 0), *time = json_array_get(json, 1);
+    struct table t = compare_table(&c, &a);
+    json_t *json = table_json(&t), *gone = json_array_get(json, 0), *time = json_array_get(json, 1);
     assert_int_equal(json_array_size(json), 2);
     assert_string_equal(json_string_value(json_object_get(gone, "column")), "gone");
     assert_true(json_is_null(json_object_get(gone, "id")) && json_is_null(json_object_get(gone, "relative")));
@@ -138,7 +161,7 @@ static void accuracy_is_shown_by_role(void **state)
     char *text;
     load(&x, "id,role,error\np,validate,-0.3\nq,validate,0.1\nr,calibrate,0.1\n", &a);
     load(&y, "id,role,error\np,validate,0.2\nq,validate,\nr,calibrate,0.4\n", &a);
-    PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
+    text = accuracy(&x, &y);
     assert_string_equal(text, "accuracy of runs, calibrate: 1 -> 1 configurations, median 10.000 -> 40.000 %, mean 10.000 -> 40.000 %  worse\n"
                               "accuracy of runs, validate: 2 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n");
     free(text);
@@ -154,11 +177,11 @@ static void accuracy_gets_better(void **state)
     char *text;
     load(&x, "id,role,error\np,context,-0.3\nq,context,0.1\nr,context,0.8\n", &a);
     load(&y, "id,role,error\np,context,-0.3\nq,context,0.2\nr,context,-0.1\n", &a);
-    PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
+    text = accuracy(&x, &y);
     assert_string_equal(text, "accuracy of runs, context: 3 -> 3 configurations, median 30.000 -> 20.000 %, mean 40.000 -> 20.000 %  better\n");
     free(text);
     load(&y, "id,role\np,context\n", &a);       /* no errors, none to tell of */
-    PRINTED(text, compare_print_accuracy(f, &y, &y, &a));
+    text = accuracy(&y, &y);
     assert_string_equal(text, "");
     free(text);
     arena_free(&a);
@@ -173,7 +196,7 @@ static void accuracy_counts_configurations(void **state)
     char *text;
     load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,runs\n"
              "r,validate,0.4,r,validate,kernels\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\n", &a);
-    PRINTED(text, compare_print_accuracy(f, &x, &x, &a));
+    text = accuracy(&x, &x);
     assert_string_equal(text, "accuracy of runs, validate: 1 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n"
                               "accuracy of kernels, validate: 1 -> 1 configurations, median 40.000 -> 40.000 %, mean 40.000 -> 40.000 %  the same\n");
     free(text);

@@ -20,6 +20,17 @@ static void load(struct csv_table *t, const char *header, const char *body, stru
     remove(path);
 }
 
+static char *printed(const struct gate *g)
+{
+    struct arena a = {0};
+    struct document d = { .arena = &a };
+    char *text;
+    gate_document(&d, g);
+    PRINTED(text, document_write(f, FORMAT_TEXT, &d));
+    arena_free(&a);
+    return text;
+}
+
 struct pair { struct arena a; struct gate_tables base, run; struct gate g; struct err err; };
 
 static void build(struct pair *p, const char *rows, const char *check, const char *new_rows, const char *new_check)
@@ -38,13 +49,13 @@ static const char check[] = "p.t,p,throughput,validate,bert,pod,100,101,0.01,\nq
 static void equal_runs_pass(void **state)
 {
     struct pair p = {0};
-    struct judgements j;
+    struct document d = { .arena = &p.a };
     (void)state;
     build(&p, rows, check, rows, check);
     assert_false(gate_moved(&p.g));
     assert_true(gate_accuracy_holds(&p.g));
-    gate_judgements(&j, &p.g, &p.a);
-    assert_true(judgements_pass(&j));
+    gate_document(&d, &p.g);
+    assert_true(judgements_pass(&d.judged));
     assert_int_equal(p.g.n_rows, 4 + 3);
     arena_free(&p.a);
 }
@@ -81,20 +92,20 @@ static void long_lists_are_cut(void **state)
                           .n_inputs = 6 + more, .inputs_known = true, .margin = 0.01 };
         char *text;
         size_t n_lines = 0;
-        PRINTED(text, gate_print(f, &g));
+        text = printed(&g);
         for (const char *at = text; (at = strchr(at, '\n')); at++)
             n_lines++;
-        assert_int_equal(n_lines, 1 + 1 + 1 + 12 + more + 1 + 8 + more + 1);
+        assert_int_equal(n_lines, 1 + 1 + 1 + 12 + more + 1 + 1 + 8 + more + 1);
         assert_int_equal(strstr(text, "  inputs that differ: a, b, c, d, e, f, and 1 more\n") != NULL, more);
         assert_int_equal(strstr(text, "  and 1 more: --all lists every cell\n") != NULL, more);
         assert_int_equal(strstr(text, "  and 1 more groups that moved less\n") != NULL, more);
-        assert_non_null(strstr(text, "grew by 0.50 points"));
+        assert_non_null(strstr(text, "   0.50  -\n"));
         free(text);
     }
     /* Nothing moved, and nothing that was read differs: no word of the program. */
     struct gate still = { .inputs_known = true, .n_rows = 3 };
     char *text;
-    PRINTED(text, gate_print(f, &still));
+    text = printed(&still);
     assert_string_equal(strtok(text, "\n"), "change: none, the same: 3 rows");
     assert_true(strncmp(strtok(NULL, "\n"), "accuracy", 8) == 0);
     free(text);
@@ -122,10 +133,10 @@ static void moves_are_grouped_by_what_moved_most(void **state)
     assert_int_equal(p.g.n_accuracy, 1);
     assert_near(p.g.accuracy[0].growth, 0.04, 1e-12);
     assert_string_equal(p.g.accuracy[0].worst, "p.t");
-    PRINTED(text, gate_print(f, &p.g));
+    text = printed(&p.g);
     assert_non_null(strstr(text, "change: 5 predictions moved (2 better, 3 worse)\n"));
-    assert_non_null(strstr(text, "  host                         2  -10 to -2 %            p: 100 -> 90 samples/s\n"));
-    assert_non_null(strstr(text, "bert throughput                                         2 configurations    3.00 -> 4.50 %, grew by 4.00 points, most: p.t  TOO MUCH\n"));
+    assert_non_null(strstr(text, "  host                2  -10 to -2 %  p: 100 -> 90 samples/s\n"));
+    assert_non_null(strstr(text, "  bert throughput               2      3.00     4.50            4.00  p.t      TOO MUCH\n"));
     free(text);
     arena_free(&p.a);
 }
@@ -141,7 +152,7 @@ static void as_far_off_on_the_other_side(void **state)
     assert_int_equal(p.g.n_moves, 2);
     assert_true(p.g.groups[0].n == 2 && p.g.groups[0].n_better == 0 && p.g.groups[0].n_worse == 1);
     assert_true(p.g.n_better == 0 && p.g.n_worse == 1);
-    PRINTED(text, gate_print(f, &p.g));
+    text = printed(&p.g);
     assert_non_null(strstr(text, "change: 2 predictions moved (0 better, 1 worse)\n"));
     free(text);
     arena_free(&p.a);
@@ -161,11 +172,11 @@ static void what_was_nothing(void **state)
         assert_near(p.g.moves[i].relative, 0, 0);
         assert_int_equal(p.g.moves[i].verdict, 1);
     }
-    PRINTED(text, gate_print(f, &p.g));
+    text = printed(&p.g);
     assert_null(strstr(text, "inputs that differ"));
     free(text);
     p.g.inputs_known = true;
-    PRINTED(text, gate_print(f, &p.g));
+    text = printed(&p.g);
     assert_non_null(strstr(text, "  inputs that differ: none; the program itself differs\n"));
     free(text);
     arena_free(&p.a);
@@ -236,20 +247,21 @@ static void rows_that_come_and_go_are_a_change(void **state)
  * predicted samples. */
 static const char every_cause[] =
     "change: 11 predictions moved (6 better, 4 worse), 5 rows are new, 3 are gone\n"
-    "  what moved most           rows  by                     the largest\n"
-    "  kernel conv                  2  -15 to +20 %           k: 10 -> 12 tflop_per_s\n"
-    "  batch                        1  -25 %                  b: 200 -> 150 samples/s\n"
-    "  conv                         1  +4 %                   a: 100 -> 104 samples/s\n"
-    "  energy                       1  -25 %                  g: 0.8 -> 0.6 J\n"
-    "  evaluation and start-up      1  -5 %                   e: 60 -> 57 s to train\n"
-    "  fits                         1  -                      h: fits: no -> yes\n"
-    "  link p2p                     1  +10 %                  m: 0.5 -> 0.55 latency_us\n"
-    "  memory                       1  +10 %                  c: 1000 -> 1100 B a tile\n"
-    "  predicted convergence        1  +10 %                  f: 70 -> 77 s to train, predicted\n"
-    "  samples to converge          1  -10 %                  d: 50 -> 45 samples to converge\n"
+    "  what moved most          rows  by            the largest\n"
+    "  kernel conv                 2  -15 to +20 %  k: 10 -> 12 tflop_per_s\n"
+    "  batch                       1  -25 %         b: 200 -> 150 samples/s\n"
+    "  conv                        1  +4 %          a: 100 -> 104 samples/s\n"
+    "  energy                      1  -25 %         g: 0.8 -> 0.6 J\n"
+    "  evaluation and start-up     1  -5 %          e: 60 -> 57 s to train\n"
+    "  fits                        1  -             h: fits: no -> yes\n"
+    "  link p2p                    1  +10 %         m: 0.5 -> 0.55 latency_us\n"
+    "  memory                      1  +10 %         c: 1000 -> 1100 B a tile\n"
+    "  predicted convergence       1  +10 %         f: 70 -> 77 s to train, predicted\n"
+    "  samples to converge         1  -10 %         d: 50 -> 45 samples to converge\n"
     "accuracy of validate rows: WORSE (the mean |error| of a group may grow by 1 percentage point; gains elsewhere do not offset it)\n"
-    "  bert throughput                                         2 configurations    5.00 -> 4.50 %, grew by 1.50 points, most: a.t  TOO MUCH\n"
-    "  bert throughput, samples predicted                      2 configurations   15.00 -> 7.00 %, grew by 0.00 points\n"
+    "  group                               configurations  before %  after %  growth, points  most in\n"
+    "  bert throughput                                  2      5.00     4.50            1.50  a.t      TOO MUCH\n"
+    "  bert throughput, samples predicted               2     15.00     7.00            0.00  -\n"
     "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"\n";
 
 static void every_cause_is_told(void **state)
@@ -261,7 +273,7 @@ static void every_cause_is_told(void **state)
         "change of fits", "change of link p2p", "change of memory", "change of predicted convergence", "change of samples to converge", "rows",
         "accuracy of bert throughput", "accuracy of bert throughput, samples predicted", "accuracy of resnet throughput" };
     struct pair p = {0};
-    struct judgements j;
+    struct document d = { .arena = &p.a };
     char *text;
     (void)state;
     load(&p.base.rows, told, "a,100,1000,50,60,70,80,yes,0.6,0.4\nb,200,1000,50,60,70,80,yes,0.6,0.4\nc,100,1000,50,60,70,80,yes,0.6,0.4\n"
@@ -279,21 +291,21 @@ static void every_cause_is_told(void **state)
          "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,12,0.1,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,17,0.2,\n"
          "m,link:p2p,latency_us,calibrate,,link p2p,0.55,-0.2,\no,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\np,kernel:conv,t,calibrate,,kernel conv,5,0.2,\n", &p.a);
     assert_true(gate_build(&p.g, &p.base, &p.run, 0.01, &p.a, &p.err));
-    PRINTED(text, gate_print(f, &p.g));
+    text = printed(&p.g);
     assert_string_equal(text, every_cause);
     free(text);
     assert_int_equal(p.g.n_rows, 11 + 10);
     assert_true(p.g.groups[0].n_better == 1 && p.g.groups[0].n_worse == 1 && p.g.groups[1].n_better == 0 && p.g.groups[1].n_worse == 1);
     assert_true(p.g.groups[2].n_better == 1 && p.g.groups[2].n_worse == 0);
-    gate_judgements(&j, &p.g, &p.a);
-    assert_int_equal(j.n, sizeof names / sizeof *names);
-    for (size_t i = 0; i < j.n; i++) {
-        assert_string_equal(j.items[i].name, names[i]);
-        assert_int_equal(j.items[i].judged, i < 12 ? JUDGED_FAIL : JUDGED_PASS);
+    gate_document(&d, &p.g);
+    assert_int_equal(d.judged.n, sizeof names / sizeof *names);
+    for (size_t i = 0; i < d.judged.n; i++) {
+        assert_string_equal(d.judged.items[i].name, names[i]);
+        assert_int_equal(d.judged.items[i].judged, i < 12 ? JUDGED_FAIL : JUDGED_PASS);
     }
-    assert_string_equal(j.items[0].message, "2 predictions moved, -15 to +20 %; the largest: k, 10 -> 12 tflop_per_s");
-    assert_string_equal(j.items[10].message, "5 rows are new, 3 are gone");
-    assert_string_equal(j.items[11].message, "mean error of 2 configurations 5.00 -> 4.50 %, grew by 1.50 points");
+    assert_string_equal(d.judged.items[0].message, "2 predictions moved, -15 to +20 %; the largest: k, 10 -> 12 tflop_per_s");
+    assert_string_equal(d.judged.items[10].message, "5 rows are new, 3 are gone");
+    assert_string_equal(d.judged.items[11].message, "mean error of 2 configurations 5.00 -> 4.50 %, grew by 1.50 points");
     arena_free(&p.a);
 }
 
