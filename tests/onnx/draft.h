@@ -10,7 +10,7 @@
  */
 #ifndef DRAFT_H
 #define DRAFT_H
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

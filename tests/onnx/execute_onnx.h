@@ -7,7 +7,7 @@
 #ifndef EXECUTE_ONNX_H
 #define EXECUTE_ONNX_H
 #include "tests/execute.h"
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 
 struct norm_values { const double *v[8]; double epsilon; };
 

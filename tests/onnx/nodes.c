@@ -9,7 +9,7 @@
  */
 #include "tests/onnx/draft.h"
 #include "tests/onnx/execute_onnx.h"
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -6,7 +6,7 @@
  * order. Every element must agree to 1e-3 of the larger of the two. Convolutions go through GSL's BLAS: minutes, so not in `make test`.
  */
 #include "tests/onnx/execute_onnx.h"
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <gsl/gsl_cblas.h>
 #include <time.h>
 

@@ -3,7 +3,7 @@
  * t_grouping.c - where the operations of a file are cut into layers, by hand: graphs of products m, functions r, sums + and pools p.
  */
 #include "tests/check.h"
-#include "workloads/onnx/map_internal.h"
+#include "workloads/onnx/onnx_internal.h"
 
 struct made { struct arena arena; struct graph g; uint32_t last; };
 

@@ -1,78 +1,329 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * file.c - reads an ONNX file into a model: its initialisers, inputs, nodes in order, outputs.
+ * skim.c - an ONNX file without the numbers of its large tensors, of which the sizes alone count: hundreds of megabytes are passed over.
+ *
+ * Protobuf's format is a row of fields: a tag (number and kind), then a number, 4 or 8 bytes, or a length and so many bytes. Messages that
+ * may hold tensors are entered; the numbers in a tensor are left out where they are many. A length that shrinks is written in five bytes.
  */
-#include "workloads/onnx/model.h"
+/*
+ * unpack.c - an ONNX file's bytes as protobuf messages in the arena.
+ *
+ * Weights may be missing, or lie in another file, which is never read: only shapes count.
+ */
+/*
+ * numbers.c - the numbers that a tensor of an ONNX file holds, as doubles, whatever their type and field.
+ */
+#include "workloads/onnx/onnx_internal.h"
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
-/* Some exporters (Paddle's) write all weights as Constant nodes. Where a file has no initialiser but single numbers, these are its parameters;
- * elsewhere they are numbers of the model's code. Files that are stripped of weights have their sizes as initialisers. */
-static bool lacks_initialisers(const struct onnx_model *m)
+enum { MOST_BYTES = 10 * MOST_KNOWN, LENGTH_BYTES = 5 };
+enum message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, FUNCTION, OTHER };
+enum wire { WIRE_NUMBER, WIRE_8_BYTES, WIRE_BYTES, WIRE_4_BYTES = 5 };     /* the last three bits of a tag */
+
+static const struct inner { enum message of; uint64_t field; enum message is; } inners[] = {
+    { MODEL, 7, GRAPH }, { MODEL, 25, FUNCTION }, { GRAPH, 1, NODE }, { GRAPH, 5, TENSOR }, { FUNCTION, 7, NODE }, { NODE, 5, ATTRIBUTE },
+    { ATTRIBUTE, 5, TENSOR },
+};
+
+struct skim { FILE *f; struct arena *a; uint8_t *out; size_t n, room; };
+
+static uint8_t *place(struct skim *s, size_t more)
 {
-    bool found = false;
-    for (size_t i = 0; i < m->n_values && !found; i++)
-        found = m->values[i].data && onnx_elements(&m->values[i]) > 1;
-    return !found;
+    if (s->n + more > s->room) {
+        s->room = 2 * (s->n + more);
+        uint8_t *wider = arena_alloc(s->a, s->room);
+        if (s->n)
+            memcpy(wider, s->out, s->n);
+        s->out = wider;
+    }
+    s->n += more;
+    return s->out + s->n - more;
 }
 
-static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
+static bool copy(struct skim *s, uint64_t n, uint64_t *left)
 {
-    m->inputs = ARENA_ARRAY(m->arena, uint32_t, g->n_input);
-    for (size_t i = 0; i < g->n_input; i++) {
-        uint32_t id = onnx_value(m, g->input[i]->name ? g->input[i]->name : "");
-        if (m->values[id].constant)
+    if (n > *left || fread(place(s, n), 1, n, s->f) != n)
+        return false;
+    *left -= n;
+    return true;
+}
+
+static bool pass_over(struct skim *s, uint64_t n, uint64_t *left)
+{
+    if (n > *left || fseeko(s->f, (off_t)n, SEEK_CUR) != 0)
+        return false;
+    *left -= n;
+    return true;
+}
+
+/* Seven bits a byte, the lowest first. */
+static bool read_number(struct skim *s, uint64_t *x, uint64_t *left)
+{
+    *x = 0;
+    for (unsigned shift = 0; shift < 64 && *left > 0; shift += 7) {
+        int byte = getc(s->f);
+        if (byte == EOF)
+            return false;
+        --*left;
+        *x |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return true;
+    }
+    return false;
+}
+
+static void write_number(struct skim *s, uint64_t x)
+{
+    for (; x > 127; x >>= 7)
+        *place(s, 1) = (uint8_t)(x & 127) | 128;
+    *place(s, 1) = (uint8_t)x;
+}
+
+/* All of its bytes say that another follows, but the last. */
+static void write_length(uint8_t *at, uint64_t x)
+{
+    for (int i = 0; i < LENGTH_BYTES; i++, x >>= 7)
+        at[i] = (uint8_t)(x & 127) | (i + 1 < LENGTH_BYTES ? 128 : 0);
+}
+
+static enum message entered(enum message of, uint64_t field)
+{
+    for (size_t i = 0; i < sizeof inners / sizeof *inners; i++)
+        if (inners[i].of == of && inners[i].field == field)
+            return inners[i].is;
+    return OTHER;
+}
+
+/* Of a tensor: floats, integers of both sizes, raw bytes, doubles, unsigned ones. */
+static bool holds_numbers(uint64_t field)
+{
+    return field == 4 || field == 5 || field == 7 || field == 9 || field == 10 || field == 11;
+}
+
+static bool skim_message(struct skim *s, enum message is, uint64_t left);
+
+static bool skim_bytes(struct skim *s, enum message of, uint64_t tag, uint64_t *left)
+{
+    uint64_t n;
+    enum message is = entered(of, tag >> 3);
+    if (!read_number(s, &n, left) || n > *left)
+        return false;
+    if (of == TENSOR && holds_numbers(tag >> 3) && n > MOST_BYTES)
+        return pass_over(s, n, left);
+    write_number(s, tag);
+    if (is == OTHER) {
+        write_number(s, n);
+        return copy(s, n, left);
+    }
+    size_t at = s->n + LENGTH_BYTES;
+    place(s, LENGTH_BYTES);
+    if (!skim_message(s, is, n))
+        return false;
+    write_length(s->out + at - LENGTH_BYTES, s->n - at);
+    *left -= n;
+    return true;
+}
+
+static bool skim_message(struct skim *s, enum message is, uint64_t left)
+{
+    uint64_t tag, x;
+    bool good = true;
+    while (good && left > 0) {
+        good = read_number(s, &tag, &left);
+        if (good && (tag & 7) == WIRE_BYTES) {
+            good = skim_bytes(s, is, tag, &left);
             continue;
-        if (!onnx_add_info(m, id, g->input[i], err))
-            return false;
-        m->inputs[m->n_inputs++] = id;
+        }
+        if (good)
+            write_number(s, tag);
+        if (good && (tag & 7) == WIRE_NUMBER) {
+            good = read_number(s, &x, &left);
+            write_number(s, x);
+        } else if (good) {
+            good = ((tag & 7) == WIRE_8_BYTES && copy(s, 8, &left)) || ((tag & 7) == WIRE_4_BYTES && copy(s, 4, &left));
+        }
     }
-    return true;
+    return good;
 }
 
-/* Shapes that the file gives for values in between serve operations whose own shape is not known. */
-static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
+bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a)
 {
-    m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output);
-    for (size_t i = 0; i < g->n_output; i++) {
-        uint32_t id = onnx_value(m, g->output[i]->name ? g->output[i]->name : "");
-        if (m->values[id].producer == NO_ID)
-            return fail(err, "%s: output %.80s is made by no node", m->path, m->values[id].name);
-        m->values[id].output = true;
-        m->outputs[m->n_outputs++] = id;
+    struct skim s = { .f = f, .a = a };
+    bool good = skim_message(&s, MODEL, file_bytes);
+    *bytes = s.out;
+    *n = s.n;
+    return good;
+}
+
+/* ==== from unpack.c ==== */
+
+enum { MAX_FILE_BYTES = INT32_MAX };        /* what protobuf can hold */
+
+static void *arena_for_protobuf(void *arena, size_t n_bytes)
+{
+    return arena_alloc(arena, n_bytes);
+}
+
+static void keep_until_the_arena_goes(void *arena, void *data)
+{
+    (void)arena;
+    (void)data;
+}
+
+static ProtobufCAllocator allocator_in(struct arena *a)
+{
+    return (ProtobufCAllocator){ arena_for_protobuf, keep_until_the_arena_goes, a };
+}
+
+const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a)
+{
+    ProtobufCAllocator allocator = allocator_in(a);
+    return onnx__graph_proto__unpack(&allocator, bytes->len, bytes->data);
+}
+
+static bool refuse_bytes(const char *path, uint64_t n, struct err *err)
+{
+    return fail(err, "%s: not an ONNX file: its %" PRIu64 " bytes are not a model in protobuf's format", path, n);
+}
+
+static bool read_all(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a)
+{
+    *n = file_bytes;
+    *bytes = arena_alloc(a, *n + 1);
+    return fread(*bytes, 1, *n, f) == *n;
+}
+
+static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, bool contents, struct arena *a, struct err *err)
+{
+    size_t size;
+    struct err why;
+    FILE *f = open_regular(&size, path, &why);
+    if (!f)
+        return fail(err, "%s; give the path of an ONNX file", why.msg);
+    bool good = size <= MAX_FILE_BYTES || fail(err, "%s: %zu bytes, at most %d; export with external data: weights are not read", path, size,
+                                               MAX_FILE_BYTES);
+    if (good && !(contents ? read_all : onnx_skim)(bytes, n, f, size, a))
+        good = contents || ferror(f) ? fail(err, "%s: cannot be read to its end", path) : refuse_bytes(path, size, err);
+    fclose(f);
+    return good;
+}
+
+const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struct arena *a, struct err *err)
+{
+    struct arena raw = { 0 };
+    uint8_t *bytes = NULL;
+    size_t n = 0;
+    const Onnx__ModelProto *model = NULL;
+    ProtobufCAllocator allocator = allocator_in(a);
+    if (read_bytes(&bytes, &n, path, contents, &raw, err)) {
+        model = onnx__model_proto__unpack(&allocator, n, bytes);
+        if (!model)
+            refuse_bytes(path, n, err);
+        else if (!model->graph)
+            fail(err, "%s: a model without a graph", path);
     }
-    if (!m->n_outputs)
-        return fail(err, "%s: the graph has no output", m->path);
-    for (size_t i = 0; i < g->n_value_info; i++)
-        if (!onnx_add_info(m, onnx_value(m, g->value_info[i]->name ? g->value_info[i]->name : ""), g->value_info[i], err))
-            return false;
+    arena_free(&raw);
+    return model && model->graph ? model : NULL;
+}
+
+/* ==== from numbers.c ==== */
+
+static size_t number_bytes(int type)
+{
+    switch (type) {
+    case ONNX_FLOAT: case ONNX_INT32: case ONNX_UINT32: return 4;
+    case ONNX_DOUBLE: case ONNX_INT64: case ONNX_UINT64: return 8;
+    case ONNX_FLOAT16: case ONNX_BFLOAT16: case ONNX_INT16: case ONNX_UINT16: return 2;
+    case ONNX_UINT8: case ONNX_INT8: case ONNX_BOOL: return 1;
+    default: return 0;
+    }
+}
+
+bool onnx_is_whole(int type)
+{
+    return number_bytes(type) && type != ONNX_FLOAT && type != ONNX_DOUBLE && type != ONNX_FLOAT16 && type != ONNX_BFLOAT16 && type != ONNX_BOOL;
+}
+
+bool onnx_is_float(int type)
+{
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16 || type == ONNX_DOUBLE;
+}
+
+static double half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double x = exponent == 0 ? fraction * 0x1p-24
+             : exponent == 31 ? (fraction ? NAN : INFINITY) : (1024 + fraction) * 0x1p-25 * (double)(1u << exponent);
+    return bits >> 15 ? -x : x;
+}
+
+/* The upper half of a float. */
+static double brain_float(uint16_t bits)
+{
+    uint32_t whole = (uint32_t)bits << 16;
+    float x;
+    memcpy(&x, &whole, sizeof x);
+    return (double)x;
+}
+
+static double raw_number(const uint8_t *p, int type)
+{
+    union { float f; double d; uint16_t h; int16_t s; int32_t i; uint32_t u; int64_t l; uint64_t v; } x;
+    memcpy(&x, p, number_bytes(type));
+    switch (type) {
+    case ONNX_FLOAT: return (double)x.f;
+    case ONNX_DOUBLE: return x.d;
+    case ONNX_INT16: return x.s;
+    case ONNX_UINT16: return x.h;
+    case ONNX_INT32: return x.i;
+    case ONNX_UINT32: return x.u;
+    case ONNX_INT64: return (double)x.l;
+    case ONNX_UINT64: return (double)x.v;
+    case ONNX_FLOAT16: return half(x.h);
+    case ONNX_BFLOAT16: return brain_float(x.h);
+    case ONNX_INT8: return (int8_t)*p;
+    default: return *p;
+    }
+}
+
+/* Which of the fields holds the numbers depends on the type, or they lie as raw bytes. */
+static bool number_at(double *out, const Onnx__TensorProto *t, size_t i)
+{
+    size_t size = number_bytes(t->data_type);
+    if (t->has_raw_data && size && t->raw_data.len >= (i + 1) * size)
+        *out = raw_number(t->raw_data.data + i * size, t->data_type);
+    else if (i < t->n_float_data)
+        *out = (double)t->float_data[i];
+    else if (i < t->n_int64_data)
+        *out = (double)t->int64_data[i];
+    else if (i < t->n_int32_data)
+        *out = t->data_type == ONNX_FLOAT16 ? half((uint16_t)t->int32_data[i])
+             : t->data_type == ONNX_BFLOAT16 ? brain_float((uint16_t)t->int32_data[i]) : t->int32_data[i];
+    else if (i < t->n_double_data)
+        *out = t->double_data[i];
+    else if (i < t->n_uint64_data)
+        *out = (double)t->uint64_data[i];
+    else
+        return false;
     return true;
 }
 
-static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, struct err *err)
+double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a)
 {
-    for (size_t i = 0; i < model->n_opset_import; i++)
-        if (!model->opset_import[i]->domain || !*model->opset_import[i]->domain || text_is(model->opset_import[i]->domain, "ai.onnx"))
-            m->opset = model->opset_import[i]->version;
-    if (m->opset < OLDEST_OPSET || m->opset > NEWEST_OPSET)
-        return fail(err, "%s: opset %" PRId64 ", want %d to %d; export again with opset_version=17", m->path, m->opset, OLDEST_OPSET,
-                    NEWEST_OPSET);
-    return true;
-}
-
-bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct arena *a, struct err *err)
-{
-    *out = (struct onnx_model){ .path = path, .arena = a };
-    const Onnx__ModelProto *model = onnx_unpack_model(path, contents, a, err);
-    if (!model || !check_opset(out, model, err))
-        return false;
-    const Onnx__GraphProto *g = model->graph;
-    out->file = model;
-    out->producer = model->producer_name && *model->producer_name ? model->producer_name : "not named";
-    for (size_t i = 0; i < g->n_initializer; i++)
-        if (!onnx_add_initialiser(out, g->initializer[i], "", err))
-            return false;
-    out->weights_in_nodes = lacks_initialisers(out);
-    if (!link_inputs(out, g, err))
-        return false;
-    return onnx_link_nodes(out, onnx_in_order(out, g->node, g->n_node), g->n_node, err) && link_outputs(out, g, err);
+    uint64_t n = 1;
+    double x;
+    for (size_t i = 0; i < t->n_dims; i++) {
+        if (t->dims[i] < 0 || (t->dims[i] && n > most / (uint64_t)t->dims[i]))
+            return NULL;
+        n *= (uint64_t)t->dims[i];
+    }
+    if (n > most || (n && !number_at(&x, t, n - 1)))
+        return NULL;
+    double *out = ARENA_ARRAY(a, double, n);
+    for (uint64_t i = 0; i < n; i++)
+        if (!number_at(&out[i], t, i))
+            return NULL;
+    return out;
 }

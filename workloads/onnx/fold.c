@@ -5,7 +5,7 @@
  * A result is constant where all it is made of is; the contents are followed up to MOST_KNOWN elements. Integers are held as
  * doubles: exact to 2^53, and beyond that only ends of slices occur ("to the last").
  */
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  *     batch norm    and a scale and shift by channel behind it (Caffe's Scale layer)
  * The last node of a pattern becomes the whole operation; the others are marked gone.
  */
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <math.h>
 
 enum { MOST_PARTS = 16 };

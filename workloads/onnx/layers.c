@@ -9,7 +9,7 @@
  * without products joins the one before it, but the head's pooling joins the head.
  * The first layer is the stem, the last the head, those between are blocks.
  */
-#include "workloads/onnx/map_internal.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
 enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* one layer may hold 1/SHARE of the products before it is cut again */

@@ -4,7 +4,23 @@
  *
  * A node may read only what stands before it, as the format demands and order.c sees to; so everything later walks the nodes once, in order.
  */
-#include "workloads/onnx/model.h"
+/*
+ * order.c - a file's nodes in the order that the format demands, where a tool has left them in another.
+ *
+ * Each node must stand behind what makes its inputs. Runtimes sort for themselves, so tools that add nodes (casts to half precision) put them
+ * at the end. From the first node on, what a node reads and what is made later goes before it; the rest keeps its order. A circle stays: who
+ * links the nodes refuses it.
+ */
+/*
+ * call.c - functions of the file, in the place of the nodes that call them.
+ *
+ * A function sees its parameters and what its own nodes make. Its nodes are linked again for each call, under a scope of their own ("f3/"):
+ * its parameters are the caller's values, its results too where the caller takes them. A result that is a parameter as it is, is copied.
+ */
+/*
+ * file.c - reads an ONNX file into a model: its initialisers, inputs, nodes in order, outputs.
+ */
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -163,4 +179,266 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
             v->data = tensor_of_constant(n);
     }
     return true;
+}
+
+/* ==== from order.c ==== */
+
+struct sorter {
+    struct onnx_model *m;
+    Onnx__NodeProto *const *nodes, **sorted;
+    size_t n_sorted, depth;
+    uint32_t *maker;                        /* by value: node + 1 */
+    size_t n_makers;
+    uint32_t *stack;
+    bool *met;
+};
+
+static void open_node(struct sorter *s, uint32_t id)
+{
+    if (s->met[id])
+        return;
+    s->met[id] = true;
+    s->stack[s->depth++] = id;
+}
+
+/* The first node not met yet that makes what this one reads; NO_ID: none. */
+static uint32_t missing(const struct sorter *s, char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t value = *names[i] ? onnx_value(s->m, names[i]) : NO_ID;
+        uint32_t made_by = value < s->n_makers ? s->maker[value] : 0;
+        if (made_by && !s->met[made_by - 1])
+            return made_by - 1;
+    }
+    return NO_ID;
+}
+
+/* Also what the branches of an If or the rounds of a Loop read, as deep as they may stand in each other. */
+static uint32_t missing_inside(const struct sorter *s, const Onnx__NodeProto *p, uint32_t depth)
+{
+    uint32_t found = missing(s, p->input, p->n_input);
+    for (size_t i = 0; i < p->n_attribute && found == NO_ID && depth < DEEPEST_BODIES; i++) {
+        const Onnx__GraphProto *g = p->attribute[i]->has_g ? onnx_unpack_graph(&p->attribute[i]->g, s->m->arena) : NULL;
+        for (size_t k = 0; g && k < g->n_node && found == NO_ID; k++)
+            found = missing_inside(s, g->node[k], depth + 1);
+    }
+    return found;
+}
+
+static void sort_from(struct sorter *s, uint32_t first)
+{
+    open_node(s, first);
+    while (s->depth) {
+        uint32_t id = s->stack[s->depth - 1], before = missing_inside(s, s->nodes[id], 0);
+        if (before != NO_ID)
+            open_node(s, before);
+        else
+            s->sorted[s->n_sorted++] = s->nodes[s->stack[--s->depth]];
+    }
+}
+
+Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
+{
+    struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n),
+                        .stack = ARENA_ARRAY(m->arena, uint32_t, n), .met = ARENA_ARRAY(m->arena, bool, n) };
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < nodes[i]->n_output; k++)
+            onnx_value(m, nodes[i]->output[k]);
+    s.n_makers = m->n_values;
+    s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
+    for (size_t i = n; i-- > 0; )               /* of two that make the same the first: the second will be refused */
+        for (size_t k = 0; k < nodes[i]->n_output; k++)
+            s.maker[onnx_value(m, nodes[i]->output[k])] = (uint32_t)i + 1;
+    for (size_t i = 0; i < n; i++)
+        sort_from(&s, (uint32_t)i);
+    return s.sorted;
+}
+
+/* ==== from call.c ==== */
+
+enum { DEEPEST = 32, MOST_CALLS = 50000 };
+
+struct linker { struct onnx_model *m; uint32_t n_calls, depth; struct err *err; };
+
+static const Onnx__FunctionProto *function_of(const struct onnx_model *m, const Onnx__NodeProto *p)
+{
+    for (size_t i = 0; i < m->file->n_functions; i++) {
+        const Onnx__FunctionProto *f = m->file->functions[i];
+        if (text_is(f->name, p->op_type) && text_is(f->domain ? f->domain : "", p->domain ? p->domain : ""))
+            return f;
+    }
+    return NULL;
+}
+
+/* Room for one more node; NO_ID: too many. */
+static uint32_t add_node(struct linker *l)
+{
+    struct onnx_model *m = l->m;
+    if (m->n_nodes >= MOST_NODES) {
+        fail(l->err, "%s: more than %d nodes with those of its functions", m->path, MOST_NODES);
+        return NO_ID;
+    }
+    m->nodes = arena_grow(m->arena, m->nodes, m->n_nodes, &m->cap_nodes, sizeof *m->nodes);
+    m->nodes[m->n_nodes] = (struct onnx_node){ .op = "", .name = "", .written = "", .scope = "" };
+    return (uint32_t)m->n_nodes++;
+}
+
+static bool is_parameter(const Onnx__FunctionProto *f, const char *name)
+{
+    for (size_t i = 0; i < f->n_input; i++)
+        if (text_is(f->input[i], name))
+            return true;
+    return false;
+}
+
+static bool copy_parameter(struct linker *l, uint32_t from, uint32_t to)
+{
+    struct onnx_model *m = l->m;
+    uint32_t id = add_node(l);
+    if (id == NO_ID)
+        return false;
+    struct onnx_node *n = &m->nodes[id];
+    n->op = n->written = "Identity";
+    n->n_inputs = n->n_outputs = 1;
+    n->inputs = ARENA_ARRAY(m->arena, uint32_t, 1);
+    n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);
+    n->inputs[0] = from;
+    n->outputs[0] = to;
+    if (from == NO_ID || m->values[to].producer != NO_ID || m->values[to].constant)
+        return onnx_refuse(m, n, l->err, "a function hands on a parameter that is left out, or makes a value a second time");
+    m->values[from].n_readers++;
+    m->values[to].producer = id;
+    return true;
+}
+
+static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n, const char *scope, const struct onnx_call *call);
+
+/* What the node read and made, the function's nodes will. */
+static void bind_call(struct onnx_model *m, const struct onnx_node *by, const Onnx__FunctionProto *f, const char *inside)
+{
+    onnx_reads_no_more(m, by);
+    for (uint32_t i = 0; i < by->n_outputs; i++)
+        if (by->outputs[i] != NO_ID)
+            m->values[by->outputs[i]].producer = NO_ID;
+    for (size_t i = 0; i < f->n_input; i++)
+        onnx_bind(m, inside, f->input[i], i < by->n_inputs ? by->inputs[i] : NO_ID);
+    for (size_t i = 0; i < f->n_output && i < by->n_outputs; i++)
+        if (by->outputs[i] != NO_ID && !is_parameter(f, f->output[i]))
+            onnx_bind(m, inside, f->output[i], by->outputs[i]);
+}
+
+/* The node that calls stands for a moment, so that its names are found as any node's are. */
+static bool link_call(struct linker *l, const Onnx__NodeProto *p, const Onnx__FunctionProto *f, const char *scope, const struct onnx_call *outer)
+{
+    struct onnx_model *m = l->m;
+    uint32_t id = add_node(l);
+    if (id == NO_ID || !onnx_link_node(m, id, p, scope, outer, l->err))
+        return false;
+    struct onnx_node by = m->nodes[id];
+    if (++l->depth > DEEPEST || l->n_calls >= MOST_CALLS)
+        return onnx_refuse(m, &m->nodes[id], l->err, "functions call each other more than %d deep, or %d times", DEEPEST, MOST_CALLS);
+    m->n_nodes--;
+    const char *inside = arena_printf(m->arena, "f%u/", l->n_calls++);
+    struct onnx_call *call = ARENA_NEW(m->arena, struct onnx_call);
+    *call = (struct onnx_call){ f, p, outer };
+    bind_call(m, &by, f, inside);
+    if (!link_nodes(l, f->node, f->n_node, inside, call))
+        return false;
+    for (size_t i = 0; i < f->n_output && i < by.n_outputs; i++)
+        if (by.outputs[i] != NO_ID && is_parameter(f, f->output[i]) &&
+            !copy_parameter(l, onnx_value_seen(m, inside, f->output[i]), by.outputs[i]))
+            return false;
+    l->depth--;
+    return true;
+}
+
+static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n, const char *scope, const struct onnx_call *call)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Onnx__FunctionProto *f = function_of(l->m, nodes[i]);
+        uint32_t id = f ? NO_ID : add_node(l);
+        if (f ? !link_call(l, nodes[i], f, scope, call) : id == NO_ID || !onnx_link_node(l->m, id, nodes[i], scope, call, l->err))
+            return false;
+    }
+    return true;
+}
+
+bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err)
+{
+    struct linker l = { .m = m, .err = err };
+    return link_nodes(&l, nodes, n, "", NULL);
+}
+
+/* ==== from file.c ==== */
+
+/* Some exporters (Paddle's) write all weights as Constant nodes. Where a file has no initialiser but single numbers, these are its parameters;
+ * elsewhere they are numbers of the model's code. Files that are stripped of weights have their sizes as initialisers. */
+static bool lacks_initialisers(const struct onnx_model *m)
+{
+    bool found = false;
+    for (size_t i = 0; i < m->n_values && !found; i++)
+        found = m->values[i].data && onnx_elements(&m->values[i]) > 1;
+    return !found;
+}
+
+static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
+{
+    m->inputs = ARENA_ARRAY(m->arena, uint32_t, g->n_input);
+    for (size_t i = 0; i < g->n_input; i++) {
+        uint32_t id = onnx_value(m, g->input[i]->name ? g->input[i]->name : "");
+        if (m->values[id].constant)
+            continue;
+        if (!onnx_add_info(m, id, g->input[i], err))
+            return false;
+        m->inputs[m->n_inputs++] = id;
+    }
+    return true;
+}
+
+/* Shapes that the file gives for values in between serve operations whose own shape is not known. */
+static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
+{
+    m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output);
+    for (size_t i = 0; i < g->n_output; i++) {
+        uint32_t id = onnx_value(m, g->output[i]->name ? g->output[i]->name : "");
+        if (m->values[id].producer == NO_ID)
+            return fail(err, "%s: output %.80s is made by no node", m->path, m->values[id].name);
+        m->values[id].output = true;
+        m->outputs[m->n_outputs++] = id;
+    }
+    if (!m->n_outputs)
+        return fail(err, "%s: the graph has no output", m->path);
+    for (size_t i = 0; i < g->n_value_info; i++)
+        if (!onnx_add_info(m, onnx_value(m, g->value_info[i]->name ? g->value_info[i]->name : ""), g->value_info[i], err))
+            return false;
+    return true;
+}
+
+static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, struct err *err)
+{
+    for (size_t i = 0; i < model->n_opset_import; i++)
+        if (!model->opset_import[i]->domain || !*model->opset_import[i]->domain || text_is(model->opset_import[i]->domain, "ai.onnx"))
+            m->opset = model->opset_import[i]->version;
+    if (m->opset < OLDEST_OPSET || m->opset > NEWEST_OPSET)
+        return fail(err, "%s: opset %" PRId64 ", want %d to %d; export again with opset_version=17", m->path, m->opset, OLDEST_OPSET,
+                    NEWEST_OPSET);
+    return true;
+}
+
+bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct arena *a, struct err *err)
+{
+    *out = (struct onnx_model){ .path = path, .arena = a };
+    const Onnx__ModelProto *model = onnx_unpack_model(path, contents, a, err);
+    if (!model || !check_opset(out, model, err))
+        return false;
+    const Onnx__GraphProto *g = model->graph;
+    out->file = model;
+    out->producer = model->producer_name && *model->producer_name ? model->producer_name : "not named";
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (!onnx_add_initialiser(out, g->initializer[i], "", err))
+            return false;
+    out->weights_in_nodes = lacks_initialisers(out);
+    if (!link_inputs(out, g, err))
+        return false;
+    return onnx_link_nodes(out, onnx_in_order(out, g->node, g->n_node), g->n_node, err) && link_outputs(out, g, err);
 }

@@ -7,8 +7,8 @@
  * and the result are its rows or columns. A letter of one operand alone is summed up first. Not modelled: more than two operands, a
  * letter twice in one operand (its diagonal), dots where the operands have different numbers of dimensions.
  */
-#include "workloads/onnx/map_internal.h"
-#include "workloads/onnx/shape_internal.h"
+#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <string.h>
 
 struct letters { char at[2 * ONNX_MAX_DIMS]; uint32_t n; };

@@ -5,7 +5,7 @@
  * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first. In training a
  * scatter of the larger is refused: its gradient is not modelled.
  */
-#include "workloads/onnx/map_internal.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
 /* One row, known which: a slice. */

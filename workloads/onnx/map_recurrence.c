@@ -3,7 +3,7 @@
  * map_recurrence.c - LSTM and GRU: one direction after the other, weights as the file has them. A plain RNN, of which PopLibs has no layer that
  * its frameworks call, is its steps: products of all inputs at once, then for each step a product, a sum and a function.
  */
-#include "workloads/onnx/map_internal.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
 enum { MOST_STEPS = 1000 };             /* of a plain RNN */

@@ -2,7 +2,7 @@
 /*
  * shape.c - shapes of all values, by the rule of the operator that makes each (onnx/docs/Operators.md, opset 9 to 21).
  */
-#include "workloads/onnx/shape_internal.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

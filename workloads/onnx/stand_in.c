@@ -6,7 +6,7 @@
  * and zero points go, the steps to and from integers become copies. What a runtime has fused becomes its product, without the function that
  * was fused into it. Each is counted as approximated.
  */
-#include "workloads/onnx/model.h"
+#include "workloads/onnx/onnx_internal.h"
 #include <string.h>
 
 static const struct stand_in { const char *op, *as; uint32_t kept[4], n; } stand_ins[] = {
