@@ -288,16 +288,18 @@ static void print_dims(FILE *f, const char *name, const uint64_t *dims, uint32_t
         fprintf(f, "%s%ju", i ? "x" : "", (uintmax_t)dims[i]);
 }
 
-static void print_attributes(FILE *f, const struct op_attributes *at)
+static void print_attributes(FILE *f, enum op_kind kind, const struct op_attributes *at)
 {
     const struct { const char *name; double x; } numbers[] = {
         { "height", at->kernel_h }, { "width", at->kernel_w }, { "stride", at->stride }, { "stride-w", at->stride_w }, { "groups", at->groups },
         { "dilation", at->dilation }, { "counts-padding", at->counts_padding }, { "hidden", at->hidden }, { "reset-before", at->reset_before },
         { "from-last", at->from_last }, { "with-cell", at->with_cell }, { "border", at->border },
-        { "function", at->function }, { "low", at->low }, { "high", at->high }, { "inverted", at->inverted }, { "linear", at->linear },
+        { "low", at->low }, { "high", at->high }, { "inverted", at->inverted }, { "linear", at->linear },
         { "rate", at->rate }, { "norm-groups", at->norm_groups }, { "epsilon", at->epsilon }, { "axis", at->axis }, { "pieces", at->pieces },
         { "begin", (double)at->begin }, { "length", (double)at->length }, { "transpose-b", at->transpose_b }, { "to", at->to_type },
     };
+    if (kind == OP_MAP || kind == OP_COMBINE)
+        fprintf(f, " %s", op_function_name(at->function));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].x != 0)
             fprintf(f, " %s=%.9g", numbers[i].name, numbers[i].x);
@@ -313,7 +315,7 @@ static void print_op(FILE *f, const struct graph *g, const struct op *op)
 {
     static const char *const roles[] = { [ROLE_INPUT] = "", [ROLE_WEIGHT] = "weight ", [ROLE_STATE] = "state " };
     fprintf(f, "    %s", op_kind_names[op->kind]);
-    print_attributes(f, op->at);
+    print_attributes(f, op->kind, op->at);
     fputs(":", f);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct tensor *t = &g->tensors[op->inputs[i]];

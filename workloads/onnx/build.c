@@ -15,46 +15,6 @@
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
 
-static const struct mapping { const char *op; bool (*map)(struct mapper *p); } mappings[] = {
-    { "Conv", map_conv }, { "ConvTranspose", map_conv_transpose }, { "Gemm", map_gemm }, { "MatMul", map_matmul },
-    { "LSTM", map_recurrence }, { "GRU", map_recurrence }, { "RNN", map_rnn }, { "MaxPool", map_pool }, { "AveragePool", map_pool },
-    { "GlobalAveragePool", map_global_pool }, { "GlobalMaxPool", map_global_pool }, { "BatchNormalization", map_batch_norm },
-    { "InstanceNormalization", map_group_norm }, { "GroupNormalization", map_group_norm }, { "LayerNormalization", map_layer_norm },
-    { "LRN", map_lrn }, { "Softmax", map_softmax }, { "LogSoftmax", map_softmax }, { "Relu", map_relu }, { "PRelu", map_prelu },
-    { "Clip", map_clip }, { "Dropout", map_dropout }, { "Cast", map_cast }, { "CastLike", map_cast }, { "Einsum", map_einsum },
-    { "CumSum", map_cumsum }, { "Trilu", map_triangle }, { "Not", map_not }, { "Identity", map_alias }, { "Sigmoid", map_function },
-    { "Tanh", map_function }, { "Gelu", map_function }, { "Swish", map_function }, { "Erf", map_function }, { "Exp", map_function },
-    { "Log", map_function }, { "Sqrt", map_function }, { "Abs", map_function }, { "Neg", map_function }, { "Reciprocal", map_function },
-    { "Softplus", map_function }, { "Sin", map_function }, { "Cos", map_function }, { "LeakyRelu", map_function },
-    { "Elu", map_function }, { "HardSigmoid", map_function }, { "HardSwish", map_function }, { "Floor", map_function },
-    { "Ceil", map_function }, { "Round", map_function }, { "Sign", map_function }, { "IsNaN", map_function }, { "IsInf", map_function },
-    { "ArgMax", map_arg_max }, { "ArgMin", map_arg_max }, { "GatherElements", map_gather_elements }, { "Selu", map_composed },
-    { "Celu", map_composed }, { "Mish", map_composed }, { "Softsign", map_composed }, { "ThresholdedRelu", map_composed },
-    { "Add", map_binary }, { "Sub", map_binary }, { "Mul", map_binary }, { "Div", map_binary }, { "Pow", map_pow }, { "Max", map_binary },
-    { "Min", map_binary }, { "Equal", map_binary }, { "Greater", map_binary }, { "Less", map_binary }, { "GreaterOrEqual", map_binary },
-    { "LessOrEqual", map_binary }, { "And", map_binary }, { "Or", map_binary }, { "Sum", map_sum }, { "Mean", map_sum },
-    { "Where", map_where }, { "ReduceMean", map_reduce }, { "ReduceSum", map_reduce }, { "ReduceMax", map_reduce },
-    { "ReduceL2", map_reduce }, { "ReduceMin", map_reduce }, { "ReduceL1", map_reduce }, { "ReduceLogSum", map_reduce },
-    { "ReduceLogSumExp", map_reduce }, { "ReduceProd", map_reduce }, { "ReduceSumSquare", map_reduce }, { "Reshape", map_reshape },
-    { "Flatten", map_reshape },
-    { "Squeeze", map_reshape }, { "Unsqueeze", map_reshape }, { "Transpose", map_transpose }, { "Concat", map_concat },
-    { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather }, { "Pad", map_pad }, { "Expand", map_expand },
-    { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize }, { "DepthToSpace", map_blocks },
-    { "SpaceToDepth", map_blocks }, { "GatherND", map_gather_nd }, { "OneHot", map_one_hot }, { "Hardmax", map_hardmax }, { "Xor", map_xor },
-    { "Mod", map_mod }, { "Scatter", map_scatter }, { "ScatterElements", map_scatter }, { "ScatterND", map_scatter_nd }, { "TopK", map_top_k },
-    { "GridSample", map_grid_sample }, { "RoiAlign", map_roi_align },
-    { "SoftmaxCrossEntropyLoss", map_loss }, { "NegativeLogLikelihoodLoss", map_loss },
-    { "QuantizeLinear", map_quantize }, { "DequantizeLinear", map_dequantize },
-};
-
-static bool (*find_mapping(const char *op))(struct mapper *p)
-{
-    for (size_t i = 0; i < sizeof mappings / sizeof *mappings; i++)
-        if (text_is(mappings[i].op, op))
-            return mappings[i].map;
-    return NULL;
-}
-
 static void count(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)
 {
     struct onnx_import *im = p->import;
@@ -75,7 +35,7 @@ static bool approximate(struct mapper *p)
         uint64_t dims[ONNX_MAX_DIMS];
         if (!y)
             continue;
-        uint32_t x = in_id(p, 0) == NO_ID ? NO_ID : any_plain(p, in_id(p, 0)), n = map_plain_dims(dims, y);
+        uint32_t x = map_in_id(p, 0) == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 0)), n = map_plain_dims(dims, y);
         if (x == NO_ID)
             return false;
         if (tensor_elements(&p->g->tensors[x]) != onnx_elements(y) || p->g->tensors[x].type != map_type(p, y->type)) {
@@ -83,7 +43,7 @@ static bool approximate(struct mapper *p)
                 return MAP_REFUSE(p, "cannot be priced: its result has %u dimensions, at most %d", n, MAX_DIMS);
             x = graph_tensor(p->g, y->name, ROLE_STATE, map_type(p, y->type), n, dims);
         }
-        if (!map_done(p, i, emit1(p, OP_SCALE, x, AT(.rate = 1)), false))
+        if (!map_done(p, i, map_emit1(p, OP_SCALE, x, WITH(.rate = 1)), false))
             return false;
         p->g->n_rough_ops++;
     }
@@ -101,19 +61,19 @@ static bool is_wanted(const struct mapper *p)
 /* Only joins and resizes may have inputs without elements, which they pass over. */
 static bool has_empty(const struct mapper *p)
 {
-    bool may = text_is(p->n->op, "Concat") || text_is(p->n->op, "Resize") || text_is(p->n->op, "Upsample"), empty = false;
-    for (uint32_t i = 0; i < p->n->n_inputs && !may; i++)
+    bool empty = false;
+    for (uint32_t i = 0; i < p->n->n_inputs && !onnx_has(p->n, ONNX_PASSES_EMPTY); i++)
         empty |= map_in(p, i) && onnx_elements(map_in(p, i)) == 0;
     for (uint32_t i = 0; i < p->n->n_outputs; i++)
         empty |= map_out(p, i) && map_out(p, i)->shaped && onnx_elements(map_out(p, i)) == 0;
     return empty;
 }
 
-bool map_node(struct mapper *p)
+static bool map_node(struct mapper *p)
 {
     const char *op = p->n->written;
     const struct onnx_value *y = map_out(p, 0);
-    bool (*map)(struct mapper *p) = find_mapping(p->n->op);
+    bool (*map)(struct mapper *p) = p->n->op->map;
     p->into = NULL;
     if (p->n->gone) {
         if (*op && !p->n->fused_as)
@@ -147,7 +107,7 @@ bool map_node(struct mapper *p)
 
 /* From the outputs back: what no output needs makes no operation. In training that is the first output alone. A condition that was given is
  * computed all the same. */
-bool *map_wanted(const struct mapper *p)
+static bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
     bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values);
@@ -174,19 +134,12 @@ bool *map_wanted(const struct mapper *p)
 /* A window reads it, perhaps behind a few operations element by element. */
 static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
-    static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" };
-    static const char *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity", "BatchNormalization", "Resize", "Transpose",
-                                           "Slice", "Concat" };
     for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++) {
-        bool passes = false;
         if (n->gone || n->n_inputs == 0 || n->inputs[0] != value)
             continue;
-        for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
-            if (text_is(n->op, windows[k]))
-                return true;
-        for (size_t k = 0; k < sizeof between / sizeof *between; k++)
-            passes |= text_is(n->op, between[k]);
-        if (passes && depth > 0 && onnx_out(m, n, 0) && goes_to_window(m, n->outputs[0], depth - 1))
+        if (onnx_has(n, ONNX_WINDOW))
+            return true;
+        if (onnx_has(n, ONNX_PREPARES | ONNX_ARITHMETIC) && depth > 0 && onnx_out(m, n, 0) && goes_to_window(m, n->outputs[0], depth - 1))
             return true;
     }
     return false;
@@ -207,14 +160,14 @@ static void map_input(struct mapper *p, uint32_t value, size_t i)
     bool picture = is_picture(p->m, value);
     uint32_t n = map_tensor_dims(dims, v);
     if (picture)
-        image_dims(dims, v);
+        map_image_dims(dims, v);
     n = picture ? 4 : n;
     bool bytes = picture && p->o->byte_images;
     uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : map_type(p, v->type), n, dims);
     p->import->inputs[i] = tensor;
     p->import->input_is_image[i] = picture;
     if (bytes)
-        tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, AT(.to_type = p->o->type));
+        tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, WITH(.to_type = p->o->type));
     p->of[value] = (struct mapped){ tensor, NO_ID, picture, false };
 }
 
@@ -237,14 +190,14 @@ static bool ends_in_softmax(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
-    return n && (text_is(n->op, "Softmax") || text_is(n->op, "LogSoftmax"));
+    return onnx_is(n, ONNX_OP_SOFTMAX) || onnx_is(n, ONNX_OP_LOG_SOFTMAX);
 }
 
 static bool is_loss(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
-    return n && (text_is(n->op, "SoftmaxCrossEntropyLoss") || text_is(n->op, "NegativeLogLikelihoodLoss"));
+    return onnx_has(n, ONNX_LOSS);
 }
 
 static void make_part_of_loss(struct mapper *p)
@@ -276,8 +229,8 @@ static bool map_output(struct mapper *p)
     if (p->m->values[value].producer == NO_ID)
         return refuse_idle(p);              /* the loss of an input */
     p->n = &p->m->nodes[p->m->values[value].producer];
-    bool image = is_image(p, value);
-    uint32_t tensor = image ? as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? any_plain(p, value) : as_plain(p, value);
+    bool image = map_is_image(p, value);
+    uint32_t tensor = image ? map_as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? map_any_plain(p, value) : map_as_plain(p, value);
     if (tensor == NO_ID)
         return false;
     p->import->output = tensor;

@@ -107,7 +107,7 @@ static const char *how_to_choose(const struct onnx_model *m, uint32_t value)
     return v ? arena_printf(m->arena, "say what it will be with --set data.%.80s=%s", v->name, want) : "export the model without it";
 }
 
-static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
+bool unfold_if(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_node taken = m->nodes[id];
     bool known = taken.n_inputs && is_known(m, taken.inputs[0]);
@@ -130,17 +130,12 @@ static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
         if (from == NO_ID)
             return false;
         if (taken.outputs[i] != NO_ID)
-            onnx_put(m, id + 1 + g->n_node + i, "Identity", 1, &from, taken.outputs[i]);
+            onnx_put(m, id + 1 + g->n_node + i, ONNX_OP_IDENTITY, 1, &from, taken.outputs[i]);
     }
     return true;
 }
 
 /* ---- Loop, Scan ----------------------------------------------------------------------------------------------------------- */
-
-static bool is_scan(const struct onnx_node *n)
-{
-    return text_is(n->op, "Scan");
-}
 
 static bool carry(struct onnx_model *m, struct onnx_node *n, struct onnx_loop *l, uint32_t first, struct err *err)
 {
@@ -195,7 +190,7 @@ static void bind_rows(struct onnx_model *m, size_t at, const struct onnx_loop *l
     uint32_t round = onnx_number(m, arena_printf(m->arena, "%s#round", scope), ONNX_INT64, (double)l->done);
     for (uint32_t i = 0; i < l->n_scanned; i++) {
         uint32_t row = onnx_value(m, arena_printf(m->arena, "%s#row%u", scope, i));
-        onnx_put(m, at + i, "Gather", 2, (uint32_t[]){ inputs[l->n_carried + i], round }, row);
+        onnx_put(m, at + i, ONNX_OP_GATHER, 2, (uint32_t[]){ inputs[l->n_carried + i], round }, row);
         onnx_bind(m, scope, l->body->input[l->n_carried + i]->name, row);
     }
     for (uint32_t i = 0; i < l->n_carried; i++)
@@ -247,9 +242,9 @@ static void stack(struct onnx_model *m, size_t at, const struct onnx_loop *l, ui
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, l->done);
     for (uint64_t r = 0; r < l->done; r++) {
         rows[r] = onnx_value(m, arena_printf(m->arena, "%s#row%ju", m->values[result].name, (uintmax_t)r));
-        onnx_put_axis(m, at + r, "Unsqueeze", l->stacked[r * l->n_stacked + i], rows[r], 0);
+        onnx_put_axis(m, at + r, ONNX_OP_UNSQUEEZE, l->stacked[r * l->n_stacked + i], rows[r], 0);
     }
-    onnx_put(m, at + l->done, "Concat", (uint32_t)l->done, rows, result);
+    onnx_put(m, at + l->done, ONNX_OP_CONCAT, (uint32_t)l->done, rows, result);
 }
 
 static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
@@ -264,7 +259,7 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
     onnx_retire(m, id, m->nodes[id].rough ? "one of the rounds that data count" : "its rounds");
     for (uint32_t i = 0; i < l->n_carried; i++)
         if (outputs[i] != NO_ID)
-            onnx_put(m, id + 1 + i, "Identity", 1, &l->carried[i], outputs[i]);
+            onnx_put(m, id + 1 + i, ONNX_OP_IDENTITY, 1, &l->carried[i], outputs[i]);
     for (uint32_t i = 0; i < l->n_stacked && l->done; i++)
         if (outputs[l->n_carried + i] != NO_ID)
             stack(m, id + 1 + l->n_carried + i * (l->done + 1), l, i, outputs[l->n_carried + i]);
@@ -272,7 +267,7 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
 }
 
 /* One round, where data decide how many there are and a rough price will do. */
-static bool next_round(struct onnx_model *m, size_t id, struct err *err)
+bool unfold_loop(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_node *n = &m->nodes[id];
     if (!n->loop && !start(m, n, err))
@@ -289,7 +284,7 @@ static bool next_round(struct onnx_model *m, size_t id, struct err *err)
     return ended ? end_loop(m, id, err) : run_round(m, id, err);
 }
 
-static bool next_row(struct onnx_model *m, size_t id, struct err *err)
+bool unfold_scan(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_node *n = &m->nodes[id];
     if (!n->loop && !start_scan(m, n, err))
@@ -300,31 +295,9 @@ static bool next_row(struct onnx_model *m, size_t id, struct err *err)
     return n->loop->done < rows->dims[0] ? run_round(m, id, err) : end_loop(m, id, err);
 }
 
-bool onnx_is_control(const struct onnx_node *n)
-{
-    return !n->gone && (text_is(n->op, "If") || text_is(n->op, "Loop") || is_scan(n));
-}
-
-bool onnx_unfold(struct onnx_model *m, size_t node_id, struct err *err)
-{
-    const struct onnx_node *n = &m->nodes[node_id];
-    return text_is(n->op, "If") ? take_branch(m, node_id, err) : is_scan(n) ? next_row(m, node_id, err) : next_round(m, node_id, err);
-}
-
 /* ==== from sequence.c ==== */
 
 enum { MOST_ITEMS = 1000 };
-
-bool onnx_is_of_sequence(const struct onnx_model *m, const struct onnx_node *n)
-{
-    static const char *const ops[] = { "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength",
-                                       "SplitToSequence", "ConcatFromSequence" };
-    const struct onnx_value *x = onnx_in(m, n, 0);
-    bool found = text_is(n->op, "Identity") && x && x->items;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        found |= text_is(n->op, ops[i]);
-    return found && !n->gone;
-}
 
 static const struct onnx_items *new_items(const struct onnx_model *m, uint32_t n, const uint32_t *values)
 {
@@ -339,6 +312,34 @@ static void become_sequence(struct onnx_model *m, size_t id, uint32_t n, const u
     if (out)
         out->items = new_items(m, n, values);
     onnx_retire(m, id, "who reads its items");
+}
+
+/* The items of the sequence that the node reads first; NULL: refused. */
+static const struct onnx_items *items_read(const struct onnx_model *m, size_t id, struct err *err)
+{
+    const struct onnx_value *x = onnx_in(m, &m->nodes[id], 0);
+    if (!x || !x->items)
+        onnx_refuse(m, &m->nodes[id], err, "reads a sequence that nothing here makes; export tensors");
+    return x ? x->items : NULL;
+}
+
+bool unfold_sequence_construct(struct onnx_model *m, size_t id, struct err *err)
+{
+    const struct onnx_node *n = &m->nodes[id];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] == NO_ID)
+            return onnx_refuse(m, n, err, "leaves an item out");
+    become_sequence(m, id, n->n_inputs, n->inputs);
+    return true;
+}
+
+/* The table gives this to Identity, for inputs that are sequences. */
+bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
+{
+    const struct onnx_items *items = items_read(m, id, err);
+    if (items)
+        become_sequence(m, id, items->n, items->values);
+    return items != NULL;
 }
 
 /* Which of n items input i says, the last where it is left out; behind them too: where one is put. Below zero it counts from their end. False:
@@ -357,10 +358,13 @@ static bool refuse_place(const struct onnx_model *m, const struct onnx_node *n, 
     return onnx_refuse(m, n, err, "a place in a sequence that is outside it, or known only while the model runs; export tensors");
 }
 
-static bool insert(struct onnx_model *m, size_t id, const struct onnx_items *old, struct err *err)
+bool unfold_sequence_insert(struct onnx_model *m, size_t id, struct err *err)
 {
+    const struct onnx_items *old = items_read(m, id, err);
     const struct onnx_node *n = &m->nodes[id];
-    uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n + 1);
+    uint32_t at, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n + 1) : NULL;
+    if (!old)
+        return false;
     if (!onnx_in(m, n, 1) || old->n == MOST_ITEMS || !place_of(&at, m, n, 2, old->n, true))
         return refuse_place(m, n, err);
     for (uint32_t i = 0; i < old->n; i++)
@@ -370,9 +374,12 @@ static bool insert(struct onnx_model *m, size_t id, const struct onnx_items *old
     return true;
 }
 
-static bool erase(struct onnx_model *m, size_t id, const struct onnx_items *old, struct err *err)
+bool unfold_sequence_erase(struct onnx_model *m, size_t id, struct err *err)
 {
-    uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n);
+    const struct onnx_items *old = items_read(m, id, err);
+    uint32_t at, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n) : NULL;
+    if (!old)
+        return false;
     if (!place_of(&at, m, &m->nodes[id], 1, old->n, false))
         return refuse_place(m, &m->nodes[id], err);
     for (uint32_t i = 0; i + 1 < old->n; i++)
@@ -382,28 +389,34 @@ static bool erase(struct onnx_model *m, size_t id, const struct onnx_items *old,
 }
 
 /* Other inputs, with their readers counted. */
-static void read_instead(struct onnx_model *m, struct onnx_node *n, const char *op, uint32_t n_inputs, const uint32_t *inputs)
+static void read_instead(struct onnx_model *m, struct onnx_node *n, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs)
 {
-    onnx_reads_no_more(m, n);
+    onnx_drop_inputs(m, n);
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     for (uint32_t i = 0; i < n_inputs; i++)
         m->values[n->inputs[i] = inputs[i]].n_readers++;
     n->n_inputs = n_inputs;
-    n->op = op;
+    n->op = onnx_operator_by_id(op);
 }
 
-static bool take(struct onnx_model *m, size_t id, const struct onnx_items *items, struct err *err)
+bool unfold_sequence_at(struct onnx_model *m, size_t id, struct err *err)
 {
+    const struct onnx_items *items = items_read(m, id, err);
     uint32_t at;
+    if (!items)
+        return false;
     if (!place_of(&at, m, &m->nodes[id], 1, items->n, false))
         return refuse_place(m, &m->nodes[id], err);
-    read_instead(m, &m->nodes[id], "Identity", 1, &items->values[at]);
+    read_instead(m, &m->nodes[id], ONNX_OP_IDENTITY, 1, &items->values[at]);
     return true;
 }
 
 /* With a new axis each item gets a dimension first. */
-static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items, struct err *err)
+bool unfold_sequence_concat(struct onnx_model *m, size_t id, struct err *err)
 {
+    const struct onnx_items *items = items_read(m, id, err);
+    if (!items)
+        return false;
     bool stacked = onnx_flag(&m->nodes[id], "new_axis", false);
     int64_t axis = onnx_int(&m->nodes[id], "axis", 0);
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, items->n);
@@ -417,16 +430,19 @@ static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items
         if (!stacked)
             continue;
         rows[i] = onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, name));
-        onnx_put_axis(m, id + i, "Unsqueeze", items->values[i], rows[i], axis);
+        onnx_put_axis(m, id + i, ONNX_OP_UNSQUEEZE, items->values[i], rows[i], axis);
     }
-    read_instead(m, &m->nodes[id + (stacked ? items->n : 0)], "Concat", items->n, rows);
+    read_instead(m, &m->nodes[id + (stacked ? items->n : 0)], ONNX_OP_CONCAT, items->n, rows);
     return true;
 }
 
-static bool measure(struct onnx_model *m, size_t id, const struct onnx_items *items)
+bool unfold_sequence_length(struct onnx_model *m, size_t id, struct err *err)
 {
+    const struct onnx_items *items = items_read(m, id, err);
+    if (!items)
+        return false;
     uint32_t n = onnx_number(m, arena_printf(m->arena, "#length%zu", m->n_values), ONNX_INT64, items->n);
-    read_instead(m, &m->nodes[id], "Identity", 1, &n);
+    read_instead(m, &m->nodes[id], ONNX_OP_IDENTITY, 1, &n);
     return true;
 }
 
@@ -457,7 +473,7 @@ static void split_into(struct onnx_model *m, size_t id, uint32_t n, double *size
         m->values[parts[i]].producer = (uint32_t)id;
         if (squeezed) {
             items[i] = onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, name));
-            onnx_put_axis(m, id + 1 + i, "Squeeze", parts[i], items[i], axis);
+            onnx_put_axis(m, id + 1 + i, ONNX_OP_SQUEEZE, parts[i], items[i], axis);
         }
     }
     uint32_t inputs[2] = { m->nodes[id].inputs[0], onnx_number(m, arena_printf(m->arena, "#sizes of %s", name), ONNX_INT64, 0) };
@@ -465,13 +481,13 @@ static void split_into(struct onnx_model *m, size_t id, uint32_t n, double *size
     v->n_dims = 1;
     v->dims[0] = n;
     v->known = sizes;
-    read_instead(m, &m->nodes[id], "Split", 2, inputs);
+    read_instead(m, &m->nodes[id], ONNX_OP_SPLIT, 2, inputs);
     m->nodes[id].outputs = parts;
     m->nodes[id].n_outputs = n;
     m->values[whole].items = new_items(m, n, items);
 }
 
-static bool split(struct onnx_model *m, size_t id, struct err *err)
+bool unfold_sequence_split(struct onnx_model *m, size_t id, struct err *err)
 {
     uint32_t axis;
     double *sizes;
@@ -487,26 +503,3 @@ static bool split(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-bool onnx_open_sequence(struct onnx_model *m, size_t id, struct err *err)
-{
-    const struct onnx_node *n = &m->nodes[id];
-    const struct onnx_value *x = onnx_in(m, n, 0);
-    const char *op = n->op;
-    bool made = text_is(op, "SequenceEmpty") || text_is(op, "SequenceConstruct");
-    for (uint32_t i = 0; i < n->n_inputs && made; i++)
-        if (n->inputs[i] == NO_ID)
-            return onnx_refuse(m, n, err, "leaves an item out");
-    if (made)
-        become_sequence(m, id, n->n_inputs, n->inputs);
-    else if (text_is(op, "SplitToSequence"))
-        return split(m, id, err);
-    else if (!x || !x->items)
-        return onnx_refuse(m, n, err, "reads a sequence that nothing here makes; export tensors");
-    else if (text_is(op, "Identity"))
-        become_sequence(m, id, x->items->n, x->items->values);
-    else
-        return text_is(op, "SequenceInsert") ? insert(m, id, x->items, err) : text_is(op, "SequenceErase") ? erase(m, id, x->items, err)
-             : text_is(op, "SequenceAt") ? take(m, id, x->items, err) : text_is(op, "SequenceLength") ? measure(m, id, x->items)
-             : join(m, id, x->items, err);
-    return true;
-}

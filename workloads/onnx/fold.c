@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-struct fold { struct onnx_model *m; const struct onnx_node *n; struct onnx_value *out; const double *a, *b, *c; uint64_t n_out; bool all; };
-
 static const struct onnx_value *input(const struct fold *f, uint32_t i) { return onnx_in(f->m, f->n, i); }
 
 static bool whole_numbers(const struct fold *f)
@@ -32,50 +30,57 @@ static uint64_t seen_in(const struct fold *f, uint64_t i, const struct onnx_valu
     return at;
 }
 
-static double binary(const char *op, double a, double b, bool whole)
+/* Whole numbers are divided towards zero. */
+bool fold_pair(struct fold *f)
 {
-    switch (op[0]) {
-    case 'A': return op[1] == 'n' ? a != 0 && b != 0 : a + b;                   /* And, Add */
-    case 'S': return a - b;
-    case 'M': return op[1] == 'u' ? a * b : op[1] == 'a' ? fmax(a, b) : op[1] == 'i' ? fmin(a, b) : op[3] ? fmod(a, b) : a - b * floor(a / b);
-    case 'D': return whole ? trunc(a / b) : a / b;
-    case 'P': return pow(a, b);
-    case 'E': return a == b;
-    case 'G': return op[7] ? a >= b : a > b;                                    /* GreaterOrEqual, Greater */
-    case 'L': return op[4] ? a <= b : a < b;
-    default: return a != 0 || b != 0;                                           /* Or */
-    }
-}
-
-static bool fold_binary(struct fold *f)
-{
+    const struct op_attributes at = { .function = f->n->op->function };
+    bool truncated = onnx_is(f->n, ONNX_OP_DIV) && whole_numbers(f);
     if (!f->a || !f->b || f->n->n_inputs != 2)
         return false;
-    const char *op = text_is(f->n->op, "Mod") && onnx_flag(f->n, "fmod", false) ? "Mod of C" : f->n->op;
-    assert(op);
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = binary(op, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))], whole_numbers(f));
+    for (uint64_t i = 0; i < f->n_out; i++) {
+        double y = op_value_of_two(f->n->op->kind, &at, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))]);
+        f->out->known[i] = truncated ? trunc(y) : y;
+    }
     return true;
 }
 
-static double unary(const char *op, double x)
+/* The remainder has the sign of the divisor, or of the dividend with fmod. */
+bool fold_mod(struct fold *f)
 {
-    return text_is(op, "Floor") ? floor(x) : text_is(op, "Ceil") ? ceil(x) : text_is(op, "Round") ? nearbyint(x)
-         : text_is(op, "Sign") ? (x > 0) - (x < 0) : text_is(op, "Neg") ? -x : text_is(op, "Sqrt") ? sqrt(x)
-         : text_is(op, "Relu") ? fmax(x, 0) : text_is(op, "Not") ? x == 0 : text_is(op, "Abs") ? fabs(x) : text_is(op, "Reciprocal") ? 1 / x : x;
-}
-
-/* The same elements in the same order too: Identity, Reshape, Squeeze, Unsqueeze, Flatten. */
-static bool fold_unary(struct fold *f)
-{
-    if (!f->a)
+    bool of_dividend = onnx_flag(f->n, "fmod", false);
+    if (!f->a || !f->b)
         return false;
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = unary(f->n->op, f->a[i]);
+    for (uint64_t i = 0; i < f->n_out; i++) {
+        double a = f->a[seen_in(f, i, input(f, 0))], b = f->b[seen_in(f, i, input(f, 1))];
+        f->out->known[i] = of_dividend ? fmod(a, b) : a - b * floor(a / b);
+    }
     return true;
 }
 
-static bool fold_cast(struct fold *f)
+bool fold_function(struct fold *f)
+{
+    const struct op_attributes at = onnx_function_attributes(f->n);
+    for (uint64_t i = 0; i < f->n_out && f->a; i++)
+        f->out->known[i] = op_value_of_one(f->n->op->kind, &at, f->a[i]);
+    return f->a != NULL;
+}
+
+bool fold_not(struct fold *f)
+{
+    for (uint64_t i = 0; i < f->n_out && f->a; i++)
+        f->out->known[i] = f->a[i] == 0;
+    return f->a != NULL;
+}
+
+/* The same elements in the same order. */
+bool fold_copy(struct fold *f)
+{
+    for (uint64_t i = 0; i < f->n_out && f->a; i++)
+        f->out->known[i] = f->a[i];
+    return f->a != NULL;
+}
+
+bool fold_cast(struct fold *f)
 {
     if (!f->a)
         return false;
@@ -85,7 +90,7 @@ static bool fold_cast(struct fold *f)
 }
 
 /* Quantised weights as floats: one scale, or one for each row along the axis. */
-static bool fold_dequantize(struct fold *f)
+bool fold_dequantize(struct fold *f)
 {
     uint32_t axis = 0;
     const struct onnx_value *x = input(f, 0), *scale = input(f, 1), *zero = input(f, 2);
@@ -100,7 +105,7 @@ static bool fold_dequantize(struct fold *f)
     return true;
 }
 
-static bool fold_where(struct fold *f)
+bool fold_where(struct fold *f)
 {
     if (!f->a || !f->b || !f->c)
         return false;
@@ -109,7 +114,7 @@ static bool fold_where(struct fold *f)
     return true;
 }
 
-static bool fold_expand(struct fold *f)
+bool fold_expand(struct fold *f)
 {
     if (!f->a)
         return false;
@@ -118,7 +123,7 @@ static bool fold_expand(struct fold *f)
     return true;
 }
 
-static bool fold_shape(struct fold *f)
+bool fold_shape(struct fold *f)
 {
     const struct onnx_value *x = input(f, 0);
     uint64_t first;
@@ -128,14 +133,14 @@ static bool fold_shape(struct fold *f)
     return true;
 }
 
-static bool fold_size(struct fold *f)
+bool fold_size(struct fold *f)
 {
     f->out->known[0] = (double)onnx_elements(input(f, 0));
     return true;
 }
 
 /* Above or below a diagonal of the last two dimensions: causal masks. */
-static bool fold_triangle(struct fold *f)
+bool fold_triangle(struct fold *f)
 {
     uint32_t n = f->out->n_dims;
     bool upper = onnx_flag(f->n, "upper", true);
@@ -149,7 +154,7 @@ static bool fold_triangle(struct fold *f)
     return true;
 }
 
-static bool fold_constant(struct fold *f)
+bool fold_constant(struct fold *f)
 {
     static const char *const names[] = { "value_int", "value_float", "value_ints", "value_floats" };
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
@@ -167,7 +172,7 @@ static bool fold_constant(struct fold *f)
 }
 
 /* Floats filled with one number are how files without weights write them: only single ones and whole numbers are followed. */
-static bool fold_constant_of_shape(struct fold *f)
+bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
     double *x = p && p->t ? onnx_tensor_contents(p->t, 1, f->m->arena) : NULL;
@@ -179,7 +184,7 @@ static bool fold_constant_of_shape(struct fold *f)
 }
 
 /* Ones on a diagonal, as many to the right as the attribute says. */
-static bool fold_eye(struct fold *f)
+bool fold_eye(struct fold *f)
 {
     uint64_t columns = f->out->dims[1];
     for (uint64_t i = 0; i < f->n_out; i++)
@@ -187,14 +192,14 @@ static bool fold_eye(struct fold *f)
     return true;
 }
 
-static bool fold_range(struct fold *f)
+bool fold_range(struct fold *f)
 {
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = f->a[0] + (double)i * f->c[0];
     return true;
 }
 
-static bool fold_concat(struct fold *f)
+bool fold_concat(struct fold *f)
 {
     uint32_t axis;
     if (!onnx_axis(&axis, onnx_int(f->n, "axis", 0), f->out->n_dims))
@@ -212,7 +217,7 @@ static bool fold_concat(struct fold *f)
     return true;
 }
 
-static bool fold_transpose(struct fold *f)
+bool fold_transpose(struct fold *f)
 {
     struct onnx_list order;
     const struct onnx_value *x = input(f, 0);
@@ -228,7 +233,7 @@ static bool fold_transpose(struct fold *f)
     return f->a != NULL;
 }
 
-static bool fold_gather(struct fold *f)
+bool fold_gather(struct fold *f)
 {
     const struct onnx_value *x = input(f, 0);
     if (!f->a || !f->b || x->n_dims != 1)
@@ -242,7 +247,7 @@ static bool fold_gather(struct fold *f)
     return true;
 }
 
-static bool fold_slice(struct fold *f)
+bool fold_slice(struct fold *f)
 {
     struct onnx_cuts cuts;
     const struct onnx_value *x = input(f, 0);
@@ -265,22 +270,23 @@ static bool fold_slice(struct fold *f)
     return true;
 }
 
-/* Of all elements together. */
-static bool fold_reduction(struct fold *f)
+/* Over all elements. */
+bool fold_reduction(struct fold *f)
 {
-    bool sum = text_is(f->n->op, "ReduceSum"), most = text_is(f->n->op, "ReduceMax"), least = text_is(f->n->op, "ReduceMin");
+    const struct onnx_operator *op = f->n->op;
     uint64_t n = onnx_elements(input(f, 0));
     if (!f->a || f->n_out != 1 || !n)
         return false;
     double total = f->a[0];
     for (uint64_t i = 1; i < n; i++)
-        total = sum ? total + f->a[i] : most ? fmax(total, f->a[i]) : least ? fmin(total, f->a[i]) : total * f->a[i];
+        total = op->sum ? total + f->a[i] : op->kind == OP_MUL ? total * f->a[i]
+              : op->before == FUNCTION_NEGATE ? fmin(total, f->a[i]) : fmax(total, f->a[i]);
     f->out->known[0] = total;
     return true;
 }
 
 /* Row d has coordinate d of each element that is not zero. */
-static bool fold_nonzero(struct fold *f)
+bool fold_nonzero(struct fold *f)
 {
     const struct onnx_value *x = input(f, 0);
     uint64_t n = f->out->dims[1], found = 0;
@@ -297,40 +303,26 @@ static bool fold_nonzero(struct fold *f)
     return true;
 }
 
-/* Its parts, one behind the other along the axis. */
-static void fold_split(struct onnx_model *m, const struct onnx_node *n)
+/* The parts along the axis. */
+bool fold_split(struct fold *f)
 {
-    const struct onnx_value *x = onnx_in(m, n, 0);
+    const struct onnx_value *x = input(f, 0);
     uint32_t axis;
-    if (!x || !x->known || !onnx_axis(&axis, onnx_int(n, "axis", 0), x->n_dims))
-        return;
+    if (!f->a || !onnx_axis(&axis, onnx_int(f->n, "axis", 0), x->n_dims))
+        return false;
     uint64_t inner = onnx_elements_between(x, axis + 1, x->n_dims), row = onnx_elements_between(x, axis, x->n_dims), begin = 0;
-    for (uint32_t k = 0; k < n->n_outputs; k++) {
-        struct onnx_value *part = onnx_out(m, n, k);
+    for (uint32_t k = 0; k < f->n->n_outputs; k++) {
+        struct onnx_value *part = onnx_out(f->m, f->n, k);
         if (!part)
-            return;                     /* how large it is stands nowhere */
+            break;                      /* its size is unknown, and so is where the next one begins */
         uint64_t width = part->dims[axis] * inner, all = onnx_elements(part);
-        part->known = ARENA_ARRAY(m->arena, double, all);
+        part->known = ARENA_ARRAY(f->m->arena, double, all);
         for (uint64_t i = 0; i < all; i++)
             part->known[i] = x->known[i / width * row + begin + i % width];
         begin += width;
     }
+    return true;
 }
-
-static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } rules[] = {
-    { "Add", fold_binary }, { "Sub", fold_binary }, { "Mul", fold_binary }, { "Div", fold_binary }, { "Pow", fold_binary },
-    { "Max", fold_binary }, { "Min", fold_binary }, { "Mod", fold_binary }, { "Equal", fold_binary }, { "Greater", fold_binary },
-    { "Less", fold_binary }, { "GreaterOrEqual", fold_binary }, { "LessOrEqual", fold_binary }, { "And", fold_binary },
-    { "Or", fold_binary }, { "Floor", fold_unary }, { "Ceil", fold_unary }, { "Neg", fold_unary }, { "Sqrt", fold_unary },
-    { "Not", fold_unary }, { "Abs", fold_unary }, { "Reciprocal", fold_unary }, { "Identity", fold_unary }, { "Reshape", fold_unary },
-    { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary }, { "Cast", fold_cast }, { "Where", fold_where },
-    { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant }, { "ConstantOfShape", fold_constant_of_shape },
-    { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather }, { "Slice", fold_slice },
-    { "Transpose", fold_transpose }, { "ReduceProd", fold_reduction }, { "ReduceSum", fold_reduction }, { "ReduceMax", fold_reduction },
-    { "ReduceMin", fold_reduction }, { "NonZero", fold_nonzero }, { "Relu", fold_unary }, { "Size", fold_size }, { "Trilu", fold_triangle },
-    { "CastLike", fold_cast }, { "DequantizeLinear", fold_dequantize }, { "Round", fold_unary }, { "Sign", fold_unary },
-    { "EyeLike", fold_eye },
-};
 
 static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)
 {
@@ -342,30 +334,34 @@ static bool from_constants(const struct onnx_model *m, const struct onnx_node *n
     return true;
 }
 
-/* A few numbers joined to what is computed of sizes: scales of a resize, or a shape. */
+/* A few numbers joined to others that are computed: scales of a resize, or a shape. */
 static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
 {
     bool computed = false;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         uint32_t by = onnx_in(m, n, i) ? onnx_in(m, n, i)->producer : NO_ID;
-        computed |= by != NO_ID && !text_is(m->nodes[by].op, "Constant");
+        computed |= by != NO_ID && !onnx_is(&m->nodes[by], ONNX_OP_CONSTANT);
     }
-    return computed && text_is(n->op, "Concat") && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
+    return computed && onnx_is(n, ONNX_OP_CONCAT) && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
 }
 
 /* Parts, copies and rows of parameters: to be trained they must stay operations. */
 static bool takes_parameters(const struct onnx_model *m, const struct onnx_node *n)
 {
-    static const char *const ops[] = { "Expand", "Tile", "Gather", "Slice", "Split", "Concat" };
-    bool one_of_them = false;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        one_of_them |= text_is(ops[i], n->op);
-    for (uint32_t i = 0; i < n->n_inputs && one_of_them && !joins_sizes(m, n); i++) {
+    if (!onnx_has(n, ONNX_REPEATS | ONNX_PICKS | ONNX_CUTS | ONNX_JOINS) || joins_sizes(m, n))
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct onnx_value *v = onnx_in(m, n, i);
         if (v && onnx_holds_parameters(m, v))
             return true;
     }
     return false;
+}
+
+/* Nodes with several outputs are not followed, apart from splits. */
+static bool can_fold(const struct onnx_node *n)
+{
+    return n->op->fold && (n->n_outputs == 1 || onnx_is(n, ONNX_OP_SPLIT));
 }
 
 static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
@@ -374,25 +370,19 @@ static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
     struct onnx_value *out = onnx_out(m, n, 0);
     struct fold f = { m, n, out, a ? a->known : NULL, b ? b->known : NULL, c ? c->known : NULL, onnx_elements(out), all };
     out->known = ARENA_ARRAY(m->arena, double, f.n_out);
-    bool folded = false;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !folded; i++)
-        folded = text_is(rules[i].op, n->op) && rules[i].fold(&f);
-    if (!folded)
+    if (!n->op->fold(&f))
         out->known = NULL;
 }
 
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
 {
-    struct onnx_value *out = onnx_out(m, n, 0);
-    bool of_shape = text_is(n->op, "Shape") || text_is(n->op, "Size") || text_is(n->op, "EyeLike");
-    if (!out || (!of_shape && !from_constants(m, n)) || takes_parameters(m, n))
+    const struct onnx_value *out = onnx_out(m, n, 0);
+    if (!out || (!onnx_has(n, ONNX_READS_SIZES) && !from_constants(m, n)) || takes_parameters(m, n))
         return;
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (onnx_out(m, n, i))
             onnx_out(m, n, i)->constant = true;
-    if (text_is(n->op, "Split"))
-        fold_split(m, n);
-    else if (onnx_elements(out) <= MOST_KNOWN && n->n_outputs == 1)
+    if (can_fold(n) && onnx_elements(out) <= MOST_KNOWN)
         fold_node(m, n, false);
 }
 
@@ -402,14 +392,11 @@ double *onnx_contents(struct onnx_model *m, uint32_t value_id)
     if (!v->known && v->data)
         v->known = onnx_tensor_contents(v->data, UINT64_MAX, m->arena);
     const struct onnx_node *n = v->known || v->producer == NO_ID ? NULL : &m->nodes[v->producer];
-    if (!n || (n->n_outputs != 1 && !text_is(n->op, "Split")))
+    if (!n || !can_fold(n))
         return v->known;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_ID && !onnx_contents(m, n->inputs[i]))
             return NULL;
-    if (text_is(n->op, "Split"))
-        fold_split(m, n);
-    else
-        fold_node(m, n, true);
+    fold_node(m, n, true);
     return v->known;
 }

@@ -24,10 +24,10 @@ static struct onnx_node *maker(struct pattern *p, uint32_t value)
     return n->gone ? NULL : n;
 }
 
-static struct onnx_node *made_by(struct pattern *p, uint32_t value, const char *op)
+static struct onnx_node *made_by(struct pattern *p, uint32_t value, enum onnx_op op)
 {
     struct onnx_node *n = maker(p, value);
-    return n && text_is(n->op, op) ? n : NULL;
+    return n && onnx_is(n, op) ? n : NULL;
 }
 
 static void add_part(struct pattern *p, const struct onnx_node *n)
@@ -78,20 +78,21 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
 
 /* The last argument: INPUTS(...). */
 #define INPUTS(...) (uint32_t[]){ __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t)
-static bool become(struct pattern *p, struct onnx_node *last, const char *op, const uint32_t *inputs, uint32_t n_inputs)
+static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, const uint32_t *inputs, uint32_t n_inputs)
 {
     struct onnx_model *m = p->m;
+    const struct onnx_operator *row = onnx_operator_by_id(op);
     if (p->n_parts >= MOST_PARTS || !only_inside(p, last))
         return false;
     for (uint32_t i = 0; i < p->n_parts; i++) {
         m->nodes[p->parts[i]].gone = &m->nodes[p->parts[i]] != last;
-        m->nodes[p->parts[i]].fused_as = op;
+        m->nodes[p->parts[i]].fused_as = row->name;
     }
     uint32_t *own = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     for (uint32_t i = 0; i < n_inputs; i++)
         own[i] = inputs[i];
-    last->fused_as = op;
-    last->op = op;
+    last->fused_as = row->name;
+    last->op = row;
     last->proto = NULL;
     last->inputs = own;
     last->n_inputs = n_inputs;
@@ -108,7 +109,7 @@ static bool three_factors(struct pattern *p, const struct onnx_node *last, uint3
     uint32_t n = 1;
     f[0] = last->outputs[0];
     for (uint32_t i = 0; i < n; ) {
-        const struct onnx_node *mul = made_by(p, f[i], "Mul");
+        const struct onnx_node *mul = made_by(p, f[i], ONNX_OP_MUL);
         if (!mul || (mul != last && p->m->values[f[i]].n_readers > 1)) {
             i++;
             continue;
@@ -124,10 +125,10 @@ static bool three_factors(struct pattern *p, const struct onnx_node *last, uint3
 
 static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
 {
-    struct onnx_node *function = made_by(p, value, "Erf");
+    struct onnx_node *function = made_by(p, value, ONNX_OP_ERF);
     struct onnx_node *inside = function ? maker(p, function->inputs[0]) : NULL;
-    if (!inside || !((text_is(inside->op, "Div") && inside->inputs[0] == x && is_number(p->m, inside->inputs[1], 1.4142135)) ||
-                     (text_is(inside->op, "Mul") && other_than_number(p->m, inside, 0.70710678) == x)))
+    if (!inside || !((onnx_is(inside, ONNX_OP_DIV) && inside->inputs[0] == x && is_number(p->m, inside->inputs[1], 1.4142135)) ||
+                     (onnx_is(inside, ONNX_OP_MUL) && other_than_number(p->m, inside, 0.70710678) == x)))
         return false;
     add_part(p, inside);
     add_part(p, function);
@@ -148,20 +149,20 @@ static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N
     if (number || value == x)
         return true;
     struct onnx_node *n = maker(p, value);
-    if (!n || p->n_parts == MOST_PARTS || !(text_is(n->op, "Mul") || text_is(n->op, "Add") || text_is(n->op, "Pow")))
+    if (!n || p->n_parts == MOST_PARTS || !(onnx_is(n, ONNX_OP_MUL) || onnx_is(n, ONNX_OP_ADD) || onnx_is(n, ONNX_OP_POW)))
         return false;
     add_part(p, n);
     if (!polynomial(p, n->inputs[0], x, y) || !polynomial(p, n->inputs[1], x, b))
         return false;
     for (size_t i = 0; i < N_SAMPLES; i++)
-        y[i] = text_is(n->op, "Mul") ? y[i] * b[i] : text_is(n->op, "Add") ? y[i] + b[i] : pow(y[i], b[i]);
+        y[i] = onnx_is(n, ONNX_OP_MUL) ? y[i] * b[i] : onnx_is(n, ONNX_OP_ADD) ? y[i] + b[i] : pow(y[i], b[i]);
     return true;
 }
 
 /* Of sqrt(2 / pi) (x + 0.044715 x^3), however it is written, and in bfloat16 too. */
 static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
 {
-    struct onnx_node *function = made_by(p, value, "Tanh");
+    struct onnx_node *function = made_by(p, value, ONNX_OP_TANH);
     double y[N_SAMPLES];
     if (!function)
         return false;
@@ -177,14 +178,14 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 {
     struct pattern p = { .m = m };
     uint32_t f[N_FACTORS], x = NO_ID, bell = NO_ID, halves = 0;
-    if (!text_is(last->op, "Mul") || !three_factors(&p, last, f))
+    if (!onnx_is(last, ONNX_OP_MUL) || !three_factors(&p, last, f))
         return false;
     for (uint32_t i = 0; i < N_FACTORS; i++) {
-        struct onnx_node *add = made_by(&p, f[i], "Add");
+        struct onnx_node *add = made_by(&p, f[i], ONNX_OP_ADD);
         uint32_t inside = add ? other_than_number(m, add, 1) : NO_ID;
         if (is_number(m, f[i], 0.5))
             halves++;
-        else if (inside != NO_ID && (made_by(&p, inside, "Erf") || made_by(&p, inside, "Tanh")) && bell == NO_ID) {
+        else if (inside != NO_ID && (made_by(&p, inside, ONNX_OP_ERF) || made_by(&p, inside, ONNX_OP_TANH)) && bell == NO_ID) {
             bell = inside;
             add_part(&p, add);
         } else
@@ -192,7 +193,7 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
     }
     if (halves != 1 || !(is_erf_of(&p, bell, x) || is_tanh_of(&p, bell, x)))
         return false;
-    return become(&p, last, "Gelu", INPUTS(x));
+    return become(&p, last, ONNX_OP_GELU, INPUTS(x));
 }
 
 /* ---- swish --------------------------------------------------------------------------------------------- */
@@ -207,25 +208,25 @@ static bool is_of_swish(const struct onnx_node *hard_sigmoid)
 static bool fuse_gated(struct onnx_model *m, struct onnx_node *last, uint32_t x, uint32_t by)
 {
     struct pattern p = { .m = m };
-    struct onnx_node *gate = made_by(&p, by, "Sigmoid"), *hard = made_by(&p, by, "HardSigmoid");
+    struct onnx_node *gate = made_by(&p, by, ONNX_OP_SIGMOID), *hard = made_by(&p, by, ONNX_OP_HARD_SIGMOID);
     struct onnx_node *n = gate ? gate : hard;
     if (!n || n->inputs[0] != x || (hard && !is_of_swish(hard)))
         return false;
     add_part(&p, n);
     add_part(&p, last);
-    return become(&p, last, gate ? "Swish" : "HardSwish", INPUTS(x));
+    return become(&p, last, gate ? ONNX_OP_SWISH : ONNX_OP_HARD_SWISH, INPUTS(x));
 }
 
 static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
 {
-    return text_is(last->op, "Mul") && last->n_inputs == 2 &&
+    return onnx_is(last, ONNX_OP_MUL) && last->n_inputs == 2 &&
            (fuse_gated(m, last, last->inputs[0], last->inputs[1]) || fuse_gated(m, last, last->inputs[1], last->inputs[0]));
 }
 
 /* ---- norms ----------------------------------------------------------------------------------------------- */
 
 /* The only node that reads a value, where it is of this operator; nodes stand in order, so it stands later. */
-static struct onnx_node *only_reader(const struct onnx_model *m, const struct onnx_node *n, const char *op)
+static struct onnx_node *only_reader(const struct onnx_model *m, const struct onnx_node *n, enum onnx_op op)
 {
     const struct onnx_value *v = onnx_out(m, n, 0);
     if (!v || v->output || v->n_readers != 1)
@@ -233,7 +234,7 @@ static struct onnx_node *only_reader(const struct onnx_model *m, const struct on
     for (size_t i = (size_t)(n - m->nodes); i < m->n_nodes; i++)
         for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             if (m->nodes[i].inputs[k] == n->outputs[0])
-                return text_is(m->nodes[i].op, op) && !m->nodes[i].gone ? &m->nodes[i] : NULL;
+                return onnx_is(&m->nodes[i], op) && !m->nodes[i].gone ? &m->nodes[i] : NULL;
     return NULL;
 }
 
@@ -245,7 +246,7 @@ static bool is_vector_of(const struct onnx_model *m, uint32_t value, uint64_t n)
 }
 
 /* The vector of n numbers that the operator behind a norm takes; *last moves on to it. NO_ID: none. */
-static uint32_t vector_behind(struct pattern *p, struct onnx_node **last, const char *op, uint64_t n)
+static uint32_t vector_behind(struct pattern *p, struct onnx_node **last, enum onnx_op op, uint64_t n)
 {
     struct onnx_node *next = only_reader(p->m, *last, op);
     uint32_t vector = next ? other_than(next, (*last)->outputs[0]) : NO_ID;
@@ -259,15 +260,15 @@ static uint32_t vector_behind(struct pattern *p, struct onnx_node **last, const 
 /* Mul by and Add of a vector behind a norm; *last moves to what the pattern ends with. */
 static void scale_and_shift(struct pattern *p, struct onnx_node **last, uint64_t n, uint32_t out[2])
 {
-    out[0] = vector_behind(p, last, "Mul", n);
-    out[1] = out[0] == NO_ID ? NO_ID : vector_behind(p, last, "Add", n);
+    out[0] = vector_behind(p, last, ONNX_OP_MUL, n);
+    out[1] = out[0] == NO_ID ? NO_ID : vector_behind(p, last, ONNX_OP_ADD, n);
 }
 
 static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, uint32_t x)
 {
     struct onnx_list axes;
     const struct onnx_value *v = &m->values[x];
-    return n && text_is(n->op, "ReduceMean") && n->inputs[0] == x && onnx_list(&axes, m, n, "axes", 1) && axes.n == 1 &&
+    return n && onnx_is(n, ONNX_OP_REDUCE_MEAN) && n->inputs[0] == x && onnx_list(&axes, m, n, "axes", 1) && axes.n == 1 &&
            (axes.at[0] == -1 || axes.at[0] == (int64_t)v->n_dims - 1);
 }
 
@@ -280,19 +281,19 @@ static uint64_t last_dim(const struct onnx_value *x)
 static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
 {
     struct pattern p = { .m = m };
-    if (!text_is(div->op, "Div") || div->n_inputs != 2)
+    if (!onnx_is(div, ONNX_OP_DIV) || div->n_inputs != 2)
         return false;
-    struct onnx_node *less = made_by(&p, div->inputs[0], "Sub"), *root = made_by(&p, div->inputs[1], "Sqrt");
-    struct onnx_node *plus = root ? made_by(&p, root->inputs[0], "Add") : NULL;
+    struct onnx_node *less = made_by(&p, div->inputs[0], ONNX_OP_SUB), *root = made_by(&p, div->inputs[1], ONNX_OP_SQRT);
+    struct onnx_node *plus = root ? made_by(&p, root->inputs[0], ONNX_OP_ADD) : NULL;
     if (!less || !plus)
         return false;
-    struct onnx_node *variance = made_by(&p, plus->inputs[0], "ReduceMean");
-    variance = variance ? variance : made_by(&p, plus->inputs[1], "ReduceMean");
-    struct onnx_node *square = variance ? maker(&p, variance->inputs[0]) : NULL, *mean = made_by(&p, less->inputs[1], "ReduceMean");
+    struct onnx_node *variance = made_by(&p, plus->inputs[0], ONNX_OP_REDUCE_MEAN);
+    variance = variance ? variance : made_by(&p, plus->inputs[1], ONNX_OP_REDUCE_MEAN);
+    struct onnx_node *square = variance ? maker(&p, variance->inputs[0]) : NULL, *mean = made_by(&p, less->inputs[1], ONNX_OP_REDUCE_MEAN);
     const struct onnx_value *epsilon = variance ? onnx_in(m, plus, variance->outputs[0] == plus->inputs[0] ? 1 : 0) : NULL;
     uint32_t x = less->inputs[0], d = less->outputs[0];
-    bool squared = square && square->inputs[0] == d && ((text_is(square->op, "Pow") && is_number(m, square->inputs[1], 2)) ||
-                                                        (text_is(square->op, "Mul") && square->inputs[1] == d));
+    bool squared = square && square->inputs[0] == d && ((onnx_is(square, ONNX_OP_POW) && is_number(m, square->inputs[1], 2)) ||
+                                                        (onnx_is(square, ONNX_OP_MUL) && square->inputs[1] == d));
     if (!squared || !epsilon->known || !is_mean_of(m, mean, x) || !is_mean_of(m, variance, square->outputs[0]))
         return false;
     struct onnx_node *parts[] = { mean, less, square, variance, plus, root, div }, *last = div;
@@ -300,11 +301,11 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
         add_part(&p, parts[i]);
     uint32_t by[2];
     scale_and_shift(&p, &last, last_dim(&m->values[x]), by);
-    return become(&p, last, "LayerNormalization", INPUTS(x, by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
+    return become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(x, by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
 }
 
 /* The maker of either operand, by its operator; *other: the other operand. */
-static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n, const char *op, uint32_t *other)
+static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n, enum onnx_op op, uint32_t *other)
 {
     for (uint32_t i = 0; n && n->n_inputs == 2 && i < 2; i++) {
         struct onnx_node *found = made_by(p, n->inputs[i], op);
@@ -318,10 +319,10 @@ static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n
 /* The mean of (x - mean)^2 and its parts, in either order; NULL: another thing. */
 static struct onnx_node *variance_of(struct pattern *p, uint32_t value, uint32_t x, uint32_t mean)
 {
-    struct onnx_node *variance = made_by(p, value, "ReduceMean"), *square = variance ? maker(p, variance->inputs[0]) : NULL;
-    struct onnx_node *less = square ? made_by(p, square->inputs[0], "Sub") : NULL;
-    bool squared = less && ((text_is(square->op, "Mul") && square->inputs[0] == square->inputs[1]) ||
-                            (text_is(square->op, "Pow") && is_number(p->m, square->inputs[1], 2)));
+    struct onnx_node *variance = made_by(p, value, ONNX_OP_REDUCE_MEAN), *square = variance ? maker(p, variance->inputs[0]) : NULL;
+    struct onnx_node *less = square ? made_by(p, square->inputs[0], ONNX_OP_SUB) : NULL;
+    bool squared = less && ((onnx_is(square, ONNX_OP_MUL) && square->inputs[0] == square->inputs[1]) ||
+                            (onnx_is(square, ONNX_OP_POW) && is_number(p->m, square->inputs[1], 2)));
     if (!squared || other_than(less, x) != mean || !is_mean_of(p->m, variance, square->outputs[0]))
         return NULL;
     add_part(p, variance);
@@ -335,9 +336,9 @@ static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct 
 {
     struct pattern p = { .m = m };
     uint32_t x = times->inputs[i], gamma, epsilon;
-    struct onnx_node *factor = made_by(&p, times->inputs[1 - i], "Mul"), *root = operand_by(&p, factor, "Reciprocal", &gamma);
-    struct onnx_node *sqrt = root ? made_by(&p, root->inputs[0], "Sqrt") : NULL, *plus = sqrt ? made_by(&p, sqrt->inputs[0], "Add") : NULL;
-    struct onnx_node *back = made_by(&p, shift->inputs[1], "Mul");
+    struct onnx_node *factor = made_by(&p, times->inputs[1 - i], ONNX_OP_MUL), *root = operand_by(&p, factor, ONNX_OP_RECIPROCAL, &gamma);
+    struct onnx_node *sqrt = root ? made_by(&p, root->inputs[0], ONNX_OP_SQRT) : NULL, *plus = sqrt ? made_by(&p, sqrt->inputs[0], ONNX_OP_ADD) : NULL;
+    struct onnx_node *back = made_by(&p, shift->inputs[1], ONNX_OP_MUL);
     uint32_t mean = back && plus ? other_than(back, factor->outputs[0]) : NO_ID;
     struct onnx_node *mean_node = maker(&p, mean);
     if (!mean_node || !is_mean_of(m, mean_node, x))
@@ -345,12 +346,12 @@ static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct 
     uint64_t width = last_dim(&m->values[x]);
     uint32_t beta = shift->inputs[0];
     if (!is_vector_of(m, gamma, width) || !is_vector_of(m, beta, width) ||
-        !operand_by(&p, plus, "ReduceMean", &epsilon) || !m->values[epsilon].known || !variance_of(&p, other_than(plus, epsilon), x, mean))
+        !operand_by(&p, plus, ONNX_OP_REDUCE_MEAN, &epsilon) || !m->values[epsilon].known || !variance_of(&p, other_than(plus, epsilon), x, mean))
         return false;
     struct onnx_node *parts[] = { mean_node, plus, sqrt, root, factor, times, back, shift, last };
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         add_part(&p, parts[k]);
-    return become(&p, last, "LayerNormalization", INPUTS(x, gamma, beta)) &&
+    return become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(x, gamma, beta)) &&
            (last->epsilon = m->values[epsilon].known[0], true);
 }
 
@@ -358,17 +359,17 @@ static bool fuse_layer_norm_by_factor(struct onnx_model *m, struct onnx_node *la
 {
     struct pattern p = { .m = m };
     uint32_t rest = NO_ID;
-    struct onnx_node *shift = text_is(last->op, "Add") ? operand_by(&p, last, "Sub", &rest) : NULL;
-    struct onnx_node *times = shift ? made_by(&p, rest, "Mul") : NULL;
+    struct onnx_node *shift = onnx_is(last, ONNX_OP_ADD) ? operand_by(&p, last, ONNX_OP_SUB, &rest) : NULL;
+    struct onnx_node *times = shift ? made_by(&p, rest, ONNX_OP_MUL) : NULL;
     return times && (norm_by_factor(m, last, shift, times, 0) || norm_by_factor(m, last, shift, times, 1));
 }
 
 static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
 {
     struct pattern p = { .m = m };
-    if (!text_is(norm->op, "InstanceNormalization") || norm->n_inputs != 3)
+    if (!onnx_is(norm, ONNX_OP_INSTANCE_NORM) || norm->n_inputs != 3)
         return false;
-    struct onnx_node *before = made_by(&p, norm->inputs[0], "Reshape"), *after = only_reader(m, norm, "Reshape"), *last = after;
+    struct onnx_node *before = made_by(&p, norm->inputs[0], ONNX_OP_RESHAPE), *after = only_reader(m, norm, ONNX_OP_RESHAPE), *last = after;
     if (!before || !after)
         return false;
     const struct onnx_value *x = onnx_in(m, before, 0), *y = onnx_out(m, after, 0), *g = onnx_in(m, norm, 0);
@@ -380,7 +381,7 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
     uint32_t by[2];
     double epsilon = onnx_float(norm, "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);
-    return become(&p, last, "GroupNormalization", INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))  /* the last: one a group */
+    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))  /* the last: one a group */
            && (last->epsilon = epsilon, true);
 }
 
@@ -388,14 +389,14 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
 {
     struct pattern p = { .m = m };
     struct onnx_node *last = norm;
-    if (!text_is(norm->op, "BatchNormalization") || norm->n_inputs != 5)
+    if (!onnx_is(norm, ONNX_OP_BATCH_NORM) || norm->n_inputs != 5)
         return false;
     const struct onnx_value *x = onnx_in(m, norm, 0);
     uint32_t *own = norm->inputs, by[2];
     const Onnx__NodeProto *attributes = norm->proto;
     add_part(&p, norm);
     scale_and_shift(&p, &last, x->dims[1], by);          /* of one dimension it is refused */
-    if (last == norm || !become(&p, last, "BatchNormalization", INPUTS(own[0], own[1], own[2], own[3], own[4], by[0], by[1])))
+    if (last == norm || !become(&p, last, ONNX_OP_BATCH_NORM, INPUTS(own[0], own[1], own[2], own[3], own[4], by[0], by[1])))
         return false;
     last->proto = attributes;               /* its epsilon */
     return true;

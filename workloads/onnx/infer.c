@@ -53,7 +53,7 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
         bool any = all;
         for (uint32_t k = 0; k < n->n_outputs; k++)
             any |= n->outputs[k] != NO_ID && wanted[n->outputs[k]];
-        all |= any && onnx_is_control(n);
+        all |= any && !n->gone && onnx_has(n, ONNX_HAS_BODY);
         for (uint32_t k = 0; k < n->n_inputs && any; k++)
             if (n->inputs[k] != NO_ID)
                 wanted[n->inputs[k]] = true;
@@ -145,12 +145,10 @@ static bool is_column_for(const struct onnx_value *v, const struct onnx_value *o
 /* What is taken from each of its first dimension, or multiplied with it, is another number: these are channels. */
 static bool has_channels_first(const struct onnx_model *m, uint32_t input)
 {
-    static const char *const ops[] = { "Sub", "Div", "Add", "Mul" };
     for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++)
-        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
-            if (n->n_inputs == 2 && n->inputs[0] == input && text_is(n->op, ops[k]) && n->inputs[1] != NO_ID &&
-                is_column_for(&m->values[n->inputs[1]], &m->values[input]))
-                return true;
+        if (onnx_has(n, ONNX_ARITHMETIC) && n->n_inputs == 2 && n->inputs[0] == input && n->inputs[1] != NO_ID &&
+            is_column_for(&m->values[n->inputs[1]], &m->values[input]))
+            return true;
     return false;
 }
 
@@ -272,7 +270,7 @@ static const char *reason(const struct onnx_node *n)
         { "Sequence", "sequences of tensors are not modelled; export tensors" },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (strncmp(n->op, reasons[i].op, strlen(reasons[i].op)) == 0)
+        if (strncmp(n->op->name, reasons[i].op, strlen(reasons[i].op)) == 0)
             return reasons[i].why;
     return n->proto && n->proto->domain && *n->proto->domain && !text_is(n->proto->domain, "ai.onnx")
         ? "not an operator of ONNX's own; export the model before a runtime has optimised it" : NULL;
@@ -299,17 +297,14 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
 /* What only cuts and joins parameters (the gates of a recurrence in another order) is done once, before the model runs. */
 static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
 {
-    static const char *const ops[] = { "Slice", "Split", "Concat", "Unsqueeze", "Squeeze", "Reshape", "Transpose", "Identity", "Cast" };
     struct onnx_value *v = &m->values[value];
-    bool one_of_them = false;
     if (v->constant || v->producer == NO_ID || depth == 0)
         return v->constant;
     const struct onnx_node *n = &m->nodes[v->producer];
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        one_of_them |= text_is(ops[i], n->op);
-    for (uint32_t i = 0; i < n->n_inputs && one_of_them; i++)
-        one_of_them = n->inputs[i] == NO_ID || is_rearranged(m, n->inputs[i], depth - 1);
-    return v->constant = one_of_them;
+    bool constant = onnx_has(n, ONNX_VIEWS | ONNX_CUTS | ONNX_JOINS);
+    for (uint32_t i = 0; i < n->n_inputs && constant; i++)
+        constant = n->inputs[i] == NO_ID || is_rearranged(m, n->inputs[i], depth - 1);
+    return v->constant = constant;
 }
 
 /* Moves of parameters behind each other that are followed. */
@@ -317,10 +312,9 @@ enum { MOST_REARRANGED = 32 };
 
 static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
 {
-    if (text_is(n->op, "LSTM") || text_is(n->op, "GRU") || text_is(n->op, "RNN"))
-        for (uint32_t i = 1; i < 4 && i < n->n_inputs; i++)
-            if (n->inputs[i] != NO_ID)
-                is_rearranged(m, n->inputs[i], MOST_REARRANGED);
+    for (uint32_t i = 1; i < 4 && i < n->n_inputs && onnx_has(n, ONNX_RECURRENT); i++)
+        if (n->inputs[i] != NO_ID)
+            is_rearranged(m, n->inputs[i], MOST_REARRANGED);
 }
 
 static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct onnx_options *o, struct err *err)
@@ -329,7 +323,7 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
         return true;
     if (o->approximate)
         onnx_stand_in(m, n);
-    if (!onnx_has_shape_rule(n->op))
+    if (!n->op->shape)
         return guess_shapes(m, n, o->approximate, err);
     if (!onnx_shape_node(m, n, err))
         return false;
@@ -339,6 +333,13 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
         if (onnx_out(m, n, k) && !take_given(onnx_out(m, n, k), m, o, err))
             return false;
     return true;
+}
+
+/* An Identity counts where it passes a sequence on. */
+static bool is_unfolded(const struct onnx_model *m, const struct onnx_node *n)
+{
+    const struct onnx_value *x = onnx_in(m, n, 0);
+    return !n->gone && n->op->unfold && (!onnx_is(n, ONNX_OP_IDENTITY) || (x && x->items));
 }
 
 bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err)
@@ -357,10 +358,10 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
             return false;
     }
     for (size_t i = 0; i < m->n_nodes; ) {
-        bool control = onnx_is_control(&m->nodes[i]), sequence = onnx_is_of_sequence(m, &m->nodes[i]);
-        if (control ? !onnx_unfold(m, i, err) : sequence ? !onnx_open_sequence(m, i, err) : !settle_node(m, &m->nodes[i], o, err))
+        bool unfolds = is_unfolded(m, &m->nodes[i]);
+        if (unfolds ? !m->nodes[i].op->unfold(m, i, err) : !settle_node(m, &m->nodes[i], o, err))
             return false;
-        i += !control && !sequence;     /* where it stood there stands now what does its work */
+        i += !unfolds;                  /* else the nodes that replace it are next */
     }
     return check_names(m, o, true, err);
 }

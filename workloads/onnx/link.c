@@ -146,7 +146,7 @@ bool onnx_add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto
 /* The tensor of a Constant node; NULL: it has none, or is another operator. */
 static const Onnx__TensorProto *tensor_of_constant(const struct onnx_node *n)
 {
-    const Onnx__AttributeProto *p = text_is(n->op, "Constant") ? onnx_attribute(n, "value") : NULL;
+    const Onnx__AttributeProto *p = onnx_is(n, ONNX_OP_CONSTANT) ? onnx_attribute(n, "value") : NULL;
     return p ? p->t : NULL;
 }
 
@@ -154,7 +154,7 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
                     struct err *err)
 {
     struct onnx_node *n = &m->nodes[id];
-    *n = (struct onnx_node){ .op = p->op_type ? p->op_type : "", .name = p->name ? p->name : "", .proto = p,
+    *n = (struct onnx_node){ .op = onnx_operator(p->op_type ? p->op_type : "", m->arena), .name = p->name ? p->name : "", .proto = p,
                              .written = p->op_type ? p->op_type : "",
                              .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output, .scope = scope,
                              .call = call };
@@ -279,7 +279,7 @@ static uint32_t add_node(struct linker *l)
         return NO_ID;
     }
     m->nodes = arena_grow(m->arena, m->nodes, m->n_nodes, &m->cap_nodes, sizeof *m->nodes);
-    m->nodes[m->n_nodes] = (struct onnx_node){ .op = "", .name = "", .written = "", .scope = "" };
+    m->nodes[m->n_nodes] = (struct onnx_node){ .op = &onnx_no_operator, .name = "", .written = "", .scope = "" };
     return (uint32_t)m->n_nodes++;
 }
 
@@ -298,7 +298,8 @@ static bool copy_parameter(struct linker *l, uint32_t from, uint32_t to)
     if (id == NO_ID)
         return false;
     struct onnx_node *n = &m->nodes[id];
-    n->op = n->written = "Identity";
+    n->op = onnx_operator_by_id(ONNX_OP_IDENTITY);
+    n->written = n->op->name;
     n->n_inputs = n->n_outputs = 1;
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, 1);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);
@@ -316,7 +317,7 @@ static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n
 /* What the node read and made, the function's nodes will. */
 static void bind_call(struct onnx_model *m, const struct onnx_node *by, const Onnx__FunctionProto *f, const char *inside)
 {
-    onnx_reads_no_more(m, by);
+    onnx_drop_inputs(m, by);
     for (uint32_t i = 0; i < by->n_outputs; i++)
         if (by->outputs[i] != NO_ID)
             m->values[by->outputs[i]].producer = NO_ID;

@@ -8,7 +8,6 @@
  * letter twice in one operand (its diagonal), dots where the operands have different numbers of dimensions.
  */
 #include "workloads/onnx/onnx_internal.h"
-#include "workloads/onnx/onnx_internal.h"
 #include <string.h>
 
 struct letters { char at[2 * ONNX_MAX_DIMS]; uint32_t n; };
@@ -105,12 +104,10 @@ static uint64_t letter_size(const struct equation *e, const struct onnx_model *m
     return size;
 }
 
-bool shape_einsum(const struct shape *s)
+bool infer_einsum(const struct inference *s)
 {
     struct equation e;
     uint64_t dims[2 * ONNX_MAX_DIMS];
-    if (!shape_wants(s, s->n->n_inputs))
-        return false;
     if (!read_equation(&e, s->m, s->n))
         return REFUSE(s, "'%.60s': want one or two operands, with each letter once", onnx_string(s->n, "equation", "", s->m->arena));
     for (uint32_t k = 0; k < e.n_operands; k++)
@@ -120,7 +117,7 @@ bool shape_einsum(const struct shape *s)
     for (uint32_t i = 0; i < e.out.n; i++)
         if (!(dims[i] = letter_size(&e, s->m, s->n, e.out.at[i])))
             return REFUSE(s, "dimension %c of the result is in no operand", e.out.at[i]);
-    return shape_set(s, 0, e.out.n, dims, onnx_in(s->m, s->n, 0)->type);
+    return infer_set(s, 0, e.out.n, dims, s->x->type);
 }
 
 /* ---- mapping ------------------------------------------------------------------------------------------------ */
@@ -166,7 +163,7 @@ static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters 
     uint64_t n = all_of(s, &lone), rest = all_of(s, &kept);
     x = map_pooled(s->p, ordered(s, x, l, &order), rest, n, 1, OP_AVERAGE_POOL);
     *l = kept;
-    return x == NO_ID ? NO_ID : emit1(s->p, OP_SCALE, x, AT(.rate = (double)n));
+    return x == NO_ID ? NO_ID : map_emit1(s->p, OP_SCALE, x, WITH(.rate = (double)n));
 }
 
 struct groups { struct letters stack, rows, inner, columns; };
@@ -208,7 +205,7 @@ static bool map_product(struct einsum *s, uint32_t a, uint32_t b)
     bool one = stack == 1;
     a = one ? VIEW(s->p, a, rows, inner) : VIEW(s->p, a, stack, rows, inner);
     b = one ? VIEW(s->p, b, high, wide) : VIEW(s->p, b, stack, high, wide);
-    uint32_t y = emit2(s->p, OP_MATMUL, a, b, AT(.transpose_b = by_columns));
+    uint32_t y = map_emit2(s->p, OP_MATMUL, a, b, WITH(.transpose_b = by_columns));
     y = ordered(s, y, &made, &s->e.out);
     s->p->into = "matmul";
     return map_done(s->p, 0, y, false);
@@ -220,7 +217,7 @@ bool map_einsum(struct mapper *p)
     uint32_t x[2] = { NO_ID, NO_ID };
     read_equation(&s.e, p->m, p->n);
     for (uint32_t k = 0; k < s.e.n_operands; k++) {
-        x[k] = any_plain(p, in_id(p, k));
+        x[k] = map_any_plain(p, map_in_id(p, k));
         x[k] = x[k] == NO_ID ? NO_ID : without_lone(&s, x[k], &s.e.in[k], k);
         if (x[k] == NO_ID)
             return false;

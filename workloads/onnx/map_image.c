@@ -26,9 +26,9 @@ static struct op_attributes window_attributes(const struct onnx_window *w)
 {
     uint32_t h = w->n - 2, x = w->n - 1;
     if (w->n == 1)
-        return AT(.kernel_h = 1, .kernel_w = w->kernel[0], .stride = 1, .stride_w = w->stride[0], .dilation = w->dilation[0],
+        return WITH(.kernel_h = 1, .kernel_w = w->kernel[0], .stride = 1, .stride_w = w->stride[0], .dilation = w->dilation[0],
                   .zeros = { 0, w->before[0], 0, w->after[0] });
-    return AT(.kernel_h = w->kernel[h], .kernel_w = w->kernel[x], .stride = w->stride[h], .stride_w = w->stride[x],
+    return WITH(.kernel_h = w->kernel[h], .kernel_w = w->kernel[x], .stride = w->stride[h], .stride_w = w->stride[x],
               .dilation = w->dilation[h], .zeros = { w->before[h], w->before[x], w->after[h], w->after[x] });
 }
 
@@ -67,26 +67,26 @@ static void stretch(struct onnx_window *w, const struct onnx_value *x, const str
 static const struct onnx_node *norm_behind(const struct mapper *p)
 {
     const struct onnx_node *norm = p->o->inference ? map_only_reader(p, p->n->outputs[0]) : NULL;
-    return norm && !norm->gone && text_is(norm->op, "BatchNormalization") && norm->inputs[0] == p->n->outputs[0] ? norm : NULL;
+    return onnx_is(norm, ONNX_OP_BATCH_NORM) && !norm->gone && norm->inputs[0] == p->n->outputs[0] ? norm : NULL;
 }
 
 static void name_norm(const struct mapper *p, struct onnx_source *s, const struct onnx_node *norm)
 {
     for (uint32_t i = 1; i < 7; i++)
         s->values[1 + i] = i < norm->n_inputs ? norm->inputs[i] : NO_ID;
-    s->values[0] = in_id(p, 1);
-    s->values[1] = in_id(p, 2);
+    s->values[0] = map_in_id(p, 1);
+    s->values[1] = map_in_id(p, 2);
     s->number = onnx_float(norm, "epsilon", 1e-5);
 }
 
 static uint32_t add_bias(struct mapper *p, uint32_t y, uint64_t channels, const struct onnx_node *norm)
 {
-    if (!norm && in_id(p, 2) == NO_ID)
+    if (!norm && map_in_id(p, 2) == NO_ID)
         return y;
-    uint32_t bias = map_weight(p, norm ? NO_ID : in_id(p, 2), norm ? ONNX_FOLDED_BIAS : ONNX_AS_IS, 1, &channels);
+    uint32_t bias = map_weight(p, norm ? NO_ID : map_in_id(p, 2), norm ? ONNX_FOLDED_BIAS : ONNX_AS_IS, 1, &channels);
     if (norm)
         name_norm(p, map_source(p, bias, ONNX_FOLDED_BIAS, NO_ID), norm);
-    return emit2(p, OP_BIAS_ADD, y, bias, NO_ATTRIBUTES);
+    return map_emit2(p, OP_BIAS_ADD, y, bias, NO_ATTRIBUTES);
 }
 
 static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
@@ -94,7 +94,7 @@ static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
     const struct onnx_value *k = map_in(p, 1);
     uint64_t deep = w->n == 3 ? w->kernel[0] : 1;
     const uint64_t dims[] = { w->n == 1 ? 1 : w->kernel[w->n - 2], w->kernel[w->n - 1], deep * k->dims[1], k->dims[0] };
-    return map_weight(p, in_id(p, 1), ONNX_KERNEL, 4, dims);
+    return map_weight(p, map_in_id(p, 1), ONNX_KERNEL, 4, dims);
 }
 
 /* A window's depth as channels: of each result the frames that it reads stand behind each other, as PopLibs' planner may turn a kernel's
@@ -110,13 +110,13 @@ static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct on
     }
     x = VIEW(p, x, v->dims[0], v->dims[2], frame);
     if (depth > v->dims[2])
-        x = emit1(p, OP_PAD, x, AT(.axis = 1, .begin = w->before[0], .length = depth));
+        x = map_emit1(p, OP_PAD, x, WITH(.axis = 1, .begin = w->before[0], .length = depth));
     for (uint32_t i = 0; i < w->kernel[0]; i++) {
         uint64_t from = (uint64_t)i * w->dilation[0];
-        parts[i] = w->stride[0] > 1 ? every_nth(p, x, 1, from, n, w->stride[0]) : emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = from, .length = n));
+        parts[i] = w->stride[0] > 1 ? map_every_nth(p, x, 1, from, n, w->stride[0]) : map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = from, .length = n));
         parts[i] = VIEW(p, parts[i], v->dims[0] * n, v->dims[3], v->dims[4], v->dims[1]);
     }
-    return w->kernel[0] == 1 ? parts[0] : emit(p, OP_CONCAT, parts, w->kernel[0], AT(.axis = 3));
+    return w->kernel[0] == 1 ? parts[0] : map_emit(p, OP_CONCAT, parts, w->kernel[0], WITH(.axis = 3));
 }
 
 bool map_conv(struct mapper *p)
@@ -127,7 +127,7 @@ bool map_conv(struct mapper *p)
     if (!wants_constants(p))
         return false;
     const struct onnx_node *norm = norm_behind(p);
-    uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
+    uint32_t x = map_as_image(p, map_in_id(p, 0)), k = kernel(p, &w);
     if (x == NO_ID || k == NO_ID)
         return false;
     if (norm)
@@ -137,7 +137,7 @@ bool map_conv(struct mapper *p)
         return false;
     struct op_attributes at = window_attributes(&w);
     at.groups = (uint32_t)onnx_int(p->n, "group", 1);
-    uint32_t y = add_bias(p, emit2(p, OP_CONV, x, k, at), map_out(p, 0)->dims[1], norm);
+    uint32_t y = add_bias(p, map_emit2(p, OP_CONV, x, k, at), map_out(p, 0)->dims[1], norm);
     if (norm)
         p->of[norm->outputs[0]] = (struct mapped){ y, NO_ID, true, false };
     p->into = at.groups == 1 ? "conv" : k != NO_ID && p->g->tensors[k].dims[2] == 1 ? "depthwise conv" : "grouped conv";
@@ -152,13 +152,13 @@ bool map_conv_transpose(struct mapper *p)
         return false;
     if (w.n == 3)
         return MAP_REFUSE(p, "a transposed window in three dimensions is not modelled; use a resize and a convolution");
-    uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
+    uint32_t x = map_as_image(p, map_in_id(p, 0)), k = kernel(p, &w);
     if (x == NO_ID || k == NO_ID)
         return false;
     struct op_attributes at = window_attributes(&w);
     at.groups = (uint32_t)onnx_int(p->n, "group", 1);
-    image_dims(at.view, y);
-    return map_done(p, 0, add_bias(p, emit2(p, OP_CONV_TRANSPOSE, x, k, at), y->dims[1], NULL), true);
+    map_image_dims(at.view, y);
+    return map_done(p, 0, add_bias(p, map_emit2(p, OP_CONV_TRANSPOSE, x, k, at), y->dims[1], NULL), true);
 }
 
 /* ---- pooling -------------------------------------------------------------------------------------------------- */
@@ -169,32 +169,32 @@ bool map_pool(struct mapper *p)
     if (!read_window(p, &w))
         return false;
     stretch(&w, map_in(p, 0), map_out(p, 0));
-    uint32_t x = as_image(p, in_id(p, 0));
+    uint32_t x = map_as_image(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
-    bool most = text_is(p->n->op, "MaxPool");
+    bool most = p->n->op->kind == OP_MAX_POOL;
     struct op_attributes at = window_attributes(&w);
     at.counts_padding = !most && onnx_flag(p->n, "count_include_pad", false);
     if (w.n == 3)
         x = each_frame(p, x, map_in(p, 0));
-    x = emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
+    x = map_emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
     if (w.n < 3)
         return map_done(p, 0, x, true);
     const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* each frame first, then over the frames */
     x = VIEW(p, x, d[0], d[2], to[3] * to[4], d[1]);
-    at = AT(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
+    at = WITH(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
             .zeros = { w.before[0], 0, w.after[0], 0 }, .counts_padding = at.counts_padding);
-    return map_done(p, 0, emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
+    return map_done(p, 0, map_emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
 }
 
 bool map_global_pool(struct mapper *p)
 {
-    uint32_t x = as_image(p, in_id(p, 0));
+    uint32_t x = map_as_image(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     const struct tensor *t = &p->g->tensors[x];
-    struct op_attributes at = AT(.kernel_h = (uint32_t)t->dims[1], .kernel_w = (uint32_t)t->dims[2], .stride = 1);
-    return map_done(p, 0, emit1(p, text_is(p->n->op, "GlobalMaxPool") ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
+    struct op_attributes at = WITH(.kernel_h = (uint32_t)t->dims[1], .kernel_w = (uint32_t)t->dims[2], .stride = 1);
+    return map_done(p, 0, map_emit1(p, p->n->op->kind, x, at), true);
 }
 
 /* ---- norms ------------------------------------------------------------------------------------------------------ */
@@ -227,8 +227,8 @@ static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
     name_norm(p, s, p->n);
     s = map_source(p, shift, ONNX_NORM_SHIFT, NO_ID);
     name_norm(p, s, p->n);
-    x = emit2(p, OP_MUL, x, scale, NO_ATTRIBUTES);
-    return emit2(p, OP_BIAS_ADD, x, shift, NO_ATTRIBUTES);
+    x = map_emit2(p, OP_MUL, x, scale, NO_ATTRIBUTES);
+    return map_emit2(p, OP_BIAS_ADD, x, shift, NO_ATTRIBUTES);
 }
 
 bool map_batch_norm(struct mapper *p)
@@ -241,24 +241,24 @@ bool map_batch_norm(struct mapper *p)
         p->into = "folded into the convolution before it";
         return true;
     }
-    uint32_t x = image ? as_image(p, in_id(p, 0)) : as_plain(p, in_id(p, 0));
+    uint32_t x = image ? map_as_image(p, map_in_id(p, 0)) : map_as_plain(p, map_in_id(p, 0));
     if (x == NO_ID || v->n_dims < 2)
         return x != NO_ID && MAP_REFUSE(p, "its input has %u dimensions, want at least 2", v->n_dims);
     if (p->o->inference)
         return map_done(p, 0, known_norm(p, x, v->dims[1]), image);
-    bool scaled = in_id(p, 5) != NO_ID, shifted = in_id(p, 6) != NO_ID;     /* by a layer behind it: its own are fixed */
-    uint32_t three[] = { x, norm_vector(p, in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
-                         norm_vector(p, in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
+    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* by a layer behind it: its own are fixed */
+    uint32_t three[] = { x, norm_vector(p, map_in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
+                         norm_vector(p, map_in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
     moving_statistics(p, v->dims[1]);
-    struct op_attributes at = AT(.norm_groups = p->o->batch_norm_span ? p->o->batch_norm_span : 1, .epsilon = norm_epsilon(p));
-    return map_done(p, 0, emit(p, OP_BATCH_NORM, three, 3, at), image);
+    struct op_attributes at = WITH(.norm_groups = p->o->batch_norm_span ? p->o->batch_norm_span : 1, .epsilon = norm_epsilon(p));
+    return map_done(p, 0, map_emit(p, OP_BATCH_NORM, three, 3, at), image);
 }
 
 /* Instance norm: a group a channel. The fused form has a vector of as many numbers as groups as input 3. */
 bool map_group_norm(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *counts = map_in(p, 3);
-    bool instance = text_is(p->n->op, "InstanceNormalization");
+    bool instance = onnx_is(p->n, ONNX_OP_INSTANCE_NORM);
     uint64_t channels = v->n_dims > 1 ? v->dims[1] : 0;
     uint64_t groups = instance ? channels : counts ? onnx_elements(counts) : (uint64_t)onnx_int(p->n, "num_groups", 1);
     const struct onnx_value *scale = map_in(p, 1);
@@ -266,11 +266,11 @@ bool map_group_norm(struct mapper *p)
         return MAP_REFUSE(p, "%ju groups of %ju channels in %u dimensions", (uintmax_t)groups, (uintmax_t)channels, v->n_dims);
     if (scale && onnx_elements(scale) != channels)
         return MAP_REFUSE(p, "its scale is by group; export with opset 21, where it is by channel");
-    uint32_t x = wants_constants(p) ? as_image(p, in_id(p, 0)) : NO_ID;
+    uint32_t x = wants_constants(p) ? map_as_image(p, map_in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
-    uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, channels), norm_vector(p, in_id(p, 2), 0, channels) };
-    return map_done(p, 0, emit(p, OP_GROUP_NORM, three, 3, AT(.norm_groups = (uint32_t)groups, .epsilon = norm_epsilon(p))), true);
+    uint32_t three[] = { x, norm_vector(p, map_in_id(p, 1), 1, channels), norm_vector(p, map_in_id(p, 2), 0, channels) };
+    return map_done(p, 0, map_emit(p, OP_GROUP_NORM, three, 3, WITH(.norm_groups = (uint32_t)groups, .epsilon = norm_epsilon(p))), true);
 }
 
 bool map_layer_norm(struct mapper *p)
@@ -280,25 +280,25 @@ bool map_layer_norm(struct mapper *p)
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis, v->n_dims);
-    uint32_t x = wants_constants(p) ? any_plain(p, in_id(p, 0)) : NO_ID;
+    uint32_t x = wants_constants(p) ? map_any_plain(p, map_in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
     const struct tensor *t = &p->g->tensors[x];
     if (t->dims[t->n_dims - 1] != inner)
         x = VIEW(p, x, outer, inner);
-    uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, inner), norm_vector(p, in_id(p, 2), 0, inner) };
-    return map_done(p, 0, emit(p, OP_LAYER_NORM, three, 3, AT(.epsilon = norm_epsilon(p))), false);
+    uint32_t three[] = { x, norm_vector(p, map_in_id(p, 1), 1, inner), norm_vector(p, map_in_id(p, 2), 0, inner) };
+    return map_done(p, 0, map_emit(p, OP_LAYER_NORM, three, 3, WITH(.epsilon = norm_epsilon(p))), false);
 }
 
 bool map_lrn(struct mapper *p)
 {
-    uint32_t x = as_image(p, in_id(p, 0));
+    uint32_t x = map_as_image(p, map_in_id(p, 0));
     int64_t size = onnx_int(p->n, "size", 0);
     if (x == NO_ID || size < 1 || size > 1024)
         return x != NO_ID && MAP_REFUSE(p, "size is %jd, want 1 to 1024", (intmax_t)size);
-    struct op_attributes at = AT(.kernel_w = (uint32_t)size, .rate = onnx_float(p->n, "alpha", 1e-4),
+    struct op_attributes at = WITH(.kernel_w = (uint32_t)size, .rate = onnx_float(p->n, "alpha", 1e-4),
                                  .low = onnx_float(p->n, "beta", 0.75), .high = onnx_float(p->n, "bias", 1));
-    return map_done(p, 0, emit1(p, OP_LOCAL_NORM, x, at), true);
+    return map_done(p, 0, map_emit1(p, OP_LOCAL_NORM, x, at), true);
 }
 
 /* ---- other sizes ---------------------------------------------------------------------------------------------------- */
@@ -306,8 +306,8 @@ bool map_lrn(struct mapper *p)
 /* Images seen as rows x columns, in other numbers of them. */
 static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], const uint64_t to[4], bool linear)
 {
-    struct op_attributes at = AT(.linear = linear, .view = { to[0], to[1], to[2], to[3] });
-    return from[1] == to[1] && from[2] == to[2] ? x : emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
+    struct op_attributes at = WITH(.linear = linear, .view = { to[0], to[1], to[2], to[3] });
+    return from[1] == to[1] && from[2] == to[2] ? x : map_emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
 }
 
 /* Of three dimensions the depth comes first, with all of a slice as one row; then the slices, each an image. */
@@ -320,7 +320,7 @@ bool map_resize(struct mapper *p)
         return MAP_REFUSE(p, "only depth, height and width of images can be resized");
     if (text_is(mode, "cubic"))
         return MAP_REFUSE(p, "mode cubic is not modelled; use linear or nearest");
-    uint32_t x = as_image(p, in_id(p, 0)), last = v->n_dims - 1;
+    uint32_t x = map_as_image(p, map_in_id(p, 0)), last = v->n_dims - 1;
     uint64_t n = v->dims[0], channels = v->dims[1], depth = v->n_dims == 5 ? v->dims[2] : 1, made = v->n_dims == 5 ? y->dims[2] : 1;
     uint64_t rows = v->n_dims > 3 ? v->dims[last - 1] : 1, to_rows = v->n_dims > 3 ? y->dims[last - 1] : 1, slice = rows * v->dims[last];
     if (x == NO_ID)
@@ -335,17 +335,17 @@ bool map_resize(struct mapper *p)
 bool map_blocks(struct mapper *p)
 {
     uint64_t b = (uint64_t)onnx_int(p->n, "blocksize", 0);
-    uint32_t x = as_image(p, in_id(p, 0));
+    uint32_t x = map_as_image(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     const uint64_t *d = p->g->tensors[x].dims;
-    bool to_space = text_is(p->n->op, "DepthToSpace"), columns = text_is(onnx_string(p->n, "mode", "DCR", p->m->arena), "CRD");
-    struct op_attributes at = AT(.view = { d[0] * d[1], d[2], b, d[3] / b }, .order = { 0, 2, 1, 3 });
+    bool to_space = onnx_is(p->n, ONNX_OP_DEPTH_TO_SPACE), columns = text_is(onnx_string(p->n, "mode", "DCR", p->m->arena), "CRD");
+    struct op_attributes at = WITH(.view = { d[0] * d[1], d[2], b, d[3] / b }, .order = { 0, 2, 1, 3 });
     if (to_space && columns)
-        at = AT(.view = { d[0] * d[1], d[2], d[3] / (b * b), b, b }, .order = { 0, 3, 1, 4, 2 });
+        at = WITH(.view = { d[0] * d[1], d[2], d[3] / (b * b), b, b }, .order = { 0, 3, 1, 4, 2 });
     if (!to_space)
-        at = AT(.view = { d[0] * d[1] / b, b, d[2] / b, b * d[3] }, .order = { 0, 2, 1, 3 });
-    return map_done(p, 0, emit1(p, OP_TRANSPOSE, x, at), true);
+        at = WITH(.view = { d[0] * d[1] / b, b, d[2] / b, b * d[3] }, .order = { 0, 2, 1, 3 });
+    return map_done(p, 0, map_emit1(p, OP_TRANSPOSE, x, at), true);
 }
 
 /* ==== from map_sample.c ==== */
@@ -356,24 +356,24 @@ struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x;
 
 static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
 {
-    return emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = low, .high = high));
+    return map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = low, .high = high));
 }
 
 static uint32_t both(struct mapper *p, enum op_kind kind, uint32_t a, uint32_t b)
 {
-    return emit2(p, kind, a, b, NO_ATTRIBUTES);
+    return map_emit2(p, kind, a, b, NO_ATTRIBUTES);
 }
 
 /* 1 where they are the same. */
 static uint32_t same(struct mapper *p, uint32_t a, uint32_t b)
 {
-    return emit2(p, OP_COMBINE, a, b, AT(.function = FUNCTION_EQUAL));
+    return map_emit2(p, OP_COMBINE, a, b, WITH(.function = FUNCTION_EQUAL));
 }
 
 /* Neighbours outside count for nothing, or are those at the border. */
 static struct side side_of(struct mapper *p, uint32_t place, uint64_t size, bool zeros_outside)
 {
-    uint32_t low = emit_function(p, FUNCTION_FLOOR, place);
+    uint32_t low = map_emit_function(p, FUNCTION_FLOOR, place);
     struct side s = { .at = { low, map_shifted(p, low, 1) } };
     s.weight[1] = both(p, OP_ADD, place, map_scaled(p, low, -1));
     s.weight[0] = map_shifted(p, map_scaled(p, s.weight[1], -1), 1);
@@ -387,7 +387,7 @@ static struct side side_of(struct mapper *p, uint32_t place, uint64_t size, bool
 
 static struct side nearest(struct mapper *p, uint32_t place, uint64_t size, bool zeros_outside)
 {
-    uint32_t at = emit_function(p, FUNCTION_ROUND, place), inside = clipped(p, at, 0, (double)size - 1);
+    uint32_t at = map_emit_function(p, FUNCTION_ROUND, place), inside = clipped(p, at, 0, (double)size - 1);
     return (struct side){ .at = { inside, NO_ID }, .weight = { zeros_outside ? same(p, at, inside) : NO_ID, NO_ID } };
 }
 
@@ -396,13 +396,13 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
 {
     uint32_t row = both(p, OP_ADD, map_scaled(p, s->y.at[above_y], (double)s->width), s->x.at[above_x]);
     row = s->first_row == NO_ID ? row : both(p, OP_ADD, row, s->first_row);
-    row = VIEW(p, emit1(p, OP_CAST, row, AT(.to_type = TYPE_INT32)), s->n);
-    uint32_t found = emit2(p, OP_GATHER, table, row, NO_ATTRIBUTES);
+    row = VIEW(p, map_emit1(p, OP_CAST, row, WITH(.to_type = TYPE_INT32)), s->n);
+    uint32_t found = map_emit2(p, OP_GATHER, table, row, NO_ATTRIBUTES);
     if (s->y.weight[above_y] == NO_ID)
         return found;
     uint32_t weight = both(p, OP_MUL, s->y.weight[above_y], s->x.weight[above_x]);
     if (p->g->tensors[found].type != p->g->tensors[weight].type)
-        weight = emit1(p, OP_CAST, weight, AT(.to_type = p->g->tensors[found].type));
+        weight = map_emit1(p, OP_CAST, weight, WITH(.to_type = p->g->tensors[found].type));
     return both(p, OP_MUL, found, weight);
 }
 
@@ -410,7 +410,7 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
 static uint32_t sampled(struct mapper *p, const struct points *s)
 {
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t table = as_image(p, in_id(p, 0)), sum = NO_ID;
+    uint32_t table = map_as_image(p, map_in_id(p, 0)), sum = NO_ID;
     if (table == NO_ID)
         return NO_ID;
     table = VIEW(p, table, v->dims[0] * s->height * s->width, v->dims[1]);
@@ -426,13 +426,13 @@ static uint32_t sampled(struct mapper *p, const struct points *s)
 static uint32_t as_float(struct mapper *p, uint32_t x)
 {
     if (x != NO_ID && p->g->tensors[x].type != TYPE_FP32)
-        x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_FP32));
+        x = map_emit1(p, OP_CAST, x, WITH(.to_type = TYPE_FP32));
     return x;
 }
 
 static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)
 {
-    return emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = i, .length = 1));
+    return map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = i, .length = 1));
 }
 
 /* -1 to 1 is from edge to edge of the image or, if corners are aligned, from the middle of the first to the middle of the last element. */
@@ -453,7 +453,7 @@ bool map_grid_sample(struct mapper *p)
         return MAP_REFUSE(p, "wants two numbers a place, and as many grids as images");
     uint64_t images = grid->dims[0], each = grid->dims[1] * grid->dims[2];
     struct points s = { .n = images * each, .height = v->dims[2], .width = v->dims[3], .first_row = NO_ID };
-    uint32_t places = as_float(p, any_plain(p, in_id(p, 1)));
+    uint32_t places = as_float(p, map_any_plain(p, map_in_id(p, 1)));
     if (places == NO_ID)
         return false;
     places = VIEW(p, places, s.n, 2);
@@ -462,7 +462,7 @@ bool map_grid_sample(struct mapper *p)
     s.y = side(p, place_of(p, column(p, places, 1), s.height, corners), s.height, text_is(outside, "zeros"));
     if (images > 1) {
         uint32_t rows = map_scaled(p, VIEW(p, map_numbers(p, "places", TYPE_FP32, images), images, 1), (double)(s.height * s.width));
-        s.first_row = VIEW(p, emit1(p, OP_EXPAND, rows, AT(.view = { images, each })), s.n, 1);
+        s.first_row = VIEW(p, map_emit1(p, OP_EXPAND, rows, WITH(.view = { images, each })), s.n, 1);
     }
     uint32_t y = sampled(p, &s);
     if (y == NO_ID)
@@ -480,9 +480,9 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
 {
     uint32_t first = map_scaled(p, column(p, corners, i), r->scale), last = map_scaled(p, column(p, corners, i + 2), r->scale);
     uint32_t extent = both(p, OP_ADD, last, map_scaled(p, first, -1));
-    extent = r->at_least_one ? emit1(p, OP_MAP, extent, AT(.function = FUNCTION_CLIP, .low = 1, .high = INFINITY)) : extent;
+    extent = r->at_least_one ? map_emit1(p, OP_MAP, extent, WITH(.function = FUNCTION_CLIP, .low = 1, .high = INFINITY)) : extent;
     uint32_t parts = map_scaled(p, map_shifted(p, map_numbers(p, "places", TYPE_FP32, n), 0.5), 1 / (double)n);
-    extent = n > 1 ? emit1(p, OP_EXPAND, extent, AT(.view = { r->n, n })) : extent;
+    extent = n > 1 ? map_emit1(p, OP_EXPAND, extent, WITH(.view = { r->n, n })) : extent;
     uint32_t place = map_shifted(p, both(p, OP_ADD, both(p, OP_MUL, extent, parts), first), -r->offset);
     uint32_t near = same(p, place, clipped(p, place, -1, (double)size));
     struct side s = side_of(p, clipped(p, place, 0, (double)size - 1), size, false);
@@ -495,7 +495,7 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
 static uint32_t spread(struct mapper *p, const struct regions *r, uint32_t x, bool along_height)
 {
     x = VIEW(p, x, r->n, along_height ? r->high : 1, along_height ? 1 : r->wide);
-    x = emit1(p, OP_EXPAND, x, AT(.view = { r->n, r->high, r->wide }));
+    x = map_emit1(p, OP_EXPAND, x, WITH(.view = { r->n, r->high, r->wide }));
     return VIEW(p, x, r->n * r->high * r->wide, 1);
 }
 
@@ -521,7 +521,7 @@ bool map_roi_align(struct mapper *p)
     uint64_t points = (uint64_t)each;
     struct regions r = { y->dims[0], y->dims[2] * points, y->dims[3] * points, onnx_float(p->n, "spatial_scale", 1), half ? 0.5 : 0, !half };
     struct points s = { .n = r.n * r.high * r.wide, .height = v->dims[2], .width = v->dims[3] };
-    uint32_t corners = as_float(p, as_plain(p, in_id(p, 1))), image = corners == NO_ID ? NO_ID : as_float(p, any_plain(p, in_id(p, 2)));
+    uint32_t corners = as_float(p, map_as_plain(p, map_in_id(p, 1))), image = corners == NO_ID ? NO_ID : as_float(p, map_any_plain(p, map_in_id(p, 2)));
     if (image == NO_ID)
         return false;
     s.x = region_side(p, &r, corners, 0, r.wide, s.width);
@@ -529,13 +529,13 @@ bool map_roi_align(struct mapper *p)
     spread_side(p, &r, &s.x, false);
     spread_side(p, &r, &s.y, true);
     image = VIEW(p, map_scaled(p, image, (double)(s.height * s.width)), r.n, 1);
-    s.first_row = VIEW(p, emit1(p, OP_EXPAND, image, AT(.view = { r.n, r.high * r.wide })), s.n, 1);
+    s.first_row = VIEW(p, map_emit1(p, OP_EXPAND, image, WITH(.view = { r.n, r.high * r.wide })), s.n, 1);
     uint32_t x = sampled(p, &s);
     if (x == NO_ID)
         return false;
     x = VIEW(p, x, r.n, r.high, r.wide, v->dims[1]);
     if (points > 1)
-        x = emit1(p, OP_AVERAGE_POOL, x, AT(.kernel_h = (uint32_t)points, .kernel_w = (uint32_t)points, .stride = (uint32_t)points));
+        x = map_emit1(p, OP_AVERAGE_POOL, x, WITH(.kernel_h = (uint32_t)points, .kernel_w = (uint32_t)points, .stride = (uint32_t)points));
     p->into = "gather, sums";
     return map_done(p, 0, x, true);
 }

@@ -23,9 +23,9 @@ static bool keeps_image(const struct onnx_value *x, const struct onnx_value *y)
 
 bool map_reshape(struct mapper *p)
 {
-    uint32_t value = in_id(p, 0);
-    if (is_image(p, value) && !keeps_image(map_in(p, 0), map_out(p, 0))) {
-        uint32_t x = any_plain(p, value);
+    uint32_t value = map_in_id(p, 0);
+    if (map_is_image(p, value) && !keeps_image(map_in(p, 0), map_out(p, 0))) {
+        uint32_t x = map_any_plain(p, value);
         p->into = "view";
         return x != NO_ID && map_done(p, 0, x, false);
     }
@@ -68,14 +68,14 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
     struct op_attributes at = NO_ATTRIBUTES;
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
     at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a tensor has fewer than may change places */
-    return left < 2 ? x : emit1(p, OP_TRANSPOSE, x, at);
+    return left < 2 ? x : map_emit1(p, OP_TRANSPOSE, x, at);
 }
 
 /* Only a product's second operand: it reads it with rows and columns exchanged at no cost. */
 static bool feeds_matmul(const struct mapper *p, uint32_t n_dims)
 {
     const struct onnx_node *reader = map_only_reader(p, p->n->outputs[0]);
-    return n_dims >= 2 && reader && text_is(reader->op, "MatMul") && reader->inputs[1] == p->n->outputs[0] &&
+    return n_dims >= 2 && onnx_is(reader, ONNX_OP_MATMUL) && reader->inputs[1] == p->n->outputs[0] &&
            reader->inputs[0] != p->n->outputs[0];
 }
 
@@ -97,11 +97,11 @@ bool map_transpose(struct mapper *p)
     onnx_list(&given, p->m, p->n, "perm", NO_ID);
     for (uint32_t i = 0; i < n; i++)
         perm[i] = given.n == n ? (uint32_t)given.at[i] : n - 1 - i;
-    bool image = is_image(p, in_id(p, 0));
+    bool image = map_is_image(p, map_in_id(p, 0));
     p->into = "a change of layout that moves nothing";
     if (image && is_order(perm, n, true))               /* channels last: as the image lies */
-        return map_done(p, 0, as_image(p, in_id(p, 0)), false);
-    x = any_plain(p, in_id(p, 0));
+        return map_done(p, 0, map_as_image(p, map_in_id(p, 0)), false);
+    x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     if (!image && n == 4 && is_order(perm, n, false))   /* channels first: the graph keeps them last */
@@ -130,22 +130,22 @@ bool map_concat(struct mapper *p)
     uint32_t axis = map_axis(p, 0, v->n_dims), parts[MOST], n = 0;
     bool image = false;
     for (uint32_t i = 0; i < p->n->n_inputs; i++)
-        image |= is_image_along(p, in_id(p, i), axis);
+        image |= map_is_image_along(p, map_in_id(p, i), axis);
     for (uint32_t i = 0; i < p->n->n_inputs; i++) {
         if (onnx_elements(map_in(p, i)) == 0)
             continue;
-        uint32_t x = in_layout(p, in_id(p, i), image);
+        uint32_t x = map_in_layout(p, map_in_id(p, i), image);
         if (x == NO_ID)
             return false;
         if (n == MOST) {                /* more than one operation takes: what there is so far first */
-            parts[0] = emit(p, OP_CONCAT, parts, n, AT(.axis = layout_axis(axis, image, v->n_dims)));
+            parts[0] = map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
             n = 1;
         }
         parts[n++] = x;
     }
     if (n == 0)
         return MAP_REFUSE(p, "joins nothing");
-    uint32_t y = n == 1 ? parts[0] : emit(p, OP_CONCAT, parts, n, AT(.axis = layout_axis(axis, image, v->n_dims)));
+    uint32_t y = n == 1 ? parts[0] : map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
     return map_done(p, 0, y, image);
 }
 
@@ -153,19 +153,19 @@ bool map_split(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     uint32_t axis = map_axis(p, 0, v->n_dims), n = p->n->n_outputs;
-    bool image = is_image_along(p, in_id(p, 0), axis), equal = n <= MAX_OP_OUTPUTS;
-    uint32_t x = in_layout(p, in_id(p, 0), image), at = layout_axis(axis, image, v->n_dims);
+    bool image = map_is_image_along(p, map_in_id(p, 0), axis), equal = n <= MAX_OP_OUTPUTS;
+    uint32_t x = map_in_layout(p, map_in_id(p, 0), image), at = map_layout_axis(axis, image, v->n_dims);
     for (uint32_t i = 0; i < n; i++)
         equal &= map_out(p, i) && map_out(p, i)->dims[axis] * n == v->dims[axis];
     if (x == NO_ID)
         return false;
-    uint32_t first = equal && n > 1 ? emit1(p, OP_SLICE, x, AT(.axis = at, .pieces = n)) : x;
+    uint32_t first = equal && n > 1 ? map_emit1(p, OP_SLICE, x, WITH(.axis = at, .pieces = n)) : x;
     uint64_t begin = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (!map_out(p, i))
             return MAP_REFUSE(p, "leaves output %u out", i);
         uint64_t length = map_out(p, i)->dims[axis];
-        uint32_t part = equal ? first + i : length ? emit1(p, OP_SLICE, x, AT(.axis = at, .begin = begin, .length = length)) : NO_ID;
+        uint32_t part = equal ? first + i : length ? map_emit1(p, OP_SLICE, x, WITH(.axis = at, .begin = begin, .length = length)) : NO_ID;
         begin += length;
         if (part != NO_ID && !map_done(p, i, part, image))
             return false;
@@ -174,19 +174,19 @@ bool map_split(struct mapper *p)
 }
 
 /* Every step-th element: the range in pieces of step elements, zeros at its end where it breaks off, and the first of each piece. */
-uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
+uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
 {
     struct tensor t = p->g->tensors[x];
     uint64_t have = min_u64(n * step, t.dims[axis] - from), outer = 1, inner = 1;
     if (have < t.dims[axis])
-        x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = from, .length = have));
+        x = map_emit1(p, OP_SLICE, x, WITH(.axis = axis, .begin = from, .length = have));
     if (have < n * step)
-        x = emit1(p, OP_PAD, x, AT(.axis = axis, .length = n * step));
+        x = map_emit1(p, OP_PAD, x, WITH(.axis = axis, .length = n * step));
     for (uint32_t i = 0; i < t.n_dims; i++)
         if (i != axis)
             *(i < axis ? &outer : &inner) *= t.dims[i];
     x = VIEW(p, x, outer, n, step, inner);
-    x = emit1(p, OP_SLICE, x, AT(.axis = 2, .length = 1));
+    x = map_emit1(p, OP_SLICE, x, WITH(.axis = 2, .length = 1));
     t.dims[axis] = n;
     return map_view(p, x, t.n_dims, t.dims);
 }
@@ -196,16 +196,16 @@ static uint32_t backwards(struct mapper *p, uint32_t x, uint32_t axis, int64_t f
 {
     uint32_t rows[MAX_OP_OUTPUTS];
     for (uint64_t i = 0; i < n; i++)
-        rows[i] = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)(from + (int64_t)i * step), .length = 1));
-    return n == 1 ? rows[0] : emit(p, OP_CONCAT, rows, (uint32_t)n, AT(.axis = axis));
+        rows[i] = map_emit1(p, OP_SLICE, x, WITH(.axis = axis, .begin = (uint64_t)(from + (int64_t)i * step), .length = 1));
+    return n == 1 ? rows[0] : map_emit(p, OP_CONCAT, rows, (uint32_t)n, WITH(.axis = axis));
 }
 
 bool map_slice(struct mapper *p)
 {
     struct onnx_cuts cuts;
     const struct onnx_value *v = map_in(p, 0);
-    bool image = is_image_along(p, in_id(p, 0), 0);
-    uint32_t x = in_layout(p, in_id(p, 0), image), piece = x == NO_ID ? NO_ID : map_piece(p, image);
+    bool image = map_is_image_along(p, map_in_id(p, 0), 0);
+    uint32_t x = map_in_layout(p, map_in_id(p, 0), image), piece = x == NO_ID ? NO_ID : map_piece(p, image);
     if (piece != NO_ID) {
         p->into = "slice";
         return map_done(p, 0, piece, image);
@@ -214,7 +214,7 @@ bool map_slice(struct mapper *p)
         return false;
     for (uint32_t i = 0; i < cuts.n; i++) {
         const struct onnx_cut *c = &cuts.at[i];
-        uint32_t axis = layout_axis(c->axis, image, v->n_dims);
+        uint32_t axis = map_layout_axis(c->axis, image, v->n_dims);
         bool forwards = c->step >= 1;
         if (c->n == v->dims[c->axis] && forwards)
             continue;
@@ -223,9 +223,9 @@ bool map_slice(struct mapper *p)
         if (!forwards)
             x = backwards(p, x, axis, c->from, c->n, c->step);
         else if (c->step > 1 && c->n > 1)
-            x = every_nth(p, x, axis, (uint64_t)c->from, c->n, (uint64_t)c->step);
+            x = map_every_nth(p, x, axis, (uint64_t)c->from, c->n, (uint64_t)c->step);
         else
-            x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)c->from, .length = c->n));
+            x = map_emit1(p, OP_SLICE, x, WITH(.axis = axis, .begin = (uint64_t)c->from, .length = c->n));
     }
     p->into = p->into ? p->into : "nothing: its input as it is";
     return map_done(p, 0, x, image);
@@ -248,23 +248,23 @@ bool map_pad(struct mapper *p)
 {
     struct onnx_list pads;
     const struct onnx_value *v = map_in(p, 0);
-    bool image = is_image_along(p, in_id(p, 0), 0);
-    uint32_t x = in_layout(p, in_id(p, 0), image);
+    bool image = map_is_image_along(p, map_in_id(p, 0), 0);
+    uint32_t x = map_in_layout(p, map_in_id(p, 0), image);
     const struct onnx_value *with = map_in(p, 2);
-    double number = known_number(with) ? with->known[0] : onnx_float(p->n, "value", 0);
+    double number = onnx_is_known_number(with) ? with->known[0] : onnx_float(p->n, "value", 0);
     if (x == NO_ID || !onnx_pads(&pads, p->m, p->n, v->n_dims))
         return false;
     const int64_t *ahead = pads.at, *behind = pads.at + v->n_dims;
     for (uint32_t i = 0; i < v->n_dims; i++) {
         int64_t before = ahead[i] > 0 ? ahead[i] : 0, after = behind[i] > 0 ? behind[i] : 0, size = (int64_t)v->dims[i];
         int64_t begin = before - ahead[i], left = size - begin - (after - behind[i]);
-        uint32_t axis = layout_axis(i, image, v->n_dims);
+        uint32_t axis = map_layout_axis(i, image, v->n_dims);
         if (left < 1)
             return MAP_REFUSE(p, "cuts off all of dimension %u", i);
         if (left < size)                    /* less than nothing around it: that is cut off */
-            x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)begin, .length = (uint64_t)left));
+            x = map_emit1(p, OP_SLICE, x, WITH(.axis = axis, .begin = (uint64_t)begin, .length = (uint64_t)left));
         if (before || after)
-            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = (uint64_t)(left + before + after), .rate = number,
+            x = map_emit1(p, OP_PAD, x, WITH(.axis = axis, .begin = (uint64_t)before, .length = (uint64_t)(left + before + after), .rate = number,
                                        .border = border_of(p)));
     }
     return map_done(p, 0, x, image);
@@ -273,25 +273,25 @@ bool map_pad(struct mapper *p)
 bool map_expand(struct mapper *p)
 {
     const struct onnx_value *y = map_out(p, 0);
-    bool image = is_image_along(p, in_id(p, 0), 0) && y->n_dims == map_in(p, 0)->n_dims;
-    uint32_t x = as_operand(p, in_id(p, 0), image, y->n_dims);
+    bool image = map_is_image_along(p, map_in_id(p, 0), 0) && y->n_dims == map_in(p, 0)->n_dims;
+    uint32_t x = map_as_operand(p, map_in_id(p, 0), image, y->n_dims);
     struct op_attributes at = NO_ATTRIBUTES;
     if (x == NO_ID)
         return false;
     if (tensor_elements(&p->g->tensors[x]) == onnx_elements(y))
         return map_done(p, 0, x, image);
     for (uint32_t i = 0; i < y->n_dims; i++)
-        at.view[layout_axis(i, image, y->n_dims)] = y->dims[i];
+        at.view[map_layout_axis(i, image, y->n_dims)] = y->dims[i];
     if (image && y->n_dims == 3)
         at.view[1] = 1;
-    return map_done(p, 0, emit1(p, OP_EXPAND, x, at), image);
+    return map_done(p, 0, map_emit1(p, OP_EXPAND, x, at), image);
 }
 
 /* Along dimensions of one it repeats; along others it puts copies one behind the other. */
 bool map_tile(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
-    uint32_t x = as_plain(p, in_id(p, 0));
+    uint32_t x = map_as_plain(p, map_in_id(p, 0));
     struct op_attributes at = NO_ATTRIBUTES;
     bool repeated = false;
     if (x == NO_ID)
@@ -307,10 +307,10 @@ bool map_tile(struct mapper *p)
             return MAP_REFUSE(p, "puts %ju copies one behind the other, at most %d", (uintmax_t)times, MAX_OP_OUTPUTS);
         for (uint64_t k = 0; k < times; k++)
             copies[k] = x;
-        x = emit(p, OP_CONCAT, copies, (uint32_t)times, AT(.axis = i));
+        x = map_emit(p, OP_CONCAT, copies, (uint32_t)times, WITH(.axis = i));
         at.view[i] = y->dims[i];
     }
-    return map_done(p, 0, repeated ? emit1(p, OP_EXPAND, x, at) : x, false);
+    return map_done(p, 0, repeated ? map_emit1(p, OP_EXPAND, x, at) : x, false);
 }
 
 /* ==== from map_pieces.c ==== */
@@ -321,7 +321,7 @@ struct range { uint32_t axis; uint64_t begin, length; };
 static bool row_range(struct range *r, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *v)
 {
     const struct onnx_value *at = onnx_in(m, n, 1);
-    if (!known_number(at) || !onnx_axis(&r->axis, onnx_int(n, "axis", 0), v->n_dims))
+    if (!onnx_is_known_number(at) || !onnx_axis(&r->axis, onnx_int(n, "axis", 0), v->n_dims))
         return false;
     double row = at->known[0] + (at->known[0] < 0 ? (double)v->dims[r->axis] : 0);
     if (!(row >= 0 && row < (double)v->dims[r->axis]))
@@ -355,7 +355,7 @@ static bool range_of(struct range *r, const struct onnx_model *m, const struct o
     const struct onnx_value *v = &m->values[value], *y = n->gone || n->n_inputs == 0 || n->inputs[0] != value ? NULL : onnx_out(m, n, 0);
     if (!y || !y->shaped || y->constant)
         return false;
-    return text_is(n->op, "Gather") ? row_range(r, m, n, v) : text_is(n->op, "Slice") && slice_range(r, m, n, v);
+    return onnx_is(n, ONNX_OP_GATHER) ? row_range(r, m, n, v) : onnx_is(n, ONNX_OP_SLICE) && slice_range(r, m, n, v);
 }
 
 /* Each range of this length along this dimension has a reader. */
@@ -376,7 +376,7 @@ static bool leaves_nothing(const struct onnx_model *m, uint32_t value, const str
 uint32_t map_piece(struct mapper *p, bool image)
 {
     struct range r;
-    uint32_t value = in_id(p, 0);
+    uint32_t value = map_in_id(p, 0);
     const struct onnx_value *v = &p->m->values[value];
     if (!range_of(&r, p->m, p->n, value) || v->dims[r.axis] % r.length || r.begin % r.length)
         return NO_ID;
@@ -386,10 +386,10 @@ uint32_t map_piece(struct mapper *p, bool image)
             return p->divisions[i].first + (uint32_t)piece;
     if (n < 2 || n > MAX_OP_OUTPUTS || !leaves_nothing(p->m, value, &r, n))
         return NO_ID;
-    uint32_t x = in_layout(p, value, image);
+    uint32_t x = map_in_layout(p, value, image);
     if (x == NO_ID)
         return NO_ID;
-    uint32_t first = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(r.axis, image, v->n_dims), .pieces = (uint32_t)n));
+    uint32_t first = map_emit1(p, OP_SLICE, x, WITH(.axis = map_layout_axis(r.axis, image, v->n_dims), .pieces = (uint32_t)n));
     p->divisions = arena_grow(p->m->arena, p->divisions, p->n_divisions, &p->cap_divisions, sizeof *p->divisions);
     p->divisions[p->n_divisions++] = (struct division){ value, r.axis, first, n, image };
     return first + (uint32_t)piece;

@@ -12,39 +12,39 @@
 static bool gather_one(struct mapper *p, uint32_t axis, double index)
 {
     const struct onnx_value *v = map_in(p, 0);
-    bool image = is_image_along(p, in_id(p, 0), axis) && map_in(p, 1)->n_dims > 0;
+    bool image = map_is_image_along(p, map_in_id(p, 0), axis) && map_in(p, 1)->n_dims > 0;
     double at = index < 0 ? index + (double)v->dims[axis] : index;
     if (!(at >= 0 && at < (double)v->dims[axis]))
         return MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
-    uint32_t x = in_layout(p, in_id(p, 0), image);
+    uint32_t x = map_in_layout(p, map_in_id(p, 0), image);
     if (x == NO_ID)
         return false;
     uint32_t piece = map_piece(p, image);
     p->into = "slice";
-    x = piece != NO_ID ? piece : emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
+    x = piece != NO_ID ? piece : map_emit1(p, OP_SLICE, x, WITH(.axis = map_layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
     return map_done(p, 0, x, image);
 }
 
 static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
 {
-    uint32_t value = in_id(p, 1);
-    uint32_t x = any_plain(p, value);
+    uint32_t value = map_in_id(p, 1);
+    uint32_t x = map_any_plain(p, value);
     if (x == NO_ID || outer == 1)
         return x;
     x = VIEW(p, x, 1, n);
-    return emit1(p, OP_EXPAND, x, AT(.view = { outer, n }));
+    return map_emit1(p, OP_EXPAND, x, WITH(.view = { outer, n }));
 }
 
 bool map_gather(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
     uint32_t axis = map_axis(p, 0, v->n_dims);
-    if (known_number(at) && !v->constant)
+    if (onnx_is_known_number(at) && !v->constant)
         return gather_one(p, axis, at->known[0]);
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     uint64_t rows = v->dims[axis], n = onnx_elements(at);
-    uint32_t table = v->constant && axis == 0 ? map_weight(p, in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
-                                              : any_plain(p, in_id(p, 0));
+    uint32_t table = v->constant && axis == 0 ? map_weight(p, map_in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
+                                              : map_any_plain(p, map_in_id(p, 0));
     uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
     if (index == NO_ID)
         return false;
@@ -54,14 +54,14 @@ bool map_gather(struct mapper *p)
         table = VIEW(p, table, rows, inner);
     if (outer == 1)
         index = VIEW(p, index, n);
-    return map_done(p, 0, emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
+    return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 
 /* Seen as [outer, n, inner]: the axis, or all of it behind, last. */
 static uint32_t axis_last(struct mapper *p, uint32_t x, const struct onnx_value *v, uint32_t axis)
 {
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
-    return inner == 1 ? x : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
+    return inner == 1 ? x : map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
 }
 
 /* Along a dimension each row is a table of its own numbers. */
@@ -72,14 +72,14 @@ bool map_gather_elements(struct mapper *p)
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis], outer = onnx_elements_between(v, 0, axis);
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
-    uint32_t x = any_plain(p, in_id(p, 0)), index = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
+    uint32_t x = map_any_plain(p, map_in_id(p, 0)), index = x == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
     if (index == NO_ID)
         return false;
     x = VIEW(p, axis_last(p, x, v, axis), rows, n, 1);
     index = VIEW(p, axis_last(p, index, at, axis), rows, wanted);
-    x = emit2(p, OP_GATHER, x, index, NO_ATTRIBUTES);
+    x = map_emit2(p, OP_GATHER, x, index, NO_ATTRIBUTES);
     if (rows != outer)
-        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, rows / outer, wanted }, .order = { 0, 2, 1 }));
+        x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, rows / outer, wanted }, .order = { 0, 2, 1 }));
     p->into = "gather";
     return map_done(p, 0, x, false);
 }
@@ -91,9 +91,9 @@ static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64
     uint64_t passed = 1;
     index = VIEW(p, index, n, deep);
     for (uint64_t d = deep; d-- > 0; passed *= dims[d]) {
-        uint32_t column = deep == 1 ? index : emit1(p, OP_SLICE, index, AT(.axis = 1, .begin = d, .length = 1));
-        column = passed == 1 ? column : emit1(p, OP_SCALE, column, AT(.rate = (double)passed));
-        sum = sum == NO_ID ? column : emit2(p, OP_ADD, sum, column, NO_ATTRIBUTES);
+        uint32_t column = deep == 1 ? index : map_emit1(p, OP_SLICE, index, WITH(.axis = 1, .begin = d, .length = 1));
+        column = passed == 1 ? column : map_emit1(p, OP_SCALE, column, WITH(.rate = (double)passed));
+        sum = sum == NO_ID ? column : map_emit2(p, OP_ADD, sum, column, NO_ATTRIBUTES);
     }
     return VIEW(p, sum, n);
 }
@@ -107,19 +107,19 @@ bool map_gather_nd(struct mapper *p)
     uint64_t rows = onnx_elements_between(v, 0, (uint32_t)deep);
     assert(deep && rows);               /* no operator comes here with an empty operand */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
-    uint32_t table = any_plain(p, in_id(p, 0)), index = table == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
+    uint32_t table = map_any_plain(p, map_in_id(p, 0)), index = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
     if (index == NO_ID)
         return false;
     index = row_numbers(p, index, n, deep, v->dims);
     table = VIEW(p, table, rows, inner);
-    return map_done(p, 0, emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
+    return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 
 /* An axis that was put in last moves to its place. */
 static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value *v, uint32_t axis)
 {
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
-    return inner == 1 ? y : emit1(p, OP_TRANSPOSE, y, AT(.view = { outer, inner, v->dims[axis] }, .order = { 0, 2, 1 }));
+    return inner == 1 ? y : map_emit1(p, OP_TRANSPOSE, y, WITH(.view = { outer, inner, v->dims[axis] }, .order = { 0, 2, 1 }));
 }
 
 /* ---- scattering --------------------------------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static bool scatter_how(struct mapper *p, enum scatter_how *how)
 static bool plain_inputs(struct mapper *p, uint32_t in[3])
 {
     for (uint32_t i = 0; i < 3; i++) {
-        in[i] = any_plain(p, in_id(p, i));
+        in[i] = map_any_plain(p, map_in_id(p, i));
         if (in[i] == NO_ID)
             return false;
     }
@@ -167,7 +167,7 @@ bool map_scatter(struct mapper *p)
     in[0] = VIEW(p, axis_last(p, in[0], v, axis), rows, n, 1);
     in[1] = VIEW(p, axis_last(p, in[1], at, axis), rows, wanted);
     in[2] = VIEW(p, axis_last(p, in[2], at, axis), rows, wanted, 1);
-    uint32_t y = axis_back(p, emit(p, OP_SCATTER, in, 3, AT(.scatter = how)), v, axis);
+    uint32_t y = axis_back(p, map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = how)), v, axis);
     p->into = "scatter";
     return map_done(p, 0, y, false);
 }
@@ -190,7 +190,7 @@ bool map_scatter_nd(struct mapper *p)
     in[0] = VIEW(p, in[0], rows, inner);
     in[1] = row_numbers(p, in[1], n, deep, v->dims);
     in[2] = VIEW(p, in[2], n, inner);
-    uint32_t y = emit(p, OP_SCATTER, in, 3, AT(.scatter = how));
+    uint32_t y = map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = how));
     p->into = "scatter";
     return map_done(p, 0, y, false);
 }
@@ -199,15 +199,15 @@ bool map_scatter_nd(struct mapper *p)
 bool map_top_k(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0) ? map_out(p, 0) : map_out(p, 1);
-    uint32_t axis = map_axis(p, -1, v->n_dims), x = any_plain(p, in_id(p, 0));
+    uint32_t axis = map_axis(p, -1, v->n_dims), x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
     x = axis_last(p, x, v, axis);
-    uint32_t keys = VIEW(p, onnx_flag(p->n, "largest", true) ? x : emit_function(p, FUNCTION_NEGATE, x), rows, n);
-    uint32_t places = emit1(p, OP_TOP_K, keys, AT(.length = k));
+    uint32_t keys = VIEW(p, onnx_flag(p->n, "largest", true) ? x : map_emit_function(p, FUNCTION_NEGATE, x), rows, n);
+    uint32_t places = map_emit1(p, OP_TOP_K, keys, WITH(.length = k));
     if (map_is_wanted(p, 0)) {
-        uint32_t values = emit2(p, OP_GATHER, VIEW(p, x, rows, n, 1), places, NO_ATTRIBUTES);
+        uint32_t values = map_emit2(p, OP_GATHER, VIEW(p, x, rows, n, 1), places, NO_ATTRIBUTES);
         map_done(p, 0, axis_back(p, values, y, axis), false);
     }
     places = axis_back(p, places, y, axis);
@@ -231,9 +231,9 @@ uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t c
     uint32_t numbers = map_numbers(p, "columns", p->g->tensors[index].type, columns);
     index = VIEW(p, index, rows, 1);
     if (columns > 1)
-        index = emit1(p, OP_EXPAND, index, AT(.view = { rows, columns }));
-    uint32_t y = emit2(p, OP_COMBINE, index, numbers, AT(.function = FUNCTION_EQUAL));
-    return p->g->tensors[y].type == type ? y : emit1(p, OP_CAST, y, AT(.to_type = type));
+        index = map_emit1(p, OP_EXPAND, index, WITH(.view = { rows, columns }));
+    uint32_t y = map_emit2(p, OP_COMBINE, index, numbers, WITH(.function = FUNCTION_EQUAL));
+    return p->g->tensors[y].type == type ? y : map_emit1(p, OP_CAST, y, WITH(.to_type = type));
 }
 
 bool map_one_hot(struct mapper *p)
@@ -242,7 +242,7 @@ bool map_one_hot(struct mapper *p)
     uint32_t axis = map_axis(p, -1, y->n_dims);
     if (!off_on->known || onnx_elements(off_on) != 2)
         return MAP_REFUSE(p, "its two values are computed while the model runs");
-    uint32_t index = any_plain(p, in_id(p, 0));
+    uint32_t index = map_any_plain(p, map_in_id(p, 0));
     if (index == NO_ID)
         return false;
     double off = off_on->known[0], on = off_on->known[1];
@@ -260,11 +260,11 @@ bool map_hardmax(struct mapper *p)
     uint32_t axis, x;
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", row ? 1 : -1), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
-    if ((x = any_plain(p, in_id(p, 0))) == NO_ID)
+    if ((x = map_any_plain(p, map_in_id(p, 0))) == NO_ID)
         return false;
     uint64_t n = row ? onnx_elements_between(v, axis, v->n_dims) : v->dims[axis], all = onnx_elements(v);
     x = VIEW(p, row ? x : axis_last(p, x, v, axis), all / n, n);
-    x = map_ones_at(p, emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES), all / n, n, map_type(p, v->type));
+    x = map_ones_at(p, map_emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES), all / n, n, map_type(p, v->type));
     p->into = "arg-max, one-hot";
     return map_done(p, 0, row ? x : axis_back(p, x, v, axis), false);
 }

@@ -18,7 +18,7 @@ static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction,
 {
     uint32_t weight = map_weight(p, NO_ID, ONNX_AS_IS, i < 3 ? 2 : 1, dims);
     struct onnx_source *s = map_source(p, weight, ONNX_GATES, NO_ID);
-    s->values[0] = in_id(p, i);
+    s->values[0] = map_in_id(p, i);
     s->number = (double)direction;
     s->turned = lstm;
     return weight;
@@ -27,7 +27,7 @@ static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction,
 /* One direction: the file's weights [directions, gates x hidden, width] and [directions, gates x hidden, hidden], biases of both. */
 static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint64_t hidden, uint64_t direction)
 {
-    bool lstm = text_is(p->n->op, "LSTM");
+    bool lstm = onnx_is(p->n, ONNX_OP_LSTM);
     uint64_t gates = lstm ? 4 : 3;
     uint64_t biases = 2 * gates * hidden;
     uint32_t in[4] = { x, NO_ID, NO_ID, map_in(p, 3) ? NO_ID : map_filled(p, 0, biases) };
@@ -36,22 +36,18 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
     if (map_in(p, 3))
         in[3] = gate_weight_of(p, 3, direction, &biases, lstm);
     bool before = !lstm && !onnx_flag(p->n, "linear_before_reset", false);
-    return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
-                AT(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
+    return map_emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
+                WITH(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
                    .from_last = goes_back(p, direction)));
 }
 
 /* Numbers of the file, or of an input, repeated for each sample or seen in other dimensions: zeros, as a rule. */
 static bool is_only_moved(const struct mapper *p, uint32_t value)
 {
-    static const char *const moves[] = { "Expand", "Tile", "Slice", "Split", "Unsqueeze", "Squeeze", "Reshape", "Transpose", "Identity", "Cast" };
     for (;;) {
         const struct onnx_value *v = &p->m->values[value];
         const struct onnx_node *n = v->constant || v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
-        bool moves_it = false;
-        for (size_t i = 0; i < sizeof moves / sizeof *moves && n; i++)
-            moves_it |= text_is(moves[i], n->op);
-        if (!moves_it || n->n_inputs == 0 || n->inputs[0] == NO_ID)
+        if (!onnx_has(n, ONNX_VIEWS | ONNX_CUTS | ONNX_REPEATS) || n->n_inputs == 0 || n->inputs[0] == NO_ID)
             return !n;
         value = n->inputs[0];
     }
@@ -63,7 +59,7 @@ static bool has_trained_state(const struct mapper *p)
     bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors), any = false;
     map_dependent(depends, p->g, ROLE_WEIGHT);
     for (uint32_t i = 5; i < 7; i++)
-        any |= in_id(p, i) != NO_ID && p->of[in_id(p, i)].tensor != NO_ID && !is_only_moved(p, in_id(p, i)) && depends[p->of[in_id(p, i)].tensor];
+        any |= map_in_id(p, i) != NO_ID && p->of[map_in_id(p, i)].tensor != NO_ID && !is_only_moved(p, map_in_id(p, i)) && depends[p->of[map_in_id(p, i)].tensor];
     return any;
 }
 
@@ -78,7 +74,7 @@ static bool check_recurrence(struct mapper *p)
         return MAP_REFUSE(p, "its last cell state is read; in training only its outputs are modelled");
     if (!p->o->inference && has_trained_state(p))
         return MAP_REFUSE(p, "its initial state is computed by the model, and its gradient is not modelled; train the parts one by one");
-    return map_in(p, 7) && !text_is(p->n->op, "RNN") ? MAP_REFUSE(p, "peepholes are not modelled") : true;
+    return map_in(p, 7) && !onnx_is(p->n, ONNX_OP_RNN) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
 }
 
 /* [batch, rows, hidden] of each direction: one row of each as [directions, batch, hidden]. */
@@ -89,9 +85,9 @@ static uint32_t states_at(struct mapper *p, const uint32_t *y, uint64_t directio
     for (uint64_t d = 0; d < directions; d++) {
         const struct tensor *t = &p->g->tensors[y[d]];
         uint64_t dims[] = { 1, t->dims[0], t->dims[2] };
-        states[d] = map_view(p, emit1(p, OP_SLICE, y[d], AT(.axis = 1, .begin = row[d], .length = 1)), 3, dims);
+        states[d] = map_view(p, map_emit1(p, OP_SLICE, y[d], WITH(.axis = 1, .begin = row[d], .length = 1)), 3, dims);
     }
-    return directions == 1 ? states[0] : emit(p, OP_CONCAT, states, 2, AT(.axis = 0));
+    return directions == 1 ? states[0] : map_emit(p, OP_CONCAT, states, 2, WITH(.axis = 0));
 }
 
 /* The last cell states stand behind the last step: PopLibs' lstmFwd gives them beside its states. */
@@ -99,7 +95,7 @@ static bool part_from_cells(struct mapper *p, uint32_t *y, uint64_t directions, 
 {
     uint32_t cells = states_at(p, y, directions, (uint64_t[]){ steps, steps });
     for (uint64_t d = 0; d < directions; d++)
-        y[d] = emit1(p, OP_SLICE, y[d], AT(.axis = 1, .length = steps));
+        y[d] = map_emit1(p, OP_SLICE, y[d], WITH(.axis = 1, .length = steps));
     return map_done(p, 2, cells, false);
 }
 
@@ -111,10 +107,10 @@ bool map_recurrence(struct mapper *p)
     if (!check_recurrence(p))
         return false;
     uint64_t steps = v->dims[0], batch = v->dims[1], hidden = r->dims[2], directions = r->dims[0], last[2];
-    uint32_t x = as_plain(p, in_id(p, 0)), y[2];
+    uint32_t x = map_as_plain(p, map_in_id(p, 0)), y[2];
     if (x == NO_ID)
         return false;
-    x = emit1(p, OP_TRANSPOSE, x, AT(.order = { 1, 0, 2 }));
+    x = map_emit1(p, OP_TRANSPOSE, x, WITH(.order = { 1, 0, 2 }));
     for (uint64_t d = 0; d < directions; d++) {
         y[d] = one_direction(p, x, v->dims[2], hidden, d);
         last[d] = goes_back(p, d) ? 0 : steps - 1;
@@ -123,8 +119,8 @@ bool map_recurrence(struct mapper *p)
     if ((map_is_wanted(p, 2) && !part_from_cells(p, y, directions, steps)) ||
         (map_is_wanted(p, 1) && !map_done(p, 1, states_at(p, y, directions, last), false)))
         return false;
-    uint32_t all = directions == 1 ? y[0] : emit(p, OP_CONCAT, y, 2, AT(.axis = 2));
-    uint32_t turned = emit1(p, OP_TRANSPOSE, all, AT(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));
+    uint32_t all = directions == 1 ? y[0] : map_emit(p, OP_CONCAT, y, 2, WITH(.axis = 2));
+    uint32_t turned = map_emit1(p, OP_TRANSPOSE, all, WITH(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));
     p->into = into;
     return map_done(p, 0, turned, false);
 }
@@ -149,15 +145,15 @@ static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidd
 {
     const struct onnx_value *v = map_in(p, 0);
     uint64_t rows = v->dims[0] * v->dims[1], inputs = v->dims[2], dims[] = { 2, hidden };
-    uint32_t x = as_plain(p, in_id(p, 0)), first = 1;
+    uint32_t x = map_as_plain(p, map_in_id(p, 0)), first = 1;
     uint32_t w = x == NO_ID ? NO_ID : gate_weight_of(p, 1, direction, (uint64_t[]){ inputs, hidden }, false);
     if (w == NO_ID)
         return NO_ID;
-    x = emit2(p, OP_MATMUL, VIEW(p, x, rows, inputs), w, NO_ATTRIBUTES);
+    x = map_emit2(p, OP_MATMUL, VIEW(p, x, rows, inputs), w, NO_ATTRIBUTES);
     if (map_in(p, 3)) {
         uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden }, false), 2, dims);
         bias = map_scaled(p, map_mean(p, bias, dims, 2, first), 2);
-        x = emit2(p, OP_ADD, x, VIEW(p, bias, 1, hidden), NO_ATTRIBUTES);
+        x = map_emit2(p, OP_ADD, x, VIEW(p, bias, 1, hidden), NO_ATTRIBUTES);
     }
     return VIEW(p, x, v->dims[0], v->dims[1], hidden);
 }
@@ -169,7 +165,7 @@ static uint32_t joined(struct mapper *p, uint32_t *rows, uint64_t n)
         uint64_t left = 0;
         for (uint64_t i = 0; i < n; i += MAX_OP_OUTPUTS) {
             uint32_t some = (uint32_t)min_u64(MAX_OP_OUTPUTS, n - i);
-            rows[left++] = some == 1 ? rows[i] : emit(p, OP_CONCAT, &rows[i], some, AT(.axis = 0));
+            rows[left++] = some == 1 ? rows[i] : map_emit(p, OP_CONCAT, &rows[i], some, WITH(.axis = 0));
         }
         n = left;
     }
@@ -186,17 +182,17 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
         return NO_ID;
     uint32_t r = gate_weight_of(p, 2, direction, (uint64_t[]){ hidden, hidden }, false);
     if (map_in(p, 5) && !map_in(p, 5)->constant) {
-        uint32_t given = as_plain(p, in_id(p, 5));
+        uint32_t given = map_as_plain(p, map_in_id(p, 5));
         if (given == NO_ID)
             return NO_ID;
-        h = map_view(p, emit1(p, OP_SLICE, given, AT(.axis = 0, .begin = direction, .length = 1)), 2, state);
+        h = map_view(p, map_emit1(p, OP_SLICE, given, WITH(.axis = 0, .begin = direction, .length = 1)), 2, state);
     }
     for (uint64_t i = 0; i < steps; i++) {
         uint64_t at = goes_back(p, direction) ? steps - 1 - i : i;
-        uint32_t sum = map_view(p, emit1(p, OP_SLICE, shares, AT(.axis = 0, .begin = at, .length = 1)), 2, state);
+        uint32_t sum = map_view(p, map_emit1(p, OP_SLICE, shares, WITH(.axis = 0, .begin = at, .length = 1)), 2, state);
         if (h != NO_ID)
-            sum = emit2(p, OP_ADD, emit2(p, OP_MATMUL, h, r, NO_ATTRIBUTES), sum, NO_ATTRIBUTES);
-        h = emit1(p, step_function(p, direction), sum, NO_ATTRIBUTES);
+            sum = map_emit2(p, OP_ADD, map_emit2(p, OP_MATMUL, h, r, NO_ATTRIBUTES), sum, NO_ATTRIBUTES);
+        h = map_emit1(p, step_function(p, direction), sum, NO_ATTRIBUTES);
         rows[at] = VIEW(p, h, 1, state[0], state[1]);
     }
     *last = VIEW(p, h, 1, state[0], state[1]);
@@ -226,8 +222,8 @@ bool map_rnn(struct mapper *p)
         if (y[d] == NO_ID)
             return false;
     }
-    uint32_t all = directions == 1 ? y[0] : emit(p, OP_CONCAT, y, 2, AT(.axis = 1));
-    uint32_t states = directions == 1 ? last[0] : emit(p, OP_CONCAT, last, 2, AT(.axis = 0));
+    uint32_t all = directions == 1 ? y[0] : map_emit(p, OP_CONCAT, y, 2, WITH(.axis = 1));
+    uint32_t states = directions == 1 ? last[0] : map_emit(p, OP_CONCAT, last, 2, WITH(.axis = 0));
     p->into = "steps of products";
     return map_done(p, 1, states, false) && map_done(p, 0, all, false);
 }

@@ -23,7 +23,7 @@ static uint32_t matrix(struct mapper *p, uint32_t value, bool transposed)
     const struct onnx_value *v = &p->m->values[value];
     uint64_t rows = v->dims[v->n_dims - 2], columns = v->dims[v->n_dims - 1];
     if (!v->constant)
-        return as_plain(p, value);
+        return map_as_plain(p, value);
     return map_weight(p, value, transposed ? ONNX_MATRIX_TRANSPOSED : ONNX_AS_IS, 2,
                       transposed ? (uint64_t[]){ columns, rows } : (uint64_t[]){ rows, columns });
 }
@@ -32,16 +32,16 @@ bool map_gemm(struct mapper *p)
 {
     bool ta = onnx_flag(p->n, "transA", false), tb = onnx_flag(p->n, "transB", false), fixed = map_in(p, 1)->constant;
     double alpha = onnx_float(p->n, "alpha", 1), beta = onnx_float(p->n, "beta", 1);
-    uint32_t a = as_plain(p, in_id(p, 0)), b = a == NO_ID ? NO_ID : matrix(p, in_id(p, 1), tb && fixed), y;
+    uint32_t a = map_as_plain(p, map_in_id(p, 0)), b = a == NO_ID ? NO_ID : matrix(p, map_in_id(p, 1), tb && fixed), y;
     if (b == NO_ID)
         return false;
     if (ta)
-        a = emit1(p, OP_TRANSPOSE, a, AT(.order = { 1, 0 }));
-    y = emit2(p, OP_MATMUL, a, b, AT(.transpose_b = tb && !fixed));
+        a = map_emit1(p, OP_TRANSPOSE, a, WITH(.order = { 1, 0 }));
+    y = map_emit2(p, OP_MATMUL, a, b, WITH(.transpose_b = tb && !fixed));
     y = map_scaled(p, y, alpha);
-    if (in_id(p, 2) == NO_ID || beta == 0)
+    if (map_in_id(p, 2) == NO_ID || beta == 0)
         return map_done(p, 0, y, false);
-    uint32_t c = as_operand(p, in_id(p, 2), false, 2);
+    uint32_t c = map_as_operand(p, map_in_id(p, 2), false, 2);
     if (c == NO_ID || !map_fits_in(&p->g->tensors[c], &p->g->tensors[y]))
         return c != NO_ID && MAP_REFUSE(p, "its third input does not fit its result");
     return map_done(p, 0, map_added(p, y, map_scaled(p, c, beta)), false);
@@ -60,8 +60,8 @@ static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
         smaller[0] |= at[0].view[i] != x->dims[i];
         smaller[1] |= at[1].view[i] != y->dims[i];
     }
-    *a = smaller[0] ? emit1(p, OP_EXPAND, *a, at[0]) : *a;
-    *b = smaller[1] ? emit1(p, OP_EXPAND, *b, at[1]) : *b;
+    *a = smaller[0] ? map_emit1(p, OP_EXPAND, *a, at[0]) : *a;
+    *b = smaller[1] ? map_emit1(p, OP_EXPAND, *b, at[1]) : *b;
 }
 
 /* A constant behind a transposition of its two dimensions: the product reads it as it lies, and shares it with who else does. */
@@ -69,14 +69,14 @@ static uint32_t turned_constant(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     const struct onnx_node *n = v->constant && v->producer != NO_ID ? &p->m->nodes[v->producer] : NULL;
-    return n && text_is(n->op, "Transpose") && v->n_dims == 2 ? n->inputs[0] : NO_ID;
+    return onnx_is(n, ONNX_OP_TRANSPOSE) && v->n_dims == 2 ? n->inputs[0] : NO_ID;
 }
 
 /* A vector on the left is a row, on the right a column; the product has one dimension less. */
 static bool matmul_vector(struct mapper *p)
 {
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
-    uint32_t a = as_plain(p, in_id(p, 0)), b = a == NO_ID ? NO_ID : as_plain(p, in_id(p, 1));
+    uint32_t a = map_as_plain(p, map_in_id(p, 0)), b = a == NO_ID ? NO_ID : map_as_plain(p, map_in_id(p, 1));
     if (b == NO_ID)
         return false;
     if (va->n_dims == 1)
@@ -85,7 +85,7 @@ static bool matmul_vector(struct mapper *p)
         b = VIEW(p, b, vb->dims[0], 1);
     else if (vb->n_dims > 2)
         return MAP_REFUSE(p, "a vector times %u dimensions; unsqueeze it to a matrix", vb->n_dims);
-    return map_done(p, 0, emit2(p, OP_MATMUL, a, b, NO_ATTRIBUTES), false);
+    return map_done(p, 0, map_emit2(p, OP_MATMUL, a, b, NO_ATTRIBUTES), false);
 }
 
 bool map_matmul(struct mapper *p)
@@ -93,7 +93,7 @@ bool map_matmul(struct mapper *p)
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
     if (va->n_dims < 2 || vb->n_dims < 2)
         return matmul_vector(p);
-    uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = in_id(p, 1);
+    uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = map_in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
     bool swapped = p->of[b_value].swapped;
     uint32_t turned = turned_constant(p, b_value);
@@ -101,13 +101,13 @@ bool map_matmul(struct mapper *p)
         swapped = true;
         b_value = turned;
     }
-    uint32_t a = flat ? as_plain(p, in_id(p, 0)) : as_operand(p, in_id(p, 0), false, n);
-    uint32_t b = a == NO_ID ? NO_ID : flat ? matrix(p, b_value, false) : as_operand(p, b_value, false, n);
+    uint32_t a = flat ? map_as_plain(p, map_in_id(p, 0)) : map_as_operand(p, map_in_id(p, 0), false, n);
+    uint32_t b = a == NO_ID ? NO_ID : flat ? matrix(p, b_value, false) : map_as_operand(p, b_value, false, n);
     if (b == NO_ID)
         return false;
     if (!flat)
         same_stacks(p, &a, &b);
-    return map_done(p, 0, emit2(p, OP_MATMUL, a, b, AT(.transpose_b = swapped)), false);
+    return map_done(p, 0, map_emit2(p, OP_MATMUL, a, b, WITH(.transpose_b = swapped)), false);
 }
 
 /* ---- softmax, reductions ------------------------------------------------------------------------------------------------ */
@@ -115,14 +115,14 @@ bool map_matmul(struct mapper *p)
 /* Over a dimension in the middle: it is moved to the end, and back. */
 static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_t inner)
 {
-    uint32_t x = any_plain(p, in_id(p, 0));
+    uint32_t x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
-    x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
-    x = emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
-    if (text_is(p->n->op, "LogSoftmax"))
-        x = emit_function(p, FUNCTION_LOG, x);
-    x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
+    x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
+    x = map_emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
+    if (onnx_is(p->n, ONNX_OP_LOG_SOFTMAX))
+        x = map_emit_function(p, FUNCTION_LOG, x);
+    x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
     p->into = "softmax between transpositions";
     return map_done(p, 0, x, false);
 }
@@ -131,7 +131,7 @@ static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_
 bool map_softmax(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
-    bool rows = p->m->opset < 13, image = is_image(p, in_id(p, 0));
+    bool rows = p->m->opset < 13, image = map_is_image(p, map_in_id(p, 0));
     uint32_t axis;
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", rows ? 1 : -1), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
@@ -139,14 +139,14 @@ bool map_softmax(struct mapper *p)
     if (!rows && inner != v->dims[axis] && !(image && axis == 1))
         return softmax_across(p, outer, v->dims[axis], inner / v->dims[axis]);
     bool channels = image && axis == 1 && (!rows || inner == v->dims[1]);
-    uint32_t x = channels ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
+    uint32_t x = channels ? map_as_image(p, map_in_id(p, 0)) : map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     if (!channels && p->g->tensors[x].dims[p->g->tensors[x].n_dims - 1] != inner)
         x = VIEW(p, x, outer, inner);
-    x = emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
-    if (text_is(p->n->op, "LogSoftmax"))
-        x = emit_function(p, FUNCTION_LOG, x);
+    x = map_emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
+    if (onnx_is(p->n, ONNX_OP_LOG_SOFTMAX))
+        x = map_emit_function(p, FUNCTION_LOG, x);
     return map_done(p, 0, x, channels);
 }
 
@@ -172,11 +172,11 @@ static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uin
     x = VIEW(p, x, outer, n, inner);
     while (n > 1) {
         uint64_t half = n / 2;
-        uint32_t a = emit1(p, OP_SLICE, x, AT(.axis = 1, .length = half));
-        uint32_t b = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = half, .length = half));
-        uint32_t both = emit2(p, OP_MUL, a, b, NO_ATTRIBUTES);
-        uint32_t odd = n % 2 ? emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;
-        x = odd == NO_ID ? both : emit2(p, OP_CONCAT, both, odd, AT(.axis = 1));
+        uint32_t a = map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .length = half));
+        uint32_t b = map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = half, .length = half));
+        uint32_t both = map_emit2(p, OP_MUL, a, b, NO_ATTRIBUTES);
+        uint32_t odd = n % 2 ? map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;
+        x = odd == NO_ID ? both : map_emit2(p, OP_CONCAT, both, odd, WITH(.axis = 1));
         n -= half;
     }
     return x;
@@ -191,7 +191,7 @@ uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, ui
     if (kind == OP_MUL)
         return multiplied_run(p, x, outer, n, inner);
     x = VIEW(p, x, outer, n, 1, inner);
-    return emit1(p, kind, x, AT(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
+    return map_emit1(p, kind, x, WITH(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
 }
 
 /* A run of dimensions. Runs apart from each other are pooled one by one. */
@@ -222,41 +222,28 @@ uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
     return VIEW(p, x, rows, 1);
 }
 
-/* What a reduction is made of: a function before; the mean, the largest or the product; times so many; a function after. */
-enum { NO_FUNCTION = N_OP_FUNCTIONS };
-static const struct reduction { const char *op; enum op_kind kind; bool sum; int before, after; } reductions[] = {
-    { "ReduceMean", OP_AVERAGE_POOL, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceSum", OP_AVERAGE_POOL, true, NO_FUNCTION, NO_FUNCTION },
-    { "ReduceMax", OP_MAX_POOL, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceMin", OP_MAX_POOL, false, FUNCTION_NEGATE, FUNCTION_NEGATE },
-    { "ReduceL1", OP_AVERAGE_POOL, true, FUNCTION_ABS, NO_FUNCTION }, { "ReduceL2", OP_AVERAGE_POOL, true, FUNCTION_SQUARE, FUNCTION_SQRT },
-    { "ReduceSumSquare", OP_AVERAGE_POOL, true, FUNCTION_SQUARE, NO_FUNCTION },
-    { "ReduceLogSum", OP_AVERAGE_POOL, true, NO_FUNCTION, FUNCTION_LOG },
-    { "ReduceLogSumExp", OP_AVERAGE_POOL, true, FUNCTION_EXP, FUNCTION_LOG }, { "ReduceProd", OP_MUL, false, NO_FUNCTION, NO_FUNCTION },
-};
-
 bool map_reduce(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
-    const struct reduction *r = reductions;
+    const struct onnx_operator *r = p->n->op;
     uint32_t gone, n = v->n_dims;
     uint64_t dims[ONNX_MAX_DIMS];
-    while (!text_is(r->op, p->n->op))
-        r++;
     if (!reduced_axes(p, &gone))
         return MAP_REFUSE(p, "its axes are computed while the model runs");
-    bool image = is_image(p, in_id(p, 0)) && gone == (1u << n) - 4 && r->kind != OP_MUL;
-    uint32_t x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
+    bool image = map_is_image(p, map_in_id(p, 0)) && gone == (1u << n) - 4 && r->kind != OP_MUL;
+    uint32_t x = image ? map_as_image(p, map_in_id(p, 0)) : map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     memcpy(dims, v->dims, sizeof dims);
-    x = r->before == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->before, x);
+    x = r->before == NO_FUNCTION ? x : map_emit_function(p, (enum op_function)r->before, x);
     if (image)
-        x = emit1(p, r->kind, x, AT(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
+        x = map_emit1(p, r->kind, x, WITH(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
     while (!image && gone && x != NO_ID)
         x = pooled_run(p, x, dims, n, &gone, r->kind);
     if (x == NO_ID)
         return false;
     x = r->sum ? map_scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
-    x = r->after == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->after, x);
+    x = r->after == NO_FUNCTION ? x : map_emit_function(p, (enum op_function)r->after, x);
     return map_done(p, 0, x, image && y->n_dims == n);
 }
 
@@ -267,29 +254,29 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
     uint32_t last = 2, again = 2;
     x = map_view(p, x, 2, dims);
     uint32_t most = VIEW(p, pooled_run(p, x, ends, 2, &last, OP_MAX_POOL), rows, 1);
-    x = emit2(p, OP_COMBINE, x, most, AT(.function = FUNCTION_EQUAL));
-    x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_INT32));
+    x = map_emit2(p, OP_COMBINE, x, most, WITH(.function = FUNCTION_EQUAL));
+    x = map_emit1(p, OP_CAST, x, WITH(.to_type = TYPE_INT32));
     uint32_t numbers = map_numbers(p, "columns", TYPE_INT32, n);
-    return pooled_run(p, emit2(p, OP_MUL, x, numbers, NO_ATTRIBUTES), dims, 2, &again, OP_MAX_POOL);
+    return pooled_run(p, map_emit2(p, OP_MUL, x, numbers, NO_ATTRIBUTES), dims, 2, &again, OP_MAX_POOL);
 }
 
 /* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
 bool map_arg_max(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t axis = map_axis(p, 0, v->n_dims), x = any_plain(p, in_id(p, 0));
+    uint32_t axis = map_axis(p, 0, v->n_dims), x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     uint64_t length = v->dims[axis];
     if (inner > 1)
-        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, length, inner }, .order = { 0, 2, 1 }));
+        x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, length, inner }, .order = { 0, 2, 1 }));
     else
         x = VIEW(p, x, outer, length);
-    if (text_is(p->n->op, "ArgMin"))
-        x = emit_function(p, FUNCTION_NEGATE, x);
+    if (onnx_is(p->n, ONNX_OP_ARG_MIN))
+        x = map_emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_flag(p->n, "select_last_index", false);
-    x = last ? last_largest(p, x, outer * inner, length) : emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES);
+    x = last ? last_largest(p, x, outer * inner, length) : map_emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES);
     p->into = "arg-max";
     return map_done(p, 0, x, false);
 }
@@ -299,27 +286,27 @@ bool map_cumsum(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
     uint32_t axis;
-    if (!known_number(at) || !onnx_axis(&axis, onnx_whole(at->known[0]), v->n_dims))
+    if (!onnx_is_known_number(at) || !onnx_axis(&axis, onnx_whole(at->known[0]), v->n_dims))
         return MAP_REFUSE(p, "its axis is computed while the model runs, or out of range");
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     uint64_t n = v->dims[axis];
-    uint32_t x = any_plain(p, in_id(p, 0));
+    uint32_t x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID || n > 1u << 16)
         return x != NO_ID && MAP_REFUSE(p, "sums over %ju elements, at most %u", (uintmax_t)n, 1u << 16);
     enum data_type type = p->g->tensors[x].type;
     if (type != p->o->type)
-        x = emit1(p, OP_CAST, x, AT(.to_type = p->o->type));
+        x = map_emit1(p, OP_CAST, x, WITH(.to_type = p->o->type));
     x = inner == 1 ? VIEW(p, x, outer, n)
-                   : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
+                   : map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
     uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->o->type, 2, (uint64_t[]){ n, n });
     struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
     s->number = onnx_flag(p->n, "exclusive", false);
     s->turned = onnx_flag(p->n, "reverse", false);
-    x = emit2(p, OP_MATMUL, x, ones, NO_ATTRIBUTES);
+    x = map_emit2(p, OP_MATMUL, x, ones, NO_ATTRIBUTES);
     if (inner != 1)
-        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
+        x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
     if (type != p->o->type)
-        x = emit1(p, OP_CAST, x, AT(.to_type = type));
+        x = map_emit1(p, OP_CAST, x, WITH(.to_type = type));
     return map_done(p, 0, x, false);
 }
 
@@ -327,9 +314,9 @@ bool map_cumsum(struct mapper *p)
 bool map_triangle(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *k = map_in(p, 1);
-    uint32_t x = v->n_dims < 2 ? NO_ID : as_plain(p, in_id(p, 0)), n = v->n_dims;
+    uint32_t x = v->n_dims < 2 ? NO_ID : map_as_plain(p, map_in_id(p, 0)), n = v->n_dims;
     uint64_t dims[MAX_DIMS] = { 1, 1, 1 };         /* before those of a matrix */
-    if (x == NO_ID || (k && !known_number(k)))
+    if (x == NO_ID || (k && !onnx_is_known_number(k)))
         return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is not a matrix");
     dims[n - 1] = v->dims[n - 1];
     dims[n - 2] = v->dims[n - 2];
@@ -339,7 +326,7 @@ bool map_triangle(struct mapper *p)
     s->turned = !onnx_flag(p->n, "upper", true);
     if (s->turned)
         s->number = -s->number;
-    return map_done(p, 0, emit2(p, OP_MUL, x, ones, NO_ATTRIBUTES), false);
+    return map_done(p, 0, map_emit2(p, OP_MUL, x, ones, NO_ATTRIBUTES), false);
 }
 
 /* ==== from map_loss.c ==== */
@@ -350,15 +337,15 @@ struct loss { uint64_t rows, classes; uint32_t labels, hot; };
 static uint32_t rows_of_classes(struct mapper *p, uint64_t inner)
 {
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t x = any_plain(p, in_id(p, 0));
+    uint32_t x = map_any_plain(p, map_in_id(p, 0));
     if (x != NO_ID && inner > 1)
-        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { v->dims[0], v->dims[1], inner }, .order = { 0, 2, 1 }));
+        x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { v->dims[0], v->dims[1], inner }, .order = { 0, 2, 1 }));
     return x == NO_ID ? NO_ID : VIEW(p, x, onnx_elements(v) / v->dims[1], v->dims[1]);
 }
 
 static uint32_t product(struct mapper *p, uint32_t x, uint32_t y)
 {
-    return emit2(p, OP_MUL, x, y, NO_ATTRIBUTES);
+    return map_emit2(p, OP_MUL, x, y, NO_ATTRIBUTES);
 }
 
 /* By row, 1 where the label is another than the one that is ignored. */
@@ -367,8 +354,8 @@ static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
     uint32_t number = graph_tensor(p->g, "ignored", ROLE_STATE, p->g->tensors[l->labels].type, 2, (uint64_t[]){ 1, 1 });
     map_source(p, number, ONNX_NUMBER, NO_ID)->number = (double)ignored;
     uint32_t labels = VIEW(p, l->labels, l->rows, 1);
-    uint32_t same = emit2(p, OP_COMBINE, labels, number, AT(.function = FUNCTION_EQUAL));
-    same = emit1(p, OP_CAST, same, AT(.to_type = p->g->tensors[l->hot].type));
+    uint32_t same = map_emit2(p, OP_COMBINE, labels, number, WITH(.function = FUNCTION_EQUAL));
+    same = map_emit1(p, OP_CAST, same, WITH(.to_type = p->g->tensors[l->hot].type));
     return map_shifted(p, map_scaled(p, same, -1), 1);
 }
 
@@ -398,7 +385,7 @@ static uint32_t reduced(struct mapper *p, const struct loss *l, uint32_t losses,
         return sum;
     if (weights == NO_ID)
         return map_scaled(p, sum, 1 / (double)l->rows);
-    return emit2(p, OP_COMBINE, sum, map_row_sums(p, weights, 1, l->rows), AT(.function = FUNCTION_DIVIDE));
+    return map_emit2(p, OP_COMBINE, sum, map_row_sums(p, weights, 1, l->rows), WITH(.function = FUNCTION_DIVIDE));
 }
 
 static bool check_loss(struct mapper *p)
@@ -414,22 +401,22 @@ static bool check_loss(struct mapper *p)
 bool map_loss(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
-    bool softmax = text_is(p->n->op, "SoftmaxCrossEntropyLoss");
+    bool softmax = onnx_is(p->n, ONNX_OP_SOFTMAX_LOSS);
     if (!check_loss(p))
         return false;
     struct loss l = { .rows = onnx_elements(map_in(p, 1)), .classes = v->dims[1] };
     uint64_t inner = v->dims[0] ? l.rows / v->dims[0] : 0;
     bool weighted = map_in(p, 2) != NULL;
-    uint32_t x = rows_of_classes(p, inner), by_class = weighted ? any_plain(p, in_id(p, 2)) : NO_ID;
-    l.labels = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
+    uint32_t x = rows_of_classes(p, inner), by_class = weighted ? map_any_plain(p, map_in_id(p, 2)) : NO_ID;
+    l.labels = x == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
     if (l.labels == NO_ID || (weighted && by_class == NO_ID))
         return false;
-    x = softmax ? emit_function(p, FUNCTION_LOG, emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES)) : x;
+    x = softmax ? map_emit_function(p, FUNCTION_LOG, map_emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES)) : x;
     l.hot = map_ones_at(p, l.labels, l.rows, l.classes, p->g->tensors[x].type);
     uint32_t losses = map_scaled(p, map_row_sums(p, product(p, l.hot, x), l.rows, l.classes), -1), weights = row_weights(p, &l, by_class);
     uint32_t y = reduced(p, &l, weights == NO_ID ? losses : product(p, losses, weights), weights);
     if (map_is_wanted(p, 1) && inner > 1)
-        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { v->dims[0], inner, l.classes }, .order = { 0, 2, 1 }));
+        x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { v->dims[0], inner, l.classes }, .order = { 0, 2, 1 }));
     p->into = "one-hot, sums";
     return map_done(p, 1, x, false) && map_done(p, 0, y, false);
 }

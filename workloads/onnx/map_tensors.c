@@ -11,25 +11,25 @@
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
-uint32_t emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at)
+uint32_t map_emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at)
 {
     p->into = op_kind_names[kind];
     return graph_op(p->g, kind, inputs, n, at);
 }
 
-uint32_t emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at)
+uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at)
 {
-    return emit(p, kind, &x, 1, at);
+    return map_emit(p, kind, &x, 1, at);
 }
 
-uint32_t emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at)
+uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at)
 {
-    return emit(p, kind, (uint32_t[]){ x, y }, 2, at);
+    return map_emit(p, kind, (uint32_t[]){ x, y }, 2, at);
 }
 
-uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x)
+uint32_t map_emit_function(struct mapper *p, enum op_function function, uint32_t x)
 {
-    return emit1(p, OP_MAP, x, AT(.function = function));
+    return map_emit1(p, OP_MAP, x, WITH(.function = function));
 }
 
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims)
@@ -41,7 +41,7 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
         return tensor;
     memcpy(at.view, dims, n_dims * sizeof *dims);
     const char *into = p->into;
-    tensor = emit1(p, OP_VIEW, tensor, at);
+    tensor = map_emit1(p, OP_VIEW, tensor, at);
     p->into = into;
     return tensor;
 }
@@ -50,7 +50,7 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
 
 /* [batch, height, width, channels] of a value of three to five dimensions. One spatial dimension is the width: PopLibs puts dimensions of
  * one in front of it. Of three the first two are joined. */
-void image_dims(uint64_t dims[4], const struct onnx_value *v)
+void map_image_dims(uint64_t dims[4], const struct onnx_value *v)
 {
     dims[0] = v->dims[0];
     dims[1] = v->n_dims == 5 ? v->dims[2] * v->dims[3] : v->n_dims == 4 ? v->dims[2] : 1;
@@ -58,9 +58,9 @@ void image_dims(uint64_t dims[4], const struct onnx_value *v)
     dims[3] = v->dims[1];
 }
 
-bool is_image_along(const struct mapper *p, uint32_t value, uint32_t axis)
+bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis)
 {
-    return is_image(p, value) && (p->m->values[value].n_dims < 5 || axis == 1);
+    return map_is_image(p, value) && (p->m->values[value].n_dims < 5 || axis == 1);
 }
 
 /* Of the file, as the image tensor has it. */
@@ -115,9 +115,9 @@ static uint32_t between_layouts(struct mapper *p, uint32_t tensor, const struct 
     uint64_t inner = onnx_elements_between(v, 2, v->n_dims), channels = v->dims[1];
     if (inner == 1 || channels == 1)
         return tensor;
-    struct op_attributes at = AT(.view = { v->dims[0], to_image ? channels : inner, to_image ? inner : channels }, .order = { 0, 2, 1 });
+    struct op_attributes at = WITH(.view = { v->dims[0], to_image ? channels : inner, to_image ? inner : channels }, .order = { 0, 2, 1 });
     const char *into = p->into;
-    tensor = emit1(p, OP_TRANSPOSE, tensor, at);
+    tensor = map_emit1(p, OP_TRANSPOSE, tensor, at);
     p->into = into;
     return tensor;
 }
@@ -125,11 +125,11 @@ static uint32_t between_layouts(struct mapper *p, uint32_t tensor, const struct 
 static uint32_t view_as_image(struct mapper *p, uint32_t tensor, const struct onnx_value *v)
 {
     uint64_t dims[4];
-    image_dims(dims, v);
+    map_image_dims(dims, v);
     return map_view(p, tensor, sizeof dims / sizeof *dims, dims);
 }
 
-uint32_t any_plain(struct mapper *p, uint32_t value)
+uint32_t map_any_plain(struct mapper *p, uint32_t value)
 {
     if (is_empty(p, value))
         return NO_ID;
@@ -142,9 +142,9 @@ uint32_t any_plain(struct mapper *p, uint32_t value)
     return at->other;
 }
 
-uint32_t as_plain(struct mapper *p, uint32_t value)
+uint32_t map_as_plain(struct mapper *p, uint32_t value)
 {
-    uint32_t tensor = any_plain(p, value);
+    uint32_t tensor = map_any_plain(p, value);
     uint64_t dims[ONNX_MAX_DIMS];
     if (tensor == NO_ID)
         return NO_ID;
@@ -162,7 +162,7 @@ uint32_t as_plain(struct mapper *p, uint32_t value)
     return map_view(p, tensor, n, dims);
 }
 
-uint32_t as_image(struct mapper *p, uint32_t value)
+uint32_t map_as_image(struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
     if (!v || v->n_dims < 3 || v->n_dims > 5) {
@@ -195,7 +195,7 @@ static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, u
     struct onnx_value whole = *v;
     whole.n_dims = n_dims;
     memcpy(whole.dims, dims, sizeof dims);
-    image_dims(at_image, &whole);
+    map_image_dims(at_image, &whole);
     uint32_t n_large = 0;
     for (uint32_t i = 0; i < 4; i++)
         n_large += at_image[i] > 1;
@@ -205,7 +205,7 @@ static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, u
     return view_as_image(p, between_layouts(p, plain, &whole, true), &whole);
 }
 
-uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
+uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
     uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
@@ -219,8 +219,8 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
     if (v->constant && p->of[value].tensor == NO_ID)
         return constant_operand(p, value, image, n_dims);
     if (image && v->n_dims == n_dims)
-        return as_image(p, value);
-    uint32_t tensor = as_plain(p, value);
+        return map_as_image(p, value);
+    uint32_t tensor = map_as_plain(p, value);
     if (tensor == NO_ID)
         return NO_ID;
     const struct tensor *t = &p->g->tensors[tensor];
@@ -241,14 +241,14 @@ uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims)
     return axis;
 }
 
-uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims)
+uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims)
 {
     return image ? image_axis(axis, n_dims) : axis;
 }
 
-uint32_t in_layout(struct mapper *p, uint32_t value, bool image)
+uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image)
 {
-    return image ? as_image(p, value) : as_plain(p, value);
+    return image ? map_as_image(p, value) : map_as_plain(p, value);
 }
 
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image)
@@ -265,7 +265,7 @@ bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image)
 
 bool map_alias(struct mapper *p)
 {
-    uint32_t value = in_id(p, 0);
+    uint32_t value = map_in_id(p, 0);
     if (is_empty(p, value))
         return false;
     uint32_t tensor = tensor_of(p, value);
@@ -306,16 +306,8 @@ enum data_type map_type(const struct mapper *p, int onnx)
 /* Floats filled with one number, in a size that stands as an initialiser: a weight of a file without its numbers. */
 static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
 {
-    const struct onnx_value *size = text_is(n->op, "ConstantOfShape") ? onnx_in(p->m, n, 0) : NULL;
+    const struct onnx_value *size = onnx_is(n, ONNX_OP_CONSTANT_OF_SHAPE) ? onnx_in(p->m, n, 0) : NULL;
     return size && size->data && size->producer == NO_ID;
-}
-
-static bool is_among(const char *op, const char *const *ops, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (text_is(ops[i], op))
-            return true;
-    return false;
 }
 
 enum { DEEPEST_ROOT = 8 };              /* steps element by element that are followed */
@@ -325,9 +317,8 @@ static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth);
  * elements as what is read. */
 static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node *n, uint64_t n_elements, uint32_t depth)
 {
-    static const char *const ops[] = { "Mul", "Div", "Add", "Sub", "Neg", "Exp", "Softplus", "Sigmoid", "Tanh" };
     uint32_t found = NO_ID;
-    if (depth == DEEPEST_ROOT || !is_among(n->op, ops, sizeof ops / sizeof *ops))
+    if (depth == DEEPEST_ROOT || !onnx_has(n, ONNX_ARITHMETIC | ONNX_REPARAMETRISES))
         return NO_ID;
     for (uint32_t i = 0; i < n->n_inputs && found == NO_ID; i++)
         if (n->inputs[i] != NO_ID && onnx_elements(&p->m->values[n->inputs[i]]) == n_elements)
@@ -338,7 +329,6 @@ static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node 
 /* The initialiser behind copies, views and steps element by element; NO_ID: made in another way. */
 static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
 {
-    static const char *const views[] = { "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "DequantizeLinear" };
     for (;;) {
         const struct onnx_value *v = &p->m->values[value];
         if (v->producer == NO_ID || onnx_holds_parameters(p->m, v))
@@ -346,7 +336,7 @@ static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
         const struct onnx_node *n = &p->m->nodes[v->producer];
         if (is_stripped(p, n))
             return value;
-        if (!is_among(n->op, views, sizeof views / sizeof *views) || n->n_inputs == 0 || n->inputs[0] == NO_ID)
+        if (!onnx_has(n, ONNX_VIEWS) || n->n_inputs == 0 || n->inputs[0] == NO_ID)
             return v->constant ? root_of_elements(p, n, onnx_elements(v), depth) : NO_ID;
         value = n->inputs[0];
     }

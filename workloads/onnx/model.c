@@ -56,6 +56,13 @@ const char *onnx_string(const struct onnx_node *n, const char *name, const char 
     return p && p->has_s ? arena_printf(a, "%.*s", (int)p->s.len, (const char *)p->s.data) : otherwise;
 }
 
+struct op_attributes onnx_function_attributes(const struct onnx_node *n)
+{
+    const struct onnx_operator *op = n->op;
+    return (struct op_attributes){ .function = op->function, .low = op->low_name ? onnx_float(n, op->low_name, op->low) : 0,
+                                   .high = op->high_name ? onnx_float(n, op->high_name, op->high) : 0 };
+}
+
 struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
 {
     return i < n->n_inputs && n->inputs[i] != NO_ID ? &m->values[n->inputs[i]] : NULL;
@@ -82,6 +89,12 @@ uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint3
 uint64_t onnx_elements(const struct onnx_value *v)
 {
     return onnx_elements_between(v, 0, v->n_dims);
+}
+
+void onnx_copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
+{
+    for (uint32_t i = 0; i < ONNX_MAX_DIMS; i++)
+        dims[i] = v->dims[i];
 }
 
 bool onnx_has_size(uint32_t n_dims, const uint64_t *dims)
@@ -135,7 +148,7 @@ bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct e
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     const char *name = *n->name ? n->name : n->n_outputs && n->outputs[0] != NO_ID ? m->values[n->outputs[0]].name : "";
-    return fail(err, "%s: node %zu, %.40s '%.80s': %s", m->path, (size_t)(n - m->nodes), n->op, name, text);
+    return fail(err, "%s: node %zu, %.40s '%.80s': %s", m->path, (size_t)(n - m->nodes), n->op->name, name, text);
 }
 
 /* ==== from place.c ==== */
@@ -151,15 +164,16 @@ bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err
         if (m->values[i].producer != NO_ID && m->values[i].producer >= from)
             m->values[i].producer += (uint32_t)n;
     for (size_t i = 0; i < n; i++)
-        m->nodes[from + i] = (struct onnx_node){ .op = "", .name = "", .written = "", .scope = "", .gone = true };
+        m->nodes[from + i] = (struct onnx_node){ .op = &onnx_no_operator, .name = "", .written = "", .scope = "", .gone = true };
     m->n_nodes += n;
     return true;
 }
 
-void onnx_put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result)
+void onnx_put(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result)
 {
     struct onnx_node *n = &m->nodes[at];
-    *n = (struct onnx_node){ .op = op, .name = "", .written = op, .scope = "", .n_inputs = n_inputs, .n_outputs = 1 };
+    const struct onnx_operator *row = onnx_operator_by_id(op);
+    *n = (struct onnx_node){ .op = row, .name = "", .written = row->name, .scope = "", .n_inputs = n_inputs, .n_outputs = 1 };
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);
     n->outputs[0] = result;
@@ -170,7 +184,7 @@ void onnx_put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs
     m->values[result].producer = (uint32_t)at;
 }
 
-void onnx_put_axis(struct onnx_model *m, size_t at, const char *op, uint32_t input, uint32_t result, int64_t axis)
+void onnx_put_axis(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t input, uint32_t result, int64_t axis)
 {
     Onnx__NodeProto *n = ARENA_NEW(m->arena, Onnx__NodeProto);
     Onnx__AttributeProto *p = ARENA_NEW(m->arena, Onnx__AttributeProto);
@@ -186,7 +200,7 @@ void onnx_put_axis(struct onnx_model *m, size_t at, const char *op, uint32_t inp
     m->nodes[at].proto = n;
 }
 
-void onnx_reads_no_more(struct onnx_model *m, const struct onnx_node *n)
+void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_ID)
@@ -196,7 +210,7 @@ void onnx_reads_no_more(struct onnx_model *m, const struct onnx_node *n)
 void onnx_retire(struct onnx_model *m, size_t id, const char *why)
 {
     struct onnx_node *n = &m->nodes[id];
-    onnx_reads_no_more(m, n);
+    onnx_drop_inputs(m, n);
     n->n_inputs = n->n_outputs = 0;
     n->gone = true;
     n->fused_as = why;

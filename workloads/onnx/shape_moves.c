@@ -38,65 +38,56 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
 }
 
 /* Where the file fixes the batch, a shape that begins with it means the recipe's. */
-bool shape_reshape(const struct shape *s)
+bool infer_reshape(const struct inference *s)
 {
     struct onnx_list list;
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     if (!onnx_list(&list, s->m, s->n, "shape", 1) || list.n > ONNX_MAX_DIMS)
         return REFUSE(s, "its shape is computed while the model runs; export with fixed or symbolic sizes");
     struct onnx_list mine = list;
     int64_t file = (int64_t)s->m->file_batch, batch = (int64_t)s->m->batch;
-    bool names_batch = file && file != batch && !x->constant && list.n && list.at[0] % file == 0;
+    bool names_batch = file && file != batch && !s->x->constant && list.n && list.at[0] % file == 0;
     if (names_batch)
         mine.at[0] = list.at[0] / file * batch;
-    if (!(names_batch && fit_shape(dims, &mine, x)) && !fit_shape(dims, &list, x))
+    if (!(names_batch && fit_shape(dims, &mine, s->x)) && !fit_shape(dims, &list, s->x))
         return REFUSE(s, "%" PRIu64 " elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one",
-                      onnx_elements(x));
-    return shape_set(s, 0, list.n, dims, x->type);
+                      onnx_elements(s->x));
+    return infer_set(s, 0, list.n, dims, s->x->type);
 }
 
-bool shape_flatten(const struct shape *s)
+bool infer_flatten(const struct inference *s)
 {
     uint32_t axis;
     uint64_t dims[2] = { 1, 1 };
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     int64_t given = onnx_int(s->n, "axis", 1);     /* one past the last dimension too; negative ones count from the last */
-    if (!onnx_axis(&axis, given < 0 ? given + x->n_dims : given, x->n_dims + 1))
+    if (!onnx_axis(&axis, given < 0 ? given + s->x->n_dims : given, s->x->n_dims + 1))
         return REFUSE(s, "axis is out of range");
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        dims[i >= axis] *= x->dims[i];
-    return shape_set(s, 0, 2, dims, x->type);
+    for (uint32_t i = 0; i < s->x->n_dims; i++)
+        dims[i >= axis] *= s->x->dims[i];
+    return infer_set(s, 0, 2, dims, s->x->type);
 }
 
-bool shape_transpose(const struct shape *s)
+bool infer_transpose(const struct inference *s)
 {
     struct onnx_list order;
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t seen = 0;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!onnx_list(&order, s->m, s->n, "perm", NO_ID) || (order.n && order.n != x->n_dims))
-        return REFUSE(s, "perm names %u dimensions of %u", order.n, x->n_dims);
-    for (uint32_t i = 0; i < x->n_dims; i++) {
-        uint32_t from = order.n ? (uint32_t)order.at[i] : x->n_dims - 1 - i;
-        if (from >= x->n_dims)
-            return REFUSE(s, "perm names dimension %u of %u", from, x->n_dims);
+    if (!onnx_list(&order, s->m, s->n, "perm", NO_ID) || (order.n && order.n != s->x->n_dims))
+        return REFUSE(s, "perm names %u dimensions of %u", order.n, s->x->n_dims);
+    for (uint32_t i = 0; i < s->x->n_dims; i++) {
+        uint32_t from = order.n ? (uint32_t)order.at[i] : s->x->n_dims - 1 - i;
+        if (from >= s->x->n_dims)
+            return REFUSE(s, "perm names dimension %u of %u", from, s->x->n_dims);
         seen |= 1u << from;
-        dims[i] = x->dims[from];
+        dims[i] = s->x->dims[from];
     }
-    if (seen != (1u << x->n_dims) - 1)
+    if (seen != (1u << s->x->n_dims) - 1)
         return REFUSE(s, "perm does not name each dimension once");
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
 /* The axes that are asked for, as a list and as bits; of_one: each of size 1. */
-static bool take_axes(struct onnx_list *axes, uint32_t *bits, const struct shape *s, const struct onnx_value *x, bool of_one)
+static bool take_axes(struct onnx_list *axes, uint32_t *bits, const struct inference *s, const struct onnx_value *x, bool of_one)
 {
     uint32_t axis;
     *bits = 0;
@@ -111,52 +102,44 @@ static bool take_axes(struct onnx_list *axes, uint32_t *bits, const struct shape
     return true;
 }
 
-bool shape_squeeze(const struct shape *s)
+bool infer_squeeze(const struct inference *s)
 {
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t gone, n = 0;
-    if (!shape_wants(s, 1))
+    if (!take_axes(&axes, &gone, s, s->x, true))
         return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!take_axes(&axes, &gone, s, x, true))
-        return false;
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        if (axes.n ? !(gone >> i & 1) : x->dims[i] != 1)
-            dims[n++] = x->dims[i];
-    return shape_set(s, 0, n, dims, x->type);
+    for (uint32_t i = 0; i < s->x->n_dims; i++)
+        if (axes.n ? !(gone >> i & 1) : s->x->dims[i] != 1)
+            dims[n++] = s->x->dims[i];
+    return infer_set(s, 0, n, dims, s->x->type);
 }
 
-bool shape_unsqueeze(const struct shape *s)
+bool infer_unsqueeze(const struct inference *s)
 {
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS] = { 0 };
     uint32_t axis, added = 0, k = 0;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!onnx_list(&axes, s->m, s->n, "axes", 1) || x->n_dims + axes.n > ONNX_MAX_DIMS)
+    if (!onnx_list(&axes, s->m, s->n, "axes", 1) || s->x->n_dims + axes.n > ONNX_MAX_DIMS)
         return REFUSE(s, "its axes are not known, or make more than %d dimensions", ONNX_MAX_DIMS);
     for (uint32_t i = 0; i < axes.n; i++) {
-        if (!onnx_axis(&axis, axes.at[i], x->n_dims + axes.n))
+        if (!onnx_axis(&axis, axes.at[i], s->x->n_dims + axes.n))
             return REFUSE(s, "axis %" PRId64 " is out of range", axes.at[i]);
         added |= 1u << axis;
     }
-    for (uint32_t i = 0; i < x->n_dims + axes.n; i++)
-        dims[i] = added >> i & 1 || k >= x->n_dims ? 1 : x->dims[k++];
-    return shape_set(s, 0, x->n_dims + axes.n, dims, x->type);
+    for (uint32_t i = 0; i < s->x->n_dims + axes.n; i++)
+        dims[i] = added >> i & 1 || k >= s->x->n_dims ? 1 : s->x->dims[k++];
+    return infer_set(s, 0, s->x->n_dims + axes.n, dims, s->x->type);
 }
 
 /* ---- parts and wholes ---------------------------------------------------------------------------------------- */
 
-bool shape_concat(const struct shape *s)
+bool infer_concat(const struct inference *s)
 {
     uint32_t axis;
-    if (!shape_wants(s, s->n->n_inputs ? s->n->n_inputs : 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    const struct onnx_value *x = s->x;
     uint64_t dims[ONNX_MAX_DIMS];
-    copy_dims(dims, x);
+    onnx_copy_dims(dims, x);
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
         return REFUSE(s, "axis is out of range");
     for (uint32_t i = 1; i < s->n->n_inputs; i++) {
@@ -164,14 +147,14 @@ bool shape_concat(const struct shape *s)
         for (uint32_t d = 0; d < x->n_dims; d++)
             if (v->n_dims != x->n_dims || (d != axis && v->dims[d] != x->dims[d]))
                 return REFUSE(s, "its inputs %.60s and %.60s differ in another dimension than %u%s", x->name, v->name, axis,
-                              shape_batch_hint(s));
+                              infer_batch_hint(s));
         dims[axis] += v->dims[axis];
     }
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, x->n_dims, dims, x->type);
 }
 
 /* As many sizes as there are parts, or none: equal parts, the last one smaller. There may be more of them than a list of axes has. */
-static bool part_sizes(uint64_t *parts, const struct shape *s, uint64_t whole)
+static bool part_sizes(uint64_t *parts, const struct inference *s, uint64_t whole)
 {
     const Onnx__AttributeProto *given = onnx_attribute(s->n, "split");
     const struct onnx_value *sizes = onnx_in(s->m, s->n, 1);
@@ -184,24 +167,21 @@ static bool part_sizes(uint64_t *parts, const struct shape *s, uint64_t whole)
     return true;
 }
 
-bool shape_split(const struct shape *s)
+bool infer_split(const struct inference *s)
 {
     uint32_t axis, n = s->n->n_outputs;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS], left, *parts = ARENA_ARRAY(s->m->arena, uint64_t, n);
-    copy_dims(dims, x);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || !part_sizes(parts, s, x->dims[axis]))
+    onnx_copy_dims(dims, s->x);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), s->x->n_dims) || !part_sizes(parts, s, s->x->dims[axis]))
         return REFUSE(s, "its axis is out of range, or its sizes are not known, or not as many as its parts");
-    left = x->dims[axis];
+    left = s->x->dims[axis];
     for (uint32_t i = 0; i < n; i++) {
         uint64_t part = parts[i];
         if (part > left)
-            return REFUSE(s, "its parts are larger than the %" PRIu64 " it splits", x->dims[axis]);
+            return REFUSE(s, "its parts are larger than the %" PRIu64 " it splits", s->x->dims[axis]);
         left -= part;
         dims[axis] = part;
-        if (!shape_set(s, i, x->n_dims, dims, x->type))
+        if (!infer_set(s, i, s->x->n_dims, dims, s->x->type))
             return false;
     }
     return left == 0 ? true : REFUSE(s, "its parts leave %" PRIu64 " over", left);
@@ -244,54 +224,45 @@ bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct o
     return true;
 }
 
-bool shape_slice(const struct shape *s)
+bool infer_slice(const struct inference *s)
 {
     struct onnx_cuts cuts;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
-    copy_dims(dims, x);
+    onnx_copy_dims(dims, s->x);
     if (!onnx_cuts(&cuts, s->m, s->n))
-        return s->m->approximate ? shape_set(s, 0, x->n_dims, dims, x->type) : REFUSE(s, "its range is computed while the model runs");
+        return s->m->approximate ? infer_set(s, 0, s->x->n_dims, dims, s->x->type) : REFUSE(s, "its range is computed while the model runs");
     if (!cuts.good)
         return REFUSE(s, "axis or step out of range or given twice, or not one for each of its ranges");
     for (uint32_t i = 0; i < cuts.n; i++)
         dims[cuts.at[i].axis] = cuts.at[i].n;
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-bool shape_gather(const struct shape *s)
+bool infer_gather(const struct inference *s)
 {
     uint32_t axis;
     uint64_t dims[2 * ONNX_MAX_DIMS];
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *at = onnx_in(s->m, s->n, 1);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), s->x->n_dims))
         return REFUSE(s, "axis is out of range");
     uint32_t n = 0;
     for (uint32_t i = 0; i < axis; i++)
-        dims[n++] = x->dims[i];
-    for (uint32_t i = 0; i < at->n_dims; i++)
-        dims[n++] = at->dims[i];
-    for (uint32_t i = axis + 1; i < x->n_dims; i++)
-        dims[n++] = x->dims[i];
-    return shape_set(s, 0, n, dims, x->type);
+        dims[n++] = s->x->dims[i];
+    for (uint32_t i = 0; i < s->y->n_dims; i++)
+        dims[n++] = s->y->dims[i];
+    for (uint32_t i = axis + 1; i < s->x->n_dims; i++)
+        dims[n++] = s->x->dims[i];
+    return infer_set(s, 0, n, dims, s->x->type);
 }
 
-bool shape_gather_elements(const struct shape *s)
+bool infer_gather_elements(const struct inference *s)
 {
     uint32_t axis;
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *at = onnx_in(s->m, s->n, 1);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || at->n_dims != x->n_dims)
-        return REFUSE(s, "axis is out of range, or its indices have %u dimensions beside %u", at->n_dims, x->n_dims);
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        if (i != axis && at->dims[i] > x->dims[i])
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), s->x->n_dims) || s->y->n_dims != s->x->n_dims)
+        return REFUSE(s, "axis is out of range, or its indices have %u dimensions beside %u", s->y->n_dims, s->x->n_dims);
+    for (uint32_t i = 0; i < s->x->n_dims; i++)
+        if (i != axis && s->y->dims[i] > s->x->dims[i])
             return REFUSE(s, "its indices are larger than its input in dimension %u", i);
-    return shape_set(s, 0, at->n_dims, at->dims, x->type);
+    return infer_set(s, 0, s->y->n_dims, s->y->dims, s->x->type);
 }
 
 /* From opset 18 on they may be for some axes alone. */
@@ -314,135 +285,116 @@ bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct o
     return true;
 }
 
-bool shape_pad(const struct shape *s)
+bool infer_pad(const struct inference *s)
 {
     struct onnx_list pads;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!onnx_pads(&pads, s->m, s->n, x->n_dims))
-        return REFUSE(s, "its pads are not known, or not two for each of %u dimensions", x->n_dims);
-    for (uint32_t i = 0; i < x->n_dims; i++) {
-        int64_t size = (int64_t)x->dims[i] + pads.at[i] + pads.at[x->n_dims + i];
+    if (!onnx_pads(&pads, s->m, s->n, s->x->n_dims))
+        return REFUSE(s, "its pads are not known, or not two for each of %u dimensions", s->x->n_dims);
+    for (uint32_t i = 0; i < s->x->n_dims; i++) {
+        int64_t size = (int64_t)s->x->dims[i] + pads.at[i] + pads.at[s->x->n_dims + i];
         if (size < 1)
             return REFUSE(s, "its pads leave nothing");
         dims[i] = (uint64_t)size;
     }
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-bool shape_expand(const struct shape *s)
+bool infer_expand(const struct inference *s)
 {
     struct onnx_list list;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_list(&list, s->m, s->n, "shape", 1) || list.n > ONNX_MAX_DIMS)
         return REFUSE(s, "its shape is computed while the model runs");
-    uint32_t n = max_u32(list.n, x->n_dims);
+    uint32_t n = max_u32(list.n, s->x->n_dims);
     for (uint32_t i = 0; i < n; i++) {
-        int64_t mine = i + x->n_dims < n ? 1 : (int64_t)x->dims[i + x->n_dims - n], asked = i + list.n < n ? 1 : list.at[i + list.n - n];
+        int64_t mine = i + s->x->n_dims < n ? 1 : (int64_t)s->x->dims[i + s->x->n_dims - n], asked = i + list.n < n ? 1 : list.at[i + list.n - n];
         int64_t size = asked > mine ? asked : mine;
         dims[i] = (uint64_t)size;
     }
-    return shape_set(s, 0, n, dims, x->type);
+    return infer_set(s, 0, n, dims, s->x->type);
 }
 
-bool shape_tile(const struct shape *s)
+bool infer_tile(const struct inference *s)
 {
     enum { MOST_REPEATS = 65535 };
     struct onnx_list list;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!onnx_list(&list, s->m, s->n, "repeats", 1) || list.n != x->n_dims)
+    if (!onnx_list(&list, s->m, s->n, "repeats", 1) || list.n != s->x->n_dims)
         return REFUSE(s, "its repeats are not known");
-    for (uint32_t i = 0; i < x->n_dims; i++) {
+    for (uint32_t i = 0; i < s->x->n_dims; i++) {
         if (list.at[i] < 1 || list.at[i] > MOST_REPEATS)
             return REFUSE(s, "repeats of %" PRId64 "; want 1 to %d", list.at[i], MOST_REPEATS);
-        dims[i] = x->dims[i] * (uint64_t)list.at[i];
+        dims[i] = s->x->dims[i] * (uint64_t)list.at[i];
     }
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
 /* Scales, or sizes: Upsample has scales as input 1, Resize as input 1 (opset 10) or 2, sizes as input 3. */
-bool shape_resize(const struct shape *s)
+bool infer_resize(const struct inference *s)
 {
     struct onnx_list axes;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *sizes = onnx_in(s->m, s->n, 3);
+    const struct onnx_value *sizes = onnx_in(s->m, s->n, 3);
     const struct onnx_value *scales = onnx_in(s->m, s->n, s->n->n_inputs > 2 ? 2 : 1);
     uint64_t dims[ONNX_MAX_DIMS];
     onnx_list(&axes, s->m, s->n, "axes", NO_ID);
-    uint32_t n = axes.n ? axes.n : x->n_dims, axis;         /* from opset 18 on some axes alone may be given */
+    uint32_t n = axes.n ? axes.n : s->x->n_dims, axis;         /* from opset 18 on some axes alone may be given */
     bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == n;
     if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == n))
         return REFUSE(s, "its scales or sizes are not known");
-    copy_dims(dims, x);
+    onnx_copy_dims(dims, s->x);
     for (uint32_t i = 0; i < n; i++) {
-        if (!onnx_axis(&axis, axes.n ? axes.at[i] : i, x->n_dims))
+        if (!onnx_axis(&axis, axes.n ? axes.at[i] : i, s->x->n_dims))
             return REFUSE(s, "axis is out of range");
-        double size = by_sizes ? sizes->known[i] : (double)x->dims[axis] * scales->known[i] + 1e-6;
+        double size = by_sizes ? sizes->known[i] : (double)s->x->dims[axis] * scales->known[i] + 1e-6;
         if (!(size >= 1 && size <= UINT32_MAX))
             return REFUSE(s, "makes %g of dimension %u", size, axis);
         dims[axis] = (uint64_t)size;
     }
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-static bool blocks(const struct shape *s, bool to_space)
+static bool blocks(const struct inference *s, bool to_space)
 {
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    const struct onnx_value *x = s->x;
     uint64_t b = (uint64_t)onnx_int(s->n, "blocksize", 0);
     if (x->n_dims != 4 || !b || b > 1024 || (to_space ? x->dims[1] % (b * b) : x->dims[2] % b || x->dims[3] % b))
         return REFUSE(s, "blocksize does not divide its input");
-    return to_space ? shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] / (b * b), x->dims[2] * b, x->dims[3] * b }, x->type)
-                    : shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] * b * b, x->dims[2] / b, x->dims[3] / b }, x->type);
+    return to_space ? infer_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] / (b * b), x->dims[2] * b, x->dims[3] * b }, x->type)
+                    : infer_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] * b * b, x->dims[2] / b, x->dims[3] / b }, x->type);
 }
-bool shape_depth_to_space(const struct shape *s) { return blocks(s, true); }
-bool shape_space_to_depth(const struct shape *s) { return blocks(s, false); }
+bool infer_depth_to_space(const struct inference *s) { return blocks(s, true); }
+bool infer_space_to_depth(const struct inference *s) { return blocks(s, false); }
 
-bool shape_reduce(const struct shape *s)
+bool infer_reduce(const struct inference *s)
 {
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t gone, n = 0;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!take_axes(&axes, &gone, s, x, false))
+    if (!take_axes(&axes, &gone, s, s->x, false))
         return false;
     if (axes.n == 0 && onnx_flag(s->n, "noop_with_empty_axes", false))
-        return shape_set(s, 0, x->n_dims, x->dims, x->type);
-    for (uint32_t i = 0; i < x->n_dims; i++)
+        return infer_set(s, 0, s->x->n_dims, s->x->dims, s->x->type);
+    for (uint32_t i = 0; i < s->x->n_dims; i++)
         if (axes.n && !(gone >> i & 1))
-            dims[n++] = x->dims[i];
+            dims[n++] = s->x->dims[i];
         else if (onnx_flag(s->n, "keepdims", true))
             dims[n++] = 1;
-    return shape_set(s, 0, n, dims, x->type);
+    return infer_set(s, 0, n, dims, s->x->type);
 }
 
-bool shape_argmax(const struct shape *s)
+bool infer_argmax(const struct inference *s)
 {
     uint32_t axis, n = 0;
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), s->x->n_dims))
         return REFUSE(s, "axis is out of range");
-    for (uint32_t i = 0; i < x->n_dims; i++)
+    for (uint32_t i = 0; i < s->x->n_dims; i++)
         if (i != axis)
-            dims[n++] = x->dims[i];
+            dims[n++] = s->x->dims[i];
         else if (onnx_flag(s->n, "keepdims", true))
             dims[n++] = 1;
-    return shape_set(s, 0, n, dims, ONNX_INT64);
+    return infer_set(s, 0, n, dims, ONNX_INT64);
 }
 
 /* ==== from shape_data.c ==== */
@@ -451,25 +403,20 @@ bool shape_argmax(const struct shape *s)
                      "roughly with --approximate"
 
 /* Places of what is not zero, [dimensions, how many]. */
-bool shape_nonzero(const struct shape *s)
+bool infer_nonzero(const struct inference *s)
 {
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    uint64_t all = onnx_elements(x), n = 0;
-    if (!x->known && !s->m->approximate)
+    uint64_t all = onnx_elements(s->x), n = 0;
+    if (!s->x->known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
     for (uint64_t i = 0; i < all; i++)
-        n += !x->known || x->known[i] != 0;
-    return shape_set(s, 0, 2, (uint64_t[]){ x->n_dims, n }, ONNX_INT64);
+        n += !s->x->known || s->x->known[i] != 0;
+    return infer_set(s, 0, 2, (uint64_t[]){ s->x->n_dims, n }, ONNX_INT64);
 }
 
 /* [boxes taken, 3], of [batch, boxes, 4] and scores [batch, classes, boxes]. */
-bool shape_suppression(const struct shape *s)
+bool infer_non_max_suppression(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *scores = onnx_in(s->m, s->n, 1), *most = onnx_in(s->m, s->n, 2);
+    const struct onnx_value *scores = s->y, *most = onnx_in(s->m, s->n, 2);
     if (!s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
     if (scores->n_dims != 3)
@@ -477,140 +424,115 @@ bool shape_suppression(const struct shape *s)
     uint64_t boxes = scores->dims[2];
     if (most && most->known && onnx_elements(most) == 1)
         boxes = min_u64(boxes, (uint64_t)onnx_whole(fmax(most->known[0], 0)));
-    return shape_set(s, 0, 2, (uint64_t[]){ scores->dims[0] * scores->dims[1] * boxes, 3 }, ONNX_INT64);
+    return infer_set(s, 0, 2, (uint64_t[]){ scores->dims[0] * scores->dims[1] * boxes, 3 }, ONNX_INT64);
 }
 
 /* What a condition leaves along an axis, or of all elements. */
-bool shape_compress(const struct shape *s)
+bool infer_compress(const struct inference *s)
 {
     uint32_t axis = 0;
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *condition = onnx_in(s->m, s->n, 1);
     const Onnx__AttributeProto *along = onnx_attribute(s->n, "axis");
-    uint64_t dims[ONNX_MAX_DIMS], all = onnx_elements(condition), n = 0;
-    if (!condition->known && !s->m->approximate)
+    uint64_t dims[ONNX_MAX_DIMS], all = onnx_elements(s->y), n = 0;
+    if (!s->y->known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
-    if (along && !onnx_axis(&axis, along->i, x->n_dims))
+    if (along && !onnx_axis(&axis, along->i, s->x->n_dims))
         return REFUSE(s, "axis is out of range");
-    copy_dims(dims, x);
-    uint64_t size = along ? dims[axis] : onnx_elements(x);
+    onnx_copy_dims(dims, s->x);
+    uint64_t size = along ? dims[axis] : onnx_elements(s->x);
     if (all > size)
         return REFUSE(s, "its condition has %" PRIu64 " elements for %" PRIu64, all, size);
     for (uint64_t i = 0; i < all; i++)
-        n += !condition->known || condition->known[i] != 0;
+        n += !s->y->known || s->y->known[i] != 0;
     if (!along)
-        return shape_set(s, 0, 1, &n, x->type);
+        return infer_set(s, 0, 1, &n, s->x->type);
     dims[axis] = n;
-    return shape_set(s, 0, x->n_dims, dims, x->type);
+    return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-bool shape_top_k(const struct shape *s)
+bool infer_top_k(const struct inference *s)
 {
     struct onnx_list k;
     uint32_t axis;
-    if (!shape_wants(s, 1))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), x->n_dims))
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), s->x->n_dims))
         return REFUSE(s, "axis is out of range");
     const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* up to opset 9 */
     bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
     if (!known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
-    copy_dims(dims, x);
+    onnx_copy_dims(dims, s->x);
     int64_t n = attribute ? attribute->i : known ? k.at[0] : (int64_t)dims[axis];
     if (n < 0 || (uint64_t)n > dims[axis])
         return REFUSE(s, "wants the largest %" PRId64 " of %" PRIu64, n, dims[axis]);
     dims[axis] = (uint64_t)n;
-    uint32_t n_dims = x->n_dims;
-    return shape_set(s, 0, n_dims, dims, x->type) && shape_set(s, 1, n_dims, dims, ONNX_INT64);
+    uint32_t n_dims = s->x->n_dims;
+    return infer_set(s, 0, n_dims, dims, s->x->type) && infer_set(s, 1, n_dims, dims, ONNX_INT64);
 }
 
 /* A dimension of depth beside each index. */
-bool shape_one_hot(const struct shape *s)
+bool infer_one_hot(const struct inference *s)
 {
     struct onnx_list depth;
     uint32_t axis;
-    if (!shape_wants(s, 3))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *values = onnx_in(s->m, s->n, 2);
+    const struct onnx_value *values = onnx_in(s->m, s->n, 2);
     uint64_t dims[ONNX_MAX_DIMS + 1];
     if (!onnx_list(&depth, s->m, s->n, "depth", 1) || depth.n != 1 || depth.at[0] < 1)
         return REFUSE(s, "its depth is computed while the model runs, or less than 1");
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), x->n_dims + 1))
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), s->x->n_dims + 1))
         return REFUSE(s, "axis is out of range");
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        dims[i + (i >= axis)] = x->dims[i];
+    for (uint32_t i = 0; i < s->x->n_dims; i++)
+        dims[i + (i >= axis)] = s->x->dims[i];
     dims[axis] = (uint64_t)depth.at[0];
-    return shape_set(s, 0, x->n_dims + 1, dims, values->type);
+    return infer_set(s, 0, s->x->n_dims + 1, dims, values->type);
 }
 
 /* The last dimension of the indices says where in so many first ones of the data; the rest of the data follows. */
-bool shape_gather_nd(const struct shape *s)
+bool infer_gather_nd(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *at = onnx_in(s->m, s->n, 1);
-    uint64_t dims[2 * ONNX_MAX_DIMS], deep = at->n_dims ? at->dims[at->n_dims - 1] : 0;
+    uint64_t dims[2 * ONNX_MAX_DIMS], deep = s->y->n_dims ? s->y->dims[s->y->n_dims - 1] : 0;
     int64_t batched = onnx_int(s->n, "batch_dims", 0);
-    if (batched < 0 || batched >= (int64_t)at->n_dims || !deep || deep + (uint64_t)batched > x->n_dims)
-        return REFUSE(s, "its indices name %" PRIu64 " of %u dimensions", deep, x->n_dims);
+    if (batched < 0 || batched >= (int64_t)s->y->n_dims || !deep || deep + (uint64_t)batched > s->x->n_dims)
+        return REFUSE(s, "its indices name %" PRIu64 " of %u dimensions", deep, s->x->n_dims);
     uint32_t n = 0;
-    for (; n + 1 < at->n_dims; n++)
-        dims[n] = at->dims[n];
-    for (uint32_t i = (uint32_t)(deep + (uint64_t)batched); i < x->n_dims; i++)
-        dims[n++] = x->dims[i];
-    return shape_set(s, 0, n, dims, x->type);
+    for (; n + 1 < s->y->n_dims; n++)
+        dims[n] = s->y->dims[n];
+    for (uint32_t i = (uint32_t)(deep + (uint64_t)batched); i < s->x->n_dims; i++)
+        dims[n++] = s->x->dims[i];
+    return infer_set(s, 0, n, dims, s->x->type);
 }
 
 /* Regions [how many, 4] of [batch, channels, height, width]. */
-bool shape_roi_align(const struct shape *s)
+bool infer_roi_align(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *regions = onnx_in(s->m, s->n, 1);
     int64_t height = onnx_int(s->n, "output_height", 1), width = onnx_int(s->n, "output_width", 1);
-    if (x->n_dims != 4 || !regions->n_dims || height < 1 || width < 1)
-        return REFUSE(s, "its input has %u dimensions, want 4, or its result no elements", x->n_dims);
-    return shape_set(s, 0, 4, (uint64_t[]){ regions->dims[0], x->dims[1], (uint64_t)height, (uint64_t)width }, x->type);
+    if (s->x->n_dims != 4 || !s->y->n_dims || height < 1 || width < 1)
+        return REFUSE(s, "its input has %u dimensions, want 4, or its result no elements", s->x->n_dims);
+    return infer_set(s, 0, 4, (uint64_t[]){ s->y->dims[0], s->x->dims[1], (uint64_t)height, (uint64_t)width }, s->x->type);
 }
 
 /* A number, or one for each label; and the logarithms of the shares. */
-bool shape_loss(const struct shape *s)
+bool infer_loss(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *labels = onnx_in(s->m, s->n, 1);
     bool each = text_is(onnx_string(s->n, "reduction", "mean", s->m->arena), "none");
-    return shape_set(s, 1, x->n_dims, x->dims, x->type) && shape_set(s, 0, each ? labels->n_dims : 0, labels->dims, x->type);
+    return infer_set(s, 1, s->x->n_dims, s->x->dims, s->x->type) && infer_set(s, 0, each ? s->y->n_dims : 0, s->y->dims, s->x->type);
 }
 
 /* Where to look, [batch, height, width, 2]. */
-bool shape_grid_sample(const struct shape *s)
+bool infer_grid_sample(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *grid = onnx_in(s->m, s->n, 1);
-    if (x->n_dims != 4 || grid->n_dims != 4)
-        return REFUSE(s, "its input has %u dimensions, want 4", x->n_dims);
-    return shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1], grid->dims[1], grid->dims[2] }, x->type);
+    if (s->x->n_dims != 4 || s->y->n_dims != 4)
+        return REFUSE(s, "its input has %u dimensions, want 4", s->x->n_dims);
+    return infer_set(s, 0, 4, (uint64_t[]){ s->x->dims[0], s->x->dims[1], s->y->dims[1], s->y->dims[2] }, s->x->type);
 }
 
 /* To the type of the zero point, or bytes; back to that of the scale. */
-bool shape_quantize(const struct shape *s)
+bool infer_quantize(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *zero = onnx_in(s->m, s->n, 2);
-    return shape_set(s, 0, x->n_dims, x->dims, zero ? zero->type : (int)onnx_int(s->n, "output_dtype", ONNX_UINT8));
+    const struct onnx_value *zero = onnx_in(s->m, s->n, 2);
+    return infer_set(s, 0, s->x->n_dims, s->x->dims, zero ? zero->type : (int)onnx_int(s->n, "output_dtype", ONNX_UINT8));
 }
 
-bool shape_dequantize(const struct shape *s)
+bool infer_dequantize(const struct inference *s)
 {
-    if (!shape_wants(s, 2))
-        return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    return shape_set(s, 0, x->n_dims, x->dims, onnx_in(s->m, s->n, 1)->type);
+    return infer_set(s, 0, s->x->n_dims, s->x->dims, s->y->type);
 }
