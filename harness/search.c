@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_MOST = 1000000, EXHAUSTIVE = 20000 };
+enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000 };
 
 /* ---- what is asked ------------------------------------------------------------------------------- */
 
@@ -168,12 +168,16 @@ static void print_proof(FILE *f, const struct search_result *s, const struct sea
 {
     fprintf(f, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space,
             s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused);
-    if (s->whole && s->exact)
+    if (s->whole)
         fprintf(f, "every one that may fit\n");
+    else if (s->stopped)
+        fprintf(f, "stopped early; %s of the others is at best %.6g (best found %.6g)\n", objective_names[q->objective], s->best_bound,
+                s->any ? s->best.value : NAN);
     else if (s->exact)
-        fprintf(f, "by branch and bound; none of the others is better\n");
+        fprintf(f, "best bound first; none of the others is better\n");
     else
-        fprintf(f, "stopped early; %s of the others is at best %.6g (best found %.6g)\n", objective_names[q->objective], s->best_bound, s->any ? s->best.value : NAN);
+        fprintf(f, "best bound first; with layers divided better, %s of the others is at best %.6g (%+.1f %%)\n", objective_names[q->objective],
+                s->best_bound, 100 * (s->best_bound / s->best.value - 1));
 }
 
 static int by_memory(const void *x, const void *y)
@@ -271,7 +275,7 @@ static void print_search_json(const struct search_result *s, const struct search
     json_object_set_new(object, "pareto_front", front);
     json_object_set_new(object, "configurations", json_real(s->space));
     json_object_set_new(object, "simulated", json_integer((json_int_t)s->n_simulated));
-    json_object_set_new(object, "method", json_string(s->whole ? "exhaustive" : "branch and bound"));
+    json_object_set_new(object, "method", json_string(s->whole ? "exhaustive" : "best bound first"));
     json_object_set_new(object, "exact", json_boolean(s->exact));
     json_object_set_new(object, "bound", s->exact ? json_null() : json_real(s->best_bound));
     print_json(stdout, object);

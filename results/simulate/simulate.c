@@ -275,7 +275,7 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     opt.as_asked = sim->by->options.as_asked;
     if (sim->by->options.splits_of)
         take_shares(&opt, &sim->by->options.splits_of->plan.options);
-    if (!split_layers(&opt, sim->compiler, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
+    if (!split_layers(&opt, sim->compiler, sim->by->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);

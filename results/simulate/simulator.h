@@ -19,6 +19,7 @@
 struct simulator_options {
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     bool as_asked;                      /* what does not fit is not planned again */
+    uint32_t split_attempts;            /* at most so many divisions of layers are played at a time; 0: the usual number */
     bool step_only;                     /* nothing of how long the training takes: no evaluation, no samples to converge */
     const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew, memory left aside; NULL: they are searched */
 };

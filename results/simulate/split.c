@@ -13,7 +13,7 @@
 #include "results/simulate/split_balanced.h"
 #include <string.h>
 
-enum { MOST_TRIED = 400 };
+enum { MOST_ATTEMPTS = 400 };
 
 struct splitter {
     struct compiler *compiler;
@@ -21,7 +21,7 @@ struct splitter {
     struct units units;
     struct arena scratch, kept;             /* of one play after the other; of all */
     struct hash_table played;                     /* by borders */
-    uint32_t n_tried;
+    uint32_t n_attempts, most_attempts;
 };
 
 /* ---- playing a split ---------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static void play(struct split *split, struct splitter *s)
     struct plan p;
     struct timeline t;
     const struct split *known = hash_table_find(&s->played, split->border, sizeof split->border);
-    s->n_tried++;
+    s->n_attempts++;
     if (known) {
         *split = *known;
         return;
@@ -91,7 +91,7 @@ static bool improve_once(struct split *best, struct splitter *s, uint32_t n_bord
     for (uint32_t first = 1; first + n_borders <= best->n_stages; first++)
         for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
             struct split other;
-            if (s->n_tried >= MOST_TRIED || !shift(&other, best, first, first + n_borders - 1, steps[k]))
+            if (s->n_attempts >= s->most_attempts || !shift(&other, best, first, first + n_borders - 1, steps[k]))
                 continue;
             play(&other, s);
             if (!is_better(&other, best))
@@ -121,10 +121,10 @@ static struct split split_of(const struct plan *even, const struct units *u)
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-static bool find_split(struct plan_options *opt, struct compiler *c, struct err *err)
+static bool find_split(struct plan_options *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
 {
     struct plan even;
-    struct splitter s = { .compiler = c, .asked = opt };
+    struct splitter s = { .compiler = c, .asked = opt, .most_attempts = most_attempts ? most_attempts : MOST_ATTEMPTS };
     if (!plan_once(&even, c, opt, &s.kept, err)) {
         arena_free(&s.kept);
         return false;
@@ -140,7 +140,7 @@ static bool find_split(struct plan_options *opt, struct compiler *c, struct err 
         improve(&other, &s);
         if (is_better(&other, &best))
             best = other;
-        s.n_tried = 0;
+        s.n_attempts = 0;
     }
     improve(&best, &s);
     struct plan_options settled;
@@ -154,9 +154,9 @@ static bool find_split(struct plan_options *opt, struct compiler *c, struct err 
 
 /* All that a split follows from, beside the graph and the machine: the options, with texts in place of what they point to. Which faults
  * there are the compiler's topology has; here it matters that there are some. */
-struct question { struct plan_options plain; bool faulty; char checkpoints[]; };
+struct question { struct plan_options plain; uint32_t most_attempts; bool faulty; char checkpoints[]; };
 
-static const struct question *question_of(size_t *n_bytes, const struct plan_options *opt, struct arena *a)
+static const struct question *question_of(size_t *n_bytes, const struct plan_options *opt, uint32_t most_attempts, struct arena *a)
 {
     const char *checkpoints = "";
     for (uint32_t i = 0; i < opt->n_checkpoints; i++)
@@ -165,6 +165,7 @@ static const struct question *question_of(size_t *n_bytes, const struct plan_opt
     struct question *q = arena_alloc(a, *n_bytes);
     memcpy(q->checkpoints, checkpoints, strlen(checkpoints));
     q->faulty = opt->faults != NULL;
+    q->most_attempts = most_attempts;
     memcpy(&q->plain, opt, sizeof *opt);
     plan_options_plain(&q->plain);
     return q;
@@ -172,15 +173,15 @@ static const struct question *question_of(size_t *n_bytes, const struct plan_opt
 
 struct answer { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
 
-bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
+bool split_layers(struct plan_options *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
 {
     struct arena scratch = {0};
     size_t n_bytes;
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
-    const struct question *question = question_of(&n_bytes, opt, &scratch);
+    const struct question *question = question_of(&n_bytes, opt, most_attempts, &scratch);
     struct answer *answer = hash_table_find(&c->splits, question, n_bytes);
-    bool good = answer || find_split(opt, c, err);
+    bool good = answer || find_split(opt, c, most_attempts, err);
     if (good && !answer) {
         answer = hash_table_add(&c->splits, question, n_bytes, sizeof *answer, c->arena);
         answer->n_stages = opt->n_stages;
@@ -192,4 +193,13 @@ bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
     }
     arena_free(&scratch);
     return good;
+}
+
+void split_text(char *out, size_t n, const struct plan_options *o)
+{
+    size_t at = 0;
+    for (uint32_t s = 0; s < o->n_stages && at < n; s++) {
+        const uint32_t *parts = o->stage_sizes[s].part_count;
+        at += (size_t)snprintf(out + at, n - at, parts[0] == parts[1] ? "%s%u" : "%s%u/%u", s ? "," : "", parts[0], parts[1]);
+    }
 }

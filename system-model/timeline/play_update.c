@@ -114,7 +114,7 @@ void play_update(struct player *pl, uint64_t *at)
 {
     struct timeline *t = pl->t;
     const struct plan *p = pl->p;
-    uint64_t clock = latest(at, t->n_rows);
+    uint64_t clock = t->micro_batches_cycles = latest(at, t->n_rows);
     wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);        /* for the slowest replica */
     for (uint32_t i = 0, end; i < p->update.n_parts; i = end) {
         end = end_of_group(&p->update, i);

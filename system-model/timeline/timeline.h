@@ -28,6 +28,7 @@ struct timeline_row { uint32_t replica, ipu; uint32_t n_alike; struct cycles spe
 struct timeline {
     const struct plan *plan;
     uint64_t step_cycles;
+    uint64_t micro_batches_cycles;      /* when the slowest replica has ended its last micro-batch */
     uint64_t first_output_cycles;       /* when the first micro-batch has left the last stage: inference latency */
     struct span *spans; size_t n_spans, cap_spans;
     struct timeline_row *rows; uint32_t n_rows;

@@ -494,7 +494,7 @@ static void blocks_alone_are_divided(void **state)
     o.n_replicas = 2;
     o.ipus_per_replica = 2;
     o.n_stages = 0;
-    assert_true(split_layers(&o, &c, &y.err));
+    assert_true(split_layers(&o, &c, 0, &y.err));
     assert_int_equal(o.n_stages, 2);
     for (int part = 0; part < 2; part++)
         assert_int_equal(o.stage_sizes[0].part_count[part] + o.stage_sizes[1].part_count[part], 4);

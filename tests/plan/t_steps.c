@@ -244,7 +244,7 @@ static void print_step(FILE *f, struct compiler *c, struct plan_options *o, stru
     struct plan p;
     struct timeline t;
     bool divided = o->n_stages == 0;
-    if (!split_layers(o, c, &err) || !plan_build(&p, c, o, a, &err) || !timeline_run(&t, &p, a, &err)) {
+    if (!split_layers(o, c, 0, &err) || !plan_build(&p, c, o, a, &err) || !timeline_run(&t, &p, a, &err)) {
         fprintf(f, "refused: %s\n", err.msg);
         return;
     }
@@ -347,7 +347,7 @@ static void divisions(void **state)
                 o.schedule = k / 4 % 3 ? k / 4 % 3 == 1 ? SCHEDULE_GROUPED : SCHEDULE_INTERLEAVED : SCHEDULE_SEQUENTIAL;
                 o.recompute = k / 12 ? k / 12 == 1 ? RECOMPUTE_STAGE : RECOMPUTE_LAYER : RECOMPUTE_NONE;
                 fprintf(f, "%ju B, %u IPUs, %s, %s:", (uintmax_t)memory_bytes[i], o.ipus_per_replica, schedule_names[o.schedule], recompute_names[o.recompute]);
-                if (!split_layers(&o, &b.compilers[1], &b.y.err) || !plan_build(&p, &b.compilers[1], &o, &b.y.sim.arena, &b.y.err) ||
+                if (!split_layers(&o, &b.compilers[1], 0, &b.y.err) || !plan_build(&p, &b.compilers[1], &o, &b.y.sim.arena, &b.y.err) ||
                     !timeline_run(&t, &p, &b.y.sim.arena, &b.y.err)) {
                     fprintf(f, " %s\n", b.y.err.msg);
                     continue;

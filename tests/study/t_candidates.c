@@ -1,42 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_branches.c - what a search tries, and its bounds, of a model small enough for paper.
+ * t_candidates.c - what a search tries, and its bounds, for a model small enough for paper.
  */
 #include "tests/check.h"
 #include "tests/model_paths.h"
-#include "results/study/branches.h"
+#include "results/study/candidates.h"
 
 /* ---- a stem, four blocks and heads ----------------------------------------------------------------------------- */
 
-/* 17 cycles of a micro-batch of 3, at 1 kHz; 1.25 samples an item, 7 tokens an item. */
-enum { N_LAYERS = 6 };
+/* Forward cycles 4 | 3 1 2 5 | 2 of a micro-batch of 3, at 1 kHz; 1.25 samples an item, 7 tokens an item. */
 struct toy {
-    struct layer layers[N_LAYERS];
-    struct layer_cost costs[N_LAYERS];
-    struct graph g;
-    struct compiled_graph compiled;
+    struct search_graph graph;
     struct search_request q;
     struct search_result out;
     struct arena a;
-    struct state s;
+    struct search_state s;
 };
 
 static void toy_open(struct toy *t)
 {
-    static const uint64_t cycles[N_LAYERS] = { 4, 3, 1, 2, 5, 2 };
     memset(t, 0, sizeof *t);
-    for (int i = 0; i < N_LAYERS; i++) {
-        t->layers[i] = (struct layer){ .role = i == 0 ? LAYER_FIRST : i + 1 < N_LAYERS ? LAYER_BODY : LAYER_LAST, .n_parts = 1 };
-        t->costs[i].forward_cycles = cycles[i];
-    }
-    t->g = (struct graph){ .layers = t->layers, .n_layers = N_LAYERS };
-    t->compiled = (struct compiled_graph){ .usable = true, .micro_batch = 3, .clock_hz = 1000, .state_bytes_per_param = 24,
-        .work = { .graph = &t->g, .layers = t->costs, .n_layers = N_LAYERS, .first_body = 1, .n_body = 4, .n_tiles = 1, .tile_bytes = 1000 } };
+    t->graph = (struct search_graph){ .micro_batch = 3, .clock_hz = 1000, .forward_cycles = 17, .heads_cycles = 4, .longest_cycles = 5, .forward_share = 1,
+                                      .n_body_layers = 4 };
     t->q = (struct search_request){ .ipus = { 16, 16 }, .global_batch = { 600, 2400 } };
-    t->s = (struct state){ .q = &t->q, .out = &t->out, .a = &t->a, .samples_per_item = 1.25, .samples = 9e6, .power_w = 50,
-        .n_dimensions = N_USUAL, .graphs = &t->compiled, .n_graphs = 1, .own = { .schedule = SCHEDULE_GROUPED, .stash_is_known = true } };
+    t->s = (struct search_state){ .q = &t->q, .out = &t->out, .a = &t->a, .samples_per_item = 1.25, .samples = 9e6, .power_w = 50,
+        .n_dimensions = N_USUAL, .graphs = &t->graph, .n_graphs = 1 };
     t->s.recipe.model.sequence_length = 7;
     t->s.recipe.ipus_per_replica = 2;
+    t->s.recipe.schedule = SCHEDULE_GROUPED;
 }
 
 static void toy_close(struct toy *t)
@@ -49,8 +40,8 @@ static void give(struct toy *t, size_t dimension, const char *key, const char *f
     t->s.dimensions[dimension] = (struct dimension){ key, { first, second }, second ? 2 : 1 };
 }
 
-/* Of 16 IPUs 8 replicas of two: 3 x 8 x 1.25 = 30 samples and 3 x 8 x 7 = 168 tokens a micro-batch of all. By throughput the most, and one
- * where that is allowed; else each of up to twelve, the most first, or twelve in proportion, none twice. */
+/* 16 IPUs are 8 replicas of two: 3 x 8 x 1.25 = 30 samples and 3 x 8 x 7 = 168 tokens a micro-batch of all. For throughput the most are tried,
+ * and one where that is allowed; else each of up to twelve, the most first, or twelve in proportion, none twice. */
 static void accumulations_within_the_limits(void **state)
 {
     static const struct { enum objective o; double most_throughput; struct limit batch, tokens; uint64_t want[MOST_ACCUMULATIONS + 1]; } cases[] = {
@@ -79,23 +70,22 @@ static void accumulations_within_the_limits(void **state)
         t.q.objective = cases[i].o;
         t.q.throughput.high = cases[i].most_throughput;
         t.q.global_batch = cases[i].batch, t.q.tokens = cases[i].tokens;
-        list_branches(&t.s);
+        search_list_families(&t.s);
         while (cases[i].want[n])
             n++;
-        assert_int_equal(t.s.n_branches, n > 0);
+        assert_int_equal(t.s.n_families, n > 0);
         for (size_t k = 0; k < n; k++)
-            assert_int_equal(t.s.branches[0].accumulations[k], cases[i].want[k]);
+            assert_int_equal(t.s.families[0].candidates[0].accumulations[k], cases[i].want[k]);
         if (n) {
-            const struct branch *b = &t.s.branches[0];
-            assert_true(b->n_accumulations == n && b->width == 2 && b->replicas == 8 && b->samples == 9e6);
-            assert_true(b->rules.grad_accum == cases[i].want[0] && b->rules.accumulates == (cases[i].want[n - 1] > 1) && b->rules.keeps_gradients);
+            const struct family *f = &t.s.families[0];
+            assert_true(f->n == 1 && f->candidates[0].n_accumulations == n && f->width == 2 && f->replicas == 8 && f->candidates[0].samples == 9e6);
         }
         toy_close(&t);
     }
 }
 
 /* The limit, then the powers of two below it, as long as replicas of so many IPUs fill them; no more IPUs a replica than blocks, or than half
- * of all stages that there may be. One IPU needs no block. */
+ * of the most stages. One IPU needs no block. */
 static void shapes_within_the_limits(void **state)
 {
     static const struct { struct limit ipus; const char *width; uint32_t n_body, want[6]; } cases[] = {
@@ -111,28 +101,50 @@ static void shapes_within_the_limits(void **state)
         size_t n = 0;
         toy_open(&t);
         t.q.ipus = cases[i].ipus, t.q.global_batch = (struct limit){ 1, 1e15 };
-        t.compiled.work.n_body = cases[i].n_body;
+        t.graph.n_body_layers = cases[i].n_body;
         if (cases[i].width)
             give(&t, WIDTH, "parallel.ipus_per_replica", cases[i].width, NULL);
-        list_branches(&t.s);
+        search_list_families(&t.s);
         while (n < 6 && cases[i].want[n])
             n++;
-        assert_int_equal(t.s.n_branches, n);
-        for (size_t k = 0; k < n; k++) {        /* more replicas are the better bound */
-            assert_int_equal(t.s.branches[k].replicas, cases[i].want[k]);
-            assert_true(t.s.branches[k].rules.keeps_gradients == (cases[i].want[k] > 1));      /* a batch of one micro-batch each may be tried */
-            assert_int_equal(t.s.branches[k].number, k);
-        }
+        assert_int_equal(t.s.n_families, n);
+        for (size_t k = 0; k < n; k++)          /* more replicas have the better bound */
+            assert_true(t.s.families[k].replicas == cases[i].want[k] && t.s.families[k].number == k);
         toy_close(&t);
     }
 }
 
-/* 80 micro-batches of 8 cycles, half of 17, on each of two IPUs are 640; what the host takes on top, and what fits, make it longer. */
+/* The formulas of candidates.h for n = 3 IPUs and G = 5 micro-batches of 17 forward and, where trained, 23 backward cycles; the heads have
+ * 4, the longest layer 11, and forward work is at most 0.6 of any layer. */
+static void least_cycles_by_hand(void **state)
+{
+    static const struct { uint32_t width; enum schedule schedule; double backward, accumulate, longest; bool recomputes; double want; } cases[] = {
+        { 1, SCHEDULE_GROUPED, 23, 0, 11, true, 5 * 40 },               /* the only stage recomputes nothing */
+        { 3, SCHEDULE_SEQUENTIAL, 23, 7, 11, false, 5 * 47 },
+        { 3, SCHEDULE_NONE, 0, 0, 11, false, 5 * 17 },
+        { 3, SCHEDULE_GROUPED, 23, 0, 11, false, 36 / 0.488 },          /* 1 - (4/5)^3 = 0.488; spread evenly 66.7 */
+        { 3, SCHEDULE_POPART, 23, 0, 11, true, (57 - 4) / (0.488 + 0.12) },
+        { 3, SCHEDULE_GROUPED, 23, 7, 29, false, 5 * 29 },
+        { 3, SCHEDULE_GROUPED, 0, 0, 4, false, 5 * 17 / 3. },           /* 13 / 0.488 is less */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct search_graph g = { .forward_cycles = 17, .backward_cycles = cases[i].backward, .accumulate_cycles = cases[i].accumulate,
+                                        .heads_cycles = 4, .longest_cycles = cases[i].longest, .forward_share = 0.6 };
+        const struct family f = { .width = cases[i].width, .schedule = cases[i].schedule, .recomputes = cases[i].recomputes };
+        struct candidate c = { .graph = &g, .accumulations = { 5 }, .n_accumulations = 1 };
+        assert_near(search_least_cycles(&f, &c, 5), cases[i].want, 1e-8 * cases[i].want);
+        c.accumulations[c.n_accumulations++] = 1;                       /* which accumulates nothing */
+        assert_near(search_least_cycles(&f, &c, 5), cases[i].want - (cases[i].schedule == SCHEDULE_SEQUENTIAL ? 5 * 7 : 0), 1e-8 * cases[i].want);
+    }
+}
+
+/* 80 micro-batches of 17 cycles on each of two IPUs: 680 spread evenly, which is more than 13 / (1 - (79/80)^2) and 80 x 5. */
 static void bounds_by_hand(void **state)
 {
-    static const struct { enum objective o; double bound, later; } cases[] = {
-        { MAXIMISE_THROUGHPUT, 30 * 80 / 0.640, 30 * 80 / 0.865 }, { MINIMISE_TIME_TO_TRAIN, 9e6 / (30 * 80 / 0.640), 9e6 / (30 * 80 / 0.865) },
-        { MINIMISE_ENERGY, 9e6 / (30 * 80 / 0.640) * 50 * 16, 9e6 / (30 * 80 / 0.865) * 50 * 16 }, { MINIMISE_IPUS, 16, INFINITY },
+    static const struct { enum objective o; double bound; } cases[] = {
+        { MAXIMISE_THROUGHPUT, 30 * 80 / 0.680 }, { MINIMISE_TIME_TO_TRAIN, 9e6 / (30 * 80 / 0.680) },
+        { MINIMISE_ENERGY, 9e6 / (30 * 80 / 0.680) * 50 * 16 }, { MINIMISE_IPUS, 16 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -141,19 +153,43 @@ static void bounds_by_hand(void **state)
         t.q.objective = cases[i].o;
         t.q.global_batch = (struct limit){ 2400, 2400 };
         t.q.throughput = (struct limit){ 3000, 0 };
-        list_branches(&t.s);
-        assert_int_equal(t.s.n_branches, 1);
-        struct branch *b = &t.s.branches[0];
-        assert_near(b->bound, cases[i].bound, 1e-9 * cases[i].bound);
-        b->least_cycles = 700, b->rules.each_cycles = 2, b->rules.once_cycles = 5;
-        set_bound(&t.s, b);
-        assert_true(isinf(cases[i].later) ? isinf(b->bound) : fabs(b->bound / cases[i].later - 1) < 1e-9);
-        b->least_cycles = 3;                    /* what takes less than any layout says nothing: 80 x (8 + 2) + 5 */
-        set_bound(&t.s, b);
-        assert_true(b->bound == bound_of(&t.s, b, 80, 805));
-        assert_true(cases[i].o != MINIMISE_IPUS || (bound_of(&t.s, b, 80, 800) == 16 && isinf(bound_of(&t.s, b, 80, 801))));    /* 3000 samples/s */
+        search_list_families(&t.s);
+        assert_int_equal(t.s.n_families, 1);
+        const struct family *f = &t.s.families[0];
+        assert_near(f->bound, cases[i].bound, 1e-8 * cases[i].bound);
+        assert_true(f->bound == f->candidates[0].bound);
+        assert_true(cases[i].o != MINIMISE_IPUS || (search_value(&t.s, f, f->candidates, 80, 800) == 16
+                                                    && isinf(search_value(&t.s, f, f->candidates, 80, 801))));     /* 3000 samples/s */
         toy_close(&t);
     }
+}
+
+/* A family has its candidates by micro-batch, and the bound of its best one; those that are refused are left out. */
+static void families_climb_by_micro_batch(void **state)
+{
+    struct toy t;
+    (void)state;
+    toy_open(&t);
+    struct search_graph graphs[6] = { t.graph, t.graph, t.graph, t.graph, t.graph, t.graph };      /* three micro-batches, two shares of memory */
+    static const double micro_batches[] = { 6, 3, 5 };
+    for (int i = 0; i < 6; i++)
+        graphs[i].micro_batch = micro_batches[i / 2];
+    graphs[4].refused = true;
+    graphs[3].longest_cycles = graphs[3].forward_cycles = 3;      /* the best of the second family */
+    t.s.graphs = graphs, t.s.n_graphs = 6;
+    give(&t, MICRO_BATCH, "parallel.micro_batch", "6", "3");
+    t.s.dimensions[MICRO_BATCH].values[t.s.dimensions[MICRO_BATCH].n++] = "5";
+    give(&t, MEMORY, "parallel.available_memory", "0.1", "0.2");
+    t.q.global_batch = (struct limit){ 1, 1e15 };
+    search_list_families(&t.s);
+    assert_int_equal(t.s.n_families, 2);
+    const struct family *best = &t.s.families[0], *other = &t.s.families[1];
+    assert_true(best->number == 1 && other->number == 0 && best->n == 3 && other->n == 2);
+    assert_true(best->candidates[0].graph == &graphs[3] && best->candidates[1].graph == &graphs[5] && best->candidates[2].graph == &graphs[1]);
+    assert_true(other->candidates[0].graph == &graphs[2] && other->candidates[1].graph == &graphs[0]);
+    for (int i = 0; i < 3; i++)
+        assert_true(best->bound >= best->candidates[i].bound && other->bound >= other->candidates[i % 2].bound);
+    toy_close(&t);
 }
 
 /* To the last bit: a billionth less than is wanted is enough. */
@@ -162,71 +198,57 @@ static void a_rate_that_is_just_enough(void **state)
     struct toy t;
     (void)state;
     toy_open(&t);
-    struct branch b = { .graph = &t.compiled, .width = 3, .replicas = 1 };
+    const struct family f = { .width = 3, .replicas = 1 };
+    const struct candidate c = { .graph = &t.graph };
     t.q.objective = MINIMISE_IPUS;
     t.q.throughput.low = 3000;
-    t.s.samples_per_item = t.compiled.micro_batch = 1;
-    t.compiled.clock_hz = 3000 * (1 - 1e-9);
-    assert_true(bound_of(&t.s, &b, 1, 1) == 3);
-    t.compiled.clock_hz = nextafter(t.compiled.clock_hz, 0);
-    assert_true(isinf(bound_of(&t.s, &b, 1, 1)));
+    t.s.samples_per_item = t.graph.micro_batch = 1;
+    t.graph.clock_hz = 3000 * (1 - 1e-9);
+    assert_true(search_value(&t.s, &f, &c, 1, 1) == 3);
+    t.graph.clock_hz = nextafter(t.graph.clock_hz, 0);
+    assert_true(isinf(search_value(&t.s, &f, &c, 1, 1)));
     toy_close(&t);
 }
 
-static void the_better_bound_comes_first(void **state)
-{
-    static const struct search_request fastest = { .objective = MAXIMISE_THROUGHPUT }, soonest = { .objective = MINIMISE_TIME_TO_TRAIN };
-    struct state s = { .q = &fastest };
-    struct branch a = { .bound = 7, .number = 5 }, b = { .bound = 9, .number = 2 }, c = { .bound = 7, .number = 6 };
-    (void)state;
-    assert_true(by_bound(&b, &a, &s) < 0 && by_bound(&a, &b, &s) > 0);
-    assert_true(by_bound(&a, &c, &s) < 0 && by_bound(&c, &a, &s) > 0);
-    s.q = &soonest;
-    assert_true(by_bound(&a, &b, &s) < 0 && by_bound(&b, &a, &s) > 0);
-    assert_true(by_bound(&a, &c, &s) < 0 && by_bound(&c, &a, &s) > 0);
-}
-
-static const char *settings_of(const struct branch *b, struct arena *a)
+static const char *settings_of(const struct family *f, struct arena *a)
 {
     const char *all = "";
-    for (size_t i = 0; i < b->n_settings; i++)
-        all = arena_printf(a, "%s%s ", all, strchr(b->settings[i], '.') + 1);
-    return arena_printf(a, "%s%u x %u, %d %d %d %d %g", all, b->width, b->replicas, b->rules.recompute == RECOMPUTE_LAYER, b->rules.schedule == SCHEDULE_SEQUENTIAL,
-                        b->rules.stash_is_known, b->rules.half_stash, b->rules.state_bytes_per_param);
+    for (size_t i = 0; i < f->n_settings; i++)
+        all = arena_printf(a, "%s%s ", all, strchr(f->settings[i], '.') + 1);
+    return arena_printf(a, "%s%u x %u, %d %d", all, f->width, f->replicas, f->recomputes, f->schedule == SCHEDULE_SEQUENTIAL);
 }
 
-/* Two values each, the first key's the fastest to change. On one IPU there is nothing to schedule or to stash: the first value stands for both.
- * 24 bytes of state a parameter on the chip, shared by the replicas where it is sharded. */
+/* Two values each, the first key's the fastest to change. On one IPU there is nothing to schedule or to stash: the first value stands for both. */
 static void every_value_with_every_other(void **state)
 {
-    static const char *const want[] = {     /* recomputed by layers, sequential, stash known, half of it, state */
-        "recompute=none schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 1 x 4, 0 0 0 1 24",
-        "recompute=none schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 0 0 0 1 24",
-        "recompute=layer schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 1 x 4, 1 0 0 1 24",
-        "recompute=layer schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 1 0 0 1 24",
-        "recompute=none schedule=sequential optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 0 1 0 1 24",
-        "recompute=layer schedule=sequential optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 1 1 0 1 24",
-        "recompute=none schedule=grouped optimizer_state=streaming rts=no stash_type=fp8 1 x 4, 0 0 0 1 0",
-        "recompute=none schedule=grouped optimizer_state=on-chip rts=yes stash_type=fp8 1 x 4, 0 0 0 1 6",
-        "recompute=none schedule=grouped optimizer_state=on-chip rts=yes stash_type=fp8 2 x 2, 0 0 0 1 12",
+    static const char *const want[] = {     /* recomputes, sequential */
+        "recompute=none schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 1 x 4, 0 0",
+        "recompute=none schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 0 0",
+        "recompute=layer schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 1 x 4, 1 0",
+        "recompute=layer schedule=grouped optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 1 0",
+        "recompute=none schedule=sequential optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 0 1",
+        "recompute=layer schedule=sequential optimizer_state=on-chip rts=no stash_type=fp8 2 x 2, 1 1",
+        "recompute=none schedule=grouped optimizer_state=streaming rts=no stash_type=fp8 1 x 4, 0 0",
+        "recompute=none schedule=grouped optimizer_state=on-chip rts=yes stash_type=fp8 1 x 4, 0 0",
+        "recompute=none schedule=grouped optimizer_state=on-chip rts=yes stash_type=fp16 2 x 2, 0 0",
     };
     struct toy t;
     size_t seen[sizeof want / sizeof *want] = { 0 }, n = 0;
     (void)state;
     toy_open(&t);
     t.q.ipus = (struct limit){ 4, 4 }, t.q.global_batch = (struct limit){ 1, 1e15 };
-    t.s.own.training = true;
+    t.s.training = true;
     give(&t, WIDTH, "parallel.ipus_per_replica", "1", "2");
     give(&t, RECOMPUTE, "parallel.recompute", "none", "layer");
     give(&t, SCHEDULE, "parallel.schedule", "grouped", "sequential");
     give(&t, OPTIMIZER, "parallel.optimizer_state", "on-chip", "streaming");
     give(&t, SHARDING, "parallel.rts", "no", "yes");
     give(&t, STASH, "parallel.stash_type", "fp8", "fp16");
-    list_branches(&t.s);
-    assert_int_equal(t.s.n_branches, 2 * 2 * 2 + 2 * 2 * 2 * 2 * 2);
-    for (size_t i = 0; i < t.s.n_branches; i++)
+    search_list_families(&t.s);
+    assert_int_equal(t.s.n_families, 2 * 2 * 2 + 2 * 2 * 2 * 2 * 2);
+    for (size_t i = 0; i < t.s.n_families; i++)
         for (size_t k = 0; k < sizeof want / sizeof *want; k++)
-            seen[k] += strcmp(settings_of(&t.s.branches[i], &t.a), want[k]) == 0;
+            seen[k] += strcmp(settings_of(&t.s.families[i], &t.a), want[k]) == 0;
     while (n < sizeof want / sizeof *want && seen[n] == 1)
         n++;
     if (n < sizeof want / sizeof *want)
@@ -235,38 +257,35 @@ static void every_value_with_every_other(void **state)
     toy_close(&t);
 }
 
-/* Each micro-batch with each share and each number format is compiled as it is said; what is refused is counted; where one layer's
- * activations alone fill a tile, no share of that micro-batch is tried, unless another key may make them smaller. */
-static void graphs_are_compiled_as_they_are_said(void **state)
+/* Each micro-batch is compiled with each share and each number format; what is refused is counted. */
+static void graphs_are_compiled_with_their_settings(void **state)
 {
-    static const char *const micro_batches[] = { "3", "5", "4000", "0" };
+    static const char *const micro_batches[] = { "3", "5", "8", "0" };
     (void)state;
     for (int with_format = 0; with_format < 2; with_format++) {
         struct simulator by;
         struct search_result out = {0};
         struct arena a = {0};
         struct search_request q = { .recipe = "vendor-ipu-pod16-resnet50-pipelined", .n_given = with_format ? 3 : 2, .simulator = &by,
-            .given = { { "parallel.micro_batch", { "3", "5", "4000", "0" }, 4 }, { "parallel.available_memory", { "0.1", "0.3" }, 2 },
+            .given = { { "parallel.micro_batch", { "3", "5", "8", "0" }, 4 }, { "parallel.available_memory", { "0.1", "0.3" }, 2 },
                        { "precision.partials", { "fp16", "fp32" }, 2 } } };
-        struct state s = { .q = &q, .out = &out, .a = &a, .own = { .training = true } };
+        struct search_state s = { .q = &q, .out = &out, .a = &a, .training = true };
         simulator_open(&by, &paths);
         crew_open(&s.crew, &paths, 1, (struct simulator_options){ .totals_only = true });
-        settle_dimensions(&s);
+        search_settle_dimensions(&s);
         s.dimensions[IO_TILES].n = 0;
-        compile_graphs(&s);
+        search_compile(&s);
         size_t each = with_format ? 4 : 2;
         assert_int_equal(s.n_graphs, 4 * each);
         assert_int_equal(out.n_refused, each);
         for (size_t g = 0; g < s.n_graphs; g++) {
-            const struct compiled_graph *x = &s.graphs[g];
+            const struct search_graph *x = &s.graphs[g];
             const char *const micro_batch = micro_batches[g / each];
             assert_int_equal(x->n_settings, with_format ? 3 : 2);
             assert_string_equal(x->settings[x->n_settings - 1], arena_printf(&a, "parallel.micro_batch=%s", micro_batch));
             assert_string_equal(x->settings[x->n_settings - 2], g / (each / 2) % 2 ? "parallel.available_memory=0.3" : "parallel.available_memory=0.1");
-            assert_true(x->usable == (g < 2 * each) && x->refused == (g >= 3 * each));
-            assert_true(x->hopeless == (g / each == 2 && (with_format || g % each == 0)));     /* the others of it are not tried */
-            assert_true(!x->usable || (x->micro_batch == (g < each ? 3 : 5) && x->work.n_layers > 3 && x->clock_hz > 1e9 && x->state_bytes_per_param > 0));
-            arena_free(&s.graphs[g].arena);
+            assert_true(x->refused == (g >= 3 * each));
+            assert_true(x->refused || (x->micro_batch == strtod(micro_batch, NULL) && x->n_body_layers > 3 && x->clock_hz > 1e9 && x->longest_cycles > 0));
         }
         crew_close(&s.crew);
         simulator_close(&by);
@@ -274,28 +293,26 @@ static void graphs_are_compiled_as_they_are_said(void **state)
     }
 }
 
-/* Without values a branch has the recipe's own, in its rules and in no setting; what only infers keeps and recomputes nothing. */
-static void what_is_not_searched_is_as_it_was(void **state)
+/* Without values a family has the recipe's own, and no setting; what only infers recomputes nothing. */
+static void what_is_not_searched_is_the_recipes_own(void **state)
 {
     struct toy t;
     (void)state;
     for (int training = 0; training < 2; training++) {
         toy_open(&t);
-        t.s.own = (struct layout_rules){ .training = training, .recompute = RECOMPUTE_STAGE, .schedule = SCHEDULE_INTERLEAVED, .half_stash = true };
-        t.s.recipe.rts = RTS_YES;
-        list_branches(&t.s);
-        assert_int_equal(t.s.n_branches, 1);
-        assert_string_equal(settings_of(&t.s.branches[0], &t.a), training ? "2 x 8, 0 0 0 1 3" : "2 x 8, 0 0 0 1 0");
-        assert_int_equal(t.s.branches[0].rules.recompute, RECOMPUTE_STAGE);
-        assert_int_equal(t.s.branches[0].rules.schedule, SCHEDULE_INTERLEAVED);
-        give(&t, RECOMPUTE, "parallel.recompute", "layer", NULL);
-        t.s.n_branches = 0, t.s.recipe.rts = RTS_NO;
-        list_branches(&t.s);
-        assert_int_equal(t.s.branches[0].rules.recompute, training ? RECOMPUTE_LAYER : RECOMPUTE_NONE);
-        assert_near(t.s.branches[0].rules.state_bytes_per_param, training ? 24 : 0, 0);
-        t.s.n_branches = 0, t.compiled.usable = false;
-        list_branches(&t.s);
-        assert_int_equal(t.s.n_branches, 0);
+        t.s.training = training;
+        t.s.recipe.recompute = RECOMPUTE_STAGE;
+        t.s.recipe.schedule = SCHEDULE_SEQUENTIAL;
+        search_list_families(&t.s);
+        assert_int_equal(t.s.n_families, 1);
+        assert_string_equal(settings_of(&t.s.families[0], &t.a), training ? "2 x 8, 1 1" : "2 x 8, 0 1");
+        give(&t, RECOMPUTE, "parallel.recompute", "none", NULL);
+        t.s.n_families = 0;
+        search_list_families(&t.s);
+        assert_true(!t.s.families[0].recomputes);
+        t.s.n_families = 0, t.graph.refused = true;
+        search_list_families(&t.s);
+        assert_int_equal(t.s.n_families, 0);
         toy_close(&t);
     }
 }
@@ -322,9 +339,9 @@ static void usual_values(void **state)
     (void)state;
     toy_open(&t);
     t.s.n_dimensions = 0;
-    t.s.own.training = true;
+    t.s.training = true;
     t.s.framework.schedules = "popart,grouped,interleaved,sequential";
-    settle_dimensions(&t.s);
+    search_settle_dimensions(&t.s);
     assert_int_equal(t.s.n_dimensions, N_USUAL);
     for (size_t i = 0; i < N_USUAL; i++)
         assert_string_equal(values_of(&t.s.dimensions[i], &t.a), want[i]);
@@ -347,21 +364,21 @@ static void values_that_are_tried(void **state)
     (void)state;
     toy_open(&t);
     t.s.n_dimensions = 0;
-    t.s.own.training = true;
+    t.s.training = true;
     t.s.framework.schedules = "interleaved,grouped";
     t.s.recipe.entries = entries, t.s.recipe.n_entries = sizeof entries / sizeof *entries;
     t.q.sets = sets, t.q.n_sets = 3, t.q.n_given = 2;
     t.q.given[0] = (struct dimension){ "parallel.io_tiles", { "72", "80" }, 2 };
     t.q.given[1] = (struct dimension){ "precision.partials", { "9", "11" }, 2 };
-    settle_dimensions(&t.s);
+    search_settle_dimensions(&t.s);
     assert_int_equal(t.s.n_dimensions, N_USUAL + 1);
     for (size_t i = 0; i <= N_USUAL; i++)
         assert_string_equal(values_of(&t.s.dimensions[i], &t.a), want[i]);
     assert_string_equal(t.s.dimensions[N_USUAL].key, "precision.partials");
-    assert_true(is_set(&t.q, "parallel.rts") && !is_set(&t.q, "parallel.r") && !is_set(&t.q, "parallel.rts_domain"));
+    assert_true(search_is_set(&t.q, "parallel.rts") && !search_is_set(&t.q, "parallel.r") && !search_is_set(&t.q, "parallel.rts_domain"));
     t.s.n_dimensions = 0;                       /* what only infers has its own schedule */
-    t.s.own.training = false;
-    settle_dimensions(&t.s);
+    t.s.training = false;
+    search_settle_dimensions(&t.s);
     assert_string_equal(values_of(&t.s.dimensions[SCHEDULE], &t.a), "");
     toy_close(&t);
 }
@@ -375,7 +392,7 @@ static void every_key_that_is_given_is_tried(void **state)
     t.s.n_dimensions = 0;
     for (size_t i = 0; i < MAX_DIMENSIONS; i++)
         t.q.given[t.q.n_given++] = (struct dimension){ arena_printf(&t.a, "optimizer.key%zu", i), { "5", "7", "11" }, 3 };
-    settle_dimensions(&t.s);
+    search_settle_dimensions(&t.s);
     assert_int_equal(t.s.n_dimensions, N_USUAL + MAX_DIMENSIONS);
     for (size_t i = 0; i < MAX_DIMENSIONS; i++) {
         assert_string_equal(t.s.dimensions[N_USUAL + i].key, t.q.given[i].key);
@@ -385,8 +402,10 @@ static void every_key_that_is_given_is_tried(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(accumulations_within_the_limits), cmocka_unit_test(shapes_within_the_limits), cmocka_unit_test(bounds_by_hand),
-    cmocka_unit_test(a_rate_that_is_just_enough), cmocka_unit_test(the_better_bound_comes_first), cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(what_is_not_searched_is_as_it_was), cmocka_unit_test(graphs_are_compiled_as_they_are_said),
-    cmocka_unit_test(values_that_are_tried), cmocka_unit_test(every_key_that_is_given_is_tried), cmocka_unit_test(usual_values),
+    cmocka_unit_test(accumulations_within_the_limits), cmocka_unit_test(shapes_within_the_limits), cmocka_unit_test(least_cycles_by_hand),
+    cmocka_unit_test(bounds_by_hand), cmocka_unit_test(families_climb_by_micro_batch), cmocka_unit_test(a_rate_that_is_just_enough),
+    cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(graphs_are_compiled_with_their_settings),
+    cmocka_unit_test(what_is_not_searched_is_the_recipes_own), cmocka_unit_test(usual_values), cmocka_unit_test(values_that_are_tried),
+    cmocka_unit_test(every_key_that_is_given_is_tried),
 };
 TAP_MAIN(tests)

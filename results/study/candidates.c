@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * candidates.c - the values that are tried, the graphs they compile to, and families of candidates with their bounds (candidates.h).
+ */
+#include "results/study/candidates.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The recipe's own values are added. */
+static const struct dimension usual[N_USUAL] = {
+    [MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
+    [MEMORY]      = { "parallel.available_memory", { "0.03", "0.06", "0.09", "0.12", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 10 },
+    [IO_TILES]    = { "parallel.io_tiles", { "0", "32" }, 2 },
+    [WIDTH]       = { "parallel.ipus_per_replica", { "1", "2", "4", "8", "16" }, 5 },
+    [RECOMPUTE]   = { "parallel.recompute", { "none", "stage", "layer" }, 3 },
+    [SCHEDULE]    = { "parallel.schedule", { "popart", "grouped", "interleaved", "sequential" }, 4 },
+    [OPTIMIZER]   = { "parallel.optimizer_state", { "on-chip", "streaming" }, 2 },
+    [SHARDING]    = { "parallel.rts", { "no", "yes" }, 2 },
+    [STASH]       = { "parallel.stash_type", { NULL }, 0 },
+};
+
+/* ---- dimensions ------------------------------------------------------------------------------------ */
+
+static bool is_key(const char *setting, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(setting, key, n) == 0 && setting[n] == '=';
+}
+
+static const char *own_value(const struct search_state *s, const char *key)
+{
+    const struct ini_entry *e = recipe_entry(&s->recipe, key);
+    return e ? e->value : NULL;
+}
+
+bool search_is_set(const struct search_request *q, const char *key)
+{
+    for (size_t i = 0; i < q->n_sets; i++)
+        if (is_key(q->sets[i], key))
+            return true;
+    return false;
+}
+
+static const struct dimension *given_for(const struct search_request *q, const char *key)
+{
+    for (size_t i = 0; i < q->n_given; i++)
+        if (text_is(q->given[i].key, key))
+            return &q->given[i];
+    return NULL;
+}
+
+/* Adds the recipe's own value to the usual ones, which leave room for it. A list of shares, one an IPU, is not a value that can be combined
+ * with others: it is tried in the unchanged recipe alone. */
+static void add_own(struct search_state *s, struct dimension *d)
+{
+    const char *own = own_value(s, d->key);
+    for (size_t i = 0; own && i < d->n; i++)
+        if (text_is(d->values[i], own))
+            return;
+    if (!own || strchr(own, ','))
+        return;
+    assert(d->n < MAX_VALUES);
+    d->values[d->n++] = arena_strdup(s->a, own);
+}
+
+static bool is_usual(const char *key)
+{
+    for (size_t i = 0; i < N_USUAL; i++)
+        if (text_is(usual[i].key, key))
+            return true;
+    return false;
+}
+
+/* Leaves the schedules that the framework can run. A recipe that only infers keeps its own. */
+static void drop_schedules(struct search_state *s, struct dimension *d)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->n && s->training; i++)
+        if (framework_can(&s->framework, d->values[i]))
+            d->values[kept++] = d->values[i];
+    d->n = kept;
+}
+
+void search_settle_dimensions(struct search_state *s)
+{
+    const struct search_request *q = s->q;
+    for (size_t i = 0; i < N_USUAL; i++) {
+        struct dimension *d = &s->dimensions[s->n_dimensions++];
+        const struct dimension *given = given_for(q, usual[i].key);
+        const char *own = own_value(s, usual[i].key);
+        *d = given ? *given : usual[i];
+        if (!given && i == SCHEDULE)
+            drop_schedules(s, d);
+        if (!given && search_is_set(q, d->key)) {
+            d->values[0] = own ? arena_strdup(s->a, own) : NULL;
+            d->n = own != NULL;
+        } else if (!given && d->n) {
+            add_own(s, d);
+        }
+    }
+    for (size_t i = 0; i < q->n_given; i++)
+        if (!is_usual(q->given[i].key))
+            s->dimensions[s->n_dimensions++] = q->given[i];
+}
+
+/* A dimension without values counts as one choice, which sets nothing. */
+static size_t n_choices(const struct search_state *s, size_t dimension)
+{
+    size_t n = s->dimensions[dimension].n;
+    return n ? n : 1;
+}
+
+static const char *setting(const struct search_state *s, size_t dimension, size_t value)
+{
+    const struct dimension *d = &s->dimensions[dimension];
+    return value < d->n ? arena_printf(s->a, "%s=%s", d->key, d->values[value]) : NULL;
+}
+
+/* ---- graphs ---------------------------------------------------------------------------------------- */
+
+static bool is_compiled(size_t dimension)
+{
+    return dimension < WIDTH || dimension >= N_USUAL;
+}
+
+void search_measure(struct search_graph *g, const struct simulation *sim)
+{
+    const struct plan *p = &sim->plan;
+    const struct compiled *compiled = p->stages[0].compiled;
+    struct layer_range all = { compiled, 0, (uint32_t)p->graph->n_layers };
+    g->micro_batch = (double)p->graph->micro_batch;
+    g->clock_hz = p->topology->machine->chip.clock_hz;
+    for (size_t i = 0; i < p->graph->n_layers; i++) {
+        enum layer_role role = p->graph->layers[i].role;
+        double forward = (double)compiled->layers[i].forward_cycles, backward = p->options.training ? (double)compiled->layers[i].backward_cycles : 0;
+        g->forward_cycles += forward;
+        g->backward_cycles += backward;
+        g->heads_cycles += role == LAYER_LAST ? 2 * forward + backward : 0;
+        g->longest_cycles = fmax(g->longest_cycles, forward + backward);
+        g->forward_share = forward > 0 ? fmax(g->forward_share, forward / (forward + backward)) : g->forward_share;
+        g->n_body_layers += role == LAYER_BODY;
+    }
+    struct cycles accumulate = compile_weight_work(sim->compiler, &all, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
+    g->accumulate_cycles = p->options.training ? (double)cycles_total(&accumulate) : 0;
+}
+
+/* Compiles by planning for one IPU, whether or not that fits. */
+static void compile_one(void *user, size_t i, struct simulator *by)
+{
+    struct search_state *s = user;
+    struct search_graph *g = &s->graphs[i];
+    struct simulation sim;
+    struct result r;
+    const char *all[MAX_SETTINGS] = { "parallel.replicas=1", "parallel.ipus_per_replica=1", "parallel.layers_per_ipu=", "parallel.gradient_accumulation=64",
+                                      "parallel.rts=no", "parallel.optimizer_state=on-chip", "training.eval_samples=" };
+    size_t n = 7;
+    for (size_t k = 0; k < g->n_settings; k++)
+        all[n++] = g->settings[k];
+    g->refused = !search_simulate(&sim, &r, by, s->q, all, n, NULL);
+    if (g->refused)
+        return;
+    search_measure(g, &sim);
+    simulation_free(&sim);
+}
+
+/* The micro-batch is the slowest index: graph m * (n_graphs / micro-batches) + k has micro-batch m. */
+static void list_graphs(struct search_state *s)
+{
+    s->n_graphs = 1;
+    for (size_t i = 0; i < s->n_dimensions; i++)
+        s->n_graphs *= is_compiled(i) ? n_choices(s, i) : 1;
+    s->graphs = ARENA_ARRAY(s->a, struct search_graph, s->n_graphs);
+    for (size_t g = 0; g < s->n_graphs; g++) {
+        size_t at = g;
+        for (size_t i = s->n_dimensions; i-- > 0; ) {
+            if (!is_compiled(i))
+                continue;
+            const char *chosen = setting(s, i, at % n_choices(s, i));
+            at /= n_choices(s, i);
+            if (chosen)
+                s->graphs[g].settings[s->graphs[g].n_settings++] = chosen;
+        }
+    }
+}
+
+void search_compile(struct search_state *s)
+{
+    list_graphs(s);
+    crew_run(&s->crew, s->n_graphs, 1, compile_one, s);
+    for (size_t g = 0; g < s->n_graphs; g++)
+        s->out->n_refused += s->graphs[g].refused;
+}
+
+/* ---- accumulation ------------------------------------------------------------------------------------- */
+
+/* Whether the batch matters for more than the throughput. */
+static bool by_batch(const struct search_state *s)
+{
+    return s->q->objective != MAXIMISE_THROUGHPUT || s->q->throughput.high > 0;
+}
+
+/* The accumulations that keep the batch within its limits: all of them if they are few, else some, the least and the most among them. For
+ * throughput the most is enough, as more samples then share what a step takes once (tested as a law); or one, which adds up no gradients. */
+static void find_accumulations(struct candidate *c, const struct search_state *s, uint32_t replicas)
+{
+    const struct search_request *q = s->q;
+    double items = c->graph->micro_batch * replicas, each = items * s->samples_per_item, low = q->global_batch.low / each, high = q->global_batch.high / each;
+    if (q->tokens.high > 0 && s->recipe.model.sequence_length) {
+        double tokens = items * (double)s->recipe.model.sequence_length;
+        low = fmax(low, q->tokens.low / tokens);
+        high = fmin(high, q->tokens.high / tokens);
+    }
+    double from = fmax(1, ceil(low - 1e-9)), to = fmin(1e6, floor(high + 1e-9));
+    if (to < from)
+        return;
+    uint64_t least = (uint64_t)from, most = (uint64_t)to;
+    if (!by_batch(s)) {
+        c->accumulations[c->n_accumulations++] = most;
+        if (least == 1 && most > 1)
+            c->accumulations[c->n_accumulations++] = 1;
+        return;
+    }
+    bool all = most - least < MOST_ACCUMULATIONS;
+    for (uint64_t i = 0; i < (all ? most - least + 1 : MOST_ACCUMULATIONS); i++) {
+        uint64_t g = all ? most - i : (uint64_t)round((double)most * pow((double)least / (double)most, (double)i / (MOST_ACCUMULATIONS - 1.0)));
+        if (!c->n_accumulations || g != c->accumulations[c->n_accumulations - 1])
+            c->accumulations[c->n_accumulations++] = g;
+    }
+}
+
+/* The fewest samples that any of the candidate's batches needs. */
+static double least_samples(const struct search_state *s, const struct candidate *c, uint32_t replicas)
+{
+    double least = s->converges_by_batch ? INFINITY : s->samples;
+    for (size_t i = 0; s->converges_by_batch && by_batch(s) && i < c->n_accumulations; i++) {
+        struct recipe r = s->recipe;
+        struct convergence convergence;
+        r.model.micro_batch = (uint64_t)c->graph->micro_batch;
+        r.gradient_accumulation = c->accumulations[i];
+        r.replicas = replicas;
+        if (simulator_convergence(&convergence, s->q->simulator, &r, NULL))
+            least = fmin(least, expected_training(&r, &convergence).samples);
+    }
+    return least;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------- */
+
+double search_least_cycles(const struct family *f, const struct candidate *c, uint64_t accumulation)
+{
+    const struct search_graph *g = c->graph;
+    bool accumulates = c->accumulations[c->n_accumulations - 1] > 1;
+    bool in_turns = f->schedule == SCHEDULE_NONE || f->schedule == SCHEDULE_SEQUENTIAL;
+    double n = (double)accumulation, work = g->forward_cycles + g->backward_cycles + (accumulates ? g->accumulate_cycles : 0);
+    if (f->width == 1 || in_turns)
+        return n * work;
+    double share = f->recomputes ? g->forward_share : 0;
+    work += f->recomputes ? g->forward_cycles : 0;
+    double even = n * work / (f->width + share), filled = (work - g->heads_cycles) / (1 - pow(1 - 1 / n, f->width) + share / n);
+    return fmax(fmax(even, filled) * (1 - 1e-9), n * g->longest_cycles);
+}
+
+double search_value(const struct search_state *s, const struct family *f, const struct candidate *c, uint64_t accumulation, double cycles)
+{
+    double rate = c->graph->micro_batch * f->replicas * s->samples_per_item * (double)accumulation * c->graph->clock_hz / cycles;
+    double ipus = (double)f->width * f->replicas;
+    switch (s->q->objective) {
+    case MAXIMISE_THROUGHPUT:    return rate;
+    case MINIMISE_TIME_TO_TRAIN: return c->samples / rate;
+    case MINIMISE_ENERGY:        return c->samples / rate * s->power_w * ipus;
+    default:                     return rate >= s->q->throughput.low * (1 - 1e-9) ? ipus : INFINITY;
+    }
+}
+
+/* ---- families -------------------------------------------------------------------------------------------- */
+
+static int by_micro_batch(const void *x, const void *y)
+{
+    const struct candidate *a = x, *b = y;
+    return (a->graph->micro_batch > b->graph->micro_batch) - (a->graph->micro_batch < b->graph->micro_batch);
+}
+
+static int by_bound(const void *x, const void *y, void *user)
+{
+    const struct family *a = x, *b = y;
+    const struct search_state *s = user;
+    if (a->bound != b->bound)
+        return search_better(s->q->objective, a->bound, b->bound) ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+/* Candidates of the graphs that differ from graph `first` in the micro-batch alone. */
+static void add_family(struct search_state *s, const struct family *like, size_t first)
+{
+    struct family f = *like;
+    size_t n_micro_batches = n_choices(s, MICRO_BATCH), step = s->n_graphs / n_micro_batches;
+    f.candidates = ARENA_ARRAY(s->a, struct candidate, n_micro_batches);
+    for (size_t m = 0; m < n_micro_batches; m++) {
+        struct candidate *c = &f.candidates[f.n];
+        *c = (struct candidate){ .graph = &s->graphs[first + m * step] };
+        if (c->graph->refused || f.width > c->graph->n_body_layers + (f.width == 1))
+            continue;
+        find_accumulations(c, s, f.replicas);
+        if (!c->n_accumulations)
+            continue;
+        c->samples = least_samples(s, c, f.replicas);
+        c->bound = search_value(s, &f, c, c->accumulations[0], search_least_cycles(&f, c, c->accumulations[0]));
+        if (f.n++ == 0 || search_better(s->q->objective, c->bound, f.bound))
+            f.bound = c->bound;
+    }
+    if (!f.n)
+        return;
+    sort_items(f.candidates, f.n, sizeof *f.candidates, by_micro_batch);
+    f.number = (uint32_t)s->n_families;
+    s->families = arena_grow(s->a, s->families, s->n_families, &s->cap_families, sizeof *s->families);
+    s->families[s->n_families++] = f;
+}
+
+/* Numbers of IPUs to try: the limit, and the powers of two within it. */
+static void add_sizes(struct search_state *s, struct family *f, size_t graph)
+{
+    const struct limit *l = &s->q->ipus;
+    if (f->width == 0 || f->width > MAX_STAGES / 2)
+        return;
+    for (double n = l->high; n >= l->low && n >= (double)f->width; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
+        if (fmod(n, (double)f->width) == 0 && n / (double)f->width <= UINT32_MAX) {     /* a limit may have no upper end */
+            f->replicas = (uint32_t)(n / (double)f->width);
+            add_family(s, f, graph);
+        }
+}
+
+static enum schedule schedule_named(const char *name)
+{
+    for (int i = 0; i < N_SCHEDULES; i++)
+        if (text_is(schedule_names[i], name))
+            return (enum schedule)i;
+    return SCHEDULE_INTERLEAVED;                /* an unknown one is refused when it is simulated */
+}
+
+/* What the bounds depend on. */
+static void apply(struct family *f, const struct search_state *s, size_t dimension, const char *value)
+{
+    uint64_t width;
+    if (dimension == WIDTH)
+        f->width = parse_u64(value, &width) && width <= MAX_STAGES ? (uint32_t)width : 0;
+    if (dimension == RECOMPUTE)
+        f->recomputes = s->training && !text_is(value, "none");
+    if (dimension == SCHEDULE)
+        f->schedule = schedule_named(value);
+}
+
+/* One IPU has nothing to schedule or to stash: the first value stands for all. */
+static bool has_no_effect(size_t dimension, size_t value, const struct family *f)
+{
+    return f->width == 1 && (dimension == SCHEDULE || dimension == STASH) && value > 0;
+}
+
+/* number: one choice in each dimension that does not change the graph. */
+static void add_families(struct search_state *s, size_t graph, size_t number)
+{
+    struct family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,
+                        .recomputes = s->training && s->recipe.recompute != RECOMPUTE_NONE };
+    for (size_t i = WIDTH; i < N_USUAL; i++) {
+        size_t n = n_choices(s, i), value = number % n;
+        number /= n;
+        if (has_no_effect(i, value, &f))
+            return;
+        if (!s->dimensions[i].n)
+            continue;
+        apply(&f, s, i, s->dimensions[i].values[value]);
+        if (i != WIDTH)
+            f.settings[f.n_settings++] = setting(s, i, value);
+    }
+    add_sizes(s, &f, graph);
+}
+
+void search_list_families(struct search_state *s)
+{
+    size_t n = 1;
+    for (size_t i = WIDTH; i < N_USUAL; i++)
+        n *= n_choices(s, i);
+    for (size_t g = 0; g < s->n_graphs / n_choices(s, MICRO_BATCH); g++)
+        for (size_t i = 0; i < n; i++)
+            add_families(s, g, i);
+    if (s->n_families)
+        qsort_r(s->families, s->n_families, sizeof *s->families, by_bound, s);
+}

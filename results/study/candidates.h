@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * candidates.h - what a search may try, in families, and how good each candidate can be at best. Private to the search.
+ *
+ * A candidate is a graph as compiled (micro-batch, share of memory, I/O tiles, any key that values are given for) on a number of IPUs with
+ * a schedule, recomputation and a place for the optimizer's state. How its layers are divided over the IPUs is left to split_layers().
+ * Candidates that differ in the micro-batch alone are a family: when one of them does not fit, the larger ones are not tried.
+ *
+ * With F and B the forward and backward cycles of a micro-batch, W = F + B, or 2F + B where all stages but the last recompute, and rho the
+ * largest share that forward work has of any layer (0 without recomputation), a step of G micro-batches on n IPUs takes at least
+ *     G x W / (n + rho)                                  the work is spread evenly
+ *     (W - heads) / (1 - (1 - 1/G)^n + rho/G)            and each IPU starts after those before it have worked on the first micro-batch
+ *     G x the longest layer
+ * and G x (F + B) where stages take turns. Copies, the update and the host only add to it, so no candidate is better than its bound.
+ */
+#ifndef CANDIDATES_H
+#define CANDIDATES_H
+#include "results/study/search.h"
+#include "results/simulate/crew.h"
+
+/* Keys before WIDTH, and keys that are not listed here, change the compiled graph. */
+enum { MICRO_BATCH, MEMORY, IO_TILES, WIDTH, RECOMPUTE, SCHEDULE, OPTIMIZER, SHARDING, STASH, N_USUAL };
+enum { MOST_ACCUMULATIONS = 12, MOST_DIMENSIONS = N_USUAL + MAX_DIMENSIONS };
+
+struct search_graph {
+    const char *settings[MOST_DIMENSIONS]; size_t n_settings;
+    double micro_batch, clock_hz;
+    double forward_cycles, backward_cycles, accumulate_cycles;      /* one micro-batch */
+    double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
+    double forward_share;                       /* the largest of any layer */
+    uint32_t n_body_layers;
+    bool refused;
+};
+
+struct candidate {
+    const struct search_graph *graph;
+    uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* the most first */
+    double samples, bound;                      /* samples: the fewest to converge; bound: of the objective */
+    bool tried, fits;
+};
+
+struct family {
+    const char *settings[N_USUAL]; size_t n_settings;
+    uint32_t width, replicas, number;           /* number: in the order they were listed */
+    enum schedule schedule;
+    bool recomputes;
+    struct candidate *candidates; size_t n, next;       /* the smallest micro-batch first */
+    double bound;                               /* the best of its candidates' */
+};
+
+struct search_state {
+    const struct search_request *q;
+    struct search_result *out;
+    struct crew crew;
+    struct arena *a;
+    struct recipe recipe;                       /* unchanged */
+    struct framework framework;
+    bool training;
+    double samples_per_item, power_w;           /* power: of one IPU */
+    double samples;                             /* to converge, where they do not depend on the batch */
+    bool converges_by_batch;
+    struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
+    struct search_graph *graphs; size_t n_graphs;
+    struct family *families; size_t n_families, cap_families;
+    struct trial *trials; size_t n_trials;      /* simulated together */
+    struct arena trial_arena;
+    struct divided *divided; size_t n_divided, cap_divided;     /* pipelines that were tried */
+    bool stopped, any_open;
+    double open_bound;                          /* the best of what was not tried */
+};
+
+bool search_better(enum objective o, double x, double than);
+bool search_is_set(const struct search_request *q, const char *key);
+
+/* Measures a graph by a plan that compiled all its layers alike. */
+void search_measure(struct search_graph *g, const struct simulation *sim);
+void search_settle_dimensions(struct search_state *s);
+void search_compile(struct search_state *s);            /* fills graphs */
+void search_list_families(struct search_state *s);      /* the best bound first */
+
+/* The objective's value if a step of so many micro-batches takes so many cycles. */
+double search_value(const struct search_state *s, const struct family *f, const struct candidate *c, uint64_t accumulation, double cycles);
+/* A step of so many micro-batches takes at least so many cycles, however the layers are divided. */
+double search_least_cycles(const struct family *f, const struct candidate *c, uint64_t accumulation);
+
+#endif
