@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folder.c - names a folder of logs by its path, reads the logs one by one, judges them together and scores them; see mlperf.h.
+ * folder.c - names a folder of logs by its path, reads the logs one by one, judges them together and scores them; see
+ * mlperf.h.
  */
 #include <fcntl.h>
 #include <gsl/gsl_sort.h>
@@ -113,7 +114,8 @@ static void name_by_log(struct folder *f, const struct log_judgement *l, struct 
 
 /* ---- one log -------------------------------------------------------------------------------------------- */
 
-/* Samples to converge: from the convergence point where it counts samples or steps, else from the epochs. Old logs have 1 as the point. */
+/* Samples to converge: from the convergence point where it counts samples or steps, else from the epochs. Old logs
+ * have 1 as the point. */
 static double samples_of(const struct log_judgement *l)
 {
     const char *unit = l->rules ? l->rules->terms->unit : "";
@@ -162,7 +164,8 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     }
 }
 
-/* Where path and log name different benchmarks or divisions, the package is judged by the path and the log by its own lines. */
+/* Where path and log name different benchmarks or divisions, the package is judged by the path and the log by its
+ * own lines. */
 static void warn_of_place(const struct folder *f, struct log_judgement *l, struct arena *a)
 {
     const struct { const char *key, *logged, *by_path; } names[] = {
@@ -231,8 +234,8 @@ json_t *load_small_json(const char *path)
     return doc;
 }
 
-/* Takes the factor from scaling.json, or from the reference test where the edition scales without that file. A factor is at least 1: a
- * submission that converges faster than the reference is slowed down to it. */
+/* Takes the factor from scaling.json, or from the reference test where the edition scales without that file. A
+ * factor is at least 1: a submission that converges faster than the reference is slowed down to it. */
 static void apply_scaling(struct folder *f, struct arena *a)
 {
     static const double most = 1e6;     /* published factors are below 1.2 */

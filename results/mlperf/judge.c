@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "results/mlperf/mlperf_internal.h"
-#include "workloads/convergence/eval_schedule.h"
 
 /* ---- tables ------------------------------------------------------------------------------------------- */
 
@@ -42,7 +41,7 @@ static bool prepare_benchmark(struct benchmark_rules *b, struct judge *j, const 
     if ((*terms->point && !expression_parse(&ready.point, terms->point, &names, where, j->a, err))
         || (*terms->where && !expression_parse(&ready.where, terms->where, &names, where, j->a, err)))
         return false;
-    if (ready.has_reference && !rcp_take(&ready.reference, &j->points, &j->rounds, terms->benchmark, terms->ruleset, RCP_DEADLINE, j->a, err))
+    if (ready.has_reference && !rcp_select(&ready.reference, &j->points, &j->rounds, terms->benchmark, terms->ruleset, RCP_DEADLINE, j->a, err))
         return false;
     if (ready.has_reference)
         rcp_prune(&ready.reference);
@@ -275,7 +274,8 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
     return true;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------------------- */
 
 static bool find_log_rules(struct log_judgement *out, struct judge *j, const struct edition *edition, const char *benchmark,
                        const struct rule_book **book, struct arena *a, struct err *err)
@@ -299,7 +299,8 @@ static bool line_is_refused(const struct compliance *c, uint64_t line)
     return found;
 }
 
-/* Refuses a time or count that no run can have, unless the rules did; the official checker does not test all of them. */
+/* Refuses a time or count that no run can have, unless the rules did; the official checker does not test all of
+ * them. */
 static void refuse_impossible(struct log_facts *f)
 {
     struct log_judgement *out = f->out;

@@ -2,9 +2,9 @@
 /*
  * mllog.c - reads and writes the lines of MLPerf logs; see mllog.h.
  *
- * JSON is parsed by jansson, which is stricter than the Python that wrote the logs. Before parsing, an event is cleaned:
- * Infinity, -Infinity, NaN and numbers beyond a double become strings that begin with byte 1 (no log can hold one raw),
- * integers beyond 18 digits become reals, and a lone surrogate escape becomes U+FFFD.
+ * JSON is parsed by jansson, which is stricter than the Python that wrote the logs. Before parsing, an event is
+ * cleaned: Infinity, -Infinity, NaN and numbers beyond a double become strings that begin with byte 1 (no log can hold
+ * one raw), integers beyond 18 digits become reals, and a lone surrogate escape becomes U+FFFD.
  */
 #include "results/mlperf/mllog.h"
 

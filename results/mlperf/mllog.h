@@ -2,12 +2,14 @@
 /*
  * mllog.h - MLPerf Training logs: lines read and written one at a time, and a whole log folded into one run.
  *
- * A line counts when it holds the token ":::MLLOG "; the text before the token is ignored, and the rest must be one JSON object as
- * Python's json module reads it (so Infinity, -Infinity and NaN are numbers). The official parser reads files as Latin-1; here bytes that
- * are valid UTF-8 are kept. A line may end in \n, \r\n or \r, or at the end of the file.
+ * A line counts when it holds the token ":::MLLOG "; the text before the token is ignored, and the rest must be one
+ * JSON object as Python's json module reads it (so Infinity, -Infinity and NaN are numbers). The official parser reads
+ * files as Latin-1; here bytes that are valid UTF-8 are kept. A line may end in \n, \r\n or \r, or at the end of the
+ * file.
  *
- * Memory is bounded: a line without the token is skipped whatever its length, and an event longer than MLLOG_LONGEST_EVENT bytes is
- * reported as a bad line. Source of the rules: mlcommons/logging, mlp_parser and mlp_compliance.
+ * Memory is bounded: a line without the token is skipped whatever its length, and an event longer than
+ * MLLOG_LONGEST_EVENT bytes is reported as a bad line. Source of the rules: mlcommons/logging, mlp_parser and
+ * mlp_compliance.
  */
 #ifndef MLLOG_H
 #define MLLOG_H
@@ -39,7 +41,8 @@ struct mllog_line {
 
 enum mllog_status { MLLOG_LINE, MLLOG_BAD_LINE, MLLOG_END };
 
-/* Opens a regular file of at most MLLOG_LARGEST_BYTES. Devices, pipes and folders are refused, and symbolic links unless follow is true. */
+/* Opens a regular file of at most MLLOG_LARGEST_BYTES. Devices, pipes and folders are refused, and symbolic links
+ * unless follow is true. */
 bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err);
 void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name);    /* the reader closes f */
 enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out);

@@ -33,7 +33,8 @@ struct compliance {
 };
 void compliance_say(struct compliance *c, struct log_message m, struct arena *a);
 
-/* ---- package.c: the reference-convergence test: a submission must not converge much faster than the reference did - */
+/* ---- package.c: the reference-convergence test: a submission must not converge much faster than the reference did
+ * - */
 
 struct rcp_verdict {
     struct rcp_limit limit;
@@ -100,14 +101,16 @@ struct log_judgement {
     const char *bad_seed;               /* a seed that is no whole number; NULL: none */
 };
 
-/* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round is unknown. */
+/* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round
+ * is unknown. */
 bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
                const char *benchmark, struct arena *a, struct err *err);
 
 /* ---- folder.c: the runs of one system and benchmark ------------------------------------------------------
  *
- * The package's verdict has parts; it passes when none of them fails. The score follows the official summariser: refused logs count as
- * slowest, a number of runs is dropped at each end, and the rest are averaged; scaling.json multiplies the mean where the edition reads it.
+ * The package's verdict has parts; it passes when none of them fails. The score follows the official summariser:
+ * refused logs count as slowest, a number of runs is dropped at each end, and the rest are averaged; scaling.json
+ * multiplies the mean where the edition reads it.
  */
 
 enum package_part { PACKAGE_FILES, PACKAGE_COMPLIANCE, PACKAGE_SEEDS, PACKAGE_CONVERGENCE, PACKAGE_DESCRIPTION, N_PACKAGE_PARTS };
@@ -155,13 +158,15 @@ typedef void log_sink(void *user, const struct folder *f, const char *path, cons
 void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
                   struct arena *a);
 
-/* Olympic mean of minutes (HUGE_VAL: refused or not converged), with so many dropped at each end; NaN when too few are left. Sorts. */
+/* Olympic mean of minutes (HUGE_VAL: refused or not converged), with so many dropped at each end; NaN when too few
+ * are left. Sorts. */
 double olympic_minutes(double *minutes, size_t n, size_t dropped);
 
 /* ---- tree.c: the folders of logs in a tree -----------------------------------------------------------------
  *
- * A log is a regular file named result_*.txt. Nothing else is opened and no symbolic link is followed; a notice tells what was skipped for
- * that reason. Names come in order; the memory needed is that of the folders between the top and the current one.
+ * A log is a regular file named result_*.txt. Nothing else is opened and no symbolic link is followed; a notice tells
+ * what was skipped for that reason. Names come in order; the memory needed is that of the folders between the top and
+ * the current one.
  */
 
 struct tree_visit {
@@ -202,7 +207,8 @@ void score_print_foot(FILE *out, enum score_format format);
 
 /* ---- lint.c: the verdicts on files and trees, printed as logs are read ------------------------------------
  *
- * A tree of any size needs the memory of one folder. Lint passes when every log given by name complies and every folder passes as a package.
+ * A tree of any size needs the memory of one folder. Lint passes when every log given by name complies and every folder
+ * passes as a package.
  */
 
 enum lint_format { LINT_TEXT, LINT_CSV, LINT_JSON, LINT_JUNIT, LINT_TAP, LINT_MARKDOWN, LINT_ANNOTATIONS };

@@ -8,8 +8,9 @@
 
 /* ---- compliance.c --------------------------------------------------------------------------------------
  *
- * A log is read twice: the first reading finds the layers of rules that it calls for, the second applies all of them to each line. Only the
- * rules' states are kept, so a log may have any size. compliance_end frees the JSON values that the states hold.
+ * A log is read twice: the first reading finds the layers of rules that it calls for, the second applies all of them to
+ * each line. Only the rules' states are kept, so a log may have any size. compliance_end frees the JSON values that the
+ * states hold.
  */
 
 /* Receives each line that the rules gather from several, at the end. */
@@ -22,7 +23,8 @@ void compliance_line(struct compliance_run *r, const struct mllog_line *l);
 void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *problem);
 void compliance_end(struct compliance_run *r, uint64_t n_lines);
 
-/* ---- judge.c: whether a closed log is evaluated as often as the rules ask; reviewers test that, the checkers do not ---- */
+/* ---- judge.c: whether a closed log is evaluated as often as the rules ask; reviewers test that, the checkers do
+ * not ---- */
 
 struct eval_review { double last, off_gap; uint64_t n, n_off, first_off_line; };
 /* An evaluation of a run with this global batch, before its end. */

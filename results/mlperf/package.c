@@ -2,8 +2,9 @@
 /*
  * package.c - the verdict of the package checker, part by part.
  *
- * Source: mlcommons/logging package_checker, seed_checker, rcp_checker and system_desc_checker of each edition: the number of logs, how many
- * of them are refused, the system description, and, where it says division "closed", seeds and reference convergence.
+ * Source: mlcommons/logging package_checker, seed_checker, rcp_checker and system_desc_checker of each edition: the
+ * number of logs, how many of them are refused, the system description, and, where it says division "closed", seeds and
+ * reference convergence.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -176,11 +177,12 @@ static void judge_seeds(struct package *p)
  *
  * One-sided t-test at 5 % of the submission's olympic mean m against the reference's mean mu and spread sd:
  *     m >= mu - t(0.95, nr + ns - 2) * sd * sqrt(1/nr + 1/ns)
- * nr is the number of reference runs left after dropping, or twice the required runs when interpolated; ns is required runs - 2 for every
- * benchmark. rcp_limit_at finds mu: the record of the same batch, else the line between two records, else the record of the smallest batch
- * for a batch below all; above all records the test fails. Some benchmarks lower the limit by an allowance. The edition may scale: then the
- * score of a submission that passes and is faster than mu is multiplied by mu / m.
- * Sources: mlcommons/training_policies, appendix on reference convergence points; mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
+ * nr is the number of reference runs left after dropping, or twice the required runs when interpolated; ns is required
+ * runs - 2 for every benchmark. rcp_limit_at finds mu: the record of the same batch, else the line between two records,
+ * else the record of the smallest batch for a batch below all; above all records the test fails. Some benchmarks lower
+ * the limit by an allowance. The edition may scale: then the score of a submission that passes and is faster than mu is
+ * multiplied by mu / m. Sources: mlcommons/training_policies, appendix on reference convergence points;
+ * mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
  */
 
 static const double failed_run = 1e9;   /* the value that the checker uses */
@@ -226,7 +228,8 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
     return true;
 }
 
-/* ---- reference convergence ---------------------------------------------------------------------------------------- */
+/* ---- reference convergence
+ * ---------------------------------------------------------------------------------------- */
 
 static const char *convergence_problem(struct package *p)
 {
@@ -259,7 +262,8 @@ static void judge_convergence(struct package *p)
         f->parts[PACKAGE_CONVERGENCE].state = PART_BYPASSED;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Seeds and convergence count only when the system description says division "closed". */
 static void leave_out_open_division(struct package *p)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rules.h - what the official compliance checkers ask of a log: the rows of results/rules/rules.csv, by edition and layer.
+ * rules.h - what the official compliance checkers ask of a log: the rows of results/rules/rules.csv, by edition and
+ * layer.
  *
- * A layer is one file of the official checker: common, closed_common, closed_bert, closed_resnet_lars. It runs over all lines of a log with
- * a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's value; where two layers have a rule for
- * the same key, the later layer's rule replaces the earlier one's. A layer that the table lacks stops the official checker, so the log is
- * refused.
+ * A layer is one file of the official checker: common, closed_common, closed_bert, closed_resnet_lars. It runs over all
+ * lines of a log with a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's
+ * value; where two layers have a rule for the same key, the later layer's rule replaces the earlier one's. A layer that
+ * the table lacks stops the official checker, so the log is refused.
  *
- * A row says: for these rulesets, KEY must occur so often (1, 2+, 1+ of a group; an empty cell allows any number), each of its lines must
- * fulfil CHECK (parts separated by ;;), at least one line must fulfil ONCE, and ACTION follows each line. Rows without a key apply at the
- * layer's begin and end.
+ * A row says: for these rulesets, KEY must occur so often (1, 2+, 1+ of a group; an empty cell allows any number), each
+ * of its lines must fulfil CHECK (parts separated by ;;), at least one line must fulfil ONCE, and ACTION follows each
+ * line. Rows without a key apply at the layer's begin and end.
  */
 #ifndef RULES_H
 #define RULES_H
@@ -22,7 +23,8 @@
 struct name_list { char **names; size_t n, cap; };
 void name_list_add(struct name_list *l, const char *name, struct arena *a);
 bool name_list_has(const struct name_list *l, const char *name);
-/* Appends every name that a pattern describes: {a,b} is each word, {1..3} each number; the first brace varies slowest. */
+/* Appends every name that a pattern describes: {a,b} is each word, {1..3} each number; the first brace varies
+ * slowest. */
 bool name_list_expand(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
 
 /* All lists of the table, each sorted. */
@@ -45,7 +47,8 @@ struct rule_scope { struct value variables[N_RULE_VARIABLES]; };
 struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, struct rule_state *st);
 
 struct value value_of_json(const json_t *v);
-/* Two lists are equal when they hold the same names, each as often. Comparing sorts the first; the second must be sorted. */
+/* Two lists are equal when they hold the same names, each as often. Comparing sorts the first; the second must be
+ * sorted. */
 struct value value_of_names(const struct name_list *names);
 const struct name_list *value_names(const struct value *v);             /* NULL: another kind of value */
 

@@ -2,16 +2,17 @@
 /*
  * run_log.c - one log file folded into one run.
  *
- * Time to train is the first run_start to the first run_stop. Steady throughput is taken from the finest marks a log has:
+ * Time to train is the first run_start to the first run_stop. Steady throughput is taken from the finest marks a log
+ * has:
  *   epoch marks       train_samples / median(epoch_stop - epoch_start)
  *   block marks       train_samples / median((block_stop - block_start) / epoch_count); a block may include its evaluation
  *   sample blocks     median over blocks after the first of samples gained / (block_stop - block_start)
  *   sample evaluations median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
  *   none of these     samples to converge / time to train
- * The median epoch may have waited for a checkpoint or for the host, so logs of ten epochs or more also give the tenth percentile.
- * A benchmark that counts in samples (BERT) logs them as epoch_num of its eval_accuracy lines; older logs have epoch_num 1 and a
- * train_samples line at the end.
- * Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
+ * The median epoch may have waited for a checkpoint or for the host, so logs of ten epochs or more also give the tenth
+ * percentile. A benchmark that counts in samples (BERT) logs them as epoch_num of its eval_accuracy lines; older logs
+ * have epoch_num 1 and a train_samples line at the end. Limits: only the first SERIES_LIMIT intervals of each kind
+ * enter a median.
  */
 #include "results/mlperf/mllog.h"
 
@@ -109,8 +110,8 @@ static double eval_point(const struct mllog_line *l)
     return isnan(samples) ? metadata_number(l->metadata, "step_num") : samples;
 }
 
-/* Adds the rates of the samples gained since the last evaluation, over the last block and over the time between evaluations. push_series()
- * drops the infinite rates that follow from a clock that was set back. */
+/* Adds the rates of the samples gained since the last evaluation, over the last block and over the time between
+ * evaluations. push_series() drops the infinite rates that follow from a clock that was set back. */
 static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t)
 {
     struct run_log *r = f->run;
@@ -219,7 +220,8 @@ static void fold_samples(const struct run_fold *f, const char *unit)
     r->samples_to_converge = !counts_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
 }
 
-/* Keeps a series in order before a median sorts it. Its values are times of so many samples, or rates in units of so many samples. */
+/* Keeps a series in order before a median sorts it. Its values are times of so many samples, or rates in units of so
+ * many samples. */
 static void keep_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first)
 {
     struct run_log *r = f->run;

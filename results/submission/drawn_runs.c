@@ -2,11 +2,12 @@
 /*
  * drawn_runs.c - draws runs and submissions; see drawn_runs.h.
  *
- * Random numbers come from GSL's mt19937. Run i of the reported submission has a generator seeded with its own logged seed, so that it does
- * not depend on the number of runs; the submissions behind the means and those behind the intervals have one generator each. The reported
- * runs and the means carry no shared error, so they follow the centre of the model. A mean over a shared error would grow with that error
- * (the exponential of a Student t has no mean). Quantiles are those of the drawn sample. The planned epochs of a fixed schedule vary as
- * whole numbers. Limits: the shared errors of samples and of time are independent of each other.
+ * Random numbers come from GSL's mt19937. Run i of the reported submission has a generator seeded with its own logged
+ * seed, so that it does not depend on the number of runs; the submissions behind the means and those behind the
+ * intervals have one generator each. The reported runs and the means carry no shared error, so they follow the centre
+ * of the model. A mean over a shared error would grow with that error (the exponential of a Student t has no mean).
+ * Quantiles are those of the drawn sample. The planned epochs of a fixed schedule vary as whole numbers. Limits: the
+ * shared errors of samples and of time are independent of each other.
  */
 #include "results/submission/drawn_runs.h"
 
@@ -124,8 +125,9 @@ static double olympic_score(const struct run_drawing *d, const struct drawn_run 
     return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
-/* Tests a whole submission of the closed division against the reference; others pass. In rounds whose too fast submissions had their logs
- * scaled, the times are scaled; in rounds that scale the score of those that pass, the score is. */
+/* Tests a whole submission of the closed division against the reference; others pass. In rounds whose too fast
+ * submissions had their logs scaled, the times are scaled; in rounds that scale the score of those that pass, the
+ * score is. */
 static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
 {
     struct rcp_verdict v;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawn_runs.h - runs drawn at random from the convergence model: their times to train, the score of a submission of them as MLPerf computes
- * it, its 90 % interval, and the probability that it passes.
+ * drawn_runs.h - runs drawn at random from the convergence model: their times to train, the score of a submission of
+ * them as MLPerf computes it, its 90 % interval, and the probability that it passes.
  *
  *     time of a run = (startup + steps * step time + evaluations * evaluation time + tail) * noise
  *     steps = samples to converge / global batch, in whole calls
  *
- * Each run draws its own latent convergence point (or last accuracy) and time noise. All runs of a submission share the error of the
- * predicted convergence and that of the modelled time.
+ * Each run draws its own latent convergence point (or last accuracy) and time noise. All runs of a submission share the
+ * error of the predicted convergence and that of the modelled time.
  */
 #ifndef DRAWN_RUNS_H
 #define DRAWN_RUNS_H
@@ -68,7 +68,8 @@ struct drawn_runs {
     double valid_probability;           /* that enough runs converge */
 };
 
-/* The same request and seed give the same runs. Fails for values that no run can have, and when until_valid finds no valid submission. */
+/* The same request and seed give the same runs. Fails for values that no run can have, and when until_valid finds no
+ * valid submission. */
 bool runs_draw(struct drawn_runs *out, const struct draw_request *q, struct arena *a, struct err *err);
 struct json_t *drawn_runs_json(const struct drawn_runs *d);     /* the caller owns it */
 void drawn_runs_print(FILE *f, const struct drawn_runs *d);

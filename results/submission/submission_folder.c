@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission_folder.c - writes the files of a simulated submission; see submission_logs.h. submission_log.c writes the logs.
+ * submission_folder.c - writes the files of a simulated submission; see submission_logs.h. submission_log.c writes the
+ * logs.
  *
- * Folder layout and system fields: mlcommons/training_policies and mlcommons/logging package_checker, system_desc_checker.
+ * Folder layout and system fields: mlcommons/training_policies and mlcommons/logging package_checker,
+ * system_desc_checker.
  */
 #include "results/submission/submission_logs.h"
 

@@ -2,10 +2,10 @@
 /*
  * submission_log.c - writes the log of one simulated run; see submission_logs.h.
  *
- * A log has the keys that the rules ask for. A hyperparameter that is not given takes the value that the rules fix; where they leave it
- * open, one message names all that are missing. The training interval is divided as the run was timed: startup, epochs or blocks,
- * evaluations, tail; run_stop comes exactly at the drawn time to train. Accuracies before the last evaluation are made up: they rise
- * smoothly towards the target.
+ * A log has the keys that the rules ask for. A hyperparameter that is not given takes the value that the rules fix;
+ * where they leave it open, one message names all that are missing. The training interval is divided as the run was
+ * timed: startup, epochs or blocks, evaluations, tail; run_stop comes exactly at the drawn time to train. Accuracies
+ * before the last evaluation are made up: they rise smoothly towards the target.
  */
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission_logs.h - writes a simulated submission as an MLPerf results folder: a system description, and one log for each run.
+ * submission_logs.h - writes a simulated submission as an MLPerf results folder: a system description, and one log for
+ * each run.
  *
  *     DIR/ORG/systems/NAME-simulated.json
  *     DIR/ORG/results/NAME-simulated/BENCHMARK/result_0.txt ... result_N-1.txt, and scaling.json, where the package checker leaves it
  *     DIR/ORG/benchmarks/BENCHMARK/implementations/podbench/README.md
  *
- * NAME is the recipe's id, so that one folder can hold several submissions. The official compliance and package checkers of the round accept
- * runs that converged, and refuse the log of a run that did not. Organisation and platform say that the submission is simulated; so does a
- * line of each log, and another names the round. Time stamps start at a fixed instant, so the same runs give the same bytes.
+ * NAME is the recipe's id, so that one folder can hold several submissions. The official compliance and package
+ * checkers of the round accept runs that converged, and refuse the log of a run that did not. Organisation and platform
+ * say that the submission is simulated; so does a line of each log, and another names the round. Time stamps start at a
+ * fixed instant, so the same runs give the same bytes.
  */
 #ifndef SUBMISSION_LOGS_H
 #define SUBMISSION_LOGS_H
@@ -38,7 +40,8 @@ struct submission_description {
 
 #define SIMULATED_ORG "podbench-simulated"
 
-/* Fails before it writes anything when keys that the rules require are neither given nor fixed by the rules; the message names all. */
+/* Fails before it writes anything when keys that the rules require are neither given nor fixed by the rules; the
+ * message names all. */
 bool submission_write(const char *dir, const struct submission_description *s, const struct drawn_run *runs, size_t n,
                             struct arena *a, struct err *err);
 /* Writes one log. Run i starts i days after the fixed instant. */

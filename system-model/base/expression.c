@@ -9,8 +9,8 @@
  *     SIGNED   - SIGNED  |  POWER       POWER    PRIMARY [** SIGNED]
  *     PRIMARY  (WHOLE)  |  12.5  |  "text"  |  true  |  FUNCTION(SUM,...)  |  VARIABLE.a[1]  |  KIND[ARGUMENT]
  *
- * A chain a<=b<=c is (a<=b) & (b<=c). Nesting and length are limited, so that no text can exhaust the stack: parsing recurses as deep as a
- * text nests, computing as deep as its tree, and a + b + c ... grows one level a term.
+ * A chain a<=b<=c is (a<=b) & (b<=c). Nesting and length are limited, so that no text can exhaust the stack: parsing
+ * recurses as deep as a text nests, computing as deep as its tree, and a + b + c ... grows one level a term.
  */
 #include "system-model/base/expression.h"
 

@@ -2,13 +2,16 @@
 /*
  * convergence.c - samples to the target; see convergence.h.
  *
- * Centre: the reference, times exp of what is known of the submitter in that round (fits.csv, effect_NAME), times exp of what the open
- * division gains by re-tuning (open_gain: the mean over reference records that were tuned anew at their batch). Error: the spread of
- * submissions about that, which holds the line's own error; beyond the table the law's leave-one-batch-out error is added in squares.
- * Reference lists step by a grid (an epoch; 25,000 samples for BERT), so X lies half a grid before their mean. Where an earlier round has
- * a record of the same batch with the run's own learning rate, and the round's has another, that record is the reference. Limits: batches
- * beyond the table are extrapolated however far; of the hyperparameters only the learning rate is looked at; fixed schedules (has_plan)
- * take no effect but their margin.
+ *     centre = reference * exp(effect_SUBMITTER) * exp(open_gain)
+ *
+ * fits.csv holds the effect of a submitter in a round, and the gain that the open division has from re-tuning: its mean
+ * over the reference records that were tuned anew at their batch. The error is the spread of submissions about the
+ * centre, which includes the error of the line between records; beyond the records, the law's leave-one-batch-out error
+ * is added in squares. Reference lists step by a grid (an epoch; 25,000 samples for BERT), so X is half a grid below
+ * their mean. If the round's record of this batch has another learning rate than the run, and an earlier round has a
+ * record with the run's own, the earlier record is the reference. Limits: batches beyond the records are extrapolated
+ * at any distance; the learning rate is the only hyperparameter that counts; fixed schedules (has_plan) have no effect
+ * but their margin.
  */
 #include "workloads/convergence/convergence.h"
 #include "system-model/base/hash_table.h"
@@ -24,7 +27,7 @@ enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool cell_number(double *out, const struct csv_table *t, size_t row, const char *column, struct err *err)
+static bool table_number(double *out, const struct csv_table *t, size_t row, const char *column, struct err *err)
 {
     size_t c;
     if (!csv_column(&c, t, column, err))
@@ -33,24 +36,24 @@ static bool cell_number(double *out, const struct csv_table *t, size_t row, cons
     return parse_f64(text, out) || fail(err, "%s:%u: %s: '%s' is not a number", t->path, t->rows[row].line, column, text);
 }
 
-/* An empty cell stands for a number. */
-static bool cell_number_or(double *out, const struct csv_table *t, size_t row, const char *column, double absent, struct err *err)
+/* An empty cell gives `absent`. */
+static bool table_number_or(double *out, const struct csv_table *t, size_t row, const char *column, double absent, struct err *err)
 {
     size_t c;
     *out = absent;
-    return csv_column(&c, t, column, err) && (!*t->rows[row].cells[c] || cell_number(out, t, row, column, err));
+    return csv_column(&c, t, column, err) && (!*t->rows[row].cells[c] || table_number(out, t, row, column, err));
 }
 
-static bool take_facts(struct benchmark_facts *out, const struct csv_table *t, size_t row, struct err *err)
+static bool read_facts(struct benchmark_facts *out, const struct csv_table *t, size_t row, struct err *err)
 {
     size_t better, unit;
     if (!csv_column(&better, t, "better", err) || !csv_column(&unit, t, "unit", err))
         return false;
     out->unit = t->rows[row].cells[unit];
     out->higher_is_better = text_is(t->rows[row].cells[better], "higher");
-    return cell_number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* it counts in samples */
-        && cell_number(&out->eval_samples, t, row, "eval_samples", err) && cell_number(&out->target, t, row, "target", err)
-        && cell_number(&out->reference_grid, t, row, "reference_grid", err);
+    return table_number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* 1: counts samples */
+        && table_number(&out->eval_samples, t, row, "eval_samples", err) && table_number(&out->target, t, row, "target", err)
+        && table_number(&out->reference_grid, t, row, "reference_grid", err);
 }
 
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
@@ -61,7 +64,7 @@ static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, c
         return false;
     for (size_t i = 0; i < t->n_rows; i++)
         if (text_is(t->rows[i].cells[name], benchmark))
-            return take_facts(out, t, i, err);
+            return read_facts(out, t, i, err);
     return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
 }
 
@@ -86,8 +89,8 @@ static bool find_fit(double *value, double *standard_error, const struct csv_tab
         return false;
     for (size_t i = 0; i < t->n_rows; i++)
         if (text_is(t->rows[i].cells[name], key) && cell_is(t, i, bench, benchmark) && cell_is(t, i, rules, ruleset))
-            return cell_number(value, t, i, "value", err)
-                && cell_number_or(standard_error ? standard_error : &unused, t, i, "standard_error", 0, err);
+            return table_number(value, t, i, "value", err)
+                && table_number_or(standard_error ? standard_error : &unused, t, i, "standard_error", 0, err);
     return fail(err, "%s: no row '%s' for %s %s", t->path, key, benchmark, ruleset);
 }
 
@@ -99,7 +102,7 @@ bool fit_value(double *value, double *standard_error, const char *benchmark, con
         && find_fit(value, standard_error, &t, benchmark, ruleset, key, err);
 }
 
-static struct rcp_table pruned(const struct rcp_table *full, void (*prune)(struct rcp_table *), struct arena *a)
+static struct rcp_table pruned_copy(const struct rcp_table *full, void (*prune)(struct rcp_table *), struct arena *a)
 {
     struct rcp_table line = *full;
     line.points = ARENA_ARRAY(a, struct rcp_point, full->n);
@@ -114,32 +117,32 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
     struct csv_table rcp;
     struct round_table rounds;
     if (!csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) || !round_table_load(&rounds, data_dir, a, err)
-        || !rcp_take(law, &rcp, &rounds, benchmark, round, RCP_LATER, a, err))
+        || !rcp_select(law, &rcp, &rounds, benchmark, round, RCP_LATER, a, err))
         return false;
-    *line = pruned(law, rcp_prune_by_mean, a);
+    *line = pruned_copy(law, rcp_prune_by_mean, a);
     if (line->n >= LEAST_LAW_POINTS)
         *law = *line;
     return true;
 }
 
-/* ---- tables read once, and of each benchmark and round what its predictions stand on --------------- */
+/* ---- tables read once, and the data of each benchmark and round --------------- */
 
-/* A row of fits.csv, or that there is none. */
-struct fit { bool found; double value, standard_error; };
+/* A row of fits.csv, or the fact that there is none. */
+struct known_fit { bool found; double value, standard_error; };
 
-struct reference {
+struct benchmark_reference {
     const char *benchmark, *ruleset;
-    struct hash_table fits;                   /* by key, those that were asked for */
+    struct hash_table fits;                   /* by key; the rows looked up so far */
     struct benchmark_facts facts;
     struct rcp_table line, full;        /* pruned by mean; all records */
-    struct rcp_table judged;            /* as the edition's checker has them */
-    struct reference *next;
+    struct rcp_table judged;            /* pruned as the edition's checker does */
+    struct benchmark_reference *next;
 };
 
 struct convergence_tables {
     struct csv_table benchmarks, fits, points;
     struct round_table rounds;
-    struct reference *references;
+    struct benchmark_reference *references;
     struct arena *a;
 };
 
@@ -152,18 +155,18 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
         && csv_load(&t->points, arena_printf(a, "%s/rcp.csv", data_dir), a, err);
 }
 
-/* NULL, with the reason, where there are no points. */
-static struct reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
+/* NULL, with a message, where there are no points. */
+static struct benchmark_reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
 {
-    for (struct reference *r = t->references; r; r = r->next)
+    for (struct benchmark_reference *r = t->references; r; r = r->next)
         if (text_is(r->benchmark, benchmark) && text_is(r->ruleset, rcp_ruleset(round)))
             return r;
-    struct reference *r = ARENA_NEW(t->a, struct reference);
+    struct benchmark_reference *r = ARENA_NEW(t->a, struct benchmark_reference);
     if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
-        || !rcp_take(&r->full, &t->points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
+        || !rcp_select(&r->full, &t->points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
-    r->line = pruned(&r->full, rcp_prune_by_mean, t->a);
-    r->judged = pruned(&r->full, rcp_prune, t->a);
+    r->line = pruned_copy(&r->full, rcp_prune_by_mean, t->a);
+    r->judged = pruned_copy(&r->full, rcp_prune, t->a);
     r->benchmark = arena_strdup(t->a, benchmark);
     r->ruleset = rcp_ruleset(round);
     r->next = t->references;
@@ -173,20 +176,20 @@ static struct reference *reference_of(struct convergence_tables *t, const char *
 
 /* ---- the centre and its error ------------------------------------------------------------------- */
 
-struct lookup {
+struct prediction {
     struct convergence *c;
     const struct submission_terms *terms;
     struct convergence_tables *tables;
-    struct reference *reference;
+    struct benchmark_reference *reference;
     struct err *err;
 };
 
-/* The row is searched once; again where it is told that there is none. */
-static bool look_up(double *value, double *standard_error, const struct lookup *l, const char *key, struct err *err)
+/* The table is searched once; a second time only for the message that the row is missing. */
+static bool find_known_fit(double *value, double *standard_error, const struct prediction *l, const char *key, struct err *err)
 {
-    struct reference *r = l->reference;
+    struct benchmark_reference *r = l->reference;
     size_t n = strlen(key);
-    struct fit *fit = hash_table_find(&r->fits, key, n);
+    struct known_fit *fit = hash_table_find(&r->fits, key, n);
     if (!fit) {
         fit = hash_table_add(&r->fits, key, n, sizeof *fit, l->tables->a);
         fit->found = find_fit(&fit->value, &fit->standard_error, &l->tables->fits, r->benchmark, r->ruleset, key, NULL);
@@ -198,19 +201,19 @@ static bool look_up(double *value, double *standard_error, const struct lookup *
     return true;
 }
 
-static bool look(const struct lookup *l, const char *key, double *out)
+static bool fit_number(const struct prediction *l, const char *key, double *out)
 {
     double unused;
-    return look_up(out, &unused, l, key, l->err);
+    return find_known_fit(out, &unused, l, key, l->err);
 }
 
-/* Beyond the table the law carries on from its first or last point. */
-static bool extrapolate(const struct lookup *l, const struct rcp_table *t)
+/* Scales the law so that it meets the first or last record. */
+static bool extrapolate_law(const struct prediction *l, const struct rcp_table *t)
 {
     double e0, bc, g;
     struct convergence *c = l->c;
     const struct rcp_point *end = c->global_batch < t->points[0].batch ? t->points : t->points + t->n - 1;
-    if (!look(l, "law_e0", &e0) || !look(l, "law_bc", &bc) || !look(l, "law_g", &g))
+    if (!fit_number(l, "law_e0", &e0) || !fit_number(l, "law_bc", &bc) || !fit_number(l, "law_g", &g))
         return false;
     const struct convergence_law law = { .e0 = e0, .bc = bc, .g = g };
     c->method = CONVERGENCE_EXTRAPOLATED;
@@ -228,18 +231,19 @@ static const struct rcp_point *record_at(const struct rcp_table *t, double batch
 
 static bool has_rate(const struct rcp_point *p, double rate)
 {
-    return p && fabs(p->learning_rate / rate - 1) < 0.01;       /* 0: the record names none */
+    return p && fabs(p->learning_rate / rate - 1) < 0.01;       /* learning_rate is 0 for a record that names none */
 }
 
-/* The record with the run's learning rate in the latest round before, where the round's own record of this batch has another. */
-static const struct rcp_point *record_by_rate(const struct lookup *l)
+/* If the round's own record has another learning rate than the run: the latest earlier record that has the run's.
+ * Else NULL. */
+static const struct rcp_point *record_by_rate(const struct prediction *l)
 {
     double rate = l->terms->base_learning_rate;
     const struct rcp_point *own = record_at(&l->reference->full, l->c->global_batch);
     if (!(rate > 0) || !own || has_rate(own, rate))
         return NULL;
     for (const char *before = rcp_ruleset_before(l->c->ruleset); *before; before = rcp_ruleset_before(before)) {
-        const struct reference *r = reference_of(l->tables, l->c->benchmark, before, NULL);
+        const struct benchmark_reference *r = reference_of(l->tables, l->c->benchmark, before, NULL);
         const struct rcp_point *p = r ? record_at(&r->full, l->c->global_batch) : NULL;
         if (has_rate(p, rate))
             return p;
@@ -247,7 +251,7 @@ static const struct rcp_point *record_by_rate(const struct lookup *l)
     return NULL;
 }
 
-static bool at_record(const struct lookup *l, const struct rcp_table *t)
+static bool at_record(const struct prediction *l, const struct rcp_table *t)
 {
     const struct rcp_point *p = record_by_rate(l);
     if (!p)
@@ -257,8 +261,8 @@ static bool at_record(const struct lookup *l, const struct rcp_table *t)
     return p;
 }
 
-/* Pruning cuts off batches below the fastest; where the reference has records there all the same, those stand. */
-static bool set_centre(const struct lookup *l)
+/* Pruning removes the records below the fastest batch; for such a batch the full table is used. */
+static bool set_centre(const struct prediction *l)
 {
     double sd;
     const struct rcp_table *t = &l->reference->line, *full = &l->reference->full;
@@ -268,55 +272,55 @@ static bool set_centre(const struct lookup *l)
     c->method = CONVERGENCE_INTERPOLATED;
     if (at_record(l, t) || rcp_interpolate(&c->reference, &sd, t, c->global_batch))
         return true;
-    return extrapolate(l, t);
+    return extrapolate_law(l, t);
 }
 
-/* Beyond the table the noise is that of its end. */
-static bool set_noise(const struct lookup *l, const struct rcp_table *t)
+/* Beyond the records the noise is that of the nearest one. */
+static bool set_noise(const struct prediction *l, const struct rcp_table *t)
 {
     double coefficient, exponent, batch = fmin(fmax(l->c->global_batch, t->points[0].batch), t->points[t->n - 1].batch);
-    if (!look(l, "noise_coefficient", &coefficient) || !look(l, "noise_exponent", &exponent))
+    if (!fit_number(l, "noise_coefficient", &coefficient) || !fit_number(l, "noise_exponent", &exponent))
         return false;
     l->c->sigma = coefficient * pow(batch, exponent);
     return true;
 }
 
-/* What the division lets a submitter gain on the reference by hyperparameters of its own. */
-static bool add_open_gain(const struct lookup *l)
+/* The open division lets a submitter gain on the reference by other hyperparameters. */
+static bool add_open_gain(const struct prediction *l)
 {
     double gain, spread;
     if (!text_is(l->terms->division, "open"))
         return true;
-    if (!look_up(&gain, &spread, l, "open_gain", l->err))
+    if (!find_known_fit(&gain, &spread, l, "open_gain", l->err))
         return false;
     l->c->effect += gain;
     l->c->error = hypot(l->c->error, spread);
     return true;
 }
 
-static bool set_effect(const struct lookup *l)
+static bool set_effect(const struct prediction *l)
 {
     struct convergence *c = l->c;
     char key[64];
     double law_error;
     snprintf(key, sizeof key, "effect_%s", l->terms->submitter ? l->terms->submitter : "");
-    if (!look_up(&c->effect, &c->error, l, key, NULL)) {
+    if (!find_known_fit(&c->effect, &c->error, l, key, NULL)) {
         c->effect = 0;
-        if (!look(l, "spread", &c->error))
+        if (!fit_number(l, "spread", &c->error))
             return false;
     }
-    if (!look(l, "spread_dof", &c->error_dof) || !add_open_gain(l))
+    if (!fit_number(l, "spread_dof", &c->error_dof) || !add_open_gain(l))
         return false;
     if (c->method == CONVERGENCE_INTERPOLATED)
         return true;
-    if (!look(l, "law_error", &law_error))
+    if (!fit_number(l, "law_error", &law_error))
         return false;
     c->error = hypot(c->error, law_error);
     return true;
 }
 
-/* Whole epochs: the reference times the margin that submitters leave, to the nearest. */
-static bool set_plan(const struct lookup *l)
+/* The plan is the reference times the margin that submitters leave, rounded to whole epochs. */
+static bool set_plan(const struct prediction *l)
 {
     double margin, margin_error, law_error = 0;
     struct convergence *c = l->c;
@@ -324,10 +328,10 @@ static bool set_plan(const struct lookup *l)
     if (!c->has_plan)
         return true;
     const char *key = text_is(l->terms->optimizer, "sgd") ? "schedule_margin_sgd" : "schedule_margin_lars";
-    if (!look(l, key, &margin) || !look(l, "schedule_error", &margin_error) || !look(l, "schedule_dof", &c->plan_dof)
-        || !look(l, "final_accuracy_mean", &c->accuracy_mean)
-        || !look(l, "final_accuracy_sd", &c->accuracy_sd)
-        || (c->method == CONVERGENCE_EXTRAPOLATED && !look(l, "law_error", &law_error)))
+    if (!fit_number(l, key, &margin) || !fit_number(l, "schedule_error", &margin_error) || !fit_number(l, "schedule_dof", &c->plan_dof)
+        || !fit_number(l, "final_accuracy_mean", &c->accuracy_mean)
+        || !fit_number(l, "final_accuracy_sd", &c->accuracy_sd)
+        || (c->method == CONVERGENCE_EXTRAPOLATED && !fit_number(l, "law_error", &law_error)))
         return false;
     c->planned_epochs = round(c->reference * margin);
     c->plan_error = hypot(margin_error, law_error);
@@ -342,11 +346,11 @@ double convergence_observed(const struct convergence *c, double x, double offset
         return (ceil(epochs / interval) * interval - offset) * c->samples_per_epoch;
     }
     double due = ceil(x / interval) * interval;
-    return ceil(ceil(due / c->global_batch) * c->global_batch - 1e-6);   /* a packed batch may hold a broken number on average */
+    return ceil(ceil(due / c->global_batch) * c->global_batch - 1e-6);   /* a packed batch may hold a fractional number of samples on average */
 }
 
-/* Sum over the evaluations of samples times the probability that X lies in the interval before it. Of very many evaluations the next is
- * half an interval away on average. */
+/* Sums, over the evaluations, samples times the probability that X falls into the interval before. With very many
+ * evaluations, the next one is half an interval away on average. */
 double convergence_expected(const struct convergence *c)
 {
     double sum = 0, before = 0, unit = c->in_samples ? c->schedule.interval : c->schedule.interval * c->samples_per_epoch;
@@ -360,11 +364,11 @@ double convergence_expected(const struct convergence *c)
     return sum;
 }
 
-static bool start(struct lookup *l, struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
+static bool start_prediction(struct prediction *l, struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
                   struct err *err)
 {
     *out = (struct convergence){ .benchmark = terms->benchmark, .ruleset = rcp_ruleset(terms->round), .global_batch = terms->global_batch };
-    *l = (struct lookup){ out, terms, tables, NULL, err };
+    *l = (struct prediction){ out, terms, tables, NULL, err };
     if (!(terms->global_batch > 0))
         return fail(err, "global batch %g, want a number above 0", terms->global_batch);
     l->reference = reference_of(tables, terms->benchmark, terms->round, err);
@@ -382,7 +386,7 @@ static bool start(struct lookup *l, struct convergence *out, struct convergence_
     return true;
 }
 
-static double latent_reference(const struct lookup *l)
+static double latent_reference(const struct prediction *l)
 {
     return (l->c->reference - l->reference->facts.reference_grid / 2) * l->c->samples_per_epoch;
 }
@@ -390,8 +394,8 @@ static double latent_reference(const struct lookup *l)
 bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
                               struct err *err)
 {
-    struct lookup l;
-    if (!start(&l, out, tables, terms, err) || !set_centre(&l) || !set_noise(&l, &l.reference->line) || !set_effect(&l) || !set_plan(&l))
+    struct prediction l;
+    if (!start_prediction(&l, out, tables, terms, err) || !set_centre(&l) || !set_noise(&l, &l.reference->line) || !set_effect(&l) || !set_plan(&l))
         return false;
     out->median_samples = latent_reference(&l) * exp(out->effect);
     out->mean_samples = convergence_expected(out);
@@ -400,8 +404,8 @@ bool convergence_predict_from(struct convergence *out, struct convergence_tables
 
 bool convergence_reference(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms, struct err *err)
 {
-    struct lookup l;
-    if (!start(&l, out, tables, terms, err) || !set_centre(&l))
+    struct prediction l;
+    if (!start_prediction(&l, out, tables, terms, err) || !set_centre(&l))
         return false;
     out->median_samples = latent_reference(&l);
     return out->method == CONVERGENCE_INTERPOLATED || fail(err, "batch %g lies outside the reference points", out->global_batch);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * convergence_law.c - fits the law of convergence_law.h by GSL's nonlinear least squares (trust region, Levenberg-Marquardt).
+ * convergence_law.c - fits the law of convergence_law.h by GSL's nonlinear least squares (trust region, Levenberg-
+ * Marquardt).
  *
- * Parameters are ln E0, ln Bc and g. Standard errors: square roots of the covariance's diagonal times sqrt(chi^2 / (n - p)); an
- * exact fit (n = p) has none and reports 0.
+ * The parameters are ln E0, ln Bc and g. Standard errors are the square roots of the covariance's diagonal times
+ * sqrt(chi^2 / (n - p)); an exact fit (n = p) reports 0.
  */
 #include "workloads/convergence/convergence_law.h"
 
@@ -12,30 +13,30 @@
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
 
-enum { MOST_POINTS = 64, MOST_ITERATIONS = 500 };
+enum { MOST_LAW_POINTS = 64, MOST_LAW_ITERATIONS = 500 };
 
-struct problem { double batch[MOST_POINTS], ln_e[MOST_POINTS]; size_t n; bool free_g; };
+struct problem { double batch[MOST_LAW_POINTS], ln_e[MOST_LAW_POINTS]; size_t n; bool free_g; };
 
 double law_at(const struct convergence_law *l, double batch)
 {
     return l->e0 * (1 + pow(batch / l->bc, l->g));
 }
 
-/* Steps E(B) / B are least where (g - 1) (B / Bc)^g = 1. */
+/* The steps E(B) / B have their minimum where (g - 1) (B / Bc)^g = 1. */
 double law_beyond(const struct convergence_law *l, double batch)
 {
-    double least_steps = l->bc * pow(fmax(l->g - 1, 0), -1 / l->g);     /* up to an exponent of 1: never */
+    double least_steps = l->bc * pow(fmax(l->g - 1, 0), -1 / l->g);     /* infinite for an exponent up to 1 */
     return batch <= least_steps ? law_at(l, batch) : law_at(l, least_steps) * batch / least_steps;
 }
 
-/* ---- residuals and their derivatives -------------------------------------------------------- */
+/* ---- law_residuals and their derivatives -------------------------------------------------------- */
 
 static double exponent(const gsl_vector *x, const struct problem *p)
 {
     return p->free_g ? gsl_vector_get(x, 2) : 1;
 }
 
-static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
+static int law_residuals(const gsl_vector *x, void *data, gsl_vector *f)
 {
     const struct problem *p = data;
     for (size_t i = 0; i < p->n; i++) {
@@ -45,7 +46,7 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
     return GSL_SUCCESS;
 }
 
-static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
+static int law_jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
 {
     const struct problem *p = data;
     double g = exponent(x, p);
@@ -94,11 +95,11 @@ static bool solve(struct convergence_law *out, struct problem *p, struct err *er
     double start[3] = { least, log(most_batch / 2), 1 };
     gsl_vector_view x = gsl_vector_view_array(start, n_params);
     gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
-    gsl_multifit_nlinear_fdf fdf = { .f = residuals, .df = jacobian, .n = p->n, .p = n_params, .params = p };
+    gsl_multifit_nlinear_fdf fdf = { .f = law_residuals, .df = law_jacobian, .n = p->n, .p = n_params, .params = p };
     gsl_error_handler_t *old = gsl_set_error_handler_off();
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->n, n_params);
     gsl_multifit_nlinear_init(&x.vector, &fdf, w);
-    int status = gsl_multifit_nlinear_driver(MOST_ITERATIONS, 1e-10, 1e-12, 0, NULL, NULL, &info, w);
+    int status = gsl_multifit_nlinear_driver(MOST_LAW_ITERATIONS, 1e-10, 1e-12, 0, NULL, NULL, &info, w);
     if (status == GSL_SUCCESS)
         take_solution(out, w, p, n_params);
     gsl_multifit_nlinear_free(w);
@@ -136,8 +137,8 @@ bool law_fit(struct convergence_law *out, const struct rcp_table *t, bool free_g
 {
     struct problem p = { .free_g = free_g };
     *out = (struct convergence_law){ 0 };
-    if (t->n > MOST_POINTS)
-        return fail(err, "%zu reference points, a law is fitted to at most %d", t->n, MOST_POINTS);
+    if (t->n > MOST_LAW_POINTS)
+        return fail(err, "%zu reference points, a law is fitted to at most %d", t->n, MOST_LAW_POINTS);
     take_points(&p, t, t->n);
     if (!solve(out, &p, err))
         return false;

@@ -2,16 +2,19 @@
 /*
  * editions.c - see editions.h.
  *
- * Source: mlcommons/logging at each tag: mlp_compliance, package_checker, seed_checker, rcp_checker, result_summarizer, system_desc_checker.
- * 3.1.0 is commit acd623e of 2023-11-07, as the tag of that round cannot be run. scales_failed is no checker's: of the closed submissions of
- * v1.1 at hand two fail the test, Graphcore's BERT on 16 and 64 IPUs, and in each of their 20 logs run_stop comes 1.098 or 1.118 times as
- * late as the last evaluation, to the millisecond: the reference's mean over that of their samples, 2764499 / 2517254 and 2764499 / 2473385.
+ * Source: mlcommons/logging at each tag: mlp_compliance, package_checker, seed_checker, rcp_checker, result_summarizer,
+ * system_desc_checker. 3.1.0 is commit acd623e of 2023-11-07, as the tag of that round cannot be run.
+ *
+ * scales_failed follows from logs, not from a checker. Two closed submissions of v1.1 fail the test, Graphcore's BERT
+ * on 16 and 64 IPUs. In each of their 20 logs run_stop comes 1.098 or 1.118 times as late as the last evaluation, to
+ * the millisecond. These are the reference's mean over that of their samples: 2764499 / 2517254 and 2764499 / 2473385.
  */
 #include "workloads/convergence/editions.h"
 
+#include <math.h>
 #include <string.h>
 
-/* From 4.0.0 on the checker knows these; 4.0.0 still passed packages with others. */
+/* The checkers from 4.0.0 on know these; 4.0.0 still passed packages with others. */
 #define STATUSES_4 "Available on-premise|Available cloud|Research, Development, or Internal (RDI)|Preview"
 
 static const struct edition editions[] = {
@@ -72,7 +75,7 @@ enum { RULESET, BENCHMARK, ALLOWED, RUNS, DROPPED, MAY_FAIL, TESTED, UNIT, POINT
 static const char *const columns[N_CELLS] = { "ruleset", "benchmark", "allowed", "runs", "dropped", "may_fail", "reference_convergence", "unit",
     "point_of", "point", "where", "take", "train_samples", "allowance", "source" };
 
-static bool take_count(uint32_t *out, const char *column, const char *text, const char *where, struct err *err)
+static bool read_count(uint32_t *out, const char *column, const char *text, const char *where, struct err *err)
 {
     uint64_t x;
     if (!parse_u64(text, &x) || x > 1000)
@@ -81,23 +84,23 @@ static bool take_count(uint32_t *out, const char *column, const char *text, cons
     return true;
 }
 
-static bool take_choice(bool *out, const char *column, const char *text, const char *yes, const char *no, const char *where, struct err *err)
+static bool read_choice(bool *out, const char *column, const char *text, const char *yes, const char *no, const char *where, struct err *err)
 {
     *out = text_is(text, yes);
     return *out || text_is(text, no) || fail(err, "%s: %s: '%s', want %s or %s", where, column, text, yes, *no ? no : "nothing");
 }
 
-static bool take_terms(struct round_terms *t, char *const *c, const char *where, struct err *err)
+static bool read_terms(struct round_terms *t, char *const *c, const char *where, struct err *err)
 {
     *t = (struct round_terms){ .ruleset = c[RULESET], .benchmark = c[BENCHMARK], .unit = c[UNIT], .point_of = c[POINT_OF], .point = c[POINT],
                                .where = c[WHERE], .source = c[SOURCE] };
     bool takes_last = true;
-    if (!take_choice(&t->allowed, "allowed", c[ALLOWED], "yes", "no", where, err) || !take_count(&t->runs, "runs", c[RUNS], where, err)
-        || !take_count(&t->dropped, "dropped", c[DROPPED], where, err) || !take_count(&t->may_fail, "may_fail", c[MAY_FAIL], where, err)
-        || !take_choice(&t->reference_convergence, "reference_convergence", c[TESTED], "yes", "no", where, err)
-        || !take_choice(&t->train_samples, "train_samples", c[TRAIN_SAMPLES], "yes", "no", where, err))
+    if (!read_choice(&t->allowed, "allowed", c[ALLOWED], "yes", "no", where, err) || !read_count(&t->runs, "runs", c[RUNS], where, err)
+        || !read_count(&t->dropped, "dropped", c[DROPPED], where, err) || !read_count(&t->may_fail, "may_fail", c[MAY_FAIL], where, err)
+        || !read_choice(&t->reference_convergence, "reference_convergence", c[TESTED], "yes", "no", where, err)
+        || !read_choice(&t->train_samples, "train_samples", c[TRAIN_SAMPLES], "yes", "no", where, err))
         return false;
-    if (*c[TAKE] && !take_choice(&takes_last, "take", c[TAKE], "last", "first", where, err))
+    if (*c[TAKE] && !read_choice(&takes_last, "take", c[TAKE], "last", "first", where, err))
         return false;
     t->takes_first = !takes_last;
     if (*c[ALLOWANCE] && !parse_f64(c[ALLOWANCE], &t->allowance))
@@ -121,7 +124,7 @@ bool round_table_load(struct round_table *out, const char *data_dir, struct aren
         char *cells[N_CELLS];
         for (int c = 0; c < N_CELLS; c++)
             cells[c] = t.rows[i].cells[at[c]];
-        if (!take_terms(&out->items[i], cells, arena_printf(a, "%s:%u", t.path, t.rows[i].line), err))
+        if (!read_terms(&out->items[i], cells, arena_printf(a, "%s:%u", t.path, t.rows[i].line), err))
             return false;
     }
     return true;
@@ -146,4 +149,26 @@ bool benchmark_unknown(const struct round_table *t, const char *benchmark, const
     fail(err, "benchmark '%.60s' is not one of %s; known: %s", benchmark, e->round, names_list(names, n, &scratch));
     arena_free(&scratch);
     return false;
+}
+
+/* ---- evaluation schedules ---------------------------------------------------------------------------
+ *
+ * ResNet-50 is evaluated every 4 epochs, with an offset of 0 to 3; RNN-T every epoch; BERT every FLOOR(0.05 * (230.23 *
+ * batch + 3,000,000), 25,000) samples, which may be rounded up to the next batch. Source: mlcommons/training_policies
+ * training_rules.adoc, table of quality targets.
+ */
+
+bool eval_schedule_of(struct eval_schedule *out, const char *benchmark, double global_batch)
+{
+    if (text_is(benchmark, "resnet")) {
+        *out = (struct eval_schedule){ 4, false, 4 };
+    } else if (text_is(benchmark, "rnnt")) {
+        *out = (struct eval_schedule){ 1, false, 1 };
+    } else if (text_is(benchmark, "bert") && global_batch > 0) {
+        double interval = floor(0.05 * (230.23 * global_batch + 3e6) / 25000) * 25000;
+        *out = (struct eval_schedule){ interval, true, interval };
+    } else {
+        return false;
+    }
+    return true;
 }

@@ -2,35 +2,36 @@
 /*
  * editions.h - the editions of MLPerf Training, and what each asks of a benchmark.
  *
- * An edition is a round ("v2.0") and the release of the official checkers that judged it ("2.0.0"). How the checkers differ is a column of
- * struct edition; how many runs a benchmark needs, and where its logs say how long it took to converge, is a row of rounds.csv.
+ * An edition is a round ("v2.0") and the release of the official checkers that judged it ("2.0.0"). struct edition says
+ * how the checkers differ; a row of rounds.csv says how many runs a benchmark needs, and where its logs say how long it
+ * took to converge.
  */
 #ifndef EDITIONS_H
 #define EDITIONS_H
 #include "system-model/base/base.h"
 
-enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; each run when an earlier one has one; each run */
-enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* instead of eval_accuracy when it is logged; whichever is last */
+enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; every run needs one once an earlier run has one; every run needs one */
+enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* eval_error replaces eval_accuracy once it is logged; the last of both counts */
 enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };
 
 struct edition {
     const char *ruleset, *round;
-    const char *tag;                    /* of mlcommons/logging at the round's deadline */
+    const char *tag;                    /* tag of mlcommons/logging at the round's deadline */
     bool reference_points;              /* it tests convergence against them */
     bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
     bool exact_count;                   /* another number of logs is an error */
     bool system_description;            /* it is checked, and its division decides whether seeds and convergence are */
-    const char *statuses;               /* that a system description may have, between bars; NULL: any */
+    const char *statuses;               /* allowed in a system description, separated by bars; NULL: any */
     enum seed_rule seeds;
     enum eval_error_rule eval_error;
     bool one_batch;                     /* logs of different batch sizes stop the checker; else the last one counts */
     enum rcp_pruning pruning;
-    bool full_spread;                   /* of the whole reference list, not of the trimmed one */
+    bool full_spread;                   /* the spread is that of the whole reference list, not of the trimmed one */
     bool scales;                        /* a submission faster than the reference is scaled to it */
-    bool scales_failed;                 /* one that is faster than the test allows has been, in the times of its logs */
-    bool reads_scaling;                 /* scaling.json in the benchmark's folder */
-    bool scales_unwritten;              /* without that file the checker's own factor holds: in v2.1 all submissions were scaled, later not */
-    bool parameter_files;               /* package_checker_params in a system's or benchmark's folder */
+    bool scales_failed;                 /* one that is faster than the test allows was scaled in the times of its logs */
+    bool reads_scaling;                 /* the score uses scaling.json in the benchmark's folder */
+    bool scales_unwritten;              /* without that file the checker's own factor is used: in v2.1 all submissions were scaled, later not */
+    bool parameter_files;               /* the checker reads package_checker_params in a system's or benchmark's folder */
 };
 
 const struct edition *edition_find(const char *round_or_ruleset);       /* NULL: unknown */
@@ -41,12 +42,12 @@ const char *editions_known(struct arena *a);                            /* "v0.7
 struct round_terms {
     const char *ruleset, *benchmark, *source;
     bool allowed;                       /* the package checker takes the benchmark */
-    uint32_t runs, dropped, may_fail;   /* dropped: at each end, for the score and the convergence mean */
+    uint32_t runs, dropped, may_fail;   /* dropped: number at each end, for the score and the convergence mean */
     bool reference_convergence;         /* tested against reference points */
-    const char *unit;                   /* of the convergence point: epochs, samples or steps; "" without one */
-    const char *point_of, *point, *where;       /* on lines of this key that fulfil `where`, this expression */
-    bool takes_first;                   /* of such lines; else the last */
-    bool train_samples;                 /* on request the last train_samples line counts instead */
+    const char *unit;                   /* unit of the convergence point: epochs, samples or steps; "" without one */
+    const char *point_of, *point, *where;       /* the convergence point is the expression `point` on a line of key point_of that fulfils `where` */
+    bool takes_first;                   /* takes the first such line, else the last */
+    bool train_samples;                 /* the user may choose the last train_samples line instead */
     double allowance;                   /* by which the least reference mean is lowered, in the unit */
 };
 
@@ -57,4 +58,12 @@ const struct round_terms *round_terms_find(const struct round_table *t, const ch
 
 /* "benchmark 'x' is not one of v3.0; known: ..."; returns false. */
 bool benchmark_unknown(const struct round_table *t, const char *benchmark, const struct edition *e, struct err *err);
+
+struct eval_schedule {
+    double interval;                    /* between evaluations, in the unit */
+    bool in_samples;                    /* the unit is samples, else epochs */
+    double latest_first;                /* the first evaluation is due by here */
+};
+/* How often the rules of v1.0 to v2.1 ask for an evaluation. Returns false for a benchmark without a known schedule. */
+bool eval_schedule_of(struct eval_schedule *out, const char *benchmark, double global_batch);
 #endif

@@ -2,9 +2,10 @@
 /*
  * rcp_points.c - the table of reference convergence points, its pruning and its interpolation.
  *
- * Pruning (mlcommons/logging, rcp_checker from 2.0.0): records below the batch of the fastest go; then, in order of batch, a record
- * goes when it is slower than the straight line between its neighbours, and the one that takes its place is tried next. It is one pass,
- * not a convex hull. "Slower" compares the least mean that passes, from 4.0.0 on the mean.
+ * Pruning (mlcommons/logging, rcp_checker from 2.0.0) removes the records below the batch of the fastest. Then, in
+ * order of batch, it removes a record that is slower than the straight line between its neighbours, and tries the one
+ * that takes its place. It is one pass, not a convex hull. "Slower" compares the least mean that passes, and from 4.0.0
+ * on the mean.
  */
 #include "workloads/convergence/rcp_points.h"
 
@@ -26,7 +27,7 @@ const char *rcp_ruleset_before(const char *ruleset)
     return before && before->reference_points ? before->ruleset : "";
 }
 
-/* At each end, unless none were left. */
+/* How many runs are dropped at each end; none where that would leave none. */
 static size_t left_out(size_t n, size_t dropped)
 {
     return n > 2 * dropped ? dropped : 0;
@@ -39,7 +40,7 @@ double olympic_mean(double *values, size_t n, size_t dropped)
     return gsl_stats_mean(values + dropped, 1, n - 2 * dropped);
 }
 
-/* Of the mean of a reference's runs and of a submission's together. */
+/* The quantile for the two means together; *known caches the last one. */
 static double quantile_of(struct quantile *known, double n_reference, double n_submission)
 {
     double dof = n_reference + n_submission - 2;
@@ -48,7 +49,7 @@ static double quantile_of(struct quantile *known, double n_reference, double n_s
     return known->t;
 }
 
-/* The checker finds it by halving from 0 to the mean until the step is below 1e-4: the same grid gives its digits. */
+/* The checker bisects from 0 to the mean until the step is below 1e-4. Doing the same gives the same digits. */
 static double least_mean(double mean, double sd, double n_reference, double n_submission, struct quantile *known)
 {
     static const double smallest_step = 1e-4;
@@ -77,7 +78,7 @@ enum { RULESET, BENCHMARK, RECORD, BATCH, UNIT, VALUES, EDITION, HYPERPARAMETERS
 static const char *const columns[N_CELLS] = { "ruleset", "benchmark", "record", "batch_size", "unit", "to_converge", "edition",
                                               "hyperparameters", "source" };
 
-static bool take_values(struct rcp_point *p, char *list, const char *path, uint32_t line, struct arena *a, struct err *err)
+static bool read_run_values(struct rcp_point *p, char *list, const char *path, uint32_t line, struct arena *a, struct err *err)
 {
     size_t cap = 0;
     char *rest = NULL;
@@ -91,7 +92,7 @@ static bool take_values(struct rcp_point *p, char *list, const char *path, uint3
     return true;
 }
 
-/* Of {opt_base_learning_rate:0.002;...}. */
+/* The base learning rate in "{opt_base_learning_rate:0.002;...}". */
 static double learning_rate(const char *hyperparameters)
 {
     static const char key[] = "opt_base_learning_rate:";
@@ -103,7 +104,7 @@ static double learning_rate(const char *hyperparameters)
     return parse_f64(number, &value) ? value : 0;
 }
 
-static bool take_point(struct rcp_point *p, char *cells[N_CELLS], const char *path, uint32_t line, struct arena *a, struct err *err)
+static bool read_point(struct rcp_point *p, char *cells[N_CELLS], const char *path, uint32_t line, struct arena *a, struct err *err)
 {
     *p = (struct rcp_point){ .record = cells[RECORD], .unit = cells[UNIT], .source = cells[SOURCE],
                               .learning_rate = learning_rate(cells[HYPERPARAMETERS]) };
@@ -113,14 +114,14 @@ static bool take_point(struct rcp_point *p, char *cells[N_CELLS], const char *pa
         return fail(err, "%s:%u: unit: '%s', want epochs, samples or steps", path, line, p->unit);
     if (!*p->source)
         return fail(err, "%s:%u: source is empty", path, line);
-    return take_values(p, arena_strdup(a, cells[VALUES]), path, line, a, err);
+    return read_run_values(p, arena_strdup(a, cells[VALUES]), path, line, a, err);
 }
 
-/* What the test counts of a submission, and of the line between two records. */
+/* The number of runs that the test assumes for a submission, and for the line between two records. */
 static double submission_runs(const struct rcp_table *t) { return t->terms.runs - 2.0; }
 static double line_runs(const struct rcp_table *t) { return 2.0 * t->terms.runs; }
 
-/* Most records have as many runs as the one before. */
+/* known caches the quantile, as most records have as many runs as the one before. */
 static void finish_point(struct rcp_point *p, const struct rcp_table *t, struct quantile *known)
 {
     size_t dropped = left_out(p->n, t->terms.dropped), left = p->n - 2 * dropped;
@@ -139,13 +140,13 @@ static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
     t->points[i] = p;
 }
 
-static bool is_wanted(const struct rcp_table *t, enum rcp_edition edition, char *cells[N_CELLS])
+static bool row_is_wanted(const struct rcp_table *t, enum rcp_edition edition, char *cells[N_CELLS])
 {
     return text_is(cells[RULESET], t->ruleset) && text_is(cells[BENCHMARK], t->benchmark)
         && !text_is(cells[EDITION], edition == RCP_DEADLINE ? "later" : "deadline");
 }
 
-static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struct csv_table *csv, struct arena *a, struct err *err)
+static bool read_points(struct rcp_table *t, enum rcp_edition edition, const struct csv_table *csv, struct arena *a, struct err *err)
 {
     size_t at[N_CELLS];
     for (int c = 0; c < N_CELLS; c++)
@@ -158,9 +159,9 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
         struct rcp_point p;
         for (int c = 0; c < N_CELLS; c++)
             cells[c] = csv->rows[i].cells[at[c]];
-        if (!is_wanted(t, edition, cells))
+        if (!row_is_wanted(t, edition, cells))
             continue;
-        if (!take_point(&p, cells, csv->path, csv->rows[i].line, a, err))
+        if (!read_point(&p, cells, csv->path, csv->rows[i].line, a, err))
             return false;
         finish_point(&p, t, &known);
         insert_by_batch(t, p);
@@ -169,7 +170,7 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
     return true;
 }
 
-bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
+bool rcp_select(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
               enum rcp_edition edition, struct arena *a, struct err *err)
 {
     const struct edition *e = edition_find(round);
@@ -179,7 +180,7 @@ bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const struct r
     if (!terms)
         return benchmark_unknown(rounds, benchmark, e, err);
     *out = (struct rcp_table){ .ruleset = e->ruleset, .benchmark = benchmark, .edition = e, .terms = *terms };
-    if (!take_rows(out, edition, csv, a, err))
+    if (!read_points(out, edition, csv, a, err))
         return false;
     return out->n > 0 || fail(err, "%s: no reference points of '%s' for %s", csv->path, benchmark, e->ruleset);
 }
@@ -190,12 +191,12 @@ bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, e
     struct csv_table csv;
     struct round_table rounds;
     return round_table_load(&rounds, data_dir, a, err) && csv_load(&csv, arena_printf(a, "%s/rcp.csv", data_dir), a, err)
-        && rcp_take(out, &csv, &rounds, benchmark, round, edition, a, err);
+        && rcp_select(out, &csv, &rounds, benchmark, round, edition, a, err);
 }
 
 /* ---- pruning and interpolation ---------------------------------------------------------------- */
 
-static double between(double x, double x0, double y0, double x1, double y1)
+static double line_at(double x, double x0, double y0, double x1, double y1)
 {
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0);
 }
@@ -206,17 +207,17 @@ static void drop(struct rcp_table *t, size_t first, size_t n)
     t->n -= n;
 }
 
-static double least_of(const struct rcp_point *p)
+static double point_least(const struct rcp_point *p)
 {
     return p->least;
 }
 
-static double mean_of(const struct rcp_point *p)
+static double point_mean(const struct rcp_point *p)
 {
     return p->mean;
 }
 
-static void prune(struct rcp_table *t, double (*slowness)(const struct rcp_point *))
+static void prune_by(struct rcp_table *t, double (*slowness)(const struct rcp_point *))
 {
     size_t fastest = 0;
     for (size_t i = 1; i < t->n; i++)
@@ -225,7 +226,7 @@ static void prune(struct rcp_table *t, double (*slowness)(const struct rcp_point
     drop(t, 0, fastest);
     for (size_t i = 1; i + 1 < t->n; ) {
         const struct rcp_point *p = t->points + i;
-        if (slowness(p) > between(p->batch, p[-1].batch, slowness(p - 1), p[1].batch, slowness(p + 1)))
+        if (slowness(p) > line_at(p->batch, p[-1].batch, slowness(p - 1), p[1].batch, slowness(p + 1)))
             drop(t, i, 1);
         else
             i++;
@@ -235,12 +236,12 @@ static void prune(struct rcp_table *t, double (*slowness)(const struct rcp_point
 void rcp_prune(struct rcp_table *t)
 {
     if (t->edition->pruning != RCP_UNPRUNED)
-        prune(t, t->edition->pruning == RCP_BY_MEAN ? mean_of : least_of);
+        prune_by(t, t->edition->pruning == RCP_BY_MEAN ? point_mean : point_least);
 }
 
 void rcp_prune_by_mean(struct rcp_table *t)
 {
-    prune(t, mean_of);
+    prune_by(t, point_mean);
 }
 
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch)
@@ -250,8 +251,8 @@ bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double
         p++;
     if (p == end || (p == t->points && p->batch != batch))
         return false;
-    *mean = p->batch == batch ? p->mean : between(batch, p[-1].batch, p[-1].mean, p->batch, p->mean);
-    *sd = p->batch == batch ? p->sd : between(batch, p[-1].batch, p[-1].sd, p->batch, p->sd);
+    *mean = p->batch == batch ? p->mean : line_at(batch, p[-1].batch, p[-1].mean, p->batch, p->mean);
+    *sd = p->batch == batch ? p->sd : line_at(batch, p[-1].batch, p[-1].sd, p->batch, p->sd);
     return true;
 }
 

@@ -2,29 +2,29 @@
 /*
  * rcp_points.h - reference convergence points: how many epochs or samples the reference needed, by global batch.
  *
- * The lists are those of mlcommons/logging (rcp_checker), carried in workloads/convergence/rcp.csv, one record a batch size.
- * Some records changed after a round's deadline: `edition` is "deadline" for one that only the checker of the deadline had, "later"
- * for one that only later tables have, "both" else. A record's mean drops the fastest and the slowest runs; its
- * spread is the population standard deviation of what is left, or from 4.1.0 on of the whole list.
+ * The lists come from mlcommons/logging (rcp_checker), one record for each batch size. Some records changed after a
+ * round's deadline: `edition` is "deadline" for a record that only the checker of the deadline had, "later" for one
+ * that only later tables have, else "both". A record's mean drops the fastest and the slowest runs; its spread is the
+ * population standard deviation of the rest, or from 4.1.0 on of the whole list.
  */
 #ifndef RCP_POINTS_H
 #define RCP_POINTS_H
 #include "workloads/convergence/editions.h"
 
-enum rcp_edition { RCP_DEADLINE, RCP_LATER };   /* as judged at the round; as corrected since */
+enum rcp_edition { RCP_DEADLINE, RCP_LATER };   /* the records of the deadline, or as corrected since */
 
 struct rcp_point {
     const char *record, *unit, *source; /* unit: "epochs", "samples" or "steps" */
     double batch;                       /* global, in samples */
-    double *values;                     /* of each run, in the unit */
+    double *values;                     /* one for each run, in the unit */
     size_t n;
-    double left;                        /* runs after dropping */
-    double mean, sd;                    /* olympic, as above */
-    double learning_rate;               /* the optimizer's, at its base; 0: not stated */
-    double least;                       /* smallest mean that the one-sided test lets pass */
+    double left;                        /* number of runs after dropping */
+    double mean, sd;                    /* after dropping, as above */
+    double learning_rate;               /* base learning rate; 0: not stated */
+    double least;                       /* smallest mean that passes the one-sided test */
 };
 
-/* Student's t at 0.95, of a test with so many degrees of freedom; 0: of none yet. */
+/* Student's t at 0.95 for so many degrees of freedom; dof 0: not computed yet. */
 struct quantile { double dof, t; };
 
 /* Sorted by batch. */
@@ -34,43 +34,48 @@ struct rcp_table {
     struct round_terms terms;
     struct rcp_point *points;
     size_t n;
-    struct quantile between;            /* of the test on the line between two records */
+    struct quantile between;            /* for the test on the line between two records */
 };
 
-/* round: "v2.0" or its ruleset "2.0.0". data_dir: the folder that holds rcp.csv. An unknown round or benchmark names the known ones. */
+/* round: "v2.0" or its ruleset "2.0.0". data_dir: the folder that holds rcp.csv. An unknown round or benchmark names
+ * the known ones. */
 bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, enum rcp_edition edition, const char *data_dir,
               struct arena *a, struct err *err);
-/* The same from tables that are read already: rcp.csv and rounds.csv. */
-bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
+/* The same from tables that are loaded already: rcp.csv and rounds.csv. */
+bool rcp_select(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
               enum rcp_edition edition, struct arena *a, struct err *err);
 
-/* Records that are no faster than a mix of their neighbours go, as the edition's checker does it: not at all before 2.0.0. */
+/* Removes records that are no faster than a mix of their neighbours, as the edition's checker does; before 2.0.0 it
+ * removes none. */
 void rcp_prune(struct rcp_table *t);
-/* The same comparing means, as the checker has done since 2024: what a prediction uses. */
+/* Compares means, as the checker does since 2024. Predictions use this in every round. */
 void rcp_prune_by_mean(struct rcp_table *t);
 
-/* Mean and spread at a batch, linear between records. False outside their range. */
+/* Mean and spread at a batch, linear between records. Returns false outside their range. */
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch);
 
-/* The smallest mean that passes, for a reference of n_reference runs left and a submission of n_submission left (after trimming):
- * mean - t(0.95, n_reference + n_submission - 2) * sd * sqrt(1/n_reference + 1/n_submission), to the checker's grid of below 1e-4. */
+/* The smallest mean that passes, for n_reference runs of the reference and n_submission of the submission, after
+ * dropping: mean - t(0.95, n_reference + n_submission - 2) * sd * sqrt(1/n_reference + 1/n_submission), to the
+ * checker's grid of below 1e-4. */
 double rcp_least_mean(double mean, double sd, double n_reference, double n_submission);
 
-/* What the test holds against a submission: the record of its batch; else the line between two; below all, the record of the smallest. */
+/* What a submission is tested against: the record of its batch, else the line between two records, else the record
+ * of the smallest batch. */
 enum rcp_match { RCP_EXACT, RCP_INTERPOLATED, RCP_SMALLER_BATCH, RCP_MISSING };
 struct rcp_limit {
     enum rcp_match match;
-    double mean, sd;                    /* of the reference; 0 when there is none */
+    double mean, sd;                    /* of the reference; 0 for RCP_MISSING */
     double least_mean, max_speedup;     /* a submission passes from mean / max_speedup up */
 };
 void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch);
 
-/* By what the edition multiplies the times of a closed submission that took so much to converge: the reference's mean over its own, or 1. */
+/* The edition's factor on the times of a closed submission that took so much to converge: the reference's mean over
+ * its own, or 1. */
 double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean);
 
 const char *rcp_ruleset(const char *round);         /* "v2.0" -> "2.0.0"; "" for one without reference points */
-const char *rcp_ruleset_before(const char *ruleset);    /* of the round before; "": none */
+const char *rcp_ruleset_before(const char *ruleset);    /* ruleset of the round before; "": none */
 
-/* Mean of the middle: sorts values, drops so many at each end; of all, where that leaves none. */
+/* Sorts values and returns the mean without so many at each end, or of all where that leaves none. */
 double olympic_mean(double *values, size_t n, size_t dropped);
 #endif
