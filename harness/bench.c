@@ -9,9 +9,9 @@
 #include "harness/harness.h"
 #include "results/figures/scaling.h"
 #include "results/published/check.h"
-#include "results/simulate/crew.h"
+#include "results/simulate/simulator.h"
 #include "results/simulate/run_folder.h"
-#include "results/simulate/provenance.h"
+#include "results/simulate/simulate.h"
 #include <errno.h>
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
@@ -130,7 +130,7 @@ static bool take_round(struct results *out, struct simulated *round, size_t n, s
     return good;
 }
 
-static bool simulate_all(struct results *out, struct crew *crew, struct session *s, struct err *err)
+static bool simulate_all(struct results *out, struct simulator_pool *pool, struct session *s, struct err *err)
 {
     char **ids;
     size_t n;
@@ -144,7 +144,7 @@ static bool simulate_all(struct results *out, struct crew *crew, struct session 
         size_t n_round = min_u64(ROUND, n - first);
         for (size_t i = 0; i < n_round; i++)
             round[i] = (struct simulated){ .id = ids[first + i] };
-        crew_run(crew, n_round, CHUNK, simulate_one, round);
+        simulator_pool_run(pool, n_round, CHUNK, simulate_one, round);
         good = take_round(out, round, n_round, s, err);
         progress_show(&p, first + n_round, n);
     }
@@ -204,13 +204,13 @@ static bool prepare_folder(const char *folder, struct arena *a, struct err *err)
     return !*why.msg || fail(err, "%s; name a folder that may be written to: --out DIR", why.msg);
 }
 
-static int bench_all(const struct options *o, struct figures *figures, struct crew *crew, struct session *s, struct err *err)
+static int bench_all(const struct options *o, struct figures *figures, struct simulator_pool *pool, struct session *s, struct err *err)
 {
-    struct check_source from = { .simulator = &crew->simulators[0] };
+    struct check_source from = { .simulator = &pool->simulators[0] };
     struct check c;
     json_t *manifest = NULL;
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
-    bool good = prepare_folder(folder, &s->arena, err) && simulate_all(&from.known, crew, s, err);
+    bool good = prepare_folder(folder, &s->arena, err) && simulate_all(&from.known, pool, s, err);
     size_t n_recipes = from.known.n;
     good = good && check_build(&c, figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures->n, s, err);
     from.known.n = good ? n_recipes : 0;
@@ -230,7 +230,7 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
     struct check_source parts = { .simulator = &s->simulator };
-    struct crew crew;
+    struct simulator_pool pool;
     uint32_t n_threads;
     if (o->published && (!o->recipes || !text_is(s->published_dir, o->published))) {
         fail(err, "bench --published: %.200s: want %s", *o->published ? o->published : "''",
@@ -241,8 +241,8 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     if (o->kernels || o->links)
         return bench_parts(o, &figures, &parts, s, err);
-    crew_open(&crew, &s->paths, n_threads, (struct simulator_options){ .totals_only = true });
-    int status = bench_all(o, &figures, &crew, s, err);
-    crew_close(&crew);
+    simulator_pool_open(&pool, &s->paths, n_threads, (struct simulator_options){ .totals_only = true });
+    int status = bench_all(o, &figures, &pool, s, err);
+    simulator_pool_close(&pool);
     return status;
 }

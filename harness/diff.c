@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* "a:section.key=value" is for A, "b:..." or none for B. */
-static void part_sets(struct question *a, struct question *b, const struct options *o, struct arena *arena)
+static void part_sets(struct simulation_request *a, struct simulation_request *b, const struct options *o, struct arena *arena)
 {
     const char **of_a = ARENA_ROOM(arena, const char *, o->n_sets), **of_b = ARENA_ROOM(arena, const char *, o->n_sets);
     for (size_t i = 0; i < o->n_sets; i++) {
@@ -27,7 +27,7 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
 {
     struct progress p;
     struct diff d;
-    struct question a = { .recipe = o->arguments[0], .simulator = &s->simulator, .progress = progress_show, .user = &p }, b = a;
+    struct simulation_request a = { .recipe = o->arguments[0], .simulator = &s->simulator, .progress = progress_show, .user = &p }, b = a;
     b.recipe = o->arguments[1];
     part_sets(&a, &b, o, &s->arena);
     progress_start(&p, "changing one value after the other");

@@ -4,7 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/explain.h"
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 #include <jansson.h>
 
 static void print_explanation(enum output_format format, const struct explanation *e, const struct validity *v)
@@ -31,7 +31,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct track_record record;
     struct validity v;
     struct progress p;
-    struct question q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
+    struct simulation_request q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .progress = progress_show, .user = &p };
     if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;

@@ -3,7 +3,7 @@
  * list.c - podbench list: the names of what there is, the keys of a recipe, the metrics of a run, and the values that are assumed.
  */
 #include "harness/harness.h"
-#include "results/study/assumptions.h"
+#include "results/study/inputs.h"
 #include <jansson.h>
 
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)

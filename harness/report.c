@@ -7,7 +7,7 @@
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +195,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
             continue;
         FILE *f = text_stream(&text, &n);
         validity_of(&v, &record, &sim, r, NULL, &s->arena);
-        validity_read(&v, &record, &again, &(struct question){ .recipe = r->id, .simulator = &s->simulator }, &s->arena);
+        validity_add_readings(&v, &record, &again, &(struct simulation_request){ .recipe = r->id, .simulator = &s->simulator }, &s->arena);
         validity_print(f, &v, r);
         fclose(f);
         out->trust[i] = arena_strdup(&s->arena, text);

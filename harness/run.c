@@ -8,9 +8,9 @@
 #include "harness/submission.h"
 #include "harness/answer.h"
 #include "harness/harness.h"
-#include "results/simulate/provenance.h"
+#include "results/simulate/simulate.h"
 #include "results/simulate/remedies.h"
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -106,10 +106,10 @@ static void tell_not_drawn(const struct recipe *r, const struct options *o, stru
 static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
 {
-    struct question q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
+    struct simulation_request q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
     validity_of(out, &state->record, sim, r, o->unfolded ? NULL : &q, &s->arena);
     if (o->unfolded)
-        validity_read(out, &state->record, r, &q, &s->arena);
+        validity_add_readings(out, &state->record, r, &q, &s->arena);
 }
 
 /* Beside its published figures, of which only the tables that name the recipe are read. */

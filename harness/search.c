@@ -4,8 +4,8 @@
  */
 #include "harness/harness.h"
 #include "results/study/search.h"
-#include "results/study/space.h"
-#include "results/study/validity.h"
+#include "results/study/sweep.h"
+#include "results/study/trust.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -244,10 +244,10 @@ static bool judge_best(struct validity *v, struct result *r, const struct search
         return false;
     if (!search_simulate(&sim, r, q->simulator, q, s->best.settings, s->best.n_settings, err))
         return false;
-    struct question as_found = { .recipe = q->recipe, .overrides = search_sets(q, s->best.settings, s->best.n_settings, &session->arena),
+    struct simulation_request as_found = { .recipe = q->recipe, .overrides = search_sets(q, s->best.settings, s->best.n_settings, &session->arena),
                                  .n_overrides = q->n_sets + s->best.n_settings, .simulator = q->simulator };
     validity_of(v, &record, &sim, r, NULL, &session->arena);
-    validity_read(v, &record, r, &as_found, &session->arena);
+    validity_add_readings(v, &record, r, &as_found, &session->arena);
     simulation_free(&sim);
     return true;
 }

@@ -4,7 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/published/published.h"
-#include "results/simulate/root.h"
+#include "results/simulate/simulate.h"
 #include "results/simulate/run_folder.h"
 #include "system-model/machine/fitted_chip.h"
 #include "system-model/machine/fitted_system.h"

@@ -6,7 +6,7 @@
 #define SUBMISSION_H
 #include "harness/harness.h"
 #include "results/submission/drawn_runs.h"
-#include "results/study/interval.h"
+#include "results/study/trust.h"
 
 struct submission_request {
     uint64_t runs, seed;                /* runs, 0: as many as the rules ask for */

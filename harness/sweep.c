@@ -6,7 +6,7 @@
  * the rows of its first configurations, so that --resume counts them and goes on. A shard writes to a file of its own name.
  */
 #include "harness/harness.h"
-#include "results/study/parts.h"
+#include "results/study/sweep.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * timeline.c - podbench timeline: one step of a recipe against the clock, as text, CSV or trace.
  */
 #include "harness/harness.h"
-#include "results/simulate/provenance.h"
+#include "results/simulate/simulate.h"
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>

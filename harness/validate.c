@@ -5,7 +5,7 @@
 #include "harness/judging.h"
 #include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
-#include "results/study/interval.h"
+#include "results/study/trust.h"
 #include <jansson.h>
 #include <unistd.h>
 
@@ -120,7 +120,7 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
 {
     struct arena scratch = {0};
     struct properties at = properties_of(sim, &scratch);
-    double deviation = spread_deviation(user, &at, property_group(&at, &scratch), &scratch);
+    double deviation = spread_deviation(user, &at, properties_group(&at, &scratch), &scratch);
     arena_free(&scratch);
     return deviation > 0 ? deviation : sim->fitted.throughput_error;
 }

@@ -6,7 +6,7 @@
  * of the other groups of configurations alone.
  */
 #include "results/figures/drawings.h"
-#include "results/study/interval.h"
+#include "results/study/trust.h"
 
 #include <assert.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #define DRAWINGS_H
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
-#include "results/study/references.h"
+#include "results/study/trust.h"
 
 /* What figures are made of. */
 struct drawing_source {

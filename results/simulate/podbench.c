@@ -3,8 +3,7 @@
  * podbench.c - the public library: a simulator behind an opaque handle.
  */
 #include "results/simulate/podbench.h"
-#include "results/simulate/root.h"
-#include "results/simulate/provenance.h"
+#include "results/simulate/simulate.h"
 #include "results/simulate/simulator.h"
 #include <gsl/gsl_errno.h>
 #include <jansson.h>

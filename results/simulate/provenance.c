@@ -3,7 +3,7 @@
  * provenance.c - what made a result. The hash is XXH3 over the recipe's entries, overrides applied, and over each row of each sheet
  * that was read, what-ifs applied; file names do not enter, so that a copied sheet of the same values hashes the same.
  */
-#include "results/simulate/provenance.h"
+#include "results/simulate/simulate.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>

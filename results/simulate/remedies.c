@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * remedies.c - each remedy is a few overrides on top of the recipe's own; a simulation tells whether it fits and how fast it is.
+ * remedies.c - changes that may make a model fit. Each is a few overrides after the recipe's own, and is simulated.
  *
- * A smaller micro-batch keeps the global batch by more gradient accumulation; more IPUs for a replica keep the number of
- * IPUs by fewer replicas, with the layers spread evenly. Two changes together are tried only where no single one is enough, or only
- * one that has to be planned again, which may be much slower. A change that
- * cannot be simulated (a pipeline too short to fill, more stages than layers, no memory to stream to) is no remedy and is left out.
+ * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number of IPUs by fewer
+ * replicas, and spread the layers evenly. Two changes are tried together only if no single one fits without being planned again, which may
+ * be much slower. A change that cannot be simulated (a pipeline too short to fill, more stages than layers, no memory to stream to) is left
+ * out.
  */
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
@@ -16,74 +16,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct remedy *add(struct remedy *out, size_t *n, const char *what)
+static struct remedy *add_remedy(struct remedy *out, size_t *n, const char *what)
 {
     struct remedy *r = &out[(*n)++];
     *r = (struct remedy){ .what = what };
     return r;
 }
 
-static void set(struct remedy *r, const char *text)
+static void remedy_set(struct remedy *r, const char *text)
 {
     assert(r->n_sets < MAX_REMEDY_SETS);
     r->sets[r->n_sets++] = text;
 }
 
-static void list_memory(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
+static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
 {
     if (o->training && o->recompute != RECOMPUTE_LAYER)
-        set(add(out, n, "recompute every layer"), "parallel.recompute=layer");
+        remedy_set(add_remedy(out, n, "recompute every layer"), "parallel.recompute=layer");
     if (o->training && o->rts == RTS_NO && o->n_replicas > 1)
-        set(add(out, n, "shard the optimizer state over the replicas"), "parallel.rts=yes");
+        remedy_set(add_remedy(out, n, "shard the optimizer state over the replicas"), "parallel.rts=yes");
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP)
-        set(add(out, n, "stream the optimizer state"), "parallel.optimizer_state=streaming");
+        remedy_set(add_remedy(out, n, "stream the optimizer state"), "parallel.optimizer_state=streaming");
     if (o->training && o->stash_type != TYPE_FP8 && r->ipus_per_replica > 1)
-        set(add(out, n, "stash activations as fp8"), "parallel.stash_type=fp8");
-    set(add(out, n, "smaller temporaries"), "parallel.available_memory=0.1");
+        remedy_set(add_remedy(out, n, "stash activations as fp8"), "parallel.stash_type=fp8");
+    remedy_set(add_remedy(out, n, "smaller temporaries"), "parallel.available_memory=0.1");
     if (o->io_tiles)
-        set(add(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
+        remedy_set(add_remedy(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
 }
 
-static void list_shape(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
+static void list_shape_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
 {
     if (r->model.micro_batch > 1) {
-        struct remedy *half = add(out, n, "half the micro-batch");
-        set(half, arena_printf(a, "parallel.micro_batch=%" PRIu64, r->model.micro_batch / 2));
+        struct remedy *half = add_remedy(out, n, "half the micro-batch");
+        remedy_set(half, arena_printf(a, "parallel.micro_batch=%" PRIu64, r->model.micro_batch / 2));
         if (o->training)
-            set(half, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, 2 * r->gradient_accumulation));
+            remedy_set(half, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, 2 * r->gradient_accumulation));
     }
     if (r->replicas % 2 == 0) {
-        struct remedy *wider = add(out, n, "twice the IPUs per replica");
-        set(wider, arena_printf(a, "parallel.ipus_per_replica=%" PRIu64, 2 * r->ipus_per_replica));
-        set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, r->replicas / 2));
-        set(wider, "parallel.layers_per_ipu=");
+        struct remedy *wider = add_remedy(out, n, "twice the IPUs per replica");
+        remedy_set(wider, arena_printf(a, "parallel.ipus_per_replica=%" PRIu64, 2 * r->ipus_per_replica));
+        remedy_set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, r->replicas / 2));
+        remedy_set(wider, "parallel.layers_per_ipu=");
         if (o->training && o->schedule == SCHEDULE_NONE)
-            set(wider, "parallel.schedule=grouped");
+            remedy_set(wider, "parallel.schedule=grouped");
     }
 }
 
-/* False: not to be simulated at all. */
-static bool try_remedy(struct remedy *r, const char *recipe, const char *const *overrides, size_t n_overrides,
-                       struct simulator *s, struct arena *a)
+/* False if it cannot be simulated at all. */
+static bool try_remedy(struct remedy *r, const struct simulation_request *q)
 {
-    const char **all = ARENA_ARRAY(a, const char *, n_overrides + r->n_sets);
     struct simulation sim;
     struct result result;
-    if (overrides)
-        memcpy(all, overrides, n_overrides * sizeof *all);
-    memcpy(all + n_overrides, r->sets, r->n_sets * sizeof *all);
-    bool good = simulator_run(s, &sim, &result, recipe, all, n_overrides + r->n_sets, NULL);
-    if (good) {
-        r->fits = result.fits;
-        r->fits_as_asked = result.fits && !sim.plan.options.layer_memory;
-        r->throughput_samples_per_s = result.throughput_samples_per_s;
-        r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
-        simulation_free(&sim);
-    }
-    return good;
+    if (!simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL))
+        return false;
+    r->fits = result.fits;
+    r->fits_as_asked = result.fits && !sim.plan.options.layer_memory;
+    r->throughput_samples_per_s = result.throughput_samples_per_s;
+    r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
+    simulation_free(&sim);
+    return true;
 }
 
-static int better(const void *x, const void *y)
+static int remedy_order(const void *x, const void *y)
 {
     const struct remedy *a = x, *b = y;
     if (a->fits != b->fits)
@@ -95,28 +89,27 @@ static int better(const void *x, const void *y)
     return strcmp(a->what, b->what);
 }
 
-/* No two of those listed set the same key. */
-static struct remedy joined(const struct remedy *x, const struct remedy *y, struct arena *a)
+/* No two listed remedies set the same key. */
+static struct remedy remedies_together(const struct remedy *x, const struct remedy *y, struct arena *a)
 {
     struct remedy both = *x;
     for (uint32_t k = 0; k < y->n_sets; k++)
-        set(&both, y->sets[k]);
+        remedy_set(&both, y->sets[k]);
     both.what = arena_printf(a, "%s, and %s", x->what, y->what);
     return both;
 }
 
-static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t n_listed, const char *recipe, const char *const *overrides,
-                         size_t n_overrides, struct simulator *by, struct arena *a)
+static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation_request *q, struct arena *a)
 {
     struct remedy pairs[MAX_SINGLE_REMEDIES * MAX_SINGLE_REMEDIES];
     size_t n = 0, kept = 0, tried = 0;
     for (size_t j = 1; j < n_listed; j++)
         for (size_t i = 0; i < j; i++) {
-            pairs[n] = joined(&listed[i], &listed[j], a);
-            n += try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
-            watch_report(&by->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
+            pairs[n] = remedies_together(&listed[i], &listed[j], a);
+            n += try_remedy(&pairs[n], q) && pairs[n].fits;
+            watch_report(&q->simulator->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
         }
-    sort_items(pairs, n, sizeof *pairs, better);
+    sort_items(pairs, n, sizeof *pairs, remedy_order);
     for (; kept < n && kept < MAX_PAIRS; kept++)
         out[kept] = pairs[kept];
     return kept;
@@ -125,24 +118,26 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct arena *a, struct err *err)
 {
+    const struct simulation_request q = { .recipe = recipe, .overrides = overrides, .n_overrides = n_overrides, .simulator = sim->simulator,
+                                          .options = sim->simulator->options };
     struct remedy listed[MAX_SINGLE_REMEDIES];
     size_t n_listed = 0;
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", recipe);
-    list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
-    list_shape(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
+    list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
+    list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     *n = 0;
     bool enough = false;
     for (size_t i = 0; i < n_listed; i++) {
-        if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
+        if (try_remedy(&listed[i], &q))
             out[(*n)++] = listed[i];
         enough = enough || listed[i].fits_as_asked;
-        watch_report(&sim->by->watch, "trying remedies", i + 1, n_listed);
+        watch_report(&sim->simulator->watch, "trying remedies", i + 1, n_listed);
     }
-    sort_items(out, *n, sizeof *out, better);
+    sort_items(out, *n, sizeof *out, remedy_order);
     if (!enough) {
-        *n += find_pairs(out + *n, listed, n_listed, recipe, overrides, n_overrides, sim->by, a);
-        sort_items(out, *n, sizeof *out, better);
+        *n += find_pairs(out + *n, listed, n_listed, &q, a);
+        sort_items(out, *n, sizeof *out, remedy_order);
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * remedies.h - what would make a model fit: single changes of its recipe, tried, with what each costs.
+ * remedies.h - what would make a model fit: changes of its recipe, simulated, and what each costs.
  */
 #ifndef REMEDIES_H
 #define REMEDIES_H
@@ -9,16 +9,16 @@
 enum { MAX_SINGLE_REMEDIES = 8, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS, MAX_REMEDY_SETS = 8 };
 struct remedy {
     const char *what;                   /* "recompute every layer" */
-    const char *sets[MAX_REMEDY_SETS];  /* the overrides that do it, as --set takes them */
+    const char *sets[MAX_REMEDY_SETS];  /* overrides, as --set takes them */
     uint32_t n_sets;
-    bool fits, fits_as_asked;           /* as_asked: without being planned again */
+    bool fits, fits_as_asked;           /* as asked: without being planned again */
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
 };
 
-/* Tries every change that is not in force already, and where none of them is enough as asked every two together, of which the fastest that fit are
- * kept; those that fit come first, the fastest of them at the head, the
- * rest by shortfall. sim, r: the simulation that did not fit; overrides: those it was made with. */
+/* Tries every change that is not in force already, and all pairs if no single one fits as asked; the fastest pairs that fit are kept. Those
+ * that fit come first, fastest first, then the others by shortfall. sim is the simulation that does not fit, and overrides what it was
+ * made with. */
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct arena *a, struct err *err);
 void remedies_print(FILE *f, const struct remedy *r, size_t n);

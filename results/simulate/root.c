@@ -2,7 +2,7 @@
 /*
  * root.c - where the data stands.
  */
-#include "results/simulate/root.h"
+#include "results/simulate/simulate.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

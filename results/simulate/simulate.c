@@ -13,7 +13,7 @@
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
 #include "system-model/machine/power.h"
-#include "results/simulate/simulator_internal.h"
+#include "results/simulate/simulator.h"
 #include "system-model/machine/fitted_chip.h"
 #include "results/simulate/split.h"
 #include "workloads/recipe/recipe_convergence.h"
@@ -242,7 +242,7 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
     struct convergence c;
     bool known = w && w->benchmark && (rec->converge || recipe_terms(rec).named);
     if (known) {
-        if (!simulator_convergence(&c, sim->by, rec, err))
+        if (!simulator_convergence(&c, sim->simulator, rec, err))
             return false;
         predicted = expected_training(rec, &c);
         fill_times(r, sim, &predicted, &c);
@@ -270,24 +270,24 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     if (!simulator_prepare(sim, &opt, recipe, overrides, n_overrides, err))
         return false;
     opt.fitted = sim->fitted;
-    opt.unfolded = sim->by->paths->unfolded;
-    opt.totals_only = sim->by->options.totals_only;
-    opt.as_asked = sim->by->options.as_asked;
-    if (sim->by->options.splits_of)
-        take_shares(&opt, &sim->by->options.splits_of->plan.options);
-    if (!split_layers(&opt, sim->compiler, sim->by->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
+    opt.unfolded = sim->simulator->paths->unfolded;
+    opt.totals_only = sim->simulator->options.totals_only;
+    opt.as_asked = sim->simulator->options.as_asked;
+    if (sim->simulator->options.splits_of)
+        take_shares(&opt, &sim->simulator->options.splits_of->plan.options);
+    if (!split_layers(&opt, sim->compiler, sim->simulator->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err))
         return false;
-    return sim->recipe.mode == MODE_INFER || sim->by->options.step_only || fill_training(out, sim, err);
+    return sim->recipe.mode == MODE_INFER || sim->simulator->options.step_only || fill_training(out, sim, err);
 }
 
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct err *err)
 {
-    *sim = (struct simulation){ .by = s, .arena = s->spare };
+    *sim = (struct simulation){ .simulator = s, .arena = s->spare };
     s->spare = (struct arena){0};
     if (run(sim, out, recipe, overrides, n_overrides, err))
         return true;
@@ -316,9 +316,9 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
 /* Leaves its arena to the next simulation. */
 void simulation_free(struct simulation *sim)
 {
-    struct simulator *s = sim->by;
-    if (s && sim->held)
-        sim->held->users--;
+    struct simulator *s = sim->simulator;
+    if (s && sim->compiler_entry)
+        sim->compiler_entry->users--;
     if (s && !s->spare.head) {
         arena_reset(&sim->arena);
         s->spare = sim->arena;

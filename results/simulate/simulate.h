@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulate.h - recipe to machine, graph, plan, timeline and result.
+ * simulate.h - one simulation: from a recipe to machine, graph, plan, timeline and result.
  */
 #ifndef SIMULATE_H
 #define SIMULATE_H
@@ -10,23 +10,23 @@
 #include "system-model/timeline/timeline.h"
 #include "workloads/recipe/recipe.h"
 
-/* Everything one simulation made. Recipe, plan and timeline live in its arena, the rest in its simulator. */
+/* Everything that one simulation made. Recipe, plan and timeline live in its arena, the rest in its simulator. */
 struct simulation {
     struct arena arena;
     struct recipe recipe;
     struct what_ifs changes;            /* values given in place of the sheets' */
     struct machine *machine;
     struct sdk sdk;
-    struct framework framework;         /* as its sheets have it; the recipe's settings are in plan.options */
+    struct framework framework;         /* as its sheets state it; plan.options has the recipe's settings too */
     struct fitted_system fitted;
     struct topology *topology;
     struct graph *graph;
     struct compiler *compiler;
     struct plan plan;
     struct timeline timeline;
-    double evaluation_s;                /* one evaluation, with its checkpoint where that is evaluated at the end; 0: none, or inference */
-    struct simulator *by;
-    struct hash_entry *held;                  /* keeps its compiler, and what that stands on */
+    double evaluation_s;                /* one evaluation, and its checkpoint if that is evaluated at the end; 0: none, or inference */
+    struct simulator *simulator;
+    struct hash_entry *compiler_entry;  /* in the simulator's cache: its users keep the compiler, and what that depends on */
     bool owns_simulator;
 };
 
@@ -34,21 +34,37 @@ struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
     const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
     const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL: the sheet */
-    bool unfolded;                          /* every replica is played, instead of one for all that are alike */
+    bool unfolded;                          /* simulates every replica, instead of one for all that are alike */
 };
 
-/* Loads, builds, plays: one simulation from nothing, with a simulator of its own. simulator.h has the way for more than one.
- * overrides: keys of the recipe, and machine.KEY=value for values on sheets. What fails leaves nothing to free. cache may be
- * shared by several; NULL: none. */
+/* One simulation with a simulator of its own; simulator.h is for more than one. overrides: keys of the recipe, and machine.KEY=value for
+ * values on sheets. Nothing is left to free if it fails. cache may be shared by several simulations, or NULL. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
-void simulation_free(struct simulation *sim);       /* and its simulator, where it is its own */
+void simulation_free(struct simulation *sim);       /* and its simulator, if it owns one */
 /* Every sheet that the simulation read, outermost first; returns how many. */
 enum { MAX_SHEETS = 8 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
-/* Seconds of a step by what they are spent on, mean of the IPUs: N_PARTS of them, which sum to the step. */
+/* The seconds of a step by part, mean over the IPUs; the N_PARTS of them sum to the step. */
 void step_breakdown(double *part_s, const struct timeline *t);
-/* The ratios of one step; how long the training takes is not filled in. */
+/* The result of one step, without the time to train. */
 void result_of_step(struct result *out, const struct recipe *recipe, const struct timeline *t);
+
+/* ---- provenance.c: what made a result --------------------------------------------------------- */
+
+/* Fills version, overrides ("a.b=1; c.d=2", in order) and inputs, a hash of every value that was read; the texts live in sim's arena. Two
+ * results with the same version and inputs are the same to the bit. */
+void result_provenance(struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides);
+/* The same as a JSON object, with the recipe's path and every sheet that was read. The caller owns it. */
+struct json_t *provenance_json(const struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides);
+
+/* ---- root.c: where spec sheets, recipes, published figures and rules are ----------------------- */
+
+/* The first of: the given folder; PODBENCH_ROOT; the program's own (the folder above its own in a source tree, ../share/podbench if it is
+ * installed); the current folder; one installed below a usual prefix. NULL if none holds system-model/specs; given_as names the option in
+ * the message. */
+const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err);
+const char *root_path(const char *root, const char *folder, struct arena *a);   /* "FOLDER" if the root is the current folder, else "ROOT/FOLDER" */
+bool root_is_installed(const char *root);       /* it is no source tree, so nothing is written there */
 
 #endif

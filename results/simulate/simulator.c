@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulator.c - what is kept between simulations, by which key, and when it is dropped.
+ * simulator.c - what is cached between simulations, by which key, and when it is dropped.
  *
- * Dropping is all or nothing: past the limit everything that no living simulation uses goes, and the next simulations make
- * again what they need. A sweep that fits the limit never comes to it.
+ * Each cache is a hash table whose entries own an arena. An entry counts its users: the simulations and the entries of other caches that
+ * point to it. Past the limit every entry without users goes, and later simulations make again what they need; a sweep within the limit
+ * never gets there.
  */
-#include "results/simulate/simulator_internal.h"
+#include "results/simulate/simulator.h"
 #include "system-model/machine/fitted_chip.h"
 
 #include <string.h>
 
-enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans: half of the limit again, in slots of their own */
+/* Plans have half of the limit again, in a cache of their own. Memory is looked at after so many simulations. */
+enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 256 };
 
-struct kept_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
-struct kept_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
-struct kept_topology { struct topology topology; struct hash_entry *sheets; };
-struct kept_compiler { struct compiler compiler; struct hash_entry *graph, *topology, *splits_of; };
+struct cached_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
+struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
+struct cached_topology { struct topology topology; struct hash_entry *sheets; };
+struct cached_compiler { struct compiler compiler; struct hash_entry *graph, *topology, *splits_of; };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths)
 {
@@ -25,48 +27,46 @@ void simulator_open(struct simulator *out, const struct model_paths *paths)
 
 /* ---- dropping ----------------------------------------------------------------------------------- */
 
-static void leave_compiler(struct hash_entry *x)
+static void release_compiler(struct hash_entry *x)
 {
-    struct kept_compiler *c = x->value;
+    struct cached_compiler *c = x->value;
     c->graph->users--;
     c->topology->users--;
     if (c->splits_of)
         c->splits_of->users--;
 }
 
-static void leave_topology(struct hash_entry *x)
+static void release_topology(struct hash_entry *x)
 {
-    ((struct kept_topology *)x->value)->sheets->users--;
+    ((struct cached_topology *)x->value)->sheets->users--;
 }
 
-static void drop_idle(struct simulator *s)
+/* Users go before what they use. Recipe files stay. */
+static void drop_idle_entries(struct simulator *s)
 {
-    hash_table_drop_idle(&s->compilers, leave_compiler);
-    hash_table_drop_idle(&s->topologies, leave_topology);
+    hash_table_drop_idle(&s->compilers, release_compiler);
+    hash_table_drop_idle(&s->topologies, release_topology);
     hash_table_drop_idle(&s->graphs, NULL);
-    hash_table_drop_idle(&s->sheets_asked, NULL);
     hash_table_drop_idle(&s->sheets, NULL);
     hash_table_drop_idle(&s->convergences, NULL);
 }
 
-/* Compilers grow while they are used, so the look is at all of them. Samples to converge, of which there is one a batch, have no arenas. */
+/* Entries are measured anew each time, because compilers grow while they are used. */
 static void keep_limit(struct simulator *s)
 {
-    if (s->n_simulated++ % LOOK_EVERY)
+    if (s->n_simulated++ % SIMULATIONS_PER_LOOK)
         return;
-    const struct hash_table *growing[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets };
-    size_t n_bytes = s->sheets_asked.n_bytes + s->convergences.n_bytes;
-    for (size_t i = 0; i < sizeof growing / sizeof *growing; i++)
-        n_bytes += hash_table_bytes(growing[i]);
+    size_t n_bytes = hash_table_bytes(&s->compilers) + hash_table_bytes(&s->topologies) + hash_table_bytes(&s->graphs) + hash_table_bytes(&s->sheets)
+                   + s->convergences.n_bytes;
     if (n_bytes > s->limit_bytes)
-        drop_idle(s);
+        drop_idle_entries(s);
     if (s->plans->arena.used_bytes > s->limit_bytes / PLANS_SHARE)
         plan_cache_free(s->plans);
 }
 
 void simulator_close(struct simulator *s)
 {
-    struct hash_table *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->sheets_asked, &s->convergences, &s->recipes };
+    struct hash_table *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->convergences, &s->recipes };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         hash_table_free(all[i]);
     plan_cache_free(&s->own_plans);
@@ -74,45 +74,32 @@ void simulator_close(struct simulator *s)
     arena_free(&s->arena);
 }
 
-/* ---- keeping ------------------------------------------------------------------------------------ */
+/* ---- recipes and sheets ------------------------------------------------------------------------- */
 
-/* A key of texts and numbers: each text with its end, so that no two lists of them are the same bytes. */
-struct key { char *bytes; size_t n, cap; struct arena *a; };
-
-static void add_bytes(struct key *k, const void *bytes, size_t n)
+/* The entry of a key. *is_new: it was added just now, zeroed, and the caller fills it, or drops it again. */
+static struct hash_entry *entry_of(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, bool *is_new)
 {
-    if (k->n + n > k->cap) {
-        size_t cap = 2 * (k->n + n) + 256;
-        k->bytes = k->n ? memcpy(arena_alloc(k->a, cap), k->bytes, k->n) : arena_alloc(k->a, cap);
-        k->cap = cap;
-    }
-    memcpy(k->bytes + k->n, bytes, n);
-    k->n += n;
+    struct hash_entry *x = hash_table_find_entry(t, key, n_key_bytes);
+    *is_new = !x;
+    return x ? x : hash_table_add_entry(t, key, n_key_bytes, n_value_bytes);
 }
 
-static void add_text(struct key *k, const char *text)
+static struct hash_entry *drop_entry(struct hash_table *t, struct hash_entry *x)
 {
-    add_bytes(k, text ? text : "", text ? strlen(text) + 1 : 1);
+    hash_table_drop(t, x);
+    return NULL;
 }
 
-static bool keep_recipe(const struct recipe_file **out, struct simulator *s, const char *name, struct err *err)
+static struct hash_entry *cached_recipe(struct simulator *s, const char *name, struct err *err)
 {
-    struct hash_entry *x = hash_table_find_entry(&s->recipes, name, strlen(name));
-    if (!x) {
-        x = hash_table_add_entry(&s->recipes, name, strlen(name), sizeof(struct recipe_file));
-        struct recipe_file *file = x->value;
-        if (!recipe_file_load(file, name, s->paths->recipes_dir, &x->arena, err)) {
-            hash_table_drop(&s->recipes, x);
-            return false;
-        }
-    }
-    *out = x->value;
-    return true;
+    bool is_new;
+    struct hash_entry *x = entry_of(&s->recipes, name, strlen(name), sizeof(struct recipe_file), &is_new);
+    return !is_new || recipe_file_load(x->value, name, s->paths->recipes_dir, &x->arena, err) ? x : drop_entry(&s->recipes, x);
 }
 
-/* Machine, system and software, as the sheets and what is given in their place have it. */
-static bool load_sheets(struct kept_sheets *k, struct simulator *s, const struct recipe *rec, const char *system,
-                        const char *const *overrides, size_t n_overrides, struct arena *a, struct err *err)
+/* Machine, system and software, from the sheets and the values given in their place. */
+static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, const struct recipe *rec, const char *system,
+                               const char *const *overrides, size_t n_overrides, struct arena *a, struct err *err)
 {
     const char **rest, *specs_dir = s->paths->specs_dir;
     size_t n_rest;
@@ -133,7 +120,7 @@ static bool load_sheets(struct kept_sheets *k, struct simulator *s, const struct
         && framework_load(&k->framework, rec->framework, sdk, specs_dir, &k->changes, a, err);
 }
 
-static void take_sheets(struct simulation *sim, struct kept_sheets *k)
+static void use_sheets(struct simulation *sim, struct cached_sheets *k)
 {
     sim->machine = &k->machine;
     sim->fitted = k->fitted;
@@ -142,7 +129,7 @@ static void take_sheets(struct simulation *sim, struct kept_sheets *k)
     sim->changes = k->changes;
 }
 
-/* Offers the keys on the sheets that were read. */
+/* The message of an unknown key offers those of the sheets that were read. */
 static bool check_changes(const struct simulation *sim, struct err *err)
 {
     const struct sheet *sheets[MAX_SHEETS];
@@ -158,125 +145,97 @@ static bool check_changes(const struct simulation *sim, struct err *err)
     return good;
 }
 
-static struct key sheets_key(const char *beside, const char *system, const struct simulation *sim, struct arena *a)
+static struct hash_entry *cached_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
 {
-    const char *names[] = { beside, system, sim->recipe.sdk, sim->recipe.framework };
-    struct key key = { .a = a };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_text(&key, names[i]);
-    for (size_t i = 0; i < sim->changes.n; i++) {
-        add_text(&key, sim->changes.items[i].key);
-        add_text(&key, sim->changes.items[i].value);
-    }
-    return key;
-}
-
-static struct hash_entry *make_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
-{
-    struct simulator *s = sim->by;
+    struct simulator *s = sim->simulator;
     const char *system = path_beside(sim->recipe.path, sim->recipe.system, &sim->arena);
-    struct key key = sheets_key("", system, sim, &sim->arena);
-    struct hash_entry *x = hash_table_find_entry(&s->sheets, key.bytes, key.n);
-    if (x)
-        return x;
-    x = hash_table_add_entry(&s->sheets, key.bytes, key.n, sizeof(struct kept_sheets));
-    struct kept_sheets *k = x->value;
-    bool good = load_sheets(k, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err);
-    if (good)
-        take_sheets(sim, k);
-    if (good && check_changes(sim, err))
-        return x;
-    hash_table_drop(&s->sheets, x);
-    return NULL;
+    const char *names[] = { system, sim->recipe.sdk, sim->recipe.framework };
+    struct hash_key key = { .arena = &sim->arena };
+    bool is_new;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        hash_key_add_text(&key, names[i]);
+    for (size_t i = 0; i < sim->changes.n; i++) {
+        hash_key_add_text(&key, sim->changes.items[i].key);
+        hash_key_add_text(&key, sim->changes.items[i].value);
+    }
+    struct hash_entry *x = entry_of(&s->sheets, key.bytes, key.n, sizeof(struct cached_sheets), &is_new);
+    if (is_new && !load_cached_sheets(x->value, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err))
+        return drop_entry(&s->sheets, x);
+    use_sheets(sim, x->value);
+    return !is_new || check_changes(sim, err) ? x : drop_entry(&s->sheets, x);
 }
 
-/* As asked for beside the recipe's file; recipes of other files may mean the same sheets. */
-static struct hash_entry *keep_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
-{
-    struct simulator *s = sim->by;
-    struct key key = sheets_key(sim->recipe.path, sim->recipe.system, sim, &sim->arena);
-    struct hash_entry *asked = hash_table_find_entry(&s->sheets_asked, key.bytes, key.n), *x = asked ? asked->value : make_sheets(sim, overrides, n_overrides, err);
-    if (!x)
-        return NULL;
-    if (!asked)
-        hash_table_add_entry(&s->sheets_asked, key.bytes, key.n, 0)->value = x;
-    take_sheets(sim, x->value);
-    return x;
-}
+/* ---- topologies, graphs, compilers ----------------------------------------------------------------- */
 
-static const void *copied(const void *items, size_t n, size_t item_bytes, struct arena *a)
+static const void *copied_items(const void *items, size_t n, size_t item_bytes, struct arena *a)
 {
     return n ? memcpy(arena_array(a, n, item_bytes), items, n * item_bytes) : NULL;
 }
 
-static const struct faults *copy_faults(const struct faults *f, struct arena *a)
+static const struct faults *copied_faults(const struct faults *f, struct arena *a)
 {
     struct faults *copy = ARENA_NEW(a, struct faults);
     *copy = *f;
-    copy->links = copied(f->links, f->n_links, sizeof *f->links, a);
-    copy->chips = copied(f->chips, f->n_chips, sizeof *f->chips, a);
-    copy->background = copied(f->background, f->n_background, sizeof *f->background, a);
+    copy->links = copied_items(f->links, f->n_links, sizeof *f->links, a);
+    copy->chips = copied_items(f->chips, f->n_chips, sizeof *f->chips, a);
+    copy->background = copied_items(f->background, f->n_background, sizeof *f->background, a);
     return copy;
 }
 
-/* faults NULL: none, whatever the recipe has. They are told apart by their text in the recipe. */
-static struct hash_entry *keep_topology(struct simulator *s, struct hash_entry *sheets, const struct recipe *rec, const struct faults *faults,
-                                  struct arena *scratch, struct err *err)
+/* With faults NULL there are none, whatever the recipe has. The key has their text in the recipe. */
+static struct hash_entry *cached_topology(struct simulator *s, struct hash_entry *sheets, const struct recipe *rec, const struct faults *faults,
+                                          struct arena *scratch, struct err *err)
 {
-    struct key key = { .a = scratch };
-    const struct machine *m = &((struct kept_sheets *)sheets->value)->machine;
+    struct hash_key key = { .arena = scratch };
+    const struct machine *m = &((struct cached_sheets *)sheets->value)->machine;
     enum domain_topology shape = topology_of_partition(m, rec->replicas * rec->ipus_per_replica);
-    add_bytes(&key, &sheets, sizeof sheets);
-    add_bytes(&key, &shape, sizeof shape);
+    bool is_new;
+    hash_key_add(&key, &sheets, sizeof sheets);
+    hash_key_add(&key, &shape, sizeof shape);
     for (size_t i = 0; faults && i < rec->n_faults; i++) {
-        add_text(&key, rec->faults[i].key);
-        add_text(&key, rec->faults[i].value);
+        hash_key_add_text(&key, rec->faults[i].key);
+        hash_key_add_text(&key, rec->faults[i].value);
     }
-    struct hash_entry *x = hash_table_find_entry(&s->topologies, key.bytes, key.n);
-    if (x)
+    struct hash_entry *x = entry_of(&s->topologies, key.bytes, key.n, sizeof(struct cached_topology), &is_new);
+    struct cached_topology *t = x->value;
+    if (!is_new)
         return x;
-    x = hash_table_add_entry(&s->topologies, key.bytes, key.n, sizeof(struct kept_topology));
-    struct kept_topology *t = x->value;
-    if (!topology_build_as(&t->topology, m, shape, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
-        hash_table_drop(&s->topologies, x);
-        return NULL;
-    }
+    if (!topology_build_as(&t->topology, m, shape, faults ? copied_faults(faults, &x->arena) : NULL, &x->arena, err))
+        return drop_entry(&s->topologies, x);
     t->sheets = sheets;
     sheets->users++;
     return x;
 }
 
-static struct hash_entry *keep_graph(struct simulator *s, const struct recipe *rec, struct arena *scratch, struct err *err)
+static struct hash_entry *cached_graph(struct simulator *s, const struct recipe *rec, struct arena *scratch, struct err *err)
 {
     size_t n_key_bytes;
+    bool is_new;
     const char *key = recipe_graph_key(&n_key_bytes, rec, scratch);
-    struct hash_entry *x = hash_table_find_entry(&s->graphs, key, n_key_bytes);
-    if (x)
+    struct hash_entry *x = entry_of(&s->graphs, key, n_key_bytes, sizeof(struct cached_graph), &is_new);
+    struct cached_graph *g = x->value;
+    if (!is_new)
         return x;
-    x = hash_table_add_entry(&s->graphs, key, n_key_bytes, sizeof(struct kept_graph));
-    struct kept_graph *k = x->value;
-    if (!recipe_graph(&k->graph, rec, &x->arena, err)) {
-        hash_table_drop(&s->graphs, x);
-        return NULL;
-    }
-    k->alike = ops_alike(&k->graph, &x->arena);
-    k->layers = layers_without_plans(&k->graph, &x->arena);
+    if (!recipe_graph(&g->graph, rec, &x->arena, err))
+        return drop_entry(&s->graphs, x);
+    g->alike = ops_alike(&g->graph, &x->arena);
+    g->layers = layers_without_plans(&g->graph, &x->arena);
     return x;
 }
 
-/* Splits taken from another simulation's chip are another compiler's. */
-static struct hash_entry *keep_compiler(struct simulator *s, struct hash_entry *graph, struct hash_entry *topology)
+/* A compiler that uses the splits of another simulation's chip is another compiler. */
+static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry *graph, struct hash_entry *topology)
 {
-    struct hash_entry *splits_of = s->options.splits_of ? ((struct kept_compiler *)s->options.splits_of->held->value)->topology : NULL;
+    const struct simulation *other = s->options.splits_of;
+    struct hash_entry *splits_of = other ? ((struct cached_compiler *)other->compiler_entry->value)->topology : NULL;
     const struct hash_entry *key[] = { graph, topology, splits_of };
-    struct hash_entry *x = hash_table_find_entry(&s->compilers, key, sizeof key);
-    if (x)
+    bool is_new;
+    struct hash_entry *x = entry_of(&s->compilers, key, sizeof key, sizeof(struct cached_compiler), &is_new);
+    if (!is_new)
         return x;
-    x = hash_table_add_entry(&s->compilers, key, sizeof key, sizeof(struct kept_compiler));
-    struct kept_compiler *c = x->value;
-    struct kept_topology *t = topology->value;
-    const struct kept_graph *g = graph->value;
-    compiler_start(&c->compiler, &g->graph, &t->topology, s->plans, &x->arena);
+    struct cached_compiler *c = x->value;
+    const struct cached_graph *g = graph->value;
+    compiler_start(&c->compiler, &g->graph, &((struct cached_topology *)topology->value)->topology, s->plans, &x->arena);
     c->compiler.alike = g->alike;
     c->compiler.layers = g->layers;
     c->compiler.watch = &s->watch;
@@ -286,7 +245,7 @@ static struct hash_entry *keep_compiler(struct simulator *s, struct hash_entry *
     topology->users++;
     if (splits_of) {
         c->splits_of = splits_of;
-        c->compiler.splits_of = &((struct kept_topology *)splits_of->value)->topology.machine->chip;
+        c->compiler.splits_of = &((struct cached_topology *)splits_of->value)->topology.machine->chip;
         splits_of->users++;
     }
     return x;
@@ -294,7 +253,7 @@ static struct hash_entry *keep_compiler(struct simulator *s, struct hash_entry *
 
 /* ---- a simulation's artefacts ---------------------------------------------------------------------- */
 
-/* fp8 multiplies in inference alone: no source says how a program trains in it. */
+/* fp8 is for inference only: no source says how a program trains in it. */
 static bool check_compute(struct simulation *sim, struct err *err)
 {
     const struct recipe *r = &sim->recipe;
@@ -304,68 +263,101 @@ static bool check_compute(struct simulation *sim, struct err *err)
     return chip_multiplies(&sim->machine->chip, (enum data_type)r->model.compute, where, err);
 }
 
+/* Overrides of sheets go to sim->changes, all others to the recipe. */
+static bool prepare_recipe(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides, struct err *err)
+{
+    const char **of_recipe;
+    size_t n;
+    if (!what_ifs_take(&sim->changes, &of_recipe, &n, overrides, n_overrides, &sim->arena, err))
+        return false;
+    const struct hash_entry *file = cached_recipe(sim->simulator, recipe, err);
+    return file && recipe_override(&sim->recipe, file->value, of_recipe, n, &sim->arena, err);
+}
+
 bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const char *recipe, const char *const *overrides,
                        size_t n_overrides, struct err *err)
 {
-    struct simulator *s = sim->by;
+    struct simulator *s = sim->simulator;
     struct arena *a = &sim->arena;
-    const struct recipe_file *file;
-    const char **of_recipe;
-    size_t n;
-    struct hash_entry *graph, *topology, *sheets;
     keep_limit(s);
-    if (!what_ifs_take(&sim->changes, &of_recipe, &n, overrides, n_overrides, a, err) || !keep_recipe(&file, s, recipe, err)
-        || !recipe_override(&sim->recipe, file, of_recipe, n, a, err) || !(sheets = keep_sheets(sim, overrides, n_overrides, err))
-        || !check_compute(sim, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
-        || !recipe_framework(opt, &sim->recipe, &sim->framework, a, err)
-        || !(topology = keep_topology(s, sheets, &sim->recipe, opt->faults, a, err))
-        || !(graph = keep_graph(s, &sim->recipe, a, err)))
+    if (!prepare_recipe(sim, recipe, overrides, n_overrides, err))
         return false;
-    sim->held = keep_compiler(s, graph, topology);
-    sim->held->users++;
-    sim->topology = &((struct kept_topology *)topology->value)->topology;
-    sim->graph = &((struct kept_graph *)graph->value)->graph;
-    sim->compiler = &((struct kept_compiler *)sim->held->value)->compiler;
+    struct hash_entry *sheets = cached_sheets(sim, overrides, n_overrides, err);
+    if (!sheets || !check_compute(sim, err))
+        return false;
+    if (!recipe_plan_options(opt, &sim->recipe, a, err) || !recipe_framework(opt, &sim->recipe, &sim->framework, a, err))
+        return false;
+    struct hash_entry *topology = cached_topology(s, sheets, &sim->recipe, opt->faults, a, err);
+    struct hash_entry *graph = topology ? cached_graph(s, &sim->recipe, a, err) : NULL;
+    if (!graph)
+        return false;
+    sim->compiler_entry = cached_compiler(s, graph, topology);
+    sim->compiler_entry->users++;
+    sim->topology = &((struct cached_topology *)topology->value)->topology;
+    sim->graph = &((struct cached_graph *)graph->value)->graph;
+    sim->compiler = &((struct cached_compiler *)sim->compiler_entry->value)->compiler;
     return true;
 }
 
 struct compiler *simulator_compiler(struct simulation *sim, const struct recipe *rec, bool faults, struct err *err)
 {
-    const struct kept_compiler *c = sim->held->value;
-    struct hash_entry *topology = c->topology, *graph = keep_graph(sim->by, rec, &sim->arena, err);
+    struct simulator *s = sim->simulator;
+    struct hash_entry *topology = ((struct cached_compiler *)sim->compiler_entry->value)->topology, *graph = cached_graph(s, rec, &sim->arena, err);
     if (!faults)
-        topology = keep_topology(sim->by, ((struct kept_topology *)topology->value)->sheets, rec, NULL, &sim->arena, err);
+        topology = cached_topology(s, ((struct cached_topology *)topology->value)->sheets, rec, NULL, &sim->arena, err);
     if (!graph || !topology)
         return NULL;
-    return &((struct kept_compiler *)keep_compiler(sim->by, graph, topology)->value)->compiler;
+    return &((struct cached_compiler *)cached_compiler(s, graph, topology)->value)->compiler;
+}
+
+/* ---- the same simulation with changes ---------------------------------------------------------------- */
+
+bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err)
+{
+    struct arena scratch = {0};
+    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more);
+    for (size_t i = 0; i < q->n_overrides; i++)
+        all[i] = q->overrides[i];
+    for (size_t i = 0; i < n_more; i++)
+        all[q->n_overrides + i] = more[i];
+    struct simulator *s = q->simulator;
+    const struct simulator_options before = s->options;
+    s->options = q->options;
+    s->options.totals_only = true;
+    bool good = simulator_run(s, sim, out, q->recipe, all, q->n_overrides + n_more, err);
+    s->options = before;
+    arena_free(&scratch);
+    return good;
+}
+
+bool result_with(struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err)
+{
+    struct simulation sim;
+    bool good = simulate_with(&sim, out, q, more, n_more, err);
+    simulation_free(&sim);
+    return good;
 }
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */
 
 /* The reference's round and terms follow from the recipe's id, source and round; its optimizer and rate tell records of one batch apart. */
-static void convergence_key(struct key *out, const struct recipe *r)
+bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
     const char *names[] = { r->workload, r->id, r->source, r->reference_round, r->optimizer_name };
     const double numbers[] = { recipe_logged_batch(r), recipe_base_learning_rate(r) };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_text(out, names[i]);
-    add_bytes(out, numbers, sizeof numbers);
-}
-
-bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
-{
-    char room[512];
     struct arena scratch = {0};
-    struct key key = { room, 0, sizeof room, &scratch };
-    convergence_key(&key, r);
-    struct hash_entry *x = hash_table_find_entry(&s->convergences, key.bytes, key.n);
-    bool good = x || ((s->tables || convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err)) && recipe_convergence(out, r, s->tables, err));
-    if (good && !x) {
-        x = hash_table_add_entry(&s->convergences, key.bytes, key.n, sizeof *out);
-        *(struct convergence *)x->value = *out;
-    }
+    struct hash_key key = { .arena = &scratch };
+    bool is_new;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        hash_key_add_text(&key, names[i]);
+    hash_key_add(&key, numbers, sizeof numbers);
+    struct hash_entry *x = entry_of(&s->convergences, key.bytes, key.n, sizeof *out, &is_new);
+    bool good = !is_new || ((s->tables || convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err))
+                            && recipe_convergence(x->value, r, s->tables, err));
     if (good)
         *out = *(const struct convergence *)x->value;
+    else
+        hash_table_drop(&s->convergences, x);
     arena_free(&scratch);
     return good;
 }

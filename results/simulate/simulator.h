@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulator.h - simulations one after the other, with everything kept that does not change from one to the next.
+ * simulator.h - many simulations by one simulator, which caches everything that does not change from one to the next.
  *
- * Kept, each by what it depends on: recipe files (their name), sheets (their names, what is given in place of their values), link
- * graphs (sheets, whether a torus is used as one, faults), graphs (the keys that shape them), compiled layers, collectives and copies
- * (graph and link graph), samples to converge (benchmark, round, batch, optimizer), the search of splits (shape, chip, options). A changed
- * key invalidates what depends on it and nothing else, and a result is the same to the bit whatever was simulated before. Files are read
- * once: a simulator does not see later changes. What no living simulation uses is dropped when more than limit_bytes are kept. One thread
- * at a time.
+ * It caches, each by what it depends on: recipe files (name), sheets (names, values given in their place), link graphs (sheets, whether a
+ * torus is used as one, faults), graphs (the keys that shape them), compiled layers, collectives and copies (graph and link graph), samples
+ * to converge (benchmark, round, batch, optimizer), and the search of splits (shape, chip, options). A result is the same to the bit
+ * whatever was simulated before. Files are read once: a simulator does not see later changes. Past limit_bytes, everything that no living
+ * simulation uses is dropped. One thread at a time.
  */
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
@@ -15,35 +14,68 @@
 #include "system-model/base/hash_table.h"
 #include "workloads/recipe/recipe_convergence.h"
 
-/* What is asked of a simulation beside its recipe. May change from one to the next; what is kept holds for all. */
+/* What a simulation is to do apart from its recipe. May change between simulations; what is cached holds for all options. */
 struct simulator_options {
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
-    bool as_asked;                      /* what does not fit is not planned again */
-    uint32_t split_attempts;            /* at most so many divisions of layers are played at a time; 0: the usual number */
-    bool step_only;                     /* nothing of how long the training takes: no evaluation, no samples to converge */
-    const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew, memory left aside; NULL: they are searched */
+    bool as_asked;                      /* a plan that does not fit is not planned again with other settings */
+    uint32_t split_attempts;            /* how many divisions of layers are played at most; 0: the usual number */
+    bool step_only;                     /* no evaluation and no samples to converge: nothing of the whole training */
+    const struct simulation *splits_of; /* a living simulation whose splits are used and priced anew, without their memory; NULL: splits are searched */
 };
 
 struct simulator {
-    const struct model_paths *paths;    /* who opens it keeps them; unfolded may change between simulations, nothing else */
+    const struct model_paths *paths;    /* the caller's; only `unfolded` may change between simulations */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
-    struct watch watch;                 /* told of plans and remedies as they are made */
+    struct watch watch;                 /* is told of plans and remedies as they are made */
     struct simulator_options options;
     uint64_t n_simulated;
-    struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
+    struct arena arena, spare;          /* what is read once; the last simulation's arena, for the next one */
     struct shelf shelf;
     struct convergence_tables *tables;
-    struct hash_table recipes, sheets, sheets_asked, topologies, graphs, compilers, convergences;
+    struct hash_table recipes, sheets, topologies, graphs, compilers, convergences;
 };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths);    /* reads nothing yet */
 void simulator_close(struct simulator *s);      /* after the last of its simulations is freed */
 
-/* Recipe, with overrides "section.key=value" and "machine.key=value" in order. What fails leaves nothing to free. */
+/* Simulates a recipe with overrides "section.key=value" and "machine.key=value", in order. Nothing is left to free if it fails. */
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct err *err);
-/* How many samples the recipe needs; fails for a workload that is no MLPerf benchmark. */
+
+/* A simulation that is to be repeated with changes: what every question about "what if" starts from. */
+struct simulation_request {
+    const char *recipe;
+    const char *const *overrides; size_t n_overrides;
+    struct simulator *simulator;
+    struct simulator_options options;   /* totals_only is always on */
+    void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
+};
+/* Simulates the request with more overrides after its own. The caller frees sim. */
+bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more,
+                   struct err *err);
+/* The same for the result alone. */
+bool result_with(struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err);
+
+/* The samples that the recipe needs; fails for a workload that is no MLPerf benchmark. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
+
+/* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached. For simulate.c. */
+bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const char *recipe, const char *const *overrides,
+                       size_t n_overrides, struct err *err);
+/* The compiler of another recipe on this simulation's machine, with or without its faults; NULL, with err, if there is none. */
+struct compiler *simulator_compiler(struct simulation *sim, const struct recipe *rec, bool faults, struct err *err);
+
+/* ---- simulator_pool.c: threads with one simulator each ---------------------------------------- */
+
+struct simulator_pool { struct simulator *simulators; uint32_t n; };
+
+/* paths stay the caller's; every simulator gets the options. */
+void simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
+void simulator_pool_close(struct simulator_pool *p);    /* after the last of its simulators' simulations is freed */
+/* Calls job(user, i, simulator) for each i below n, `chunk` neighbours on one thread, and returns when all are done. Jobs write to places of
+ * their own, so that the result does not depend on the thread. The caller's own thread is one of them. */
+typedef void simulator_job(void *user, size_t i, struct simulator *s);
+void simulator_pool_run(struct simulator_pool *p, size_t n, size_t chunk, simulator_job *job, void *user);
 
 #endif

@@ -5,7 +5,7 @@
  * Two is what is left where a quantity is known by its kind alone; a share ends at 1. Values of record change nothing, and are listed as such;
  * so are those of sheets that no recipe reads.
  */
-#include "results/study/assumptions.h"
+#include "results/study/inputs.h"
 #include "system-model/base/assumed.h"
 
 #include <jansson.h>
@@ -52,7 +52,7 @@ static size_t values_to_try(const char **to, const struct input *in, struct aren
     double x;
     size_t n = 0;
     if (in->field)
-        return next_values(to, MOST_NEXT_VALUES, in, a);
+        return input_next_values(to, MOST_NEXT_VALUES, in, a);
     if (!parse_f64(in->value, &x) || x == 0)
         return 0;
     const char *half = moved(in, x, x / 2, a), *twice = moved(in, x, x * 2, a);
@@ -63,12 +63,12 @@ static size_t values_to_try(const char **to, const struct input *in, struct aren
     return n;
 }
 
-static void try_value(struct assumption_effect *effect, const char *set, const struct question *q, const struct result *base)
+static void try_value(struct assumption_effect *effect, const char *set, const struct simulation_request *q, const struct result *base)
 {
-    struct question step = *q;
+    struct simulation_request step = *q;
     struct result r;
     step.options.step_only = true;
-    if (!ask_again(&r, &step, &set, 1, NULL))
+    if (!result_with(&r, &step, &set, 1, NULL))
         return;
     double change = r.step_time_s / base->step_time_s - 1;
     effect->fit_changes |= r.fits != base->fits;
@@ -78,11 +78,11 @@ static void try_value(struct assumption_effect *effect, const char *set, const s
     effect->faster = fmin(effect->faster, change);
 }
 
-static void survey_recipe(struct survey *s, const struct simulation *sim, const struct result *base, const struct question *q, size_t workload)
+static void survey_recipe(struct survey *s, const struct simulation *sim, const struct result *base, const struct simulation_request *q, size_t workload)
 {
     struct arena scratch = {0};
     struct inputs inputs;
-    inputs_of_sheets(&inputs, sim, &scratch);
+    inputs_list_sheets(&inputs, sim, &scratch);
     for (size_t i = 0; i < inputs.n; i++) {
         const struct input *in = &inputs.items[i];
         const char *to[MOST_NEXT_VALUES];
@@ -105,7 +105,7 @@ static bool survey(struct survey *s, const char *recipe, struct err *err)
     size_t w = 0;
     if (!simulator_run(s->simulator, &sim, &r, recipe, NULL, 0, err))
         return false;
-    struct question q = { .recipe = recipe, .simulator = s->simulator };
+    struct simulation_request q = { .recipe = recipe, .simulator = s->simulator };
     r.id = recipe;
     while (w + 1 < s->out->n_of && !text_is(r.workload, s->out->of[w]))
         w++;

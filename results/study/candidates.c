@@ -189,7 +189,7 @@ static void list_graphs(struct search_state *s)
 void search_compile(struct search_state *s)
 {
     list_graphs(s);
-    crew_run(&s->crew, s->n_graphs, 1, compile_one, s);
+    simulator_pool_run(&s->pool, s->n_graphs, 1, compile_one, s);
     for (size_t g = 0; g < s->n_graphs; g++)
         s->out->n_refused += s->graphs[g].refused;
 }

@@ -16,7 +16,7 @@
 #ifndef CANDIDATES_H
 #define CANDIDATES_H
 #include "results/study/search.h"
-#include "results/simulate/crew.h"
+#include "results/simulate/simulator.h"
 
 /* Keys before WIDTH, and keys that are not listed here, change the compiled graph. */
 enum { MICRO_BATCH, MEMORY, IO_TILES, WIDTH, RECOMPUTE, SCHEDULE, OPTIMIZER, SHARDING, STASH, N_USUAL };
@@ -51,7 +51,7 @@ struct family {
 struct search_state {
     const struct search_request *q;
     struct search_result *out;
-    struct crew crew;
+    struct simulator_pool pool;
     struct arena *a;
     struct recipe recipe;                       /* unchanged */
     struct framework framework;

@@ -7,7 +7,7 @@
  * account for (stash copies, accumulation, shared norms, a slow chip) is the phase less its operations, so nothing is lost.
  * Layers that differ by their number alone are one: encoder3/attention and encoder7/attention are encoder/attention.
  */
-#include "results/study/cost_tree.h"
+#include "results/study/explain.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -130,7 +130,7 @@ static void compare_sheets(struct changes *out, const struct simulation *a, cons
 
 struct walk {
     struct diff *out;
-    const struct question *a;
+    const struct simulation_request *a;
     struct changes changes;
     bool *done;                         /* by change */
     const char **sets; size_t n_sets;   /* of those done, in the order they were; room for all */
@@ -144,7 +144,7 @@ static bool possible(struct result *r, struct walk *w, const struct group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         w->sets[w->n_sets + i] = w->changes.items[g->items[i]].set;
-    return ask_again(r, w->a, w->sets, w->n_sets + g->n, NULL);
+    return result_with(r, w->a, w->sets, w->n_sets + g->n, NULL);
 }
 
 static void take(struct walk *w, const struct group *g, const struct result *r)
@@ -158,7 +158,7 @@ static void take(struct walk *w, const struct group *g, const struct result *r)
         c->what = i ? arena_printf(w->changes.a, "%s with %s", c->what, x->what) : x->what;
         w->done[g->items[i]] = true;
     }
-    c->stands_alone = ask_again(&alone, w->a, c->sets, c->n_sets, NULL);
+    c->stands_alone = result_with(&alone, w->a, c->sets, c->n_sets, NULL);
     if (c->stands_alone)
         c->alone = minus(times_of(&alone), times_of(&w->out->a));
     w->at = times_of(r);
@@ -230,7 +230,7 @@ static void walk(struct walk *w)
     }
 }
 
-static bool simulate_side(struct simulation *sim, struct result *r, const struct question *q, struct arena *a, struct err *err)
+static bool simulate_side(struct simulation *sim, struct result *r, const struct simulation_request *q, struct arena *a, struct err *err)
 {
     if (!simulator_run(q->simulator, sim, r, q->recipe, q->overrides, q->n_overrides, err))
         return false;
@@ -240,7 +240,7 @@ static bool simulate_side(struct simulation *sim, struct result *r, const struct
     return true;
 }
 
-bool diff_simulations(struct diff *out, const struct question *a, const struct question *b, struct arena *arena, struct err *err)
+bool diff_simulations(struct diff *out, const struct simulation_request *a, const struct simulation_request *b, struct arena *arena, struct err *err)
 {
     struct simulation x = {0}, y = {0};
     *out = (struct diff){ .n = 0 };

@@ -27,7 +27,7 @@ struct diff {
     struct diff_times whole, rest;      /* rest: what no key or value states; the last summand */
 };
 
-bool diff_simulations(struct diff *out, const struct question *a, const struct question *b, struct arena *arena, struct err *err);
+bool diff_simulations(struct diff *out, const struct simulation_request *a, const struct simulation_request *b, struct arena *arena, struct err *err);
 void diff_print(FILE *f, const struct diff *d);
 struct json_t *diff_json(const struct diff *d);
 

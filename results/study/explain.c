@@ -179,7 +179,7 @@ size_t part_inputs(const struct move **out, size_t room, const struct explanatio
     return n;
 }
 
-void explain(struct explanation *out, const struct simulation *sim, const struct result *result, const struct question *q, struct arena *a)
+void explain(struct explanation *out, const struct simulation *sim, const struct result *result, const struct simulation_request *q, struct arena *a)
 {
     *out = (struct explanation){ .sim = sim, .result = result };
     cost_tree_build(&out->tree, &sim->timeline, a);

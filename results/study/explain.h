@@ -1,29 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * explain.h - an engineer's answer to "why does a step take so long": what bounds it, where the time goes, what would help.
+ * explain.h - why a step takes as long as it does: where its time goes, what bounds it, and what would help.
  */
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
-#include "results/study/cost_tree.h"
 #include "results/study/inputs.h"
 
-/* What the run is bound by, read off the IPU that waits least: the others wait for it. */
+/* ---- cost_tree.c: a step's time as a tree: part of the breakdown, phase, operation ------------- */
+
+/* Counts are cycles times IPUs, whole numbers that add up exactly; divided by the IPUs and the clock they are the seconds of the breakdown. */
+struct cost {
+    const char *name;
+    uint64_t ipu_cycles;
+    enum part part;             /* N_PARTS: the root */
+    struct cost *children;      /* largest first; their ipu_cycles add up to this one's */
+    size_t n_children;
+};
+
+/* The root has every part that took time, a part its phases, and a forward or backward phase its operations. */
+void cost_tree_build(struct cost *root, const struct timeline *t, struct arena *a);
+double cost_seconds(const struct cost *c, const struct timeline *t);    /* mean over the IPUs */
+/* A node whose children do not add up to it, or NULL. */
+const struct cost *cost_tree_wrong(const struct cost *root);
+uint64_t timeline_ipus(const struct timeline *t);               /* how many IPUs the rows represent */
+
+extern const char *const cost_formulas[N_PARTS];                /* how each part is counted */
+
+/* ---- explain.c, explain_print.c ------------------------------------------------------------------- */
+
+/* What bounds the run, taken from the IPU that waits least: the others wait for it. */
 struct bound {
-    bool memory, host_input;            /* does not fit; the step cannot be shorter than its input takes */
-    bool slow_chip;                     /* what the IPU takes longer than a sound one is more than any class */
+    bool memory, host_input;            /* it does not fit; the step cannot be shorter than its input takes */
+    bool slow_chip;                     /* the time lost to the IPU's fault is larger than any class */
     enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */
     uint32_t ipu, idlest_ipu;           /* within a replica */
-    uint32_t ipu_of_machine;            /* the first of the two */
+    uint32_t ipu_of_machine;            /* `ipu` as the machine numbers it */
     double class_share;                 /* of the step, on that IPU */
     double least_waiting_share, most_waiting_share;
-    const char *link;                   /* kind of the busiest link; NULL where links are not the bound */
+    const char *link;                   /* kind of the busiest link; NULL if links are not the bound */
 };
 
-/* From the least time the arithmetic can take to the time predicted, in steps that add up exactly. */
+/* From the least time that the arithmetic can take to the predicted time, in steps that add up exactly. */
 struct waterfall_item { const char *name; uint64_t from_ipu_cycles, to_ipu_cycles; };
 enum { MAX_WATERFALL = N_PART_CLASSES + 4 };
-struct waterfall { struct waterfall_item items[MAX_WATERFALL]; size_t n; };     /* the last: the step, from 0 */
+struct waterfall { struct waterfall_item items[MAX_WATERFALL]; size_t n; };     /* the last item is the step, from 0 */
 
 struct explanation {
     const struct simulation *sim;
@@ -35,12 +56,12 @@ struct explanation {
     struct moves moves;
 };
 
-/* Simulates every move; sim and result are of the question itself, and stay the caller's. */
-void explain(struct explanation *out, const struct simulation *sim, const struct result *result, const struct question *q, struct arena *a);
+/* Simulates every move. sim and result are those of the request itself, and stay the caller's. */
+void explain(struct explanation *out, const struct simulation *sim, const struct result *result, const struct simulation_request *q, struct arena *a);
 void bound_find(struct bound *out, const struct simulation *sim, const struct cost *tree);
 void waterfall_build(struct waterfall *out, const struct timeline *t);
 
-/* The sheet values that a part of the breakdown depends on most; returns how many, at most room. */
+/* The sheet values that a part of the breakdown depends on most. Returns how many, at most room. */
 size_t part_inputs(const struct move **out, size_t room, const struct explanation *e, enum part part);
 
 void explain_print(FILE *f, const struct explanation *e);               /* conclusion, costs, moves: one screen */

@@ -93,7 +93,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
     }
 }
 
-void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a)
+void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
     const struct sheet *sheets[MAX_SHEETS];
     size_t n = simulation_sheets(sheets, sim);
@@ -105,37 +105,11 @@ void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct a
 
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
-    inputs_of_sheets(out, sim, a);
+    inputs_list_sheets(out, sim, a);
     list_recipe(out, sim, a);
 }
 
 /* ---- moving one --------------------------------------------------------------------------------- */
-
-bool ask_again_kept(struct simulation *sim, struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
-{
-    struct arena scratch = {0};
-    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more);
-    for (size_t i = 0; i < q->n_overrides; i++)
-        all[i] = q->overrides[i];
-    for (size_t i = 0; i < n_more; i++)
-        all[q->n_overrides + i] = more[i];
-    struct simulator *s = q->simulator;
-    const struct simulator_options before = s->options;
-    s->options = q->options;
-    s->options.totals_only = true;
-    bool good = simulator_run(s, sim, out, q->recipe, all, q->n_overrides + n_more, err);
-    s->options = before;
-    arena_free(&scratch);
-    return good;
-}
-
-bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
-{
-    struct simulation sim;
-    bool good = ask_again_kept(&sim, out, q, more, n_more, err);
-    simulation_free(&sim);
-    return good;
-}
 
 static bool is_time(const struct input *in)
 {
@@ -156,13 +130,13 @@ static const char *stepped(const struct input *in, bool faster, struct arena *a)
     return !up && by > whole ? NULL : arena_printf(a, "%" PRIu64, up ? whole + by : whole - by);
 }
 
-static struct move try_move(const struct input *in, const char *to, const struct result *base, const struct question *q, struct arena *a)
+static struct move try_move(const struct input *in, const char *to, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *override = arena_printf(a, "%s=%s", in->name, to);
     struct move m = { .input = in, .to = to };
     struct result r;
     struct err why;
-    if (!ask_again(&r, q, &override, 1, &why)) {
+    if (!result_with(&r, q, &override, 1, &why)) {
         m.refused = arena_strdup(a, why.msg);
         return m;
     }
@@ -180,7 +154,7 @@ static void add_move(struct moves *out, struct move m, struct arena *a)
     out->items[out->n++] = m;
 }
 
-static void move_sheet_value(struct moves *out, const struct input *in, const struct result *base, const struct question *q, struct arena *a)
+static void move_sheet_value(struct moves *out, const struct input *in, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *faster = stepped(in, true, a), *slower = stepped(in, false, a);
     if (!faster)
@@ -194,7 +168,7 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
     add_move(out, m, a);
 }
 
-size_t next_values(const char **to, size_t room, const struct input *in, struct arena *a)
+size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)
 {
     const struct field *f = in->field;
     uint64_t whole;
@@ -232,7 +206,7 @@ static int larger(const void *x, const void *y)
     return by_name ? by_name : strcmp(a->to, b->to);
 }
 
-void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     *out = (struct moves){ .n = 0 };
     for (size_t i = 0; i < inputs->n; i++) {
@@ -240,7 +214,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
         const char *to[MOST_NEXT_VALUES];
         if (!in->of_recipe)
             move_sheet_value(out, in, base, q, a);
-        size_t n = in->of_recipe && !in->idle ? next_values(to, MOST_NEXT_VALUES, in, a) : 0;
+        size_t n = in->of_recipe && !in->idle ? input_next_values(to, MOST_NEXT_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
             add_move(out, try_move(in, to[k], base, q, a), a);
         if (q->progress)
@@ -251,14 +225,14 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
 
 /* ---- shares by origin ------------------------------------------------------------------------------ */
 
-static double changed_by(const char *const *sets, size_t n_sets, double step_time_s, const struct question *q)
+static double changed_by(const char *const *sets, size_t n_sets, double step_time_s, const struct simulation_request *q)
 {
     struct result r;
-    return n_sets && ask_again(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
+    return n_sets && result_with(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
 }
 
 /* All that a tenth can move, together. */
-static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct question *q, struct arena *a)
+static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);
     size_t n = 0;
@@ -272,11 +246,11 @@ static double share_in_proportion(enum origin origin, const struct inputs *input
 }
 
 /* The largest change of the step by one of the next values, either way. */
-static double share_of_next(const struct input *in, double step_time_s, const struct question *q, struct arena *a)
+static double share_of_next(const struct input *in, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char *to[MOST_NEXT_VALUES];
     double share = 0;
-    size_t n = next_values(to, MOST_NEXT_VALUES, in, a);
+    size_t n = input_next_values(to, MOST_NEXT_VALUES, in, a);
     for (size_t k = 0; k < n; k++) {
         const char *set = arena_printf(a, "%s=%s", in->name, to[k]);
         share = fmax(share, fabs(changed_by(&set, 1, step_time_s, q)));
@@ -285,13 +259,13 @@ static double share_of_next(const struct input *in, double step_time_s, const st
 }
 
 /* What is compared with is asked as all others are: with splits that are given, memory does not place the layers. */
-double share_of_origin(enum origin origin, const struct inputs *inputs, const struct question *q, struct arena *a)
+double inputs_share_of_origin(enum origin origin, const struct inputs *inputs, const struct simulation_request *q, struct arena *a)
 {
-    struct question step = *q;
+    struct simulation_request step = *q;
     struct result base;
     step.options.step_only = true;
     step.options.splits_of = inputs->of;
-    if (!ask_again(&base, &step, NULL, 0, NULL))
+    if (!result_with(&base, &step, NULL, 0, NULL))
         return 0;
     double share = share_in_proportion(origin, inputs, base.step_time_s, &step, a);
     for (size_t i = 0; i < inputs->n; i++) {

@@ -195,7 +195,7 @@ static void end_round(struct search_state *s)
     uint64_t left = s->q->most > s->out->n_simulated ? s->q->most - s->out->n_simulated : 0;
     s->stopped |= s->n_trials > left;
     s->n_trials = min_u64(s->n_trials, left);
-    crew_run(&s->crew, s->n_trials, CHUNK, run_trial, s);
+    simulator_pool_run(&s->pool, s->n_trials, CHUNK, run_trial, s);
     for (size_t i = 0; i < s->n_trials; i++)
         end_trial(s, &s->trials[i]);
     s->n_trials = 0;
@@ -357,9 +357,9 @@ static bool check_request(const struct search_request *q, const struct simulatio
                 powered ? "" : "; energy wants board_power_w on the board's sheet too");
 }
 
-static void search_with_crew(struct search_state *s)
+static void search_in_parallel(struct search_state *s)
 {
-    crew_open(&s->crew, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
+    simulator_pool_open(&s->pool, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
               (struct simulator_options){ .totals_only = true, .as_asked = true });
     s->trials = ARENA_ROOM(s->a, struct trial, MOST_TRIALS);
     search_settle_dimensions(s);
@@ -367,7 +367,7 @@ static void search_with_crew(struct search_state *s)
     search_list_families(s);
     search_all(s);
     arena_free(&s->trial_arena);
-    crew_close(&s->crew);
+    simulator_pool_close(&s->pool);
 }
 
 bool search(struct search_result *out, const struct search_request *given, struct arena *a, struct err *err)
@@ -383,7 +383,7 @@ bool search(struct search_result *out, const struct search_request *given, struc
     bool good = check_request(&q, &sim, &r, err);
     if (good) {
         keep_own(&s, &sim, &r);
-        search_with_crew(&s);
+        search_in_parallel(&s);
     }
     simulation_free(&sim);
     return good;

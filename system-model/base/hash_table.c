@@ -153,3 +153,19 @@ void hash_table_free(struct hash_table *t)
     free(t->buckets);
     *t = (struct hash_table){0};
 }
+
+void hash_key_add(struct hash_key *k, const void *bytes, size_t n)
+{
+    if (k->n + n > k->cap) {
+        size_t cap = 2 * (k->n + n) + 256;
+        k->bytes = k->n ? memcpy(arena_alloc(k->arena, cap), k->bytes, k->n) : arena_alloc(k->arena, cap);
+        k->cap = cap;
+    }
+    memcpy(k->bytes + k->n, bytes, n);
+    k->n += n;
+}
+
+void hash_key_add_text(struct hash_key *k, const char *text)
+{
+    hash_key_add(k, text ? text : "", text ? strlen(text) + 1 : 1);
+}

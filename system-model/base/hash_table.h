@@ -36,4 +36,9 @@ void hash_table_drop_idle(struct hash_table *t, void (*before_drop)(struct hash_
 size_t hash_table_bytes(const struct hash_table *t);    /* of all entries and their arenas */
 void hash_table_free(struct hash_table *t);
 
+/* A key put together from texts and numbers. It begins as { .arena = a }; texts keep their NUL, so that no two lists of them are the same bytes. */
+struct hash_key { char *bytes; size_t n, cap; struct arena *arena; };
+void hash_key_add(struct hash_key *k, const void *bytes, size_t n);
+void hash_key_add_text(struct hash_key *k, const char *text);      /* NULL: as "" */
+
 #endif

@@ -128,7 +128,7 @@ static void tables_of_runs(void **state)
     const struct drawing_source nothing = { &(struct results){0}, &(struct figures){0}, &(struct references){0}, NULL };
     (void)state;
     for (size_t i = 0; i < references.n; i++)
-        properties_settle(&reference_items[i].at);
+        properties_prepare(&reference_items[i].at);
     struct drawing accuracy = drawn("accuracy", &from), scaling = drawn("scaling", &from), times = drawn("time-to-train", &from);
     struct drawing breakdown = drawn("breakdown", &from);
     const char *text = arena_printf(&a, "%s%s%s%s", WRITTEN("accuracy", &accuracy, "accuracy"),

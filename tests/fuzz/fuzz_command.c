@@ -13,8 +13,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "harness/harness.h"
-#include "results/simulate/crew.h"
-#include "results/study/space.h"
+#include "results/simulate/simulator.h"
+#include "results/study/sweep.h"
 
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
@@ -24,12 +24,12 @@ enum { MOST_COMMANDS = 5, MOST_WORDS = 24, MOST_DIGITS = 3, MOST_CONFIGURATIONS 
 
 static struct plan_cache plans;         /* warm, for all inputs */
 
-/* Of a crew of one, too: no one else reads them meanwhile. */
-void __real_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
-void __wrap_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
-void __wrap_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options)
+/* A pool of one thread: nothing else reads these meanwhile. */
+void __real_simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
+void __wrap_simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
+void __wrap_simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options)
 {
-    __real_crew_open(out, paths, n_threads, options);
+    __real_simulator_pool_open(out, paths, n_threads, options);
     if (n_threads == 1)
         out->simulators[0].plans = &plans;
 }

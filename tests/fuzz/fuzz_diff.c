@@ -21,15 +21,15 @@ enum { N_RECIPES = sizeof recipes / sizeof *recipes };
 
 struct side { const char *recipe; struct texts sets; };
 
-static struct question question_of(const struct side *s, struct simulator *by)
+static struct simulation_request question_of(const struct side *s, struct simulator *by)
 {
-    return (struct question){ .recipe = s->recipe, .overrides = s->sets.items, .n_overrides = s->sets.n, .simulator = by };
+    return (struct simulation_request){ .recipe = s->recipe, .overrides = s->sets.items, .n_overrides = s->sets.n, .simulator = by };
 }
 
 static bool compare(struct diff *d, const struct side *a, const struct side *b, struct simulator *by, struct arena *arena)
 {
     struct err err = { "" };
-    struct question qa = question_of(a, by), qb = question_of(b, by);
+    struct simulation_request qa = question_of(a, by), qb = question_of(b, by);
     struct diff_times sum = {0};
     bool good = diff_simulations(d, &qa, &qb, arena, &err);
     LAW(good || (*err.msg && !strchr(err.msg, '\n')));

@@ -10,7 +10,7 @@
 #include "tests/fuzz/small.h"
 #include "tests/model_paths.h"
 #include "results/study/search.h"
-#include "results/study/space.h"
+#include "results/study/sweep.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #define LAWS_H
 #include "tests/fuzz/small.h"
 #include "results/simulate/simulate.h"
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* t_library.c - the library says what a simulator says; what fails is told, and stays told where nothing was opened; roots by their names. */
 #include "tests/check.h"
 #include "results/simulate/podbench.h"
-#include "results/simulate/root.h"
+#include "results/simulate/simulate.h"
 #include "results/simulate/simulator.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 /* t_results.c - a result: its text, back from it, what it was made of, and where its time goes. */
 #include "tests/golden_text.h"
 #include "tests/simulated.h"
-#include "results/simulate/provenance.h"
+#include "results/simulate/simulate.h"
 #include <jansson.h>
 
 /* Every column of a row with odd values, as text, and read back from its CSV. */

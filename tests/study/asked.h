@@ -23,9 +23,9 @@ static inline struct simulator *simulator(void)
     return &s;
 }
 
-static inline struct question ask(const char *recipe, const char *const *sets, size_t n)
+static inline struct simulation_request ask(const char *recipe, const char *const *sets, size_t n)
 {
-    return (struct question){ .recipe = recipe, .overrides = sets, .n_overrides = n, .simulator = simulator() };
+    return (struct simulation_request){ .recipe = recipe, .overrides = sets, .n_overrides = n, .simulator = simulator() };
 }
 
 static inline void run(struct simulation *sim, struct result *r, const char *recipe, const char *override)

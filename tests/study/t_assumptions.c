@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_assumptions.c - what halving and doubling the assumed values does, by hand, and how the list reads. */
 #include "tests/study/asked.h"
-#include "results/study/assumptions.h"
+#include "results/study/inputs.h"
 
 #include <jansson.h>
 

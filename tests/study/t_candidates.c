@@ -271,7 +271,7 @@ static void graphs_are_compiled_with_their_settings(void **state)
                        { "precision.partials", { "fp16", "fp32" }, 2 } } };
         struct search_state s = { .q = &q, .out = &out, .a = &a, .training = true };
         simulator_open(&by, &paths);
-        crew_open(&s.crew, &paths, 1, (struct simulator_options){ .totals_only = true });
+        simulator_pool_open(&s.pool, &paths, 1, (struct simulator_options){ .totals_only = true });
         search_settle_dimensions(&s);
         s.dimensions[IO_TILES].n = 0;
         search_compile(&s);
@@ -287,7 +287,7 @@ static void graphs_are_compiled_with_their_settings(void **state)
             assert_true(x->refused == (g >= 3 * each));
             assert_true(x->refused || (x->micro_batch == strtod(micro_batch, NULL) && x->n_body_layers > 3 && x->clock_hz > 1e9 && x->longest_cycles > 0));
         }
-        crew_close(&s.crew);
+        simulator_pool_close(&s.pool);
         simulator_close(&by);
         arena_free(&a);
     }

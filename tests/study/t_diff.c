@@ -108,7 +108,7 @@ static void neighbours_add_up(void **state)
     size_t n;
     assert_true(list_folder(&ids, &n, paths.recipes_dir, ".ini", &a, &err));
     for (size_t i = 0; i + 1 < n; i += getenv("PODBENCH_ALL_PAIRS") ? 1 : 19) {
-        struct question x = ask(ids[i], NULL, 0), y = ask(ids[i + 1], NULL, 0);
+        struct simulation_request x = ask(ids[i], NULL, 0), y = ask(ids[i + 1], NULL, 0);
         struct diff d;
         assert_true(diff_simulations(&d, &x, &y, &a, &err));
         check_sums(&d);
@@ -133,7 +133,7 @@ static void causes_are_told_apart(void **state)
     (void)state;
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
     const char *const sets[] = { "machine.host_latency_s=20e-6", "parallel.gradient_accumulation=7" };
-    struct question x = ask(recipe, NULL, 0), y = ask(recipe, sets, 2);
+    struct simulation_request x = ask(recipe, NULL, 0), y = ask(recipe, sets, 2);
     struct told told = { .n = 0 };
     struct diff d;
     x.progress = tell;
@@ -155,7 +155,7 @@ static void changes_that_need_each_other_go_together(void **state)
     (void)state;
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
     const char *const sets[] = { "parallel.replicas=32", "machine.n_ipus=32", "machine.ipus_per_domain=32" };
-    struct question x = ask(recipe, NULL, 0), y = ask(recipe, sets, 3);
+    struct simulation_request x = ask(recipe, NULL, 0), y = ask(recipe, sets, 3);
     struct diff d;
     assert_true(diff_simulations(&d, &x, &y, &a, &err));
     check_sums(&d);
@@ -172,8 +172,8 @@ static void changes_that_need_each_other_go_together(void **state)
 static void a_card_beside_a_pod_and_mk1_beside_mk2(void **state)
 {
     (void)state;
-    struct question card = ask("vendor-c600-resnet50-b1-poprt", NULL, 0), pod = ask("vendor-bow-pod16-resnet50-pytorch", NULL, 0);
-    struct question mk1 = ask("vendor-dss8440-resnet50-tf1", NULL, 0), mk2 = ask("vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
+    struct simulation_request card = ask("vendor-c600-resnet50-b1-poprt", NULL, 0), pod = ask("vendor-bow-pod16-resnet50-pytorch", NULL, 0);
+    struct simulation_request mk1 = ask("vendor-dss8440-resnet50-tf1", NULL, 0), mk2 = ask("vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
     struct diff d;
     size_t n_systems = 0, n_generations = 0;
     assert_true(diff_simulations(&d, &card, &pod, &a, &err));
@@ -200,7 +200,7 @@ static void faults_are_compared(void **state)
         { 3, 3, "faults.link 0-1 0.5 -> 0-1 0.25" }, { 2, 1, "faults.link 0-1 0.5 -> not given" }, { 1, 2, "faults.link not given -> 0-1 0.25" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct question x = ask(recipe, before, cases[i].n_before), y = ask(recipe, after, cases[i].n_after);
+        struct simulation_request x = ask(recipe, before, cases[i].n_before), y = ask(recipe, after, cases[i].n_after);
         struct diff d;
         assert_true(diff_simulations(&d, &x, &y, &a, &err));
         assert_int_equal(d.n, 1);
@@ -214,7 +214,7 @@ static void faults_are_compared(void **state)
 static void steps_of_a_call_are_told_once(void **state)
 {
     const char *set = "hosts.steps_per_call=7", *all = "hosts.steps_per_call=0";
-    struct question by_framework = ask("vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0), by_recipe = ask("vendor-bow-pod16-bert-large-ph1-tf1", &set, 1),
+    struct simulation_request by_framework = ask("vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0), by_recipe = ask("vendor-bow-pod16-bert-large-ph1-tf1", &set, 1),
                     in_one_call = ask("vendor-bow-pod16-bert-large-ph1-tf1", &all, 1);
     struct diff d;
     (void)state;
@@ -236,7 +236,7 @@ static void the_same_does_not_differ(void **state)
 {
     (void)state;
     static const char *const recipes[] = { "vendor-c600-resnet50-b1-poprt", "mlperf-v1.1-closed-ipu-pod16-resnet50" };
-    struct question x;
+    struct simulation_request x;
     struct diff d;
     for (size_t i = 0; i < 2; i++) {
         x = ask(recipes[i], NULL, 0);
@@ -244,7 +244,7 @@ static void the_same_does_not_differ(void **state)
         assert_int_equal(d.n, 0);
         assert_true(d.whole.step_ps == 0);
     }
-    struct question bad = ask("no-such", NULL, 0);
+    struct simulation_request bad = ask("no-such", NULL, 0);
     assert_false(diff_simulations(&d, &x, &bad, &a, &err));
     arena_free(&a);
 }

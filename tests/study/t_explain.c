@@ -263,7 +263,7 @@ static void moves_are_simulated(void **state)
 {
     (void)state;
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
-    struct question q = ask(recipe, NULL, 0);
+    struct simulation_request q = ask(recipe, NULL, 0);
     struct simulation sim = {0};
     struct result r;
     struct explanation e;
@@ -295,7 +295,7 @@ static void an_explanation_as_text(void **state)
 {
     struct simulation sim = {0};
     struct result r = {0};
-    struct question q = ask("vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
+    struct simulation_request q = ask("vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
     struct explanation e;
     char *text;
     (void)state;
@@ -365,7 +365,7 @@ static void steps_of_a_value_by_hand(void **state)
     struct input items[N];
     size_t n = N;
     struct inputs in = { .items = items, .n = N };
-    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct simulation_request q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
     const struct result base = { .throughput_samples_per_s = 1 };
     struct moves moves;
     (void)state;
@@ -459,7 +459,7 @@ static void a_slow_chip_is_named(void **state)
     static const char *const sets[] = { "faults.chip1=2 1.5", "faults.chip2=5 3" };
     struct simulation sim = {0};
     struct result r;
-    struct question q = ask("mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 2);
+    struct simulation_request q = ask("mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 2);
     struct explanation e;
     char *text;
     (void)state;
@@ -565,7 +565,7 @@ static void what_helps_by_hand(void **state)
     };
     struct simulation sim = {0};
     struct result r = {0};
-    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct simulation_request q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
     struct explanation e;
     char *text;
     (void)state;
@@ -620,7 +620,7 @@ static void what_a_recipe_leaves_to_a_sheet(void **state)
     };
     struct simulation sim = {0};
     struct result r = {0};
-    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct simulation_request q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
     struct explanation e;
     char *text;
     (void)state;
@@ -649,7 +649,7 @@ static void a_whole_waterfall_as_json(void **state)
 {
     struct simulation sim = {0};
     struct result r = {0};
-    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct simulation_request q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
     struct explanation e;
     (void)state;
     run(&sim, &r, q.recipe, NULL);

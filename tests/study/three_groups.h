@@ -6,7 +6,7 @@
 #define THREE_GROUPS_H
 #include "tests/check.h"
 #include "tests/model_paths.h"
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static inline struct properties with(size_t at, const char *value)
         assert_true(parse_f64(value, &p.share[at]));
     else
         p.name[at] = value;
-    properties_settle(&p);
+    properties_prepare(&p);
     return p;
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * readings.c - other readings of a recipe, simulated one by one.
+ * trust_readings.c - other readings of a recipe, simulated one by one.
  *
  * Each is as possible as the one that is taken, so the throughput may be that of any, with the error that is to be expected of it, by how far it
  * is from published runs: a mixture of as many log-normal distributions as there are readings, in equal parts, whose quantiles of 5 and 95 %
  * are the interval.
  */
-#include "results/study/readings.h"
+#include "results/study/trust.h"
 
-#include "results/study/mixture.h"
 
 #include <gsl/gsl_cdf.h>
 #include <jansson.h>
@@ -82,13 +81,13 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
 
 /* ---- trying ----------------------------------------------------------------------------------- */
 
-static void try_reading(struct open_reading *x, const struct track_record *by, const struct result *base, const struct question *q, struct arena *a)
+static void try_reading(struct open_reading *x, const struct track_record *by, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *set = arena_printf(a, "%s=%s", x->key, x->alternative);
     struct simulation sim;
     struct result r;
     struct err why;
-    if (!ask_again_kept(&sim, &r, q, &set, 1, &why)) {
+    if (!simulate_with(&sim, &r, q, &set, 1, &why)) {
         x->refused = arena_strdup(a, why.msg);
         return;
     }
@@ -99,9 +98,9 @@ static void try_reading(struct open_reading *x, const struct track_record *by, c
     simulation_free(&sim);
 }
 
-void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct question *q, struct arena *a)
+void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
-    struct question step = *q;
+    struct simulation_request step = *q;
     step.options.step_only = true;
     for (size_t i = 0; i < o->n; i++)
         try_reading(&o->items[i], by, base, &step, a);
@@ -185,7 +184,7 @@ json_t *open_readings_json(const struct open_readings *o)
     return all;
 }
 
-json_t *not_set_json(const struct open_readings *o)
+json_t *open_readings_unset_json(const struct open_readings *o)
 {
     json_t *all = json_array();
     if (o->unset_call_share > 0)

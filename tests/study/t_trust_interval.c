@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_interval.c - distances and intervals by hand, and how often intervals hold. */
+/* t_trust_interval.c - distances and intervals by hand, and how often intervals hold. */
 #include "tests/study/three_groups.h"
 
 #include <jansson.h>
@@ -8,16 +8,16 @@
 static double distance_with(size_t at, const char *value)
 {
     struct properties p = with(at, value);
-    return property_apart(&one, &p).distance;
+    return properties_apart(&one, &p).distance;
 }
 
 static void distances_by_hand(void **state)
 {
     (void)state;
-    properties_settle(&one);
+    properties_prepare(&one);
     assert_string_equal(properties[4].name, "framework");
     assert_string_equal(properties[10].name, "sequence_length");
-    assert_near(property_apart(&one, &one).distance, 0, 0);
+    assert_near(properties_apart(&one, &one).distance, 0, 0);
     assert_near(distance_with(1, "infer"), 4, 0);
     assert_near(distance_with(4, "PyTorch"), 1, 0);
     assert_near(distance_with(6, "128"), 0.75, 1e-12);          /* three doublings, a quarter each */
@@ -27,7 +27,7 @@ static void distances_by_hand(void **state)
     assert_near(distance_with(10, "0"), 0.5, 1e-12);            /* none at all counts as one */
     assert_near(distance_with(10, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
     struct properties single = with(10, "1");
-    assert_near(property_apart(&single, &one).distance, 4.5, 1e-12);
+    assert_near(properties_apart(&single, &one).distance, 4.5, 1e-12);
 }
 
 /* Each property alone: another name, twice the count, or a share that is a hundredth more. */
@@ -36,7 +36,7 @@ static void weights_of_all_properties(void **state)
     static const double weights[] = { 4, 4, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
     (void)state;
     assert_int_equal(n_properties, sizeof weights / sizeof *weights);
-    properties_settle(&one);
+    properties_prepare(&one);
     for (size_t i = 0; i < n_properties; i++)
         assert_near(distance_with(i, properties[i].kind == PROPERTY_COUNT ? arena_printf(&a, "%u", 2 * (unsigned)one.count[i])
                                    : properties[i].kind == PROPERTY_SHARE ? arena_printf(&a, "%.2f", one.share[i] + 0.01) : "another"), weights[i], 1e-12);
@@ -132,7 +132,7 @@ static struct properties spent(double compute, double host)
     struct properties p = one;
     p.share[11] = compute;
     p.share[17] = host;
-    properties_settle(&p);
+    properties_prepare(&p);
     return p;
 }
 
@@ -143,7 +143,7 @@ static void what_is_unlike_is_wider(void **state)
     struct reference two[] = { { .configuration = "p", .group = "p", .role = FIGURE_VALIDATE, .at = spent(0.52, 0.04), .left_out = 0.02 },
                                { .configuration = "q", .group = "q", .role = FIGURE_VALIDATE, .at = spent(0.42, 0.14), .left_out = -0.04 } };
     const struct references both = { .items = two, .n = 2 };
-    struct apart apart = property_apart(&two[0].at, &two[1].at);
+    struct apart apart = properties_apart(&two[0].at, &two[1].at);
     assert_near(apart.unlike, 0.1, 1e-12);
     assert_near(apart.distance, 0.4, 1e-12);
     struct spread s = spread_of(&both, NULL, &a);
@@ -154,7 +154,7 @@ static void what_is_unlike_is_wider(void **state)
     /* 0.3 unlike the second, 0.4 unlike the first: 1.2 and 1.6 away */
     const struct properties far = spent(0.12, 0.44);
     const double w = p / known, local = (0.04 + 0.02 * w) / (1 + w), unlike = (0.3 + 0.4 * w) / (1 + w);
-    const struct apart from[] = { property_apart(&far, &two[0].at), property_apart(&far, &two[1].at) };
+    const struct apart from[] = { properties_apart(&far, &two[0].at), properties_apart(&far, &two[1].at) };
     assert_near(spread_expect(&s, &both, from).unlike, unlike, 1e-12);
     assert_near(spread_expect(&s, &both, from).half_width, s.quantile * local * (1 + 1.2 / 0.4) + log(0.9 / (1 - unlike)), 1e-12);
     assert_near(spread_half_width(&s, &both, &far, &(struct left_out){0}), spread_expect(&s, &both, from).half_width, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_references.c - errors of published runs with their group left out of the fit, by hand, and the table of them. */
+/* t_trust_references.c - errors of published runs with their group left out of the fit, by hand, and their table. */
 #include "tests/study/three_groups.h"
 
 #include <stdlib.h>
@@ -210,7 +210,7 @@ static void the_table_is_read_as_written(void **state)
     assert_near(back.items[2].simulated, 92, 0);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(back.items[i].role, three[i].role);
-    assert_near(property_apart(&back.items[2].at, &three[2].at).distance, 0, 0);
+    assert_near(properties_apart(&back.items[2].at, &three[2].at).distance, 0, 0);
     assert_true(references_load(&back, "no/such/left-out.csv", &a, &err));
     assert_int_equal(back.n, 0);
     /* A count and a number that are none; each of the three numbers is looked at. */

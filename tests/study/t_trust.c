@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_validity.c - an answer beside the published runs: how near they are, what lies outside them, what is fitted and assumed of it. */
+/* t_trust.c - an answer compared with published runs: how near they are, what is beyond them, and the shares of fitted and assumed values. */
 #include "tests/study/three_groups.h"
 
 #include <jansson.h>
@@ -18,7 +18,7 @@ static struct validity validity_with(const char *recipe, const char *override)
     struct validity v = { .low = -1 };
     simulator_open(&simulator, &paths);
     assert_true(track_record_open(&record, "results/validity/left-out.csv", &a, &err));
-    struct question q = { .recipe = recipe, .overrides = &override, .n_overrides = override ? 1 : 0, .simulator = &simulator };
+    struct simulation_request q = { .recipe = recipe, .overrides = &override, .n_overrides = override ? 1 : 0, .simulator = &simulator };
     assert_true(simulator_run(&simulator, &sim, &r, recipe, q.overrides, q.n_overrides, &err));
     validity_of(&v, &record, &sim, &r, &q, &a);
     assert_true(v.low > 0 && v.low < r.throughput_samples_per_s && r.throughput_samples_per_s < v.high);
@@ -78,7 +78,7 @@ static void near_to_the_last_doubling(void **state)
         only.at = properties_of(&sim, &a);
         only.at.name[4] = "another";
         only.at.count[6] <<= doublings;
-        properties_settle(&only.at);
+        properties_prepare(&only.at);
         record.spread.n_errors = (size_t)doublings - 7;
         validity_of(&v, &record, &sim, &r, NULL, &a);
         assert_true((v.low > 0) == (doublings == 9) && (v.high > 0) == (doublings == 9));          /* of two errors on there is an interval */
@@ -100,7 +100,7 @@ static void of_equally_near_the_first(void **state)
     struct reference five[5];
     const struct track_record record = { .references = { .items = five, .n = 5 } };
     (void)state;
-    properties_settle(&one);
+    properties_prepare(&one);
     for (size_t i = 0; i < 5; i++)
         five[i] = (struct reference){ .configuration = "alike", .group = "alike", .role = FIGURE_VALIDATE, .at = one };
     five[1].at = with(1, "infer");                               /* farther */
@@ -160,7 +160,7 @@ static void a_share_is_outside_by_a_twentieth(void **state)
         only.at = properties_of(&sim, &a);
         only.at.share[11] -= more ? 0.0501 : 0.0499;            /* of compute */
         only.at.share[12] += 0.4;
-        properties_settle(&only.at);
+        properties_prepare(&only.at);
         validity_of(&v, &record, &sim, &r, NULL, &a);
         assert_int_equal(v.n_extrapolates, more);
     }
@@ -192,7 +192,7 @@ static void a_share_by_hand(void **state)
 {
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
     struct simulator simulator;
-    struct question q = { .recipe = recipe, .simulator = &simulator };
+    struct simulation_request q = { .recipe = recipe, .simulator = &simulator };
     struct simulation sim;
     struct result r;
     (void)state;
@@ -206,8 +206,8 @@ static void a_share_by_hand(void **state)
     const size_t n[] = { 2, 2, 1 };
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         struct inputs inputs = { .items = items[i], .n = n[i] };
-        assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.call_s / r.step_time_s, 1e-8);
-        assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0, 0);
+        assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.call_s / r.step_time_s, 1e-8);
+        assert_near(inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0, 0);
     }
     simulation_free(&sim);
     simulator_close(&simulator);
@@ -228,7 +228,7 @@ static void shares_of_a_product_are_all_at_most(void **state)
     struct validity v;
     (void)state;
     simulator_open(&simulator, &paths);
-    struct question q = { .recipe = recipe, .overrides = sets, .n_overrides = 2, .simulator = &simulator };
+    struct simulation_request q = { .recipe = recipe, .overrides = sets, .n_overrides = 2, .simulator = &simulator };
     assert_true(simulator_run(&simulator, &sim, &r, recipe, sets, 2, &err));
     for (size_t i = 0; i < sim.framework.n_sheets; i++) {
         struct sheet *s = &sim.framework.sheets[i];
@@ -236,8 +236,8 @@ static void shares_of_a_product_are_all_at_most(void **state)
             if (text_is(s->rows[k].key, "steps_per_call"))
                 s->rows[k].source = "assumed: a test";
     }
-    inputs_of_sheets(&inputs, &sim, &a);
-    const double fitted = share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), assumed = share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a);
+    inputs_list_sheets(&inputs, &sim, &a);
+    const double fitted = inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), assumed = inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a);
     assert_true(fitted + assumed > 1.1);
     validity_of(&v, &record, &sim, &r, &q, &a);
     assert_near(v.from_fitted_share, fitted / (fitted + assumed), 1e-12);
@@ -263,7 +263,7 @@ static void shares_are_of_the_chosen_plan(void **state)
     size_t n_differ = 0;
     simulator_open(&simulator, &paths);
     for (size_t i = 0; i < n_recipes; i++) {
-        struct question q = { .recipe = recipes[i], .simulator = &simulator };
+        struct simulation_request q = { .recipe = recipes[i], .simulator = &simulator };
         struct simulation sim;
         struct result r;
         struct inputs inputs;
@@ -271,13 +271,13 @@ static void shares_are_of_the_chosen_plan(void **state)
         inputs_list(&inputs, &sim, &a);
         for (enum origin o = ORIGIN_FITTED; o <= ORIGIN_ASSUMED; o++) {
             struct inputs free_to_choose = { .items = inputs.items, .n = inputs.n };
-            double share = share_of_origin(o, &inputs, &q, &a), chosen_again = share_of_origin(o, &free_to_choose, &q, &a);
+            double share = inputs_share_of_origin(o, &inputs, &q, &a), chosen_again = inputs_share_of_origin(o, &free_to_choose, &q, &a);
             assert_near(share, chosen_again, i + 1 < n_recipes ? 0.01 : 0.015);
-            assert_true(share_of_origin(o, &inputs, &q, &a) == share);
+            assert_true(inputs_share_of_origin(o, &inputs, &q, &a) == share);
             n_differ += share != chosen_again;
         }
         struct validity cold = validity_with(recipes[i], NULL);
-        assert_true(cold.from_assumed_share == share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a));
+        assert_true(cold.from_assumed_share == inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a));
         simulation_free(&sim);
     }
     assert_true(n_differ > 1);
@@ -297,14 +297,14 @@ static void shares_where_memory_placed_layers(void **state)
     struct inputs inputs;
     (void)state;
     simulator_open(&simulator, &paths);
-    struct question q = { .recipe = recipe, .overrides = sets, .n_overrides = 2, .simulator = &simulator }, step = q;
+    struct simulation_request q = { .recipe = recipe, .overrides = sets, .n_overrides = 2, .simulator = &simulator }, step = q;
     assert_true(simulator_run(&simulator, &sim, &r, recipe, sets, 2, &err));
-    inputs_of_sheets(&inputs, &sim, &a);
+    inputs_list_sheets(&inputs, &sim, &a);
     step.options = (struct simulator_options){ .step_only = true, .splits_of = &sim };
-    assert_true(ask_again(&same, &step, NULL, 0, &err));
+    assert_true(result_with(&same, &step, NULL, 0, &err));
     assert_true(same.step_time_s < 0.995 * r.step_time_s);
-    assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), 0.045, 0.015);
-    assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0.32, 0.03);
+    assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), 0.045, 0.015);
+    assert_near(inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0.32, 0.03);
     simulation_free(&sim);
     simulator_close(&simulator);
     arena_free(&a);
@@ -323,22 +323,22 @@ static void what_a_framework_does_is_counted(void **state)
     double want = 0;
     (void)state;
     simulator_open(&simulator, &paths);
-    struct question q = { .recipe = recipe, .simulator = &simulator }, step = q;
+    struct simulation_request q = { .recipe = recipe, .simulator = &simulator }, step = q;
     assert_true(simulator_run(&simulator, &sim, &r, recipe, NULL, 0, &err));
-    inputs_of_sheets(&inputs, &sim, &a);
+    inputs_list_sheets(&inputs, &sim, &a);
     of_machine = inputs;
     of_machine.n = 0;
     while (!inputs.items[of_machine.n].of_recipe)
         of_machine.n++;
     step.options = (struct simulator_options){ .step_only = true, .splits_of = &sim };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        assert_true(ask_again(&other, &step, &others[i], 1, &err));
+        assert_true(result_with(&other, &step, &others[i], 1, &err));
         assert_true(other.step_time_s < r.step_time_s);
         want += 1 - other.step_time_s / r.step_time_s;
     }
     assert_true(want > 0.03);
-    assert_near(share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), share_of_origin(ORIGIN_ASSUMED, &of_machine, &q, &a) + want, 1e-12);
-    assert_near(share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), share_of_origin(ORIGIN_FITTED, &of_machine, &q, &a), 0);
+    assert_near(inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), inputs_share_of_origin(ORIGIN_ASSUMED, &of_machine, &q, &a) + want, 1e-12);
+    assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), inputs_share_of_origin(ORIGIN_FITTED, &of_machine, &q, &a), 0);
     simulation_free(&sim);
     simulator_close(&simulator);
     arena_free(&a);

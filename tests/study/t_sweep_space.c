@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_space.c - lists, ranges and tables as configurations; shards that take each once; parts joined again.
+ * t_sweep_space.c - lists, ranges and tables become configurations; shards cover each once; parts are merged again.
  */
 #include "tests/check.h"
 #include "tests/model_paths.h"
-#include "results/study/parts.h"
 #include "results/study/sweep.h"
 #include <unistd.h>
 

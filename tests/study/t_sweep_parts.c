@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_parts.c - parts of a sweep joined, and looked at before one goes on: rows made up, each way to spoil them, and what is said of it. */
+/* t_sweep_parts.c - merging parts of a sweep and resuming one: made-up rows, each way to spoil them, and the message it gets. */
 #include "tests/check.h"
-#include "results/study/parts.h"
-#include "results/study/space.h"
+#include "results/study/sweep.h"
 #include "system-model/machine/machine.h"
 
 enum { MOST_PARTS = 3 };

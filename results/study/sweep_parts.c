@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * parts.c - rows told by their first cells: which configuration, of how many, of which sweep. The rest of a row is copied as it is.
+ * sweep_parts.c - shards of a sweep, and their rows merged. The first cells of a row say which configuration of which sweep it is; the rest
+ * is copied unread.
  *
  * Slurm tells a task of an array its number, the array's least one, its step and how many there are; srun tells each process of a
  * step its rank and how many there are. Both at once: every task of the array starts as many processes. Open MPI tells rank and
  * size, as does MPICH's launcher. GNU parallel tells a job its number alone.
  */
-#include "results/study/parts.h"
+#include "results/study/sweep.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * interval.c - 90 % intervals from the errors of configurations whose group was left out.
+ * trust_interval.c - 90 % intervals from the errors of configurations whose group was left out.
  *
  * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
  * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest
@@ -12,9 +12,10 @@
  * with the quantile of (|error| - added) / size over configurations with their group left out, as split conformal prediction takes it:
  * the ceil(0.9 (n + 1))-th smallest of n.
  */
-#include "results/study/interval.h"
+#include "results/study/trust.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_roots.h>
 #include <gsl/gsl_sort.h>
 #include <jansson.h>
 #include <math.h>
@@ -39,7 +40,7 @@ static const struct apart *all_apart(const struct references *r, struct arena *a
     struct apart *all = ARENA_ARRAY(a, struct apart, r->n * r->n);
     for (size_t i = 1; i < r->n; i++)
         for (size_t k = 0; k < i; k++)
-            all[i * r->n + k] = all[k * r->n + i] = property_apart(&r->items[i].at, &r->items[k].at);
+            all[i * r->n + k] = all[k * r->n + i] = properties_apart(&r->items[i].at, &r->items[k].at);
     return all;
 }
 
@@ -141,7 +142,7 @@ double spread_half_width(const struct spread *s, const struct references *r, con
 {
     struct apart apart[r->n ? r->n : 1];
     for (size_t i = 0; i < r->n; i++) {
-        apart[i] = property_apart(at, &r->items[i].at);
+        apart[i] = properties_apart(at, &r->items[i].at);
         apart[i].distance = is_left_out(&r->items[i], out) ? INFINITY : apart[i].distance;
     }
     return spread_expect(s, r, apart).half_width;
@@ -228,4 +229,44 @@ json_t *interval_coverage_json(const struct interval_coverage *c)
     json_object_set_new(o, "configuration_left_out", count_json(&c->near));
     json_object_set_new(o, "groups", groups);
     return o;
+}
+
+/* ---- mixtures --------------------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 200 };
+static const double NEAR_ENOUGH = 1e-12;
+
+struct mixture { const struct normal *parts; size_t n; double p; };
+
+static double above(double x, void *user)
+{
+    const struct mixture *m = user;
+    double sum = 0;
+    for (size_t i = 0; i < m->n; i++)
+        sum += gsl_cdf_gaussian_P(x - m->parts[i].mean, m->parts[i].deviation);
+    return sum / (double)m->n - m->p;
+}
+
+double mixture_quantile(double p, const struct normal *parts, size_t n)
+{
+    struct mixture m = { parts, n, p };
+    gsl_function f = { above, &m };
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        double quantile = parts[i].mean + gsl_cdf_gaussian_Pinv(p, parts[i].deviation);
+        low = fmin(low, quantile);
+        high = fmax(high, quantile);
+    }
+    if (!(above(low, &m) < 0) || !(above(high, &m) > 0))       /* all in one place, as far as numbers tell */
+        return low;
+    gsl_root_fsolver *s = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
+    gsl_root_fsolver_set(s, &f, low, high);
+    for (int i = 0; i < MOST_STEPS && high - low > NEAR_ENOUGH; i++) {
+        gsl_root_fsolver_iterate(s);
+        low = gsl_root_fsolver_x_lower(s);
+        high = gsl_root_fsolver_x_upper(s);
+    }
+    double x = gsl_root_fsolver_root(s);
+    gsl_root_fsolver_free(s);
+    return x;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_readings.c - quantiles of mixtures by hand, intervals over several readings, and what is told of them. */
+/* t_trust_readings.c - quantiles of mixtures by hand, intervals over several readings, and their text and JSON. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
-#include "results/study/mixture.h"
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -111,7 +110,7 @@ static struct validity judged(struct result *r, const char *recipe, const char *
     struct track_record record;
     struct validity v;
     simulator_open(&s, &paths);
-    struct question q = { .recipe = recipe, .overrides = sets, .n_overrides = n, .simulator = &s };
+    struct simulation_request q = { .recipe = recipe, .overrides = sets, .n_overrides = n, .simulator = &s };
     assert_true(track_record_open(&record, "results/validity/left-out.csv", &a, &err));
     assert_true(simulator_run(&s, &sim, r, recipe, sets, n, &err));
     validity_of(&v, &record, &sim, r, asks ? &q : NULL, &a);
@@ -254,7 +253,7 @@ static void readings_as_text(void **state)
     text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* of two of one key the first alone is there */
     assert_string_equal(text, "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower\n");
     free(text);
-    json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), not_set_json(&o));
+    json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), open_readings_unset_json(&o));
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text,
         "[[{\"key\":\"precision.partials\",\"taken\":\"fp16\",\"alternative\":\"bf16\",\"throughput_ratio\":1.0004,\"fits\":true,\"refused\":null},"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * validity.c - an answer set beside all published runs.
+ * trust.c - one answer compared with all published runs.
  *
  * A property is extrapolated when no published run of the same kind (family of models, training or inference) has that name, when
  * its count lies outside all of theirs, or when its share of the step is far above all of theirs; a sheet value that was changed for this
  * simulation always is.
  */
-#include "results/study/validity.h"
+#include "results/study/trust.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -20,8 +20,8 @@ static struct beside set_beside(const struct references *all, const struct prope
 {
     struct beside b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
     for (size_t i = 0; i < all->n; i++) {
-        b.apart[i] = property_apart(at, &all->items[i].at);
-        b.same_kind[i] = is_same_kind(at, &all->items[i].at);
+        b.apart[i] = properties_apart(at, &all->items[i].at);
+        b.same_kind[i] = properties_same_kind(at, &all->items[i].at);
     }
     return b;
 }
@@ -60,7 +60,7 @@ static bool is_inside(const struct beside *b, size_t property)
         const struct properties *other = &b->all->items[i].at;
         if (!b->same_kind[i])
             continue;
-        if (!is_count && is_same_name(other, b->at, property))
+        if (!is_count && property_names_equal(other, b->at, property))
             return true;
         low = min_u64(low, other->count[property]);
         high = max_u64(high, other->count[property]);
@@ -113,14 +113,14 @@ static void take_interval(struct validity *v)
 
 static bool has_interval(const struct validity *v) { return v->high > 0; }
 
-void validity_read(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct question *q, struct arena *a)
+void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q, struct arena *a)
 {
     open_readings_try(&v->open, by, as_asked, q, a);
     if (has_interval(v))
         take_interval(v);
 }
 
-void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
+void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct simulation_request *q,
                  struct arena *a)
 {
     struct properties at = properties_of(sim, a);
@@ -140,11 +140,11 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     open_readings_list(&out->open, sim, a);
     if (!q)
         return;
-    validity_read(out, by, r, q, a);
+    validity_add_readings(out, by, r, q, a);
     struct inputs inputs;
-    inputs_of_sheets(&inputs, sim, a);
-    out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, q, a);
-    out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, q, a);
+    inputs_list_sheets(&inputs, sim, a);
+    out->from_fitted_share = inputs_share_of_origin(ORIGIN_FITTED, &inputs, q, a);
+    out->from_assumed_share = inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, q, a);
     share_products(out);
 }
 
@@ -210,7 +210,7 @@ json_t *validity_json(const struct validity *v)
     json_object_set_new(o, "unlike_share", has_interval(v) ? json_real(v->unlike) : json_null());
     json_object_set_new(o, "tested_unlike_share", has_interval(v) ? json_real(v->tested_unlike) : json_null());
     json_object_set_new(o, "open_readings", open_readings_json(&v->open));
-    json_object_set_new(o, "not_set", not_set_json(&v->open));
+    json_object_set_new(o, "not_set", open_readings_unset_json(&v->open));
     json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));
     json_object_set_new(o, "from_assumed_share", number(v->from_assumed_share));
     json_object_set_new(o, "from_sourced_share", number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));

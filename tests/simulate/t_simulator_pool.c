@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_crew.c - threads that share out work: each piece done once, neighbours on one simulator, no more threads than there are chunks. */
+/* t_simulator_pool.c - a pool does each piece of work once, neighbours on one simulator, on no more threads than there are chunks. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
-#include "results/simulate/crew.h"
+#include "results/simulate/simulator.h"
 #include <pthread.h>
 
 enum { MOST = 40 };
@@ -21,21 +21,21 @@ static void each_piece_once(void **state)
     static const struct { size_t n, chunk; } cases[] = { { 0, 1 }, { 1, 1 }, { 1, 8 }, { 7, 3 }, { 39, 4 }, { 40, 4 }, { 40, 1 }, { 40, 100 }, { 12, 12 }, { 13, 12 } };
     (void)state;
     for (uint32_t n_threads = 1; n_threads <= 3; n_threads++) {
-        struct crew c;
-        crew_open(&c, &paths, n_threads, (struct simulator_options){ .step_only = true });
+        struct simulator_pool c;
+        simulator_pool_open(&c, &paths, n_threads, (struct simulator_options){ .step_only = true });
         assert_int_equal(c.n, n_threads);
         for (uint32_t i = 0; i < n_threads; i++)
             assert_true(c.simulators[i].limit_bytes <= (192u << 20) / n_threads && c.simulators[i].limit_bytes > 0 && c.simulators[i].options.step_only);
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
             struct tally t = { .by = { NULL } };
-            crew_run(&c, cases[k].n, cases[k].chunk, count, &t);
+            simulator_pool_run(&c, cases[k].n, cases[k].chunk, count, &t);
             for (size_t i = 0; i < MOST; i++) {
                 assert_int_equal(t.times[i], i < cases[k].n);
                 assert_true(i >= cases[k].n || (t.by[i] >= c.simulators && t.by[i] < c.simulators + n_threads));
                 assert_true(i >= cases[k].n || i % cases[k].chunk == 0 || t.by[i] == t.by[i - 1]);
             }
         }
-        crew_close(&c);
+        simulator_pool_close(&c);
         assert_null(c.simulators);
     }
 }
@@ -49,16 +49,16 @@ static void meet(void *user, size_t i, struct simulator *s)
 /* Two pieces that wait for each other. */
 static void pieces_side_by_side(void **state)
 {
-    struct crew c;
+    struct simulator_pool c;
     pthread_barrier_t both;
     (void)state;
     pthread_barrier_init(&both, NULL, 2);
-    crew_open(&c, &paths, 2, (struct simulator_options){ .step_only = true });
+    simulator_pool_open(&c, &paths, 2, (struct simulator_options){ .step_only = true });
     alarm(30);                          /* one after the other they would wait for ever */
-    crew_run(&c, 2, 1, meet, &both);
-    crew_run(&c, 4, 2, meet, &both);
+    simulator_pool_run(&c, 2, 1, meet, &both);
+    simulator_pool_run(&c, 4, 2, meet, &both);
     alarm(0);
-    crew_close(&c);
+    simulator_pool_close(&c);
     pthread_barrier_destroy(&both);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * space.c - lists, ranges and tables of values as axes, and configurations by their number.
+ * sweep_space.c - lists, ranges and tables of values as axes, and configurations by their number.
  */
-#include "results/study/space.h"
+#include "results/study/sweep.h"
 
 #include "workloads/recipe/recipe.h"
 #include <inttypes.h>
