@@ -6,7 +6,7 @@
  * largest, whether accuracy held, and why it was accepted. Lines only grow at the end, so branches merge.
  */
 #include "harness/judging.h"
-#include "results/history/append.h"
+#include "results/history/history.h"
 #include "results/simulate/run_folder.h"
 #include <stdlib.h>
 #include <string.h>

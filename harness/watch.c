@@ -7,7 +7,6 @@
  */
 #include "harness/harness.h"
 #include "results/history/history.h"
-#include "results/history/series.h"
 #include "results/simulate/result.h"
 #include <jansson.h>
 #include <math.h>

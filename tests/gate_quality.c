@@ -5,7 +5,7 @@
  * Histories are drawn from noise of a known kind, in units of its standard deviation, and each point is judged as it arrives. Exit 1 when
  * an aim is missed. Real noise: the single runs of each published MLPerf submission against its own mean, drawn again at random.
  */
-#include "results/history/series.h"
+#include "results/history/history.h"
 #include "results/published/published.h"
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_statistics_double.h>

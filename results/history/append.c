@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * append.c - lines at the end of a shared file.
+ * append.c - appends lines to a shared file.
  *
- * flock keeps writers apart; what a kill can leave is a prefix of one write. Its last line is cut off by the next writer when it has no
- * newline, and readers pass over it. Lines before it are whole and stay.
+ * Writers take turns by flock. A killed writer leaves a prefix of its one write: whole lines, which stay, and perhaps a part of a line,
+ * which readers skip and the next writer removes.
  */
-#include "results/history/append.h"
+#include "results/history/history.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The end of the last whole line; -1: the file cannot be read. */
+/* The offset after the last whole line; -1 if the file cannot be read. */
 static off_t end_of_lines(int fd, off_t size)
 {
     char c;
@@ -28,7 +28,7 @@ static off_t end_of_lines(int fd, off_t size)
     return size;
 }
 
-static bool write_all(int fd, const char *text, size_t n)
+static bool append_all(int fd, const char *text, size_t n)
 {
     while (n > 0) {
         ssize_t done = write(fd, text, n);
@@ -42,8 +42,8 @@ static bool write_all(int fd, const char *text, size_t n)
     return true;
 }
 
-/* With its header, as a spreadsheet may have saved it, or with the beginning of it that a killed writer left. */
-static bool is_headed(int fd, const char *header)
+/* Accepts the header as a spreadsheet may have saved it, and a part of it that a killed writer left. */
+static bool begins_with_header(int fd, const char *header)
 {
     char text[512];
     ssize_t n_read = pread(fd, text, sizeof text - 1, 0);
@@ -58,14 +58,14 @@ static bool append_locked(int fd, const char *path, const char *header, const ch
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return fail(err, "%s: is not a regular file", path);
-    if (!is_headed(fd, header))
+    if (!begins_with_header(fd, header))
         return fail(err, "%s:1: is another table; want the header %.*s", path, (int)strlen(header) - 1, header);
     off_t end = end_of_lines(fd, st.st_size);
     if (end < 0 || (end < st.st_size && ftruncate(fd, end) != 0))
         return fail(err, "%s: %s", path, strerror(errno));
     struct arena a = {0};
     const char *text = arena_printf(&a, "%s%s", end == 0 ? header : "", lines);
-    bool good = write_all(fd, text, strlen(text)) && fsync(fd) == 0;
+    bool good = append_all(fd, text, strlen(text)) && fsync(fd) == 0;
     if (!good) {
         fail(err, "%s: could not be written whole: %s", path, strerror(errno));
         if (ftruncate(fd, end) != 0)

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * history.c - the table of what was predicted, commit by commit.
+ * history.c - the table of predictions, commit by commit.
  *
- * Read by lines and not as one table: a half line that a killed writer left is passed over and counted, and the rest holds.
+ * It is read line by line: an incomplete line that a killed writer left is skipped and counted, and the others are used.
  */
 #include "results/history/history.h"
-#include "results/history/append.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL, TIME, VERSION, INPUTS, RECIPE, METRIC, VALUE, UNIT, N_CELLS };
+enum { CELL_LABEL, CELL_TIME, CELL_VERSION, CELL_INPUTS, CELL_RECIPE, CELL_METRIC, CELL_VALUE, CELL_UNIT, N_HISTORY_CELLS };
 static const char header[] = "label,time,version,inputs,recipe,metric,value,unit\n";
 
-/* What of a row is kept. */
-static const struct kept_column { const char *column, *unit; } kept[] = {
+
+static const struct kept_column { const char *column, *unit; } history_metrics[] = {
     { "throughput_samples_per_s", "samples/s" }, { "time_to_train_s", "s" }, { "latency_s", "s" }, { "memory_peak_bytes_per_tile", "B" },
 };
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* The end of a cell in quotes, which are taken off in place and those within undoubled; NULL: it is not closed. */
+/* Removes the quotes of a cell in place, and halves doubled ones inside. Returns its end, or NULL if it is not closed. */
 static char *unquote(char *cell)
 {
     char *to = cell;
@@ -34,13 +33,13 @@ static char *unquote(char *cell)
     return NULL;
 }
 
-/* Cuts the line in place. */
-static bool split(char *cells[N_CELLS], char *line)
+/* Cuts the line into cells, in place. */
+static bool split_cells(char *cells[N_HISTORY_CELLS], char *line)
 {
-    for (size_t i = 0; i < N_CELLS; i++) {
+    for (size_t i = 0; i < N_HISTORY_CELLS; i++) {
         cells[i] = line;
         char *end = *line == '"' ? unquote(line) : line + strcspn(line, ",");
-        if (!end || (*end && *end != ',') || (*end == ',') == (i + 1 == N_CELLS))
+        if (!end || (*end && *end != ',') || (*end == ',') == (i + 1 == N_HISTORY_CELLS))
             return false;
         line = end + (*end == ',');
         *end = '\0';
@@ -69,7 +68,7 @@ static void add_point(struct history_series *s, struct history_point p, struct a
     s->points[s->n++] = p;
 }
 
-/* Stable: what has the same time stays as it stands. */
+/* A stable sort by time. */
 static void order_points(struct history_series *s)
 {
     for (size_t i = 1; i < s->n; i++) {
@@ -81,19 +80,19 @@ static void order_points(struct history_series *s)
     }
 }
 
-static void take_line(struct history *out, char *line, const char *metric, const char *recipe, struct arena *a)
+static void read_history_line(struct history *out, char *line, const char *metric, const char *recipe, struct arena *a)
 {
-    char *c[N_CELLS];
+    char *c[N_HISTORY_CELLS];
     double value;
     if (!*line)
         return;
-    if (!split(c, line) || !parse_f64(c[VALUE], &value)) {
+    if (!split_cells(c, line) || !parse_f64(c[CELL_VALUE], &value)) {
         out->n_broken++;
         return;
     }
-    if ((metric && !text_is(c[METRIC], metric)) || (recipe && !text_is(c[RECIPE], recipe)))
+    if ((metric && !text_is(c[CELL_METRIC], metric)) || (recipe && !text_is(c[CELL_RECIPE], recipe)))
         return;
-    add_point(series_of(out, c[RECIPE], c[METRIC], c[UNIT], a), (struct history_point){ c[LABEL], c[TIME], c[VERSION], c[INPUTS], value }, a);
+    add_point(series_of(out, c[CELL_RECIPE], c[CELL_METRIC], c[CELL_UNIT], a), (struct history_point){ c[CELL_LABEL], c[CELL_TIME], c[CELL_VERSION], c[CELL_INPUTS], value }, a);
 }
 
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err)
@@ -112,7 +111,7 @@ bool history_load(struct history *out, const char *path, const char *metric, con
         if (end) {
             *end = '\0';
             line[strcspn(line, "\r")] = '\0';
-            take_line(out, line, metric, recipe, a);
+            read_history_line(out, line, metric, recipe, a);
         } else {
             out->n_broken++;            /* the last line, cut short */
         }
@@ -124,12 +123,6 @@ bool history_load(struct history *out, const char *path, const char *metric, con
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static const char *cell(const struct csv_table *t, const struct csv_row *row, const char *column)
-{
-    size_t at;
-    return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
-}
-
 bool history_append(const char *path, const struct csv_table *rows, double error, const char *label, const char *time, struct err *err)
 {
     char *text = NULL;
@@ -138,16 +131,16 @@ bool history_append(const char *path, const struct csv_table *rows, double error
         return fail(err, "--label: '%.60s': want a name without comma, quote or newline", label);
     FILE *f = text_stream(&text, &n);
     for (size_t i = 0; i < rows->n_rows; i++)
-        for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        for (size_t k = 0; k < sizeof history_metrics / sizeof *history_metrics; k++) {
             const struct csv_row *r = &rows->rows[i];
-            if (!*cell(rows, r, kept[k].column))
+            if (!*csv_cell(rows, r, history_metrics[k].column))
                 continue;
-            fprintf(f, "%s,%s,%s,%s,", label, time, cell(rows, r, "version"), cell(rows, r, "inputs"));
+            fprintf(f, "%s,%s,%s,%s,", label, time, csv_cell(rows, r, "version"), csv_cell(rows, r, "inputs"));
             csv_write_cell(f, r->cells[0], false);
-            fprintf(f, "%s,%s,%s\n", kept[k].column, cell(rows, r, kept[k].column), kept[k].unit);
+            fprintf(f, "%s,%s,%s\n", history_metrics[k].column, csv_cell(rows, r, history_metrics[k].column), history_metrics[k].unit);
         }
     if (!isnan(error))
-        fprintf(f, "%s,%s,%s,,validate,mean_abs_error,%.10g,share\n", label, time, rows->n_rows ? cell(rows, &rows->rows[0], "version") : "", error);
+        fprintf(f, "%s,%s,%s,,validate,mean_abs_error,%.10g,share\n", label, time, rows->n_rows ? csv_cell(rows, &rows->rows[0], "version") : "", error);
     fclose(f);
     bool good = append_lines(path, header, text, err);
     free(text);

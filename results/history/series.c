@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series.c - a change of level in a measured series, without an assumption on its noise.
+ * series.c - detects a change of level in a measured series without assuming a distribution of its noise.
  *
- * The newest 5, 10 and 20 points are set against up to 100 before them, by two tests whose level holds for any noise that is
- * independent, because they only ask how often the new points would be the high ones if all had been shuffled:
- *   ranks   Wilcoxon's sum of ranks, its tail counted exactly; sees a change through outliers and long tails;
- *   means   the sum of the values, each clipped at three standard deviations of its side (by quantiles), its tail by the double saddlepoint
- *           approximation (Skovgaard 1987); sees a change of three deviations within five points.
- * Noise that is correlated from point to point would look like changes: where neighbours correlate (by normal scores; Kendall's bias
- * correction), the correlation is taken out first, x[i] - r x[i-1], and the level is made stricter, as r is only estimated. With fewer than
- * 100 points before, it is stricter too, for the same reason.
+ * The newest 5, 10 and 20 points are compared with up to 100 points before them. Both tests are permutation tests: if nothing changed, every
+ * choice of which points are the new ones is equally likely, so the probability that the new ones are this high can be counted, and a
+ * verdict needs no more than that the noise is independent.
+ *   ranks   Wilcoxon's rank sum with its exact tail. It sees a change through outliers and long tails.
+ *   means   the sum of the new values, clipped at three standard deviations on each side (taken from quantiles), with the tail from the
+ *           double saddlepoint approximation (Skovgaard 1987). It sees a change of three deviations within five points.
  *
- * The levels are set by simulation (make gate-quality), once, for 1 % of histories of 100 points. Not handled: trends, seasons, changes of
- * spread alone, correlation beyond neighbours.
+ * Correlated noise would look like changes. Where neighbouring points correlate (by normal scores, with Kendall's bias correction), the
+ * correlation r is removed first, x[i] - r x[i-1], and the level is made stricter, because r is only estimated. With fewer than 100 points
+ * before, the level is stricter for the same reason.
+ *
+ * The levels were set once, by simulation (make gate-quality), for false alarms in 1 % of histories of 100 points. Not handled: trends,
+ * seasons, changes of the spread alone, correlation beyond neighbours.
  */
-#include "results/history/series.h"
+#include "results/history/history.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sf_gamma.h>
@@ -23,31 +25,33 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BEFORE = 100, MOST_POINTS = MOST_BEFORE + 32 };
-static const size_t windows[] = { SERIES_LEAST_NEW, 10, 20 };
-static const double rank_level = 8e-5, mean_level = 1.44e-4;    /* one side */
-static const double clip = 3;                                   /* standard deviations of its side */
-static const double noticed = 1.2, stricter = 0.8, most_correlation = 0.9;     /* the first two in standard errors of r = 0 */
+enum { MOST_BEFORE = 100, MOST_SERIES_POINTS = MOST_BEFORE + 32 };
+static const size_t new_points[] = { SERIES_LEAST_NEW, 10, 20 };
+static const double rank_level = 8e-5, mean_level = 1.44e-4;    /* one-sided */
+static const double clip_deviations = 3;                        /* standard deviations of its side */
+/* Correlation is removed above this many standard errors of r = 0; each standard error divides the level by exp(0.8). */
+static const double least_correlation_errors = 1.2, level_per_error = 0.8, most_correlation = 0.9;
 
 const char *const series_verdict_names[N_SERIES_VERDICTS] = { "steady", "worse", "better", "changed", "too short" };
 
 /* ---- ranks ------------------------------------------------------------------------------------ */
 
-/* Probability that at most u of the m x n pairs have the new point below: coefficients of the Gaussian binomial (m + n over m). */
+/* The probability that in at most u of the m x n pairs the new point is the lower one, counted by the coefficients of the Gaussian
+ * binomial (m + n over m). */
 static double rank_tail(size_t m, size_t n, double u)
 {
-    double ways[20 * MOST_BEFORE / 4 + 1] = { 1 }, sum = 0;
-    size_t most = (size_t)ceil(u);          /* whole numbers and halves, without a rounding */
-    if (most > m * n / 4)           /* far above every level, for windows of up to 20 points and up to 100 before them */
+    double counts[20 * MOST_BEFORE / 4 + 1] = { 1 }, sum = 0;      /* room for 20 new points and 100 before them */
+    size_t most = (size_t)ceil(u);          /* u is a whole number or a half */
+    if (most > m * n / 4)                   /* far above every level */
         return 1;
     for (size_t i = 1; i <= m; i++) {
         for (size_t k = most; k >= n + i; k--)
-            ways[k] -= ways[k - n - i];
+            counts[k] -= counts[k - n - i];
         for (size_t k = i; k <= most; k++)
-            ways[k] += ways[k - i];
+            counts[k] += counts[k - i];
     }
     for (size_t k = 0; k <= most; k++)
-        sum += ways[k];
+        sum += counts[k];
     return sum * exp(-gsl_sf_lnchoose((unsigned)(m + n), (unsigned)m));
 }
 
@@ -62,10 +66,11 @@ static double pairs_below(const double *x, size_t n_before, size_t n)
 
 /* ---- means: the tail of a sum of m values drawn without replacement ------------------------------ */
 
-/* Each value is drawn with odds exp(level + tilt a); sums over the values of their probability's log, gradient and curvature. */
-struct tilt { double level, tilt, log_sum, n, sum, n_n, n_sum, sum_sum; };
+/* Each value a is drawn with odds exp(level + tilt a). The other members are sums over all values: the cumulant function, its gradient
+ * and its second derivatives. */
+struct tilted_draw { double level, tilt, log_sum, n, sum, n_n, n_sum, sum_sum; };
 
-static void tilt_sums(struct tilt *t, const double *a, size_t n)
+static void tilt_sums(struct tilted_draw *t, const double *a, size_t n)
 {
     t->log_sum = t->n = t->sum = t->n_n = t->n_sum = t->sum_sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -79,8 +84,9 @@ static void tilt_sums(struct tilt *t, const double *a, size_t n)
     }
 }
 
-/* Newton's way to the odds whose expected number is m and whose expected sum is s; false where s is at the edge of what can be drawn. */
-static bool tilt_solve(struct tilt *t, const double *a, size_t n, double m, double s, double sd)
+/* Newton's method for the odds with which m values are expected to be drawn and their sum is expected to be s. False if s is at the edge
+ * of the sums that can be drawn. */
+static bool tilt_solve(struct tilted_draw *t, const double *a, size_t n, double m, double s, double sd)
 {
     for (int step = 0; step < 60; step++) {
         tilt_sums(t, a, n);
@@ -97,10 +103,10 @@ static bool tilt_solve(struct tilt *t, const double *a, size_t n, double m, doub
     return false;
 }
 
-/* The chance that m of n values have the largest sum of all: of equal values any will do. */
+/* The probability that m of n values have the largest possible sum; equal values are interchangeable. */
 static double largest_share(const double *a, size_t n, size_t m)
 {
-    double sorted[MOST_POINTS];
+    double sorted[MOST_SERIES_POINTS];
     unsigned above = 0, equal = 0;
     memcpy(sorted, a, n * sizeof *a);
     gsl_sort(sorted, 1, n);
@@ -111,15 +117,15 @@ static double largest_share(const double *a, size_t n, size_t m)
     return exp(gsl_sf_lnchoose(equal, (unsigned)m - above) - gsl_sf_lnchoose((unsigned)n, (unsigned)m));
 }
 
-/* Values a have mean 0. */
+/* The probability that m of the n values a, whose mean is 0, have a sum of at least s. */
 static double mean_tail(const double *a, size_t n, size_t m, double s)
 {
-    enum { NEAR = 2 };                              /* deviations below which the tail is of no interest */
+    enum { NEAR = 2 };                              /* a sum below this many deviations is not unusual */
     double sd = sqrt(gsl_stats_tss_m(a, 1, n, 0) / (double)n), share = (double)m / (double)n;
     double least = largest_share(a, n, m);
     if (!(sd > 0) || s < NEAR * sd * sqrt((double)m * (1 - share)))
         return 1;
-    struct tilt t = { .level = log(share / (1 - share)) };
+    struct tilted_draw t = { .level = log(share / (1 - share)) };
     double level_0 = t.level, log_sum_0 = (double)n * log1p(exp(level_0)), n_n_0 = (double)m * (1 - share);
     if (!tilt_solve(&t, a, n, (double)m, s, sd))
         return least;
@@ -129,14 +135,15 @@ static double mean_tail(const double *a, size_t n, size_t m, double s)
     return fmax(least, gsl_cdf_ugaussian_Q(w) + gsl_ran_ugaussian_pdf(w) * (1 / u - 1 / w));
 }
 
-/* The sum of the newest m, of values clipped on each side and with mean 0. From 16 to 84 % a normal has a deviation on each side. */
-static double clipped(double *out, const double *x, size_t n, size_t m)
+/* Sets out to the values clipped on each side and shifted to mean 0, and returns the sum of the newest m. Between its 16 and 84 % quantiles
+ * a normal distribution has one standard deviation on each side. */
+static double clip_values(double *out, const double *x, size_t n, size_t m)
 {
-    double sorted[MOST_POINTS], sum = 0;
+    double sorted[MOST_SERIES_POINTS], sum = 0;
     memcpy(sorted, x, n * sizeof *x);
     gsl_sort(sorted, 1, n);
-    double middle = sorted[n / 2], up = clip * (sorted[(size_t)(0.84 * (double)n)] - middle),
-        down = clip * (middle - sorted[(size_t)(0.16 * (double)n)]);
+    double middle = sorted[n / 2], up = clip_deviations * (sorted[(size_t)(0.84 * (double)n)] - middle),
+        down = clip_deviations * (middle - sorted[(size_t)(0.16 * (double)n)]);
     for (size_t i = 0; i < n; i++)
         out[i] = fmax(-down, fmin(up, x[i] - middle));
     double mean = gsl_stats_mean(out, 1, n);
@@ -149,10 +156,10 @@ static double clipped(double *out, const double *x, size_t n, size_t m)
 
 /* ---- correlation of neighbours -------------------------------------------------------------------- */
 
-/* By normal scores, so that an outlier has little say. */
+/* The correlation of neighbours by normal scores, so that an outlier has little weight. */
 static double correlation(const double *x, size_t n)
 {
-    double score[MOST_POINTS];
+    double score[MOST_SERIES_POINTS];
     for (size_t i = 0; i < n; i++) {
         size_t below = 0;
         for (size_t k = 0; k < n; k++)
@@ -166,56 +173,58 @@ static double correlation(const double *x, size_t n)
     return r + (1 + 3 * r) / (double)n;
 }
 
-/* ---- one window, one side -------------------------------------------------------------------------- */
+/* ---- one number of new points, one side -------------------------------------------------------------------------- */
 
-struct view { double x[MOST_POINTS], r; size_t n, m; double strictness; };      /* n points, the newest m of them in question */
+/* n points, of which the newest m are tested. The levels of the tests are multiplied by level_share. */
+struct series_window { double x[MOST_SERIES_POINTS], r; size_t n, m; double level_share; };
 
-/* Of the level: r is estimated from n points only, and what is left of it weighs more in a longer window of m. By simulation. */
+/* How much stricter the level is, because r is estimated from only n points and its error matters more with more new points m. The form was
+ * found by simulation. */
 static double level_share(double r, size_t n, size_t m)
 {
     double errors = fmin(9, fmax(0, r * sqrt((double)n))), full = (double)n / MOST_BEFORE;
-    return exp(-stricter * errors) * full * full * full * (double)windows[0] / (double)m;
+    return exp(-level_per_error * errors) * full * full * full * (double)new_points[0] / (double)m;
 }
 
-static void view_build(struct view *v, const double *x, size_t n, size_t m)
+static void window_build(struct series_window *v, const double *x, size_t n, size_t m)
 {
     size_t n_before = min_u64(n - m, MOST_BEFORE);
     const double *from = x + (n - m - n_before);
     double r = correlation(from, n_before);
-    *v = (struct view){ .m = m, .strictness = level_share(r, n_before, m) };
-    if (r * sqrt((double)n_before) > noticed)
+    *v = (struct series_window){ .m = m, .level_share = level_share(r, n_before, m) };
+    if (r * sqrt((double)n_before) > least_correlation_errors)
         v->r = fmin(r, most_correlation);
     for (size_t i = v->r > 0; i < n_before + m; i++)
         v->x[v->n++] = v->r > 0 ? from[i] - v->r * from[i - 1] : from[i];
 }
 
-/* Are the newest points too high? */
-static bool is_high(const struct view *v, double share)
+/* Are the newest points too high? share: of the level. */
+static bool is_high(const struct series_window *v, double share)
 {
-    double values[MOST_POINTS], level = v->strictness * share;
+    double values[MOST_SERIES_POINTS], level = v->level_share * share;
     if (rank_tail(v->m, v->n - v->m, pairs_below(v->x, v->n - v->m, v->n)) < rank_level * level)
         return true;
-    double sum = clipped(values, v->x, v->n, v->m);
+    double sum = clip_values(values, v->x, v->n, v->m);
     return mean_tail(values, v->n, v->m, sum) < mean_level * level;
 }
 
-static bool is_low(const struct view *v, double share)
+static bool is_low(const struct series_window *v, double share)
 {
-    struct view turned = *v;
+    struct series_window turned = *v;
     for (size_t i = 0; i < v->n; i++)
         turned.x[i] = -v->x[i];
     return is_high(&turned, share);
 }
 
-/* Where the newest 2 m points part best from all before, by ranks. */
+/* The point among the newest 2 m at which ranks separate best from those of all points before it. */
 static size_t first_after(const double *x, size_t n, size_t m)
 {
     size_t best = n - m;
     double most = 0;
     for (size_t k = n - min_u64(2 * m, n - 1); k < n; k++) {
-        double pairs = (double)k * (double)(n - k), parted = fabs(pairs_below(x, k, n) / pairs - 0.5) * sqrt(pairs);
-        if (parted > most) {
-            most = parted;
+        double pairs = (double)k * (double)(n - k), separation = fabs(pairs_below(x, k, n) / pairs - 0.5) * sqrt(pairs);
+        if (separation > most) {
+            most = separation;
             best = k;
         }
     }
@@ -233,11 +242,11 @@ static enum series_verdict verdict_of(bool high, const struct series_rule *rule)
 
 struct series_change series_judge(const double *x, size_t n, const struct series_rule *rule, struct arena *scratch)
 {
-    struct series_change c = { .verdict = n < SERIES_LEAST_POINTS + windows[0] ? SERIES_SHORT : SERIES_STEADY, .found = n - 1 };
+    struct series_change c = { .verdict = n < SERIES_LEAST_POINTS + new_points[0] ? SERIES_SHORT : SERIES_STEADY, .found = n - 1 };
     double share = rule->better ? 1 : 0.5;
-    for (size_t k = 0; k < sizeof windows / sizeof *windows && n >= SERIES_LEAST_POINTS + windows[k]; k++) {
-        struct view v;
-        view_build(&v, x, n, windows[k]);
+    for (size_t k = 0; k < sizeof new_points / sizeof *new_points && n >= SERIES_LEAST_POINTS + new_points[k]; k++) {
+        struct series_window v;
+        window_build(&v, x, n, new_points[k]);
         bool high = is_high(&v, share);
         if (!high && !is_low(&v, share))
             continue;

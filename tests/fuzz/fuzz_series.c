@@ -7,7 +7,6 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "results/history/history.h"
-#include "results/history/series.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_append.c - lines at the end of a shared file: many writers, half a line left by a kill, a header once. */
 #include "tests/check.h"
-#include "results/history/append.h"
+#include "results/history/history.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_series.c - changes of level in measured series: cases by hand, laws, and how often it cries wolf on drawn noise. */
 #include "tests/golden_text.h"
-#include "results/history/series.h"
+#include "results/history/history.h"
 #include <gsl/gsl_randist.h>
 #include <math.h>
 
