@@ -7,19 +7,6 @@
 #include "harness/harness.h"
 #include "harness/logs.h"
 
-static enum lint_format format_of(const struct options *o)
-{
-    switch (o->format) {
-    case FORMAT_CSV: return LINT_CSV;
-    case FORMAT_JSON: return LINT_JSON;
-    case FORMAT_JUNIT: return LINT_JUNIT;
-    case FORMAT_TAP: return LINT_TAP;
-    case FORMAT_MARKDOWN: return LINT_MARKDOWN;
-    case FORMAT_ANNOTATIONS: return LINT_ANNOTATIONS;
-    default: return LINT_TEXT;
-    }
-}
-
 /* Paths are tried before anything is written, so that a wrong one leaves no half of an answer. */
 static bool all_there(const struct options *o, struct session *s, struct err *err)
 {
@@ -36,7 +23,7 @@ int command_lint(const struct options *o, struct session *s, struct err *err)
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
     if (!all_there(o, s, err) || !judge_load(&judge, &options, &s->arena, err)
-        || !lint_begin(&lint, stdout, format_of(o), &judge, logs_notice, err))
+        || !lint_begin(&lint, stdout, o->format, &judge, logs_notice, err))
         return EXIT_BAD_INPUT;
     bool read = true;
     for (size_t i = 0; i < o->n_arguments && read; i++)

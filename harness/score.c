@@ -9,7 +9,7 @@
 #include "harness/harness.h"
 #include "harness/logs.h"
 
-struct scoring { struct judge *judge; enum score_format format; uint64_t n; bool any_without; };
+struct scoring { struct judge *judge; enum output_format format; uint64_t n; bool any_without; };
 
 static void pass_over_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
@@ -23,9 +23,7 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
     struct score_row row;
     folder_judge(&f, s->judge, dir, logs, n, pass_over_log, NULL, a);
     score_row_fill(&row, &f, a);
-    if (s->n == 0)
-        score_print_head(stdout, s->format);
-    score_print_row(stdout, s->format, &row, s->n++ == 0);
+    score_print(stdout, s->format, &row, s->n++ == 0);
     if (f.why_no_score)
         fprintf(stderr, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->any_without = true;
 }
@@ -41,7 +39,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
     struct judge judge;
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
-    struct scoring scoring = { .judge = &judge, .format = o->format == FORMAT_JSON ? SCORE_JSON : o->format == FORMAT_CSV ? SCORE_CSV : SCORE_TEXT };
+    struct scoring scoring = { .judge = &judge, .format = o->format };
     struct tree_visit visit = { on_folder, on_notice, &scoring, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
@@ -49,7 +47,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     bool walked = tree_walk(&n_folders, dir, &visit, err);
     if (scoring.n)
-        score_print_foot(stdout, scoring.format);
+        score_print_end(stdout, scoring.format);
     if (!walked || (n_folders == 0 && !fail(err, "%s: no result_N.txt in it or below it", o->arguments[0])))
         return EXIT_BAD_INPUT;
     return scoring.any_without ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;

@@ -7,10 +7,10 @@
 
 #include "results/mlperf/mlperf_internal.h"
 
-bool lint_begin(struct lint *l, FILE *out, enum lint_format format, struct judge *j, lint_notice *notice, struct err *err)
+bool lint_begin(struct lint *l, FILE *out, enum output_format format, struct judge *j, lint_notice *notice, struct err *err)
 {
-    *l = (struct lint){ .out = out, .format = format, .judge = j, .notice = notice };
-    if ((format == LINT_JSON && !(l->messages = tmpfile())) || (format == LINT_JUNIT && !(l->cases = tmpfile())))
+    *l = (struct lint){ .out = out, .format = format, .judge = j, .notice = notice, .judged = { .f = out, .format = format } };
+    if (format == FORMAT_JSON && !(l->messages = tmpfile()))
         return fail(err, "no temporary file can be made");
     return true;
 }
@@ -112,7 +112,6 @@ bool lint_end(struct lint *l)
         lint_print_foot(l);
     if (l->messages)
         fclose(l->messages);
-    if (l->cases)
-        fclose(l->cases);
+    arena_free(&l->found_arena);
     return !l->failed;
 }

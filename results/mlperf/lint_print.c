@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lint_print.c - lint's answer as text, CSV, JSON, JUnit and TAP; see mlperf.h.
+ * lint_print.c - lint's answer in every format; see mlperf.h.
  *
- * CSV and TAP have a row for each log (its compliance) and, for each folder, one for each part of the package's verdict and one for the
- * package. JUnit has a suite for each folder. JSON lists the folders, then all messages, then the counts.
+ * CSV and the judging formats have a row for each log (its compliance) and, for each folder, one for each part of the package's verdict and
+ * one for the package. JSON lists the folders, then all messages, then the counts.
  */
 #include "results/mlperf/mlperf_internal.h"
 
-#include "system-model/output/output.h"
+#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *pass_or_fail(bool passed)
@@ -17,12 +16,21 @@ static const char *pass_or_fail(bool passed)
     return passed ? "pass" : "fail";
 }
 
-static const char *text_of(const char *text)
+static const char *last_part(const char *path)
 {
-    return text ? text : "";
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
-/* "opt_name; eval_accuracy" - each key of this severity once. */
+static uint64_t count_passed(const struct folder *f)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        n += f->runs[i].compliant;
+    return n;
+}
+
+/* "opt_name; eval_accuracy": each key of this severity once. */
 static const char *keys_of(const struct compliance *c, enum severity severity, struct arena *a)
 {
     const char *keys = "";
@@ -38,48 +46,42 @@ static const char *keys_of(const struct compliance *c, enum severity severity, s
     return keys;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------ */
+/* ---- the runs of a folder ------------------------------------------------------------------------------- */
 
-static void print_messages(FILE *f, const char *path, const struct compliance *c)
+struct run_line { const char *file, *verdict; bool pass, converged; double minutes, convergence_point; uint64_t errors, warnings; };
+#define C(member, text, ...) { COLUMN(struct run_line, member), .heading = text, __VA_ARGS__ }
+static const struct table_column run_columns[] = {
+    C(file, "log"), C(pass, NULL), C(verdict, "verdict", .formats = IN_TEXT), C(converged, "converged"), C(minutes, "minutes", .format = "%.4f"),
+    C(convergence_point, "converged at", .format = "%.10g"), C(errors, "errors"), C(warnings, "warnings"),
+};
+#undef C
+
+static struct table runs_table(const struct folder *f, struct arena *a)
 {
-    for (size_t i = 0; i < c->n_messages; i++) {
-        const struct log_message *m = &c->messages[i];
-        fprintf(f, "%s:", path);
-        if (m->line)
-            fprintf(f, "%llu:", (unsigned long long)m->line);
-        fprintf(f, " %s: %s%s%s\n", severity_names[m->severity], m->key, *m->key ? ": " : "", m->text);
+    struct table t = TABLE(run_columns, struct run_line);
+    t.indent = "  ";
+    for (size_t i = 0; i < f->n && !f->problem; i++) {
+        const struct run_entry *r = &f->runs[i];
+        table_add(&t, &(struct run_line){ r->file, pass_or_fail(r->compliant), r->compliant, r->converged, r->problem ? (double)NAN : r->minutes,
+                                          r->point, r->n_errors, r->n_warnings }, a);
     }
+    return t;
 }
+
+/* ---- text ------------------------------------------------------------------------------------------ */
 
 static void text_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j)
 {
-    print_messages(l->out, path, &j->compliance);
+    for (size_t i = 0; i < j->compliance.n_messages; i++) {
+        const struct log_message *m = &j->compliance.messages[i];
+        fprintf(l->out, "%s:", path);
+        if (m->line)
+            fprintf(l->out, "%llu:", (unsigned long long)m->line);
+        fprintf(l->out, " %s: %s%s%s\n", severity_names[m->severity], m->key, *m->key ? ": " : "", m->text);
+    }
     if (!f)
         fprintf(l->out, "%s: %s: %s %s by the rules of %s\n", path, pass_or_fail(j->compliance.passed), j->division ? j->division : "no division",
                 j->benchmark ? j->benchmark : "no benchmark", j->edition->ruleset);
-}
-
-static void text_runs(FILE *out, const struct folder *f)
-{
-    fprintf(out, "  %-24s %-7s %-9s %12s %16s %6s %8s\n", "log", "verdict", "converged", "minutes", "converged at", "errors", "warnings");
-    for (size_t i = 0; i < f->n; i++) {
-        const struct run_entry *r = &f->runs[i];
-        char minutes[32] = "-", point[32] = "-";
-        if (!r->problem)
-            snprintf(minutes, sizeof minutes, "%.4f", r->minutes);
-        if (isfinite(r->point))
-            snprintf(point, sizeof point, "%.10g", r->point);
-        fprintf(out, "  %-24s %-7s %-9s %12s %16s %6llu %8llu\n", r->file, pass_or_fail(r->compliant), r->converged ? "yes" : "no", minutes,
-                point, (unsigned long long)r->n_errors, (unsigned long long)r->n_warnings);
-    }
-}
-
-static size_t count_passed(const struct folder *f)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->n; i++)
-        n += f->runs[i].compliant;
-    return n;
 }
 
 static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
@@ -89,14 +91,15 @@ static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
         fprintf(l->out, "%s: fail: %s\n", dir, f->problem);
         return;
     }
-    text_runs(l->out, f);
+    struct table runs = runs_table(f, a);
+    table_write(l->out, FORMAT_TEXT, &runs);
     for (int i = 0; i < N_PACKAGE_PARTS; i++)
         fprintf(l->out, "%s: %s: %s: %s\n", dir, package_part_names[i], part_state_names[f->parts[i].state], f->parts[i].text);
-    fprintf(l->out, "%s: %s: %s %s: %zu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark, count_passed(f), f->n,
-            f->edition->round);
+    fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
+            (unsigned long long)count_passed(f), f->n, f->edition->round);
 }
 
-static void text_foot(const struct lint *l)
+static void text_end(const struct lint *l)
 {
     const struct lint_counts *c = &l->counts;
     fprintf(l->out, "%llu of %llu folders pass, %llu of %llu logs pass; %llu error%s, %llu warning%s, %llu for review, %llu not read\n",
@@ -107,306 +110,218 @@ static void text_foot(const struct lint *l)
 
 /* ---- CSV --------------------------------------------------------------------------------------------- */
 
-enum { N_NUMBERS = 7 };
-static const char *const csv_columns[] = { "round", "division", "submitter", "system", "benchmark", "file", "check", "ruleset", "verdict",
-    "refused", "warnings", "detail", "submission_mean", "batch_size", "rcp_mean", "rcp_stdev", "max_speedup", "min_mean", "factor", "path" };
-enum { N_COLUMNS = sizeof csv_columns / sizeof *csv_columns };
+struct csv_line { const char *round, *division, *submitter, *system, *benchmark, *file, *check, *ruleset, *verdict, *refused, *warnings, *detail;
+                  double submission_mean, batch_size, rcp_mean, rcp_stdev, max_speedup, min_mean, factor; const char *path; };
+#define C(member) { COLUMN(struct csv_line, member), .csv_digits = 15 }
+static const struct table_column csv_columns[] = {
+    C(round), C(division), C(submitter), C(system), C(benchmark), C(file), C(check), C(ruleset), C(verdict), C(refused), C(warnings), C(detail),
+    C(submission_mean), C(batch_size), C(rcp_mean), C(rcp_stdev), C(max_speedup), C(min_mean), C(factor), C(path),
+};
+#undef C
+static const struct table lint_csv = { .columns = csv_columns, .n_columns = sizeof csv_columns / sizeof *csv_columns, .row_bytes = sizeof(struct csv_line) };
 
-struct csv_line { const char *round, *division, *submitter, *system, *benchmark, *file, *check, *ruleset, *verdict, *refused, *warnings,
-                  *detail; const struct rcp_verdict *rcp; const char *path; };
-
-static void csv_row(FILE *out, const struct csv_line *c)
+static struct csv_line line_without_rcp(struct csv_line line)
 {
-    const char *const texts[] = { c->round, c->division, c->submitter, c->system, c->benchmark, c->file, c->check, c->ruleset, c->verdict,
-                                  c->refused, c->warnings, c->detail };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        csv_write_cell(out, text_of(texts[i]), false);
-    const struct rcp_verdict *v = c->rcp;
-    double numbers[N_NUMBERS] = { 0 };
-    if (v)
-        memcpy(numbers, (double[]){ v->submission_mean, v->batch, v->limit.mean, v->limit.sd, v->limit.max_speedup, v->limit.least_mean,
-                                    v->scaling }, sizeof numbers);
-    for (int i = 0; i < N_NUMBERS; i++) {
-        char room[40] = "";
-        if (v && isfinite(numbers[i]))
-            snprintf(room, sizeof room, "%.15g", numbers[i]);
-        csv_write_cell(out, room, false);
-    }
-    csv_write_cell(out, c->path, true);
-}
-
-static struct csv_line csv_of(const struct folder *f)
-{
-    if (!f)
-        return (struct csv_line){ 0 };
-    return (struct csv_line){ .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system,
-                              .benchmark = f->benchmark, .ruleset = f->edition ? f->edition->ruleset : "" };
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    line.submission_mean = line.batch_size = line.rcp_mean = line.rcp_stdev = line.max_speedup = line.min_mean = line.factor = NAN;
+    return line;
 }
 
 static void csv_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
 {
-    struct csv_line c = csv_of(f);
-    if (!f)
-        c.round = j->edition->round, c.division = j->division, c.submitter = j->run.org, c.system = j->run.platform, c.benchmark = j->benchmark;
-    c.file = last_part(path), c.check = "compliance", c.ruleset = j->edition->ruleset, c.verdict = pass_or_fail(j->compliance.passed);
-    c.refused = keys_of(&j->compliance, SEVERITY_ERROR, a);
-    c.warnings = keys_of(&j->compliance, SEVERITY_WARNING, a);
-    c.path = path;
-    csv_row(l->out, &c);
+    struct csv_line line = line_without_rcp((struct csv_line){
+        .round = f ? f->round : j->edition->round, .division = f ? f->division : j->division, .submitter = f ? f->submitter : j->run.org,
+        .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
+        .ruleset = j->edition->ruleset, .verdict = pass_or_fail(j->compliance.passed), .refused = keys_of(&j->compliance, SEVERITY_ERROR, a),
+        .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path });
+    table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
+}
+
+static void add_rcp(struct csv_line *line, const struct rcp_verdict *v)
+{
+    line->submission_mean = v->submission_mean, line->batch_size = v->batch, line->rcp_mean = v->limit.mean, line->rcp_stdev = v->limit.sd;
+    line->max_speedup = v->limit.max_speedup, line->min_mean = v->limit.least_mean, line->factor = v->scaling;
 }
 
 static void csv_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
-    struct csv_line c = csv_of(f);
-    c.path = utf8_text(f->dir, a);
+    const struct csv_line head = line_without_rcp((struct csv_line){
+        .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system, .benchmark = f->benchmark,
+        .ruleset = f->edition ? f->edition->ruleset : NULL, .path = utf8_text(f->dir, a) });
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
-        c.check = package_part_names[i], c.verdict = part_state_names[f->parts[i].state], c.detail = f->parts[i].text;
-        c.rcp = i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL;
-        csv_row(l->out, &c);
+        struct csv_line line = head;
+        line.check = package_part_names[i], line.verdict = part_state_names[f->parts[i].state], line.detail = f->parts[i].text;
+        if (i == PACKAGE_CONVERGENCE && f->has_rcp)
+            add_rcp(&line, &f->rcp);
+        table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
     }
-    c.check = "package", c.verdict = pass_or_fail(f->passed), c.detail = text_of(f->problem), c.rcp = NULL;
-    csv_row(l->out, &c);
+    struct csv_line whole = head;
+    whole.check = "package", whole.verdict = pass_or_fail(f->passed), whole.detail = f->problem;
+    table_write_row(l->out, FORMAT_CSV, &lint_csv, &whole);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
-static void put_json(FILE *f, json_t *o, bool first)
-{
-    fputs(first ? "\n" : ",\n", f);
-    json_dumpf(o, f, JSON_REAL_PRECISION(15));
-    json_decref(o);
-}
+struct message_line { const char *severity, *path, *key, *text; uint64_t line; };
+#define C(member) { COLUMN(struct message_line, member) }
+static const struct table_column message_columns[] = { C(severity), C(path), C(line), C(key), C(text) };
+#undef C
 
-static json_t *number_or_null(double x)
+static void json_log(struct lint *l, const char *path, const struct compliance *c)
 {
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *text_json(const char *text, struct arena *a)
-{
-    return json_string(utf8_text(text_of(text), a));
-}
-
-static void json_log(struct lint *l, const char *path, const struct compliance *c, struct arena *a)
-{
+    const struct table t = TABLE(message_columns, struct message_line);
     for (size_t i = 0; i < c->n_messages; i++) {
         const struct log_message *m = &c->messages[i];
-        put_json(l->messages, json_pack("{s:s, s:o, s:I, s:o, s:o}", "severity", severity_names[m->severity], "path", text_json(path, a),
-                                        "line", (json_int_t)m->line, "key", text_json(m->key, a), "text", text_json(m->text, a)),
-                 !l->any_message);
+        const struct message_line line = { severity_names[m->severity], path, m->key, m->text, m->line };
+        write_json_item(l->messages, table_row_json(&t, &line), !l->any_message);
         l->any_message = true;
     }
 }
 
-static json_t *rcp_json(const struct folder *f, struct arena *a)
+struct rcp_line { bool pass, counts; double submission_mean, reference_mean, reference_sd, max_speedup, least_mean, scaling; const char *text; };
+#define C(member) { COLUMN(struct rcp_line, member) }
+static const struct table_column rcp_columns[] = {
+    C(pass), C(counts), C(submission_mean), C(reference_mean), C(reference_sd), C(max_speedup), C(least_mean), C(scaling), C(text),
+};
+#undef C
+
+static json_t *rcp_json(const struct folder *f)
 {
+    const struct table t = TABLE(rcp_columns, struct rcp_line);
     const struct rcp_verdict *v = &f->rcp;
-    return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pass", (int)v->passed, "counts",
-                     (int)(f->parts[PACKAGE_CONVERGENCE].state == PART_PASSED || f->parts[PACKAGE_CONVERGENCE].state == PART_FAILED),
-                     "submission_mean", number_or_null(v->submission_mean), "reference_mean", number_or_null(v->limit.mean),
-                     "reference_sd", number_or_null(v->limit.sd), "max_speedup", number_or_null(v->limit.max_speedup),
-                     "least_mean", number_or_null(v->limit.least_mean), "scaling", number_or_null(v->scaling), "text", text_json(v->text, a));
+    enum part_state state = f->parts[PACKAGE_CONVERGENCE].state;
+    return table_row_json(&t, &(struct rcp_line){ v->passed, state == PART_PASSED || state == PART_FAILED, v->submission_mean, v->limit.mean,
+                                                  v->limit.sd, v->limit.max_speedup, v->limit.least_mean, v->scaling, v->text });
 }
 
-static json_t *run_json(const struct run_entry *r, struct arena *a)
-{
-    return json_pack("{s:o, s:b, s:b, s:o, s:o, s:I, s:I}", "file", text_json(r->file, a), "pass", (int)r->compliant, "converged",
-                     (int)r->converged, "minutes", r->problem ? json_null() : number_or_null(r->minutes), "convergence_point",
-                     number_or_null(r->point), "errors", (json_int_t)r->n_errors, "warnings", (json_int_t)r->n_warnings);
-}
-
-/* An object whose last member is a list of any length, written item by item. */
-static void put_json_with_runs(FILE *out, json_t *o, const struct folder *f, bool first, struct arena *a)
-{
-    char *text = json_dumps(o, JSON_REAL_PRECISION(15));
-    fprintf(out, "%s%.*s, \"runs\": [", first ? "\n" : ",\n", (int)strlen(text) - 1, text);
-    free(text);
-    json_decref(o);
-    for (size_t i = 0; i < f->n && !f->problem; i++)
-        put_json(out, run_json(&f->runs[i], a), i == 0);
-    fputs("]}", out);
-}
+struct folder_line { const char *folder, *round, *submitter, *system, *benchmark, *division, *problem; uint64_t logs, logs_passed; bool pass;
+                     json_t *checks; };
+#define C(member) { COLUMN(struct folder_line, member) }
+static const struct table_column folder_columns[] = {
+    C(folder), C(round), C(submitter), C(system), C(benchmark), C(division), C(logs), C(logs_passed), C(pass), C(problem), C(checks),
+};
+#undef C
 
 static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
-    json_t *parts = json_object();
+    const struct table t = TABLE(folder_columns, struct folder_line);
+    json_t *checks = json_object();
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
-        json_object_set_new(parts, package_part_names[i], json_pack("{s:s, s:o}", "verdict", part_state_names[f->parts[i].state], "text",
-                                                            text_json(f->parts[i].text, a)));
-    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o}", "folder", text_json(f->dir, a), "round",
-                          text_json(f->round, a), "submitter", text_json(f->submitter, a), "system", text_json(f->system, a), "benchmark",
-                          text_json(f->benchmark, a), "division", text_json(f->division, a), "logs", (json_int_t)f->n, "logs_passed",
-                          (json_int_t)(f->problem ? 0 : count_passed(f)), "pass", (int)f->passed, "problem",
-                          f->problem ? text_json(f->problem, a) : json_null(), "checks", parts);
+        json_object_set_new(checks, package_part_names[i], json_pack("{s:s, s:s}", "verdict", part_state_names[f->parts[i].state], "text",
+                                                                     utf8_text(f->parts[i].text, a)));
+    json_t *o = table_row_json(&t, &(struct folder_line){ f->dir, f->round, f->submitter, f->system, f->benchmark, f->division, f->problem, f->n,
+                                                          f->problem ? 0 : count_passed(f), f->passed, checks });
     if (f->has_rcp)
-        json_object_set_new(o, "reference_convergence", rcp_json(f, a));
-    put_json_with_runs(l->out, o, f, l->counts.folders == 1, a);
+        json_object_set_new(o, "reference_convergence", rcp_json(f));
+    struct table runs = runs_table(f, a);
+    json_object_set_new(o, "runs", table_json(&runs));
+    write_json_item(l->out, o, l->counts.folders == 1);
 }
 
-static void json_foot(struct lint *l)
+#define C(member, name) { COLUMN_AS(struct lint_counts, member, name) }
+static const struct table_column count_columns[] = {
+    C(folders, "folders"), C(folders_passed, "folders_passed"), C(logs, "logs"), C(logs_passed, "logs_passed"), C(errors, "errors"),
+    C(warnings, "warnings"), C(reviews, "reviews"), C(skipped, "not_read"),
+};
+#undef C
+
+static void json_end(struct lint *l)
 {
-    const struct lint_counts *c = &l->counts;
+    const struct table counts = TABLE(count_columns, struct lint_counts);
     fputs("\n],\n\"messages\": [", l->out);
     rewind(l->messages);
     for (int ch; (ch = getc(l->messages)) != EOF; )
         putc(ch, l->out);
     fputs("\n],\n\"counts\": ", l->out);
-    json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "folders", (json_int_t)c->folders, "folders_passed",
-                          (json_int_t)c->folders_passed, "logs", (json_int_t)c->logs, "logs_passed", (json_int_t)c->logs_passed, "errors",
-                          (json_int_t)c->errors, "warnings", (json_int_t)c->warnings, "reviews", (json_int_t)c->reviews, "not_read",
-                          (json_int_t)c->skipped);
+    json_t *o = table_row_json(&counts, &l->counts);
     json_dumpf(o, l->out, 0);
     json_decref(o);
     fprintf(l->out, ",\n\"pass\": %s}\n", l->failed ? "false" : "true");
 }
 
-/* ---- JUnit ------------------------------------------------------------------------------------------------ */
+/* ---- judgements: the logs of a folder, the parts of its verdict, and the package ----------------------------------- */
 
-static void xml_attribute(FILE *f, const char *name, const char *text)
+static void judge_part(struct lint *l, const char *group, const char *path, const char *check, enum judged judged, const char *message)
 {
-    fprintf(f, " %s=\"", name);
-    write_xml_text(f, text);
-    fputc('"', f);
+    struct arena *a = &l->found_arena;
+    const char *why = message && *message ? message : judged == JUDGED_FAIL ? "fails" : "";
+    judgements_add(&l->found, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", path, check), .file = arena_strdup(a, path),
+                   .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
 }
 
-static void junit_case(FILE *f, const char *suite, const char *name, bool passed, const char *message)
+static void write_judgements(struct lint *l, const char *suite)
 {
-    fputs("<testcase", f);
-    xml_attribute(f, "classname", suite);
-    xml_attribute(f, "name", name);
-    if (passed) {
-        fputs("/>\n", f);
-        return;
-    }
-    fputs("><failure", f);
-    xml_attribute(f, "message", message);
-    fputs("/></testcase>\n", f);
+    l->found.suite = suite;
+    judgement_stream_add(&l->judged, &l->found);
+    l->found = (struct judgements){0};
+    arena_reset(&l->found_arena);
 }
 
-static void junit_suite(struct lint *l, const char *name, uint64_t tests, uint64_t failures)
+static void judge_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
-    fputs("<testsuite", l->out);
-    xml_attribute(l->out, "name", name);
-    fprintf(l->out, " tests=\"%llu\" failures=\"%llu\">\n", (unsigned long long)tests, (unsigned long long)failures);
-    rewind(l->cases);
-    for (int c; (c = getc(l->cases)) != EOF; )
-        putc(c, l->out);
-    fputs("</testsuite>\n", l->out);
-    FILE *fresh = tmpfile();
-    if (fresh)
-        fclose(l->cases), l->cases = fresh;
-}
-
-static void junit_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
-{
-    const char *suite = f ? utf8_text(f->dir, a) : utf8_text(path, a);
-    junit_case(l->cases, suite, utf8_text(last_part(path), a), j->compliance.passed, keys_of(&j->compliance, SEVERITY_ERROR, a));
-    if (!f)
-        junit_suite(l, suite, 1, !j->compliance.passed);
-}
-
-static void junit_folder(struct lint *l, const struct folder *f, struct arena *a)
-{
-    const char *suite = utf8_text(f->dir, a);
-    uint64_t tests = f->problem ? 0 : f->n, failures = f->problem ? 0 : f->n - count_passed(f);
-    for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
-        if (f->parts[i].state == PART_PASSED || f->parts[i].state == PART_FAILED) {
-            junit_case(l->cases, suite, package_part_names[i], f->parts[i].state == PART_PASSED, f->parts[i].text);
-            tests++, failures += f->parts[i].state == PART_FAILED;
-        }
-    junit_case(l->cases, suite, "package", f->passed, f->problem ? f->problem : "a part of it fails");
-    junit_suite(l, suite, tests + 1, failures + !f->passed);
-}
-
-/* ---- TAP, Markdown, annotations: a line for each judgement, of the last two only what fails ----------------------- */
-
-static void line_case(struct lint *l, bool passed, const char *path, const char *check, const char *detail, struct arena *a)
-{
-    ++l->n_cases;
-    if (l->format == LINT_TAP) {
-        fprintf(l->out, "%s %llu - %s: %s%s%s\n", passed ? "ok" : "not ok", (unsigned long long)l->n_cases, path, check, *detail ? ": " : "",
-                detail);
-        return;
-    }
-    struct judgement found = { .name = arena_printf(a, "%s: %s", path, check), .message = *detail ? detail : "fails", .file = path, .line = 1,
-                               .judged = passed ? JUDGED_PASS : JUDGED_FAIL };
-    struct judgement_stream stream = { .f = l->out, .format = l->format == LINT_ANNOTATIONS ? FORMAT_ANNOTATIONS : FORMAT_MARKDOWN };
-    judgement_stream_add(&stream, &(struct judgements){ .items = &found, .n = 1 });
-}
-
-static void line_folder(struct lint *l, const struct folder *f, struct arena *a)
-{
+    static const enum judged judged[] = { [PART_UNTESTED] = JUDGED_SKIP, [PART_PASSED] = JUDGED_PASS, [PART_FAILED] = JUDGED_FAIL,
+                                          [PART_BYPASSED] = JUDGED_SKIP };
     const char *dir = utf8_text(f->dir, a);
-    for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
-        bool tested = f->parts[i].state == PART_PASSED || f->parts[i].state == PART_FAILED;
-        line_case(l, f->parts[i].state != PART_FAILED, dir, package_part_names[i],
-                  tested ? f->parts[i].text : arena_printf(a, "%s # SKIP %s", f->parts[i].text, part_state_names[f->parts[i].state]), a);
-    }
-    line_case(l, f->passed, dir, "package", text_of(f->problem), a);
+    for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
+        judge_part(l, dir, dir, package_part_names[i], judged[f->parts[i].state], f->parts[i].text);
+    judge_part(l, dir, dir, "package", f->passed ? JUDGED_PASS : JUDGED_FAIL, f->problem);
+    write_judgements(l, dir);
 }
 
-static void markdown_foot(struct lint *l)
+static void judge_log(struct lint *l, const struct folder *f, const char *path, const struct compliance *c, struct arena *a)
 {
-    fprintf(l->out, "\n**podbench lint: %s**, %llu of %llu logs and %llu of %llu packages pass\n", l->failed ? "FAILED" : "passed",
-            (unsigned long long)l->counts.logs_passed, (unsigned long long)l->counts.logs, (unsigned long long)l->counts.folders_passed,
-            (unsigned long long)l->counts.folders);
+    judge_part(l, f ? utf8_text(f->dir, a) : path, path, "compliance", c->passed ? JUDGED_PASS : JUDGED_FAIL, keys_of(c, SEVERITY_ERROR, a));
+    if (!f)
+        write_judgements(l, path);
 }
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
 
+static bool is_judging(const struct lint *l)
+{
+    return FORMAT_BIT(l->format) & JUDGING_FORMATS;
+}
+
 void lint_print_head(struct lint *l)
 {
-    if (l->format == LINT_CSV)
-        for (size_t i = 0; i < N_COLUMNS; i++)
-            csv_write_cell(l->out, csv_columns[i], i + 1 == N_COLUMNS);
-    else if (l->format == LINT_JSON)
+    if (l->format == FORMAT_CSV)
+        table_write_row(l->out, FORMAT_CSV, &lint_csv, NULL);
+    else if (l->format == FORMAT_JSON)
         fputs("{\"groups\": [", l->out);
-    else if (l->format == LINT_MARKDOWN)
-        fputs("| what fails | why |\n|---|---|\n", l->out);
-    else if (l->format == LINT_JUNIT)
-        fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"podbench lint\">\n", l->out);
+    else if (is_judging(l))
+        judgement_stream_begin(&l->judged, "podbench lint");
 }
 
 void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
 {
     path = utf8_text(path, a);
     switch (l->format) {
-    case LINT_TEXT: text_log(l, f, path, j); break;
-    case LINT_CSV: csv_log(l, f, path, j, a); break;
-    case LINT_JSON: json_log(l, path, &j->compliance, a); break;
-    case LINT_JUNIT: junit_log(l, f, path, j, a); break;
-    case LINT_TAP: case LINT_MARKDOWN: case LINT_ANNOTATIONS:
-        line_case(l, j->compliance.passed, path, "compliance", keys_of(&j->compliance, SEVERITY_ERROR, a), a);
-        break;
+    case FORMAT_TEXT: text_log(l, f, path, j); break;
+    case FORMAT_CSV:  csv_log(l, f, path, j, a); break;
+    case FORMAT_JSON: json_log(l, path, &j->compliance); break;
+    default:          judge_log(l, f, path, &j->compliance, a);
     }
 }
 
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     switch (l->format) {
-    case LINT_TEXT: text_folder(l, f, a); break;
-    case LINT_CSV: csv_folder(l, f, a); break;
-    case LINT_JSON: json_folder(l, f, a); break;
-    case LINT_JUNIT: junit_folder(l, f, a); break;
-    case LINT_TAP: case LINT_MARKDOWN: case LINT_ANNOTATIONS: line_folder(l, f, a); break;
+    case FORMAT_TEXT: text_folder(l, f, a); break;
+    case FORMAT_CSV:  csv_folder(l, f, a); break;
+    case FORMAT_JSON: json_folder(l, f, a); break;
+    default:          judge_folder(l, f, a);
     }
 }
 
 void lint_print_foot(struct lint *l)
 {
-    switch (l->format) {
-    case LINT_TEXT: text_foot(l); break;
-    case LINT_CSV: break;
-    case LINT_JSON: json_foot(l); break;
-    case LINT_JUNIT: fputs("</testsuites>\n", l->out); break;
-    case LINT_ANNOTATIONS: break;
-    case LINT_MARKDOWN: markdown_foot(l); break;
-    case LINT_TAP: fprintf(l->out, "1..%llu\n", (unsigned long long)l->n_cases); break;
-    }
+    const struct lint_counts *c = &l->counts;
+    if (l->format == FORMAT_TEXT)
+        text_end(l);
+    else if (l->format == FORMAT_JSON)
+        json_end(l);
+    else if (is_judging(l))
+        judgement_stream_end(&l->judged);
+    if (l->format == FORMAT_MARKDOWN)
+        fprintf(l->out, "\n**podbench lint: %s**, %llu of %llu logs and %llu of %llu packages pass\n", l->failed ? "FAILED" : "passed",
+                (unsigned long long)c->logs_passed, (unsigned long long)c->logs, (unsigned long long)c->folders_passed, (unsigned long long)c->folders);
 }

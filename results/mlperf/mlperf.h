@@ -12,6 +12,7 @@
 #define MLPERF_H
 #include "results/mlperf/mllog.h"
 #include "results/mlperf/rules.h"
+#include "system-model/output/output.h"
 #include "workloads/convergence/rcp_points.h"
 
 /* ---- compliance.c: one log against the rules ---------------------------------------------------------- */
@@ -200,18 +201,15 @@ struct score_row {
 
 void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);
 
-enum score_format { SCORE_TEXT, SCORE_CSV, SCORE_JSON };
-void score_print_head(FILE *out, enum score_format format);
-void score_print_row(FILE *out, enum score_format format, const struct score_row *row, bool first);
-void score_print_foot(FILE *out, enum score_format format);
+/* Text, CSV or JSON; the first row brings the headings. */
+void score_print(FILE *out, enum output_format format, const struct score_row *row, bool first);
+void score_print_end(FILE *out, enum output_format format);            /* after at least one row */
 
 /* ---- lint.c: the verdicts on files and trees, printed as logs are read ------------------------------------
  *
  * A tree of any size needs the memory of one folder. Lint passes when every log given by name complies and every folder
  * passes as a package.
  */
-
-enum lint_format { LINT_TEXT, LINT_CSV, LINT_JSON, LINT_JUNIT, LINT_TAP, LINT_MARKDOWN, LINT_ANNOTATIONS };
 
 struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
 
@@ -220,17 +218,18 @@ typedef void lint_notice(const char *path, const char *text);   /* told what is 
 struct lint {
     FILE *out;
     lint_notice *notice;
-    enum lint_format format;
+    enum output_format format;
     struct judge *judge;
     struct lint_counts counts;
-    FILE *messages, *cases;             /* temporary: JSON's messages and a JUnit folder's logs, until they are due in the output */
+    FILE *messages;                     /* temporary: JSON's messages, which come after all folders */
+    struct judgement_stream judged;     /* the judging formats: one set for each folder, */
+    struct judgements found; struct arena found_arena;      /* which is gathered here as its logs are read */
     bool begun;                         /* something is printed; before that, an error leaves no output */
     bool failed;                        /* something does not pass, or could not be read */
     bool any_message;                   /* a JSON message is written */
-    uint64_t n_cases;
 };
 
-bool lint_begin(struct lint *l, FILE *out, enum lint_format format, struct judge *j, lint_notice *notice, struct err *err);
+bool lint_begin(struct lint *l, FILE *out, enum output_format format, struct judge *j, lint_notice *notice, struct err *err);
 /* Judges a file, or every folder of logs in a folder. Fails when it cannot be read or holds no logs. */
 bool lint_path(struct lint *l, const char *path, struct err *err);
 bool lint_end(struct lint *l);          /* true when everything passed */

@@ -74,165 +74,63 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
     row->note = score_note(f, row, a);
 }
 
-/* ---- printing: one table of columns for all formats ------------------------------------------------ */
+/* ---- printing ----------------------------------------------------------------------------------------- */
 
-enum score_kind { COLUMN_TEXT, COLUMN_COUNT, COLUMN_REAL };
-
-#define T(member, width) { #member, COLUMN_TEXT, offsetof(struct score_row, member), width }
-#define N(member, width) { #member, COLUMN_COUNT, offsetof(struct score_row, member), width }
-#define R(member, width) { #member, COLUMN_REAL, offsetof(struct score_row, member), width }
-
-#define M(name, measure, width) { name, COLUMN_REAL, offsetof(struct score_row, measures) + measure * sizeof(double), width }
-
-/* A column of width 0 is not in the text table. */
-static const struct score_column { const char *name; enum score_kind kind; size_t offset; int width; } score_columns[] = {
-    T(round, 5), T(division, 8), T(submitter, 10), T(system, 30), T(benchmark, 9), N(runs, 4), N(failed, 6), N(required_runs, 0),
-    R(score_minutes, 13), R(scaling, 0), R(mean_minutes, 0), R(min_minutes, 0), R(max_minutes, 0), R(spread, 8),
-    M("epochs_to_converge", MEASURE_EPOCHS, 0), M("samples_to_converge", MEASURE_SAMPLES, 19), M("global_batch", MEASURE_BATCH, 12),
-    M("grad_accum", MEASURE_ACCUMULATION, 0), M("throughput_samples_per_s", MEASURE_THROUGHPUT, 24),
-    M("train_unit_s", MEASURE_UNIT_TIME, 0), M("eval_time_s", MEASURE_EVAL_TIME, 11), M("startup_time_s", MEASURE_STARTUP, 14),
-    M("init_time_s", MEASURE_INIT, 0), T(throughput_method, 0), T(ruleset, 0), N(dropped, 0), R(recomputed_scaling, 0), R(recomputed_minutes, 0),
-    T(note, 0), T(path, 0),
+#define C(member, ...) { COLUMN(struct score_row, member), .csv_digits = 12, __VA_ARGS__ }
+#define M(name, measure, ...) { COLUMN_AS(struct score_row, measures[measure], name), .csv_digits = 12, __VA_ARGS__ }
+#define SHOWN(text, least) .heading = text, .width = least
+static const struct table_column score_columns[] = {
+    C(round, SHOWN("round", 5)), C(division, SHOWN("division", 8)), C(submitter, SHOWN("submitter", 10)), C(system, SHOWN("system", 30)),
+    C(benchmark, SHOWN("benchmark", 9)), C(runs, SHOWN("runs", 4)), C(failed, SHOWN("failed", 6)), C(required_runs),
+    C(score_minutes, SHOWN("score_minutes", 13), .format = "%.4f"), C(scaling), C(mean_minutes), C(min_minutes), C(max_minutes),
+    C(spread, SHOWN("spread", 8), .format = "%.4f"), M("epochs_to_converge", MEASURE_EPOCHS),
+    M("samples_to_converge", MEASURE_SAMPLES, SHOWN("samples_to_converge", 19), .format = "%.0f"),
+    M("global_batch", MEASURE_BATCH, SHOWN("global_batch", 12), .format = "%.0f"), M("grad_accum", MEASURE_ACCUMULATION),
+    M("throughput_samples_per_s", MEASURE_THROUGHPUT, SHOWN("throughput_samples_per_s", 24)), M("train_unit_s", MEASURE_UNIT_TIME),
+    M("eval_time_s", MEASURE_EVAL_TIME, SHOWN("eval_time_s", 11), .format = "%.4f"),
+    M("startup_time_s", MEASURE_STARTUP, SHOWN("startup_time_s", 14), .format = "%.4f"), M("init_time_s", MEASURE_INIT), C(throughput_method),
+    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(note, SHOWN("note", 0)), C(path),
 };
-enum { N_SCORE_COLUMNS = sizeof score_columns / sizeof *score_columns };
+#undef SHOWN
+#undef M
+#undef C
 
-static const char *score_text(const struct score_row *row, const struct score_column *c)
+struct scored_run { const char *file, *problem; bool counts, success; double time_to_train_s, samples_to_converge; };
+#define C(member) { COLUMN(struct scored_run, member) }
+static const struct table_column run_columns[] = {
+    C(file), C(counts), C(success), C(time_to_train_s), C(samples_to_converge), C(problem),
+};
+#undef C
+
+static json_t *score_json(const struct table *t, const struct score_row *row)
 {
-    return *(const char *const *)((const char *)row + c->offset);
-}
-
-static uint64_t score_count(const struct score_row *row, const struct score_column *c)
-{
-    return *(const uint64_t *)((const char *)row + c->offset);
-}
-
-static double score_real(const struct score_row *row, const struct score_column *c)
-{
-    return *(const double *)((const char *)row + c->offset);
-}
-
-enum { SCORE_CELL_BYTES = 64 };
-
-static const char *score_cell(char out[SCORE_CELL_BYTES], const struct score_row *row, const struct score_column *c, int digits)
-{
-    if (c->kind == COLUMN_TEXT)
-        return score_text(row, c);
-    if (c->kind == COLUMN_COUNT)
-        snprintf(out, SCORE_CELL_BYTES, "%llu", (unsigned long long)score_count(row, c));
-    else if (isfinite(score_real(row, c)))
-        snprintf(out, SCORE_CELL_BYTES, "%.*g", digits, score_real(row, c));
-    else
-        return "";
-    return out;
-}
-
-/* Text has four decimals below a thousand, as scores are compared by a thousandth of a minute, and none above. */
-static void print_score_cell(FILE *f, const struct score_row *row, const struct score_column *c)
-{
-    char room[SCORE_CELL_BYTES];
-    const char *text = score_cell(room, row, c, 6);
-    double x = c->kind == COLUMN_REAL ? score_real(row, c) : (double)NAN;
-    if (isfinite(x))
-        snprintf(room, sizeof room, x != floor(x) && fabs(x) < 1000 ? "%.4f" : "%.0f", x), text = room;
-    fprintf(f, c->kind == COLUMN_TEXT ? "%-*s  " : "%*s  ", c->width, *text ? text : "-");
-}
-
-/* ---- text and CSV ------------------------------------------------------------------------------------ */
-
-static void print_text_head(FILE *f)
-{
-    for (size_t c = 0; c < N_SCORE_COLUMNS; c++)
-        if (score_columns[c].width)
-            fprintf(f, score_columns[c].kind == COLUMN_TEXT ? "%-*s  " : "%*s  ", score_columns[c].width, score_columns[c].name);
-    fprintf(f, "note\n");
-}
-
-static void print_text_row(FILE *f, const struct score_row *row)
-{
-    for (size_t c = 0; c < N_SCORE_COLUMNS; c++)
-        if (score_columns[c].width)
-            print_score_cell(f, row, &score_columns[c]);
-    fprintf(f, "%s\n", *row->note ? row->note : "-");
-}
-
-static void print_csv_head(FILE *f)
-{
-    for (size_t c = 0; c < N_SCORE_COLUMNS; c++)
-        csv_write_cell(f, score_columns[c].name, c + 1 == N_SCORE_COLUMNS);
-}
-
-static void print_csv_row(FILE *f, const struct score_row *row)
-{
-    char room[SCORE_CELL_BYTES];
-    for (size_t c = 0; c < N_SCORE_COLUMNS; c++)
-        csv_write_cell(f, score_cell(room, row, &score_columns[c], 12), c + 1 == N_SCORE_COLUMNS);
-}
-
-/* ---- JSON: an array of objects, each with its logs ------------------------------------------------------- */
-
-static json_t *json_real_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *score_run_json(const struct run_entry *r)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "file", json_string(r->file));
-    json_object_set_new(o, "counts", json_boolean(run_counts(r)));
-    json_object_set_new(o, "success", json_boolean(r->converged));
-    json_object_set_new(o, "time_to_train_s", json_real_or_null(r->minutes * 60));
-    json_object_set_new(o, "samples_to_converge", json_real_or_null(r->measures[MEASURE_SAMPLES]));
-    json_object_set_new(o, "problem", r->problem ? json_string(r->problem) : json_null());
+    struct arena scratch = {0};
+    struct table runs = TABLE(run_columns, struct scored_run);
+    for (size_t i = 0; !row->folder->problem && i < row->folder->n; i++) {
+        const struct run_entry *r = &row->folder->runs[i];
+        table_add(&runs, &(struct scored_run){ r->file, r->problem, run_counts(r), r->converged, r->minutes * 60, r->measures[MEASURE_SAMPLES] },
+                  &scratch);
+    }
+    json_t *o = table_row_json(t, row);
+    json_object_set_new(o, "logs", table_json(&runs));
+    arena_free(&scratch);
     return o;
 }
 
-/* Writes the logs one by one, as there may be any number. */
-static void print_json_row(FILE *f, const struct score_row *row, bool first)
+void score_print(FILE *out, enum output_format format, const struct score_row *row, bool first)
 {
-    json_t *o = json_object();
-    for (size_t i = 0; i < N_SCORE_COLUMNS; i++) {
-        const struct score_column *c = &score_columns[i];
-        json_object_set_new(o, c->name, c->kind == COLUMN_TEXT ? json_string(score_text(row, c))
-                          : c->kind == COLUMN_COUNT ? json_integer((json_int_t)score_count(row, c)) : json_real_or_null(score_real(row, c)));
+    const struct table t = TABLE(score_columns, struct score_row);
+    if (format == FORMAT_JSON) {
+        fputs(first ? "[" : "", out);
+        write_json_item(out, score_json(&t, row), first);
+        return;
     }
-    char *text = json_dumps(o, JSON_REAL_PRECISION(15));
-    fprintf(f, "%s%.*s, \"logs\": [", first ? "" : ",\n", (int)strlen(text) - 1, text);
-    free(text);
-    json_decref(o);
-    for (size_t i = 0; !row->folder->problem && i < row->folder->n; i++) {
-        json_t *run = score_run_json(&row->folder->runs[i]);
-        fputs(i ? ",\n" : "\n", f);
-        json_dumpf(run, f, JSON_REAL_PRECISION(15));
-        json_decref(run);
-    }
-    fputs("]}", f);
+    if (first)
+        table_write_row(out, format, &t, NULL);
+    table_write_row(out, format, &t, row);
 }
 
-/* ---- any format --------------------------------------------------------------------------------------------- */
-
-void score_print_head(FILE *out, enum score_format format)
+void score_print_end(FILE *out, enum output_format format)
 {
-    if (format == SCORE_TEXT)
-        print_text_head(out);
-    else if (format == SCORE_CSV)
-        print_csv_head(out);
-    else
-        fprintf(out, "[\n");
-}
-
-void score_print_row(FILE *out, enum score_format format, const struct score_row *row, bool first)
-{
-    if (format == SCORE_TEXT)
-        print_text_row(out, row);
-    else if (format == SCORE_CSV)
-        print_csv_row(out, row);
-    else
-        print_json_row(out, row, first);
-}
-
-void score_print_foot(FILE *out, enum score_format format)
-{
-    if (format == SCORE_JSON)
-        fprintf(out, "\n]\n");
+    fputs(format == FORMAT_JSON ? "\n]\n" : "", out);
 }

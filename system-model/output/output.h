@@ -36,6 +36,7 @@ struct table_column {
     double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
+    int width;                          /* in text, at least */
     bool zero_is_unknown;               /* a real number that is 0 is not known, or is not there */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
     const char *unit, *help;            /* for lists of columns; no writer prints them */
@@ -67,13 +68,14 @@ struct table {
 void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
 /* Text, CSV, JSON or Markdown. In text, columns are as wide as their widest cell, and a table without rows is left out. */
 void table_write(FILE *f, enum output_format format, const struct table *t);
-void table_write_csv_header(FILE *f, const struct table *t);
-void table_write_csv_row(FILE *f, const struct table *t, const void *row);
+/* One line of text or CSV, for rows that are written as they are found; row NULL: the headings. Text columns have their least width. */
+void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
 /* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);
 void table_drop_json(const struct table *t);                /* frees JSON cells that were not taken out */
 
+void write_json_item(FILE *f, struct json_t *item, bool first);     /* of an array that is written item by item; frees it */
 struct json_t *json_number(double x);                       /* null when x is not finite */
 struct json_t *json_known(bool known, double x);            /* null when it is not known */
 struct json_t *json_words(const char *const *words, size_t n);      /* an array of strings */

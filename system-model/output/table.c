@@ -100,7 +100,7 @@ static const char *shown_text(char room[CELL_ROOM], const struct table_column *c
 static size_t column_width(const struct table *t, const struct table_column *c)
 {
     char room[CELL_ROOM];
-    size_t width = text_width(c->heading);
+    size_t width = max_u64(text_width(c->heading), (uint64_t)c->width);
     for (size_t i = 0; i < t->n; i++)
         width = max_u64(width, text_width(shown_text(room, c, row_at(t, i), FORMAT_TEXT)));
     return width;
@@ -121,21 +121,30 @@ static void write_text_row(FILE *f, const struct table *t, const size_t *widths,
     fputc('\n', f);
 }
 
+static size_t *column_widths(const struct table *t, struct arena *a)
+{
+    size_t *widths = ARENA_ARRAY(a, size_t, t->n_columns);
+    for (size_t k = 0; k < t->n_columns; k++)
+        if (has_column(&t->columns[k], FORMAT_TEXT))
+            widths[k] = column_width(t, &t->columns[k]);
+    return widths;
+}
+
+static bool has_headings(const struct table *t)
+{
+    for (size_t k = 0; k < t->n_columns; k++)
+        if (has_column(&t->columns[k], FORMAT_TEXT) && *t->columns[k].heading)
+            return true;
+    return false;
+}
+
 static void write_text(FILE *f, const struct table *t)
 {
     struct arena scratch = {0};
-    size_t *widths = ARENA_ARRAY(&scratch, size_t, t->n_columns);
-    bool has_headings = false;
-    if (!t->n)
-        return;
-    for (size_t k = 0; k < t->n_columns; k++)
-        if (has_column(&t->columns[k], FORMAT_TEXT)) {
-            widths[k] = column_width(t, &t->columns[k]);
-            has_headings |= *t->columns[k].heading != '\0';
-        }
-    if (t->title)
+    const size_t *widths = column_widths(t, &scratch);
+    if (t->n && t->title)
         fprintf(f, "%s\n", t->title);
-    if (has_headings)
+    if (t->n && has_headings(t))
         write_text_row(f, t, widths, NULL);
     for (size_t i = 0; i < t->n; i++)
         write_text_row(f, t, widths, row_at(t, i));
@@ -159,14 +168,17 @@ static void write_csv(FILE *f, const struct table *t, const void *row)
     }
 }
 
-void table_write_csv_header(FILE *f, const struct table *t)
+void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row)
 {
-    write_csv(f, t, NULL);
-}
-
-void table_write_csv_row(FILE *f, const struct table *t, const void *row)
-{
-    write_csv(f, t, row);
+    if (format == FORMAT_CSV) {
+        write_csv(f, t, row);
+        return;
+    }
+    struct arena scratch = {0};
+    struct table none = *t;
+    none.n = 0;
+    write_text_row(f, t, column_widths(&none, &scratch), row);
+    arena_free(&scratch);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------------- */
@@ -238,6 +250,13 @@ void print_json(FILE *f, json_t *json)
     json_decref(json);
 }
 
+void write_json_item(FILE *f, json_t *item, bool first)
+{
+    fputs(first ? "\n" : ",\n", f);
+    json_dumpf(item, f, JSON_REAL_PRECISION(15));
+    json_decref(item);
+}
+
 void table_drop_json(const struct table *t)
 {
     for (size_t k = 0; k < t->n_columns; k++)
@@ -299,9 +318,9 @@ void table_write(FILE *f, enum output_format format, const struct table *t)
     else if (format == FORMAT_MARKDOWN)
         write_markdown(f, t);
     else if (format == FORMAT_CSV) {
-        table_write_csv_header(f, t);
+        write_csv(f, t, NULL);
         for (size_t i = 0; i < t->n; i++)
-            table_write_csv_row(f, t, row_at(t, i));
+            write_csv(f, t, row_at(t, i));
     } else
         write_text(f, t);
 }

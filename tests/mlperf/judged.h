@@ -8,7 +8,7 @@
 #include "results/mlperf/mlperf.h"
 
 /* The last folder of a tree, and how many there are. What it points to lives in the arena. */
-struct judged { struct judge *judge; struct folder folder; struct score_row row; size_t n; struct arena *a; char notices[2000]; };
+struct judged_tree { struct judge *judge; struct folder folder; struct score_row row; size_t n; struct arena *a; char notices[2000]; };
 
 static inline void judged_no_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
@@ -17,7 +17,7 @@ static inline void judged_no_log(void *user, const struct folder *f, const char 
 
 static inline void judged_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
-    struct judged *j = user;
+    struct judged_tree *j = user;
     (void)a;
     char **kept = ARENA_ARRAY(j->a, char *, n);
     for (size_t i = 0; i < n; i++)
@@ -29,17 +29,17 @@ static inline void judged_folder(void *user, const char *dir, char *const *logs,
 
 static inline void judged_notice(void *user, const char *path, const char *text)
 {
-    struct judged *j = user;
+    struct judged_tree *j = user;
     size_t n = strlen(j->notices);
     snprintf(j->notices + n, sizeof j->notices - n, "%s: %s\n", strrchr(path, '/') + 1, text);
 }
 
-static inline struct judged judge_tree(const char *dir, const struct judge_options *given, struct arena *a)
+static inline struct judged_tree judge_tree(const char *dir, const struct judge_options *given, struct arena *a)
 {
     struct err err = { "" };
     struct judge_options *options = ARENA_NEW(a, struct judge_options);
-    struct judged *j = ARENA_NEW(a, struct judged);        /* its row points into it */
-    *j = (struct judged){ .judge = ARENA_NEW(a, struct judge), .a = a };
+    struct judged_tree *j = ARENA_NEW(a, struct judged_tree);        /* its row points into it */
+    *j = (struct judged_tree){ .judge = ARENA_NEW(a, struct judge), .a = a };
     struct tree_visit visit = { judged_folder, judged_notice, j, given ? given->watch : (struct watch){ 0 } };
     size_t n;
     *options = given ? *given : (struct judge_options){ 0 };
@@ -56,7 +56,7 @@ static inline void no_notice(const char *path, const char *text)
 }
 
 /* What lint prints of a path; the caller frees it. err: "" or why it refused. */
-static inline char *lint_text(const char *path, const char *ruleset, enum lint_format format, bool *passed, struct err *err)
+static inline char *lint_text(const char *path, const char *ruleset, enum output_format format, bool *passed, struct err *err)
 {
     struct arena a = { 0 };
     struct judge judge;

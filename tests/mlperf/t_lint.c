@@ -43,7 +43,7 @@ static char *lint_of(const char *text, const char *ruleset, bool *passed)
 {
     struct err err;
     const char *path = temp_file(text, strlen(text), ".txt");
-    char *printed = lint_text(path, ruleset, LINT_TEXT, passed, &err);
+    char *printed = lint_text(path, ruleset, FORMAT_TEXT, passed, &err);
     unlink(path);
     assert_string_equal(err.msg, "");
     return printed;
@@ -457,18 +457,18 @@ static void test_requests(void **state)
     struct err err;
     bool passed;
     (void)state;
-    free(lint_text("tests/bad/mllog/list.txt", "9.9", LINT_TEXT, &passed, &err));
+    free(lint_text("tests/bad/mllog/list.txt", "9.9", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "round '9.9' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0");
-    free(lint_text("tests/none", "2.0.0", LINT_TEXT, &passed, &err));
+    free(lint_text("tests/none", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "tests/none: no such file or folder");
-    free(lint_text("tests/bad/mllog", "2.0.0", LINT_TEXT, &passed, &err));
+    free(lint_text("tests/bad/mllog", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "tests/bad/mllog: no result_N.txt in it or below it");
-    free(lint_text("/dev/zero", "2.0.0", LINT_TEXT, &passed, &err));
+    free(lint_text("/dev/zero", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "/dev/zero: is a device, pipe or socket, want a log file");
-    free(lint_text("tests/bad/mllog/list.txt", NULL, LINT_TEXT, &passed, &err));
+    free(lint_text("tests/bad/mllog/list.txt", NULL, FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "tests/bad/mllog/list.txt: the round is not known: neither the path nor the log names it; name it by "
                                  "--ruleset, v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0");
-    char *text = lint_text("tests/bad/mllog/list.txt", "2.0.0", LINT_TEXT, &passed, &err);
+    char *text = lint_text("tests/bad/mllog/list.txt", "2.0.0", FORMAT_TEXT, &passed, &err);
     assert_false(passed);
     assert_non_null(strstr(text, "list.txt:1: error: is not a JSON object\n"));
     free(text);
@@ -515,10 +515,10 @@ static void test_what_is_not_read(void **state)
         fclose(fopen(arena_printf(&a, "%s/%d/result_0.txt", top, i), "w"));
     }
     assert_int_equal(symlink("0", arena_printf(&a, "%s/link", top)) + mkfifo(arena_printf(&a, "%s/pipe", top), 0600), 0);
-    text = lint_text(top, "v2.0", LINT_TEXT, &passed, &err);
+    text = lint_text(top, "v2.0", FORMAT_TEXT, &passed, &err);
     assert_non_null(strstr(text, "\n0 of 2 folders pass, 0 of 2 logs pass; 2 errors, 0 warnings, 0 for review, 2 not read\n"));
     free(text);
-    text = lint_text(top, "v2.0", LINT_JSON, &passed, &err);
+    text = lint_text(top, "v2.0", FORMAT_JSON, &passed, &err);
     json_t *json = json_loads(text, 0, NULL);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "counts"), "not_read")), 2);
     json_decref(json);

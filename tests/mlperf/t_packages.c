@@ -73,7 +73,7 @@ static void test_packages(void **state)
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
         write_package("closed", &a);
         shell(spoilt[i].command, top, top);
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         const struct part_verdict *v = &j.folder.parts[spoilt[i].part];
         if (!strstr(v->text, spoilt[i].want) || (v->state == PART_FAILED) != spoilt[i].fails)
             print_error("%s: '%s', want '%s'\n", spoilt[i].command, v->text, spoilt[i].want);
@@ -113,7 +113,7 @@ static void test_what_later_rounds_ask(void **state)
         bool described = cases[i].part == PACKAGE_DESCRIPTION;
         write_five(described ? bert() : resnet(), described ? &bert_run : &resnet_run, described ? "2.0.0" : "4.0.0", "closed", &a);
         shell(cases[i].command, top, top);
-        struct judged j = judge_tree(top, &(struct judge_options){ .ruleset = described ? "4.1.0" : "4.0.0" }, &a);
+        struct judged_tree j = judge_tree(top, &(struct judge_options){ .ruleset = described ? "4.1.0" : "4.0.0" }, &a);
         const struct part_verdict *v = &j.folder.parts[cases[i].part];
         if (!strstr(v->text, cases[i].want) || (v->state == PART_FAILED) != cases[i].fails)
             print_error("%s: '%s', want '%s'\n", cases[i].command, v->text, cases[i].want);
@@ -143,7 +143,7 @@ static void test_what_comes_after_the_stop(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_package_of(cases[i].ruleset, "closed", &a);
         shell(cases[i].command, top, top);
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         struct log_judgement log;
         struct err err = { "" };
         assert_true(log_judge(&log, j.judge, arena_printf(&a, "%s/podbench-simulated/results/toy-simulated/resnet/result_0.txt", top), false,
@@ -164,7 +164,7 @@ static void test_open_and_bypassed(void **state)
     struct arena a = { 0 };
     (void)state;
     write_package("open", &a);
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     assert_true(j.folder.passed);
     assert_int_equal(j.folder.parts[PACKAGE_SEEDS].state, PART_UNTESTED);
     tear_down(state);
@@ -191,7 +191,7 @@ static void test_parameters_beside_the_logs(void **state)
         shell("sed -i 's/\"epoch_num\": 38/\"epoch_num\": 33/' " LOGS "'result_*.txt", top);
         shell("sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", top);
         shell("printf '%s' > " LOGS "'package_checker_params", cases[i].text, top);
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         if ((j.folder.parts[PACKAGE_CONVERGENCE].state == PART_BYPASSED) != cases[i].rcp)
             print_error("'%s'\n", cases[i].text);
         assert_int_equal(j.folder.parts[PACKAGE_CONVERGENCE].state, cases[i].rcp ? PART_BYPASSED : PART_FAILED);
@@ -211,10 +211,10 @@ static void test_skipped_parts(void **state)
         bool passed = false;
         size_t n_skipped = 0, n_untested = 0;
         write_package(open ? "open" : "closed", &a);
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         for (int i = 0; i < N_PACKAGE_PARTS; i++)
             n_untested += j.folder.parts[i].state == PART_UNTESTED || j.folder.parts[i].state == PART_BYPASSED;
-        char *text = lint_text(top, NULL, LINT_TAP, &passed, &err);
+        char *text = lint_text(top, NULL, FORMAT_TAP, &passed, &err);
         for (const char *at = text; (at = strstr(at, " # SKIP ")); at++)
             n_skipped++;
         assert_true(passed && n_skipped == n_untested);
@@ -237,7 +237,7 @@ static void test_why_there_is_no_score(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_package("closed", &a);
         shell("rm " LOGS "'result_[234].txt; for f in " LOGS "'result_[%s].txt; do [ ! -e \"$f\" ] || sed -i s/run_stop/run_end/ \"$f\"; done", top, top, cases[i].refused);
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         assert_string_equal(j.folder.why_no_score, cases[i].why);
         assert_true(isnan(j.folder.score_minutes));
         tear_down(state);
@@ -253,7 +253,7 @@ static void test_names_of_the_first_log(void **state)
     write_package("closed", &a);
     shell("mkdir '%s/flat'; mv " LOGS "'* '%s/flat'; rm -r '%s/podbench-simulated'", top, top, top, top);
     shell("sed -i 's/\"toy-simulated\"/\"other\"/; s/\"podbench-simulated\"/\"others\"/; s/\"value\": \"closed\"/\"value\": \"open\"/' '%s/flat/'result_[1-4].txt", top);
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     assert_int_equal(j.folder.n, 5);
     assert_string_equal(j.folder.benchmark, "resnet");
     assert_string_equal(j.folder.division, "closed");
@@ -267,29 +267,29 @@ static void test_names_of_the_first_log(void **state)
 static void test_formats(void **state)
 {
     static const char *const want[] = {
-        [LINT_TEXT] = "0 of 1 folders pass, 4 of 5 logs pass; 1 error, 0 warnings, 0 for review, 0 not read\n",
-        [LINT_CSV] = ",result_1.txt,compliance,2.1.0,fail,run_stop,,,,,,,,,,",
-        [LINT_JSON] = ("\"counts\": {\"folders\": 1, \"folders_passed\": 0, \"logs\": 5, \"logs_passed\": 4, \"errors\": 1, "
+        [FORMAT_TEXT] = "0 of 1 folders pass, 4 of 5 logs pass; 1 error, 0 warnings, 0 for review, 0 not read\n",
+        [FORMAT_CSV] = ",result_1.txt,compliance,2.1.0,fail,run_stop,,,,,,,,,,",
+        [FORMAT_JSON] = ("\"counts\": {\"folders\": 1, \"folders_passed\": 0, \"logs\": 5, \"logs_passed\": 4, \"errors\": 1, "
                       "\"warnings\": 0, \"reviews\": 0, \"not_read\": 0},\n\"pass\": false}\n"),
-        [LINT_JUNIT] = " tests=\"11\" failures=\"3\">\n",
-        [LINT_TAP] = "1..11\n",
+        [FORMAT_JUNIT] = " tests=\"11\" failures=\"3\" errors=\"0\" skipped=\"0\"",
+        [FORMAT_TAP] = "1..11\n",
     };
     struct arena a = { 0 };
     (void)state;
     write_package("closed", &a);
     shell("sed -i s/run_stop/run_end/ " LOGS "'result_1.txt", top);
     shell("sed -i '/\"seed\"/s/: 9[34]/: 90/' " LOGS "'result_*.txt", top);
-    for (int format = 0; format <= LINT_TAP; format++) {
+    for (int format = 0; format <= FORMAT_JUNIT; format++) {
         struct err err;
         bool passed = true;
-        char *text = lint_text(top, NULL, (enum lint_format)format, &passed, &err);
+        char *text = lint_text(top, NULL, (enum output_format)format, &passed, &err);
         if (!strstr(text, want[format]))
             print_error("want '%s' in\n%s", want[format], text);
         assert_non_null(strstr(text, want[format]));
         assert_false(passed);
-        for (int i = 0; i < N_PACKAGE_PARTS && format == LINT_CSV; i++)
+        for (int i = 0; i < N_PACKAGE_PARTS && format == FORMAT_CSV; i++)
             assert_non_null(strstr(text, arena_printf(&a, ",,%s,2.1.0,", package_part_names[i])));
-        if (format == LINT_JSON) {
+        if (format == FORMAT_JSON) {
             json_t *o = json_loads(text, 0, NULL), *group = json_array_get(json_object_get(o, "groups"), 0);
             assert_int_equal(json_array_size(json_object_get(group, "runs")), 5);
             assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(o, "messages"), 0), "key")), "run_stop");

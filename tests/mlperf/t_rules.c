@@ -196,7 +196,7 @@ static void test_rows_at_their_limits(void **state)
 #define LINE(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n"
 
 /* What lint says of a log by these rules. */
-static char *lint_as(enum lint_format format, const char *rows, const char *lines, struct arena *a)
+static char *lint_as(enum output_format format, const char *rows, const char *lines, struct arena *a)
 {
     struct err err = { "" };
     struct judge judge;
@@ -213,14 +213,14 @@ static char *lint_as(enum lint_format format, const char *rows, const char *line
 
 static char *lint_of_log(const char *rows, const char *lines, struct arena *a)
 {
-    return lint_as(LINT_TEXT, rows, lines, a);
+    return lint_as(FORMAT_TEXT, rows, lines, a);
 }
 
 /* Each key of an error once, in the order in which they are met; what has no key by its text. */
 static void test_keys_on_one_line(void **state)
 {
     struct arena a = { 0 };
-    char *text = lint_as(LINT_TAP, "2.0.0,common,a,3+,v==3,,,error,s\n2.0.0,common,b,1+,v==4,,,error,s\n2.0.0,common,c,1+,v==4,,,warning,s\n2.0.0,common,d,1+,v==4,,,error,s\n"
+    char *text = lint_as(FORMAT_TAP, "2.0.0,common,a,3+,v==3,,,error,s\n2.0.0,common,b,1+,v==4,,,error,s\n2.0.0,common,c,1+,v==4,,,warning,s\n2.0.0,common,d,1+,v==4,,,error,s\n"
                                    "2.0.0,common,,end,1==2,,,error,s", LINE("a", "4") LINE("b", "3") LINE("c", "5") LINE("d", "1") LINE("b", "5") LINE("d", "6"), &a);
     (void)state;
     assert_non_null(strstr(text, ": compliance: a; b; d; want 1==2 (2.0.0 common)\n"));

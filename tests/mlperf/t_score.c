@@ -84,7 +84,7 @@ static void test_names_from_the_path(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_tree(arena_printf(&a, "%s/%s", top, cases[i].path));
-        struct judged j = judge_tree(arena_printf(&a, "%s%s", top, cases[i].start), NULL, &a);
+        struct judged_tree j = judge_tree(arena_printf(&a, "%s%s", top, cases[i].start), NULL, &a);
         assert_int_equal(j.n, 1);
         assert_string_equal(j.row.round, cases[i].round);
         assert_string_equal(j.row.submitter, cases[i].submitter);
@@ -104,7 +104,7 @@ static void test_columns_by_hand(void **state)
     (void)state;
     const char *dir = arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top);
     write_tree(dir);
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     const struct score_row *r = &j.row;
     assert_int_equal(r->runs, 5);
     assert_int_equal(r->failed, 1);
@@ -176,7 +176,7 @@ static void test_samples_by_the_unit(void **state)
         put(f, 400, MLLOG_POINT, "train_samples", "5000", NULL);
         put(f, 500, MLLOG_STOP, "run_stop", NULL, "\"status\": \"success\"");
         fclose(f);
-        struct judged j = judge_tree(arena_printf(&a, "%s/%.4s", top, cases[i].place), NULL, &a);
+        struct judged_tree j = judge_tree(arena_printf(&a, "%s/%.4s", top, cases[i].place), NULL, &a);
         assert_int_equal(j.folder.n, 1);
         assert_near(j.folder.runs[0].point, cases[i].point, 0);
         assert_near(j.folder.runs[0].measures[MEASURE_SAMPLES], cases[i].samples, 0);
@@ -209,9 +209,9 @@ static void test_impossible_counts(void **state)
     const char *dir = arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         write_tree(dir);
-        struct judged whole = judge_tree(top, NULL, &a);
+        struct judged_tree whole = judge_tree(top, NULL, &a);
         replace_in(arena_printf(&a, "%s/result_4.txt", dir), wrong[i].from, wrong[i].to, &a);      /* the one that is refused anyway */
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         assert_near(j.row.score_minutes, whole.row.score_minutes, 0);
         assert_near(j.row.measures[MEASURE_BATCH], 13, 0);
         replace_in(arena_printf(&a, "%s/result_1.txt", dir), wrong[i].from, wrong[i].to, &a);
@@ -235,7 +235,7 @@ static void test_names_that_differ(void **state)
     replace_in(log, "\"open\"", "\"closed\"", &a);
     replace_in(log, "\"success\"", "\"SUC\\u001b[31mCESS\\n\"", &a);
     replace_in(log, "\"resnet\"", "\"bert\"", &a);
-    char *text = lint_text(dir, NULL, LINT_TEXT, &passed, &err);
+    char *text = lint_text(dir, NULL, FORMAT_TEXT, &passed, &err);
     assert_non_null(strstr(text, "result_1.txt: warning: submission_benchmark: is 'bert', and the log is among those of 'resnet'\n"));
     assert_non_null(strstr(text, "result_1.txt: warning: submission_division: is 'closed', and the log is among those of 'open'\n"));
     assert_non_null(strstr(text, "result_1.txt: warning: run_stop: status 'SUC [31mCESS ' is neither success nor aborted: taken for a run that did not converge\n"));
@@ -254,7 +254,7 @@ static void test_no_score(void **state)
     write_tree(dir);
     snprintf(path, sizeof path, "%s/result_4.txt", dir);
     unlink(path);
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     assert_near(j.row.score_minutes, (72 + 84) / 120.0, 1e-12);
     assert_string_equal(j.row.note, "4 logs, v2.0 wants 5: the package is refused");
     static const char *const times[] = { "9999", "1e999", "1e18" };
@@ -293,7 +293,7 @@ static void test_unknown_names(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_tree(arena_printf(&a, "%s/%s", top, cases[i].path));
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         assert_true(isnan(j.row.score_minutes));
         const char *got = j.row.note;
         if (strcmp(got, cases[i].want))
@@ -315,7 +315,7 @@ static void test_what_is_passed_over(void **state)
     assert_int_equal(symlink("result_0.txt", arena_printf(&a, "%s/result_7.txt", dir)), 0);
     assert_int_equal(mkfifo(arena_printf(&a, "%s/result_8.txt", dir), 0600), 0);
     assert_int_equal(mkfifo(arena_printf(&a, "%s/scaling.json", dir), 0600), 0);
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     assert_int_equal(j.n, 1);
     assert_int_equal(j.row.runs, 5);
     assert_string_equal(j.notices, "loop: is a symbolic link: not followed\nresult_7.txt: is a symbolic link: not followed\n"
@@ -334,11 +334,11 @@ static void test_names_that_a_terminal_would_obey(void **state)
     const char *odd = arena_printf(&a, "%s/v2.0/open/Acme/box/res\033[31mnet\a", top), *fine = arena_printf(&a, "%s/v2.0/open/Best/box/resnet", top);
     write_tree(odd);
     write_tree(fine);
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     assert_int_equal(j.n, 1);
     assert_string_equal(j.folder.dir, fine);
     assert_string_equal(j.notices, "box: 'res?[31mnet?' holds a control character: not read\n");
-    struct tree_visit visit = { judged_folder, judged_notice, &(struct judged){ .judge = &judge, .a = &a }, { 0 } };
+    struct tree_visit visit = { judged_folder, judged_notice, &(struct judged_tree){ .judge = &judge, .a = &a }, { 0 } };
     const char *box = arena_printf(&a, "%s/v2.0/open/Acme/box", top);
     assert_false(tree_walk(&n, box, &visit, &err));
     assert_string_equal(err.msg, arena_printf(&a, "%s: 'res?[31mnet?' holds a control character", box));
@@ -359,7 +359,7 @@ static void test_names_and_depths(void **state)
         for (int i = 0; i < levels; i++)
             dir = arena_printf(&a, "%s/d", dir);
         write_tree(dir);
-        struct judged j = judge_tree(top, NULL, &a);
+        struct judged_tree j = judge_tree(top, NULL, &a);
         assert_int_equal(j.n, levels == 32 ? 2 : 1);
         assert_string_equal(j.notices, levels == 32 ? "" : "d: is more than 32 folders deep: not read\n");
         assert_int_equal(j.row.runs, 5);
@@ -403,11 +403,10 @@ static void test_long_work_tells(void **state)
 /* Two rows in every format; of the second some numbers are those at which digits change. */
 static void print_all(FILE *f, const struct score_row rows[2])
 {
-    for (enum score_format format = SCORE_TEXT; format <= SCORE_JSON; format++) {
-        score_print_head(f, format);
-        score_print_row(f, format, &rows[0], true);
-        score_print_row(f, format, &rows[1], false);
-        score_print_foot(f, format);
+    for (enum output_format format = FORMAT_TEXT; format <= FORMAT_JSON; format++) {
+        score_print(f, format, &rows[0], true);
+        score_print(f, format, &rows[1], false);
+        score_print_end(f, format);
     }
 }
 
@@ -417,7 +416,7 @@ static void test_formats_agree(void **state)
     char *text;
     (void)state;
     write_tree(arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top));
-    struct judged j = judge_tree(top, NULL, &a);
+    struct judged_tree j = judge_tree(top, NULL, &a);
     struct score_row rows[2] = { j.row, j.row };
     struct folder refused = { .problem = "refused" };
     rows[0].path = rows[1].path = "path";

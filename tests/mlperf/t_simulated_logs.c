@@ -38,7 +38,7 @@ static void check_round_trip(size_t entry, const char *round, const char *top)
     submission_write(dir, &s, d.runs, d.n, &a, &err);
     assert_string_equal(err.msg, "");
 
-    struct judged j = judge_tree(dir, NULL, &a);
+    struct judged_tree j = judge_tree(dir, NULL, &a);
     const struct score_row *r = &j.row;
     assert_near(r->score_minutes, d.score_minutes, 1e-3 / 60);
     assert_string_equal(r->submitter, SIMULATED_ORG);
@@ -113,7 +113,7 @@ static void test_scaling_is_written(void **state)
             .data_dir = data, .scaling = d.scaling, .replaces = true };
         submission_write(dir, &s, d.runs, d.n, &a, &err);
         assert_string_equal(err.msg, "");
-        struct judged j = judge_tree(dir, NULL, &a);
+        struct judged_tree j = judge_tree(dir, NULL, &a);
         assert_true(slower ? d.scaling == 1 : d.scaling > 1.02);
         assert_near(j.row.scaling, d.scaling, 1e-12);
         assert_near(j.row.score_minutes, d.score_minutes, 1e-3 / 60);
