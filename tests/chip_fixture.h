@@ -12,7 +12,7 @@ static inline struct chip small_chip(uint64_t n_tiles)
         .mac_fp16_fp16_per_cycle = 64, .mac_fp16_fp32_per_cycle = 32, .mac_fp32_per_cycle = 16,
         .vector_bytes_per_cycle = 8, .load_bytes_per_cycle = 8, .interleaved_load_bytes_per_cycle = 16,
         .weight_load_bytes_per_cycle = 8, .conv_units_fp16_fp16 = 16, .conv_units_fp16_fp32 = 8, .conv_units_fp32 = 8,
-        .copy_bytes_per_cycle = 8, .exchange_bytes_per_cycle = 4, .tiles_per_exchange_bus = 2,
+        .exchange_bytes_per_cycle = 4, .tiles_per_exchange_bus = 2,
         .exchange_efficiency = 1, .on_chip_sync_cycles = 101, .exchange_transit_cycles = 37, .supervisor_cycles = 11,
     };
 }

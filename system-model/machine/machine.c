@@ -32,6 +32,9 @@ struct sheet_field { struct field field; int may, must; };
     { { #member, unit, FIELD_F64, offsetof(struct machine, member), low, high, NULL, false, help }, may, must }
 #define CN(member, unit, low, high, help) \
     { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, CHIP }
+#define OPTIONAL(member, unit, low, high, help) \
+    { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, 0 }
+#define UNUSED(name, unit, low, high, help) { { name, unit, FIELD_F64, offsetof(struct machine, unused), low, high, NULL, false, help }, CHIP, 0 }
 #define CR(member, unit, low, high, may, must, help) \
     { { #member, unit, FIELD_F64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, may, must }
 #define CHOICE(member, names, what) \
@@ -50,21 +53,21 @@ static const struct sheet_field sheet_fields[] = {
     CN(mac_fp32_per_cycle, "MAC/cycle", 1, 1e5, "float"),
     CN(mac_fp8_per_cycle, "MAC/cycle", 0, 1e5, "8-bit floating point; 0: none"),
     CN(vector_bytes_per_cycle, "B/cycle", 4, 1024, "data path of the vector unit"),
-    CN(load_bytes_per_cycle, "B/cycle", 1, 1024, "load from standard memory; of record"),
-    CN(interleaved_load_bytes_per_cycle, "B/cycle", 1, 1024, "load from interleaved memory; of record"),
+    CN(load_bytes_per_cycle, "B/cycle", 1, 1024, "loads from standard memory; an inner loop that needs more runs at amp_efficiency"),
+    OPTIONAL(interleaved_load_bytes_per_cycle, "B/cycle", 1, 1024, "loads from interleaved memory; printed, not used by any cost"),
     CN(weight_load_bytes_per_cycle, "B/cycle", 1, 1024, "weights into the multiply units"),
     CN(conv_units_fp16_fp16, "units", 1, 1024, "multiply units in use, half in, half partials"),
     CN(conv_units_fp16_fp32, "units", 1, 1024, "half in, float partials"),
     CN(conv_units_fp32, "units", 1, 1024, "float"),
-    CN(copy_bytes_per_cycle, "B/cycle", 1, 1024, "copy on a tile; of record, copies take the vector path"),
-    CN(random_bytes_per_cycle, "B/cycle", 1, 1024, "random bits; of record"),
+    UNUSED("copy_bytes_per_cycle", "B/cycle", 1, 1024, "copies on a tile; not used by any cost, copies take the vector path"),
+    UNUSED("random_bytes_per_cycle", "B/cycle", 1, 1024, "random bits; not used by any cost"),
     CN(exchange_bytes_per_cycle, "B/cycle", 1, 1024, "a tile's exchange, each way"),
     CN(tiles_per_exchange_bus, "tiles", 1, 64, "tiles that take the same data at a multiple of the rate"),
     CR(exchange_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CN(on_chip_sync_cycles, "cycles", 0, 1e6, "a sync of the tiles"),
     CN(global_sync_cycles, "cycles", 0, 1e7, "a sync of chips"),
-    CN(exchange_near_cycles, "cycles", 0, 1e6, "a word's way within a column of tiles; of record, every word's way counts as the farthest"),
-    CN(exchange_transit_cycles, "cycles", 0, 1e6, "a word's way to the farthest tile"),
+    OPTIONAL(exchange_near_cycles, "cycles", 0, 1e6, "transit of a word within a column of tiles, for micro-benchmarks; default: exchange_transit_cycles"),
+    CN(exchange_transit_cycles, "cycles", 0, 1e6, "transit of a word to the farthest tile, which every exchange is charged"),
     CN(supervisor_cycles, "cycles", 0, 1e6, "starting a vertex"),
     CN(n_links, "links", 0, 1000, "IPU-Links of a chip"),
     CR(link_bytes_per_s, "B/s", 1e3, 1e14, CHIP, CHIP, "one IPU-Link, one way, nominal"),
@@ -96,7 +99,7 @@ static const struct sheet_field sheet_fields[] = {
     R(host_latency_s, "s", 0, 1, ANY, 0, "a word from the host to a tile"),
     R(board_power_w, "W", 1, 1e6, BOARD, 0, "power of a board at work"),
     R(board_idle_power_w, "W", 1, 1e6, BOARD, 0, "power of a board whose chips wait; default: as at work"),
-    R(board_power_cap_w, "W", 1, 1e6, BOARD, 0, "what a board never exceeds; of record"),
+    R(board_power_cap_w, "W", 1, 1e6, BOARD, 0, "power that a board never exceeds"),
     N(n_ipus, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of the system"),
     N(ipus_per_domain, "IPUs", 1, 64, SYSTEM, SYSTEM, "chips of an IPU-Link domain"),
     CHOICE(domain_topology, domain_names, "rails open (ladder) or closed (torus)"),
@@ -110,6 +113,8 @@ enum { N_SHEET_FIELDS = sizeof sheet_fields / sizeof *sheet_fields };
 #undef N
 #undef R
 #undef CN
+#undef OPTIONAL
+#undef UNUSED
 #undef CR
 #undef CHOICE
 
@@ -335,6 +340,8 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
             return false;
     if (level != SYSTEM)
         stand_alone(out, level);
+    if (!machine_row(&(struct machine){ .sheets = sheets, .n_sheets = n }, "exchange_near_cycles", NULL))
+        out->chip.exchange_near_cycles = out->chip.exchange_transit_cycles;
     out->name = sheets[0].name;
     out->chip.name = out->chip_name = sheets[n - 1].name;
     out->board_name = n > 1 ? sheets[n - 2].name : "";

@@ -34,13 +34,11 @@ struct chip {
     uint64_t mac_fp32_per_cycle;
     uint64_t mac_fp8_per_cycle;             /* 0: none */
     uint64_t vector_bytes_per_cycle;        /* data path of the vector unit: 8 */
-    uint64_t load_bytes_per_cycle;          /* standard region */
-    uint64_t interleaved_load_bytes_per_cycle;
+    uint64_t load_bytes_per_cycle;          /* from the standard region */
+    uint64_t interleaved_load_bytes_per_cycle;      /* 0: not stated */
     uint64_t weight_load_bytes_per_cycle;   /* coefficients into the AMP unit, as compilers use it by default */
     double amp_efficiency;                  /* share of these rates where the inner loop uses all memory ports; 0: all */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
-    uint64_t copy_bytes_per_cycle;          /* on-tile memcpy; this, random bits and loads are of record: vertex costs have their own */
-    uint64_t random_bytes_per_cycle;
     /* Exchange and sync. */
     uint64_t exchange_bytes_per_cycle;      /* per tile, each way, send and receive at once */
     uint64_t tiles_per_exchange_bus;        /* tiles that may receive the same data together at twice the rate */
@@ -48,8 +46,8 @@ struct chip {
     uint64_t on_chip_sync_cycles;           /* a sync of the tiles alone */
     uint64_t compute_set_cycles;            /* what starting a compute set costs besides; fitted, 0 without a fit */
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
-    uint64_t exchange_near_cycles;          /* a word's way to a tile of the same column */
-    uint64_t exchange_transit_cycles;       /* to the farthest tile */
+    uint64_t exchange_near_cycles;          /* transit of a word to a tile of the same column; exchange_transit_cycles if the sheet has none */
+    uint64_t exchange_transit_cycles;       /* transit to the farthest tile */
     uint64_t supervisor_cycles;             /* fixed cost of starting a vertex on a tile */
     /* Off chip. */
     uint64_t n_links;
@@ -93,6 +91,7 @@ struct machine {
     double board_power_w;                   /* at work; 0: not published */
     double board_idle_power_w;              /* while its chips wait; 0: not published */
     double board_power_cap_w;               /* never more; 0: not published */
+    double unused;                          /* facts on a sheet that no cost reads; they are checked and printed */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
 };

@@ -31,7 +31,8 @@ static void print_chip(FILE *f, const struct chip *c)
     if (c->mac_fp8_per_cycle)
         line(f, "peak fp8", chip_peak_flop_per_s(c, c->mac_fp8_per_cycle) / 1e12, "Tflop/s", "");
     line(f, "SRAM", (double)(c->n_tiles * c->tile_memory_bytes) / 1048576, "MiB", "tiles x SRAM of a tile");
-    line(f, "load rate", tile_cycles_per_s * (double)c->interleaved_load_bytes_per_cycle / 1e12, "TB/s", "interleaved loads");
+    if (c->interleaved_load_bytes_per_cycle)
+        line(f, "load rate", tile_cycles_per_s * (double)c->interleaved_load_bytes_per_cycle / 1e12, "TB/s", "interleaved loads");
     line(f, "exchange, nominal", tile_cycles_per_s * (double)c->exchange_bytes_per_cycle / 1e12, "TB/s", "tiles x B/cycle x clock, one way");
     line(f, "exchange, reached", tile_cycles_per_s * (double)c->exchange_bytes_per_cycle * c->exchange_efficiency / 1e12, "TB/s",
          "x exchange_efficiency");

@@ -143,6 +143,34 @@ static void sheets_as_long_as_may_be(void **state)
     arena_free(&a);
 }
 
+/* gc2.csv without the keys that no cost needs: the nearest tile then counts as being as far as the farthest. */
+static void keys_that_no_cost_needs_may_be_missing(void **state)
+{
+    static const char *const optional[] = { "copy_bytes", "random_bytes", "interleaved_load", "exchange_near" };
+    (void)state;
+    struct csv_table t;
+    struct machine m, whole = load("gc2");
+    assert_true(csv_load(&t, SPECS "/gc2.csv", &a, &err));
+    char *text, *printed;
+    PRINTED(text, fputs("key,value,unit,source\n", f); for (size_t i = 0; i < t.n_rows; i++) {
+        bool is_optional = false;
+        for (size_t k = 0; k < sizeof optional / sizeof *optional; k++)
+            is_optional = is_optional || strncmp(t.rows[i].cells[0], optional[k], strlen(optional[k])) == 0;
+        if (!is_optional)
+            fprintf(f, "%s,%s,%s,here\n", t.rows[i].cells[0], t.rows[i].cells[1], t.rows[i].cells[2]);
+    });
+    const char *path = temp_file(text, strlen(text), ".csv");
+    assert_true(machine_load(&m, path, SPECS, &a, &err));
+    assert_int_equal(whole.chip.exchange_near_cycles, 59);
+    assert_int_equal(m.chip.exchange_near_cycles, whole.chip.exchange_transit_cycles);
+    PRINTED(printed, machine_print(f, &m));
+    assert_null(strstr(printed, "load rate"));
+    free(printed);
+    free(text);
+    unlink(path);
+    arena_free(&a);
+}
+
 /* 128 products of 8 bits a tile and cycle on 1,472 tiles at 1.5 GHz; a Bow has none. */
 static void only_who_has_fp8_says_so(void **state)
 {
@@ -249,7 +277,7 @@ int main(void)
         cmocka_unit_test(off_chip_rates_are_those_of_the_board),
         cmocka_unit_test(every_sheet_loads),
         cmocka_unit_test(a_path_is_a_machine_too),
-        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(only_who_has_fp8_says_so), cmocka_unit_test(power_that_nobody_gives),
+        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(keys_that_no_cost_needs_may_be_missing), cmocka_unit_test(only_who_has_fp8_says_so), cmocka_unit_test(power_that_nobody_gives),
         cmocka_unit_test(refusals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
