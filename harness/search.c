@@ -96,18 +96,18 @@ static bool accepts(const struct search_request *q, const char *setting, struct 
     struct arena *a = &s->arena;
     const char **sets = ARENA_ARRAY(a, const char *, q->n_sets + 1), **of_recipe;
     size_t n;
-    struct what_ifs of_sheets;
+    struct sheet_overrides of_sheets;
     struct recipe rec;
     struct simulation sim;
     struct result r;
     for (size_t i = 0; i < q->n_sets; i++)
         sets[i] = q->sets[i];
     sets[q->n_sets] = setting;
-    if (!what_ifs_take(&of_sheets, &of_recipe, &n, sets, q->n_sets + 1, a, err)
+    if (!sheet_overrides_split(&of_sheets, &of_recipe, &n, sets, q->n_sets + 1, a, err)
         || !recipe_load(&rec, q->recipe, s->paths.recipes_dir, of_recipe, n, a, err))
         return false;
-    bool good = !is_what_if(setting) || simulator_run(&s->simulator, &sim, &r, q->recipe, sets, q->n_sets + 1, err);
-    if (good && is_what_if(setting))
+    bool good = !is_sheet_override(setting) || simulator_run(&s->simulator, &sim, &r, q->recipe, sets, q->n_sets + 1, err);
+    if (good && is_sheet_override(setting))
         simulation_free(&sim);
     return good;
 }

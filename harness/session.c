@@ -6,8 +6,8 @@
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
 #include "results/simulate/run_folder.h"
-#include "system-model/machine/fitted_chip.h"
-#include "system-model/machine/fitted_system.h"
+#include "system-model/machine/fitted.h"
+#include "system-model/machine/fitted.h"
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>

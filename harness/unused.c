@@ -114,7 +114,7 @@ static bool is_tried(const struct configuration *c, size_t at, const struct reci
 {
     const char *text = c->settings[at].text;
     return !is_replaced(c, at) && strncmp(text, "open.", strlen("open.")) != 0      /* shapes the interval alone */
-        && (is_what_if(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !is_there_anyhow(own, text, a)));
+        && (is_sheet_override(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !is_there_anyhow(own, text, a)));
 }
 
 static bool is_named(const char *const *names, size_t n, const char *key)
@@ -194,7 +194,7 @@ static bool is_set(const struct configuration *c, const char *key)
 static bool rests_on_sheets(const struct configuration *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (is_what_if(c->settings[i].text) || strncmp(c->settings[i].text, "framework.", strlen("framework.")) == 0)
+        if (is_sheet_override(c->settings[i].text) || strncmp(c->settings[i].text, "framework.", strlen("framework.")) == 0)
             return true;
     return false;
 }

@@ -6,7 +6,7 @@
 #define CALIBRATE_H
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
-#include "system-model/machine/fitted_chip.h"
+#include "system-model/machine/fitted.h"
 
 /* ---- protocol.c: rows that the ledger lets calibrate, and at most ten constants ------------------------------ */
 

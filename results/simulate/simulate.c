@@ -12,9 +12,9 @@
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
-#include "system-model/machine/power.h"
+#include "system-model/machine/machine.h"
 #include "results/simulate/simulator.h"
-#include "system-model/machine/fitted_chip.h"
+#include "system-model/machine/fitted.h"
 #include "results/simulate/split.h"
 #include "workloads/recipe/recipe_convergence.h"
 

@@ -5,8 +5,8 @@
 #ifndef SIMULATE_H
 #define SIMULATE_H
 #include "results/simulate/result.h"
-#include "system-model/machine/fitted_system.h"
-#include "system-model/machine/sdk.h"
+#include "system-model/machine/fitted.h"
+#include "system-model/machine/framework.h"
 #include "system-model/timeline/timeline.h"
 #include "workloads/recipe/recipe.h"
 
@@ -14,7 +14,7 @@
 struct simulation {
     struct arena arena;
     struct recipe recipe;
-    struct what_ifs changes;            /* values given in place of the sheets' */
+    struct sheet_overrides changes;            /* values given in place of the sheets' */
     struct machine *machine;
     struct sdk sdk;
     struct framework framework;         /* as its sheets state it; plan.options has the recipe's settings too */

@@ -7,14 +7,14 @@
  * never gets there.
  */
 #include "results/simulate/simulator.h"
-#include "system-model/machine/fitted_chip.h"
+#include "system-model/machine/fitted.h"
 
 #include <string.h>
 
 /* Plans have half of the limit again, in a cache of their own. Memory is looked at after so many simulations. */
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 256 };
 
-struct cached_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
+struct cached_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };
 struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
 struct cached_topology { struct topology topology; struct hash_entry *sheets; };
 struct cached_compiler { struct compiler compiler; struct hash_entry *graph, *topology, *splits_of; };
@@ -103,10 +103,10 @@ static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, con
 {
     const char **rest, *specs_dir = s->paths->specs_dir;
     size_t n_rest;
-    s->shelf.arena = &s->arena;
-    if (!what_ifs_take(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err))
+    s->cache.arena = &s->arena;
+    if (!sheet_overrides_split(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err))
         return false;
-    k->changes.shelf = &s->shelf;
+    k->changes.cache = &s->cache;
     if (!machine_load_changed(&k->machine, arena_strdup(a, system), specs_dir, &k->changes, a, err))
         return false;
     if (s->paths->chip_constants)
@@ -140,7 +140,7 @@ static bool check_changes(const struct simulation *sim, struct err *err)
         for (size_t k = 0; k < sheets[i]->n_rows && n < ROOM; k++)
             names[n++] = sheets[i]->rows[k].key;
     struct arena scratch = {0};
-    bool good = what_ifs_check(&sim->changes, names_list(names, n, &scratch), err);
+    bool good = sheet_overrides_check(&sim->changes, names_list(names, n, &scratch), err);
     arena_free(&scratch);
     return good;
 }
@@ -268,7 +268,7 @@ static bool prepare_recipe(struct simulation *sim, const char *recipe, const cha
 {
     const char **of_recipe;
     size_t n;
-    if (!what_ifs_take(&sim->changes, &of_recipe, &n, overrides, n_overrides, &sim->arena, err))
+    if (!sheet_overrides_split(&sim->changes, &of_recipe, &n, overrides, n_overrides, &sim->arena, err))
         return false;
     const struct hash_entry *file = cached_recipe(sim->simulator, recipe, err);
     return file && recipe_override(&sim->recipe, file->value, of_recipe, n, &sim->arena, err);

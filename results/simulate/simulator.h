@@ -31,7 +31,7 @@ struct simulator {
     struct simulator_options options;
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; the last simulation's arena, for the next one */
-    struct shelf shelf;
+    struct sheet_cache cache;
     struct convergence_tables *tables;
     struct hash_table recipes, sheets, topologies, graphs, compilers, convergences;
 };

@@ -34,7 +34,7 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
 {
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct sheet_row *row = &s->rows[i];
-        const char *name = arena_printf(a, WHAT_IF_SECTION ".%s", row->key);
+        const char *name = arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", row->key);
         if (!is_listed(out, name))
             add_input(out, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
                                            .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) }, a);
@@ -87,7 +87,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
         const struct field *f = &framework_fields[i];
         struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->plan.options.framework, a),
                             .unit = f->unit, .of_recipe = true, .field = f,
-                            .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
+                            .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
         place_framework_value(&in, sim);
         add_input(out, in, a);
     }

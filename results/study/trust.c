@@ -84,7 +84,7 @@ static void find_extrapolated(struct validity *v, const struct beside *b, const 
     if (!v->same_kind)
         extrapolate(v, "workload");
     for (size_t i = 0; i < sim->changes.n; i++)
-        extrapolate(v, arena_printf(a, WHAT_IF_SECTION ".%s", sim->changes.items[i].key));
+        extrapolate(v, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", sim->changes.items[i].key));
 }
 
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err)

@@ -201,7 +201,7 @@ static bool simulate_reference(struct build *b, struct reference *r)
 /* Change of ln(throughput) with constant k at another value; 0: it is of another program's sheet, and moves nothing here. */
 static double moved_by(struct build *b, const struct reference *r, size_t k, double value)
 {
-    const char *set = arena_printf(b->a, WHAT_IF_SECTION ".%s=%.10g", b->constants[k], value);
+    const char *set = arena_printf(b->a, SHEET_OVERRIDE_SECTION ".%s=%.10g", b->constants[k], value);
     struct simulation sim;
     struct result moved;
     struct err unknown = {0};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework.c - finds a framework's sheet by name and release, and reads it.
+ * framework.c - finds the sheet of a framework by name and release and reads it; reads the sheet of a software release.
  *
- * A row "engine" names another sheet that holds first: PyTorch and PaddlePaddle run PopART's engine. Every other
- * key must stand in a sheet or in its engine's, so that no cost is free because nobody gave it.
+ * A row "engine" names another sheet that is read first: PyTorch and PaddlePaddle run PopART's engine. Every other key must be on the sheet or
+ * on its engine's, so that no cost is zero only because nobody stated it.
  */
 #include "system-model/machine/framework.h"
-#include "system-model/machine/machine.h"
-#include "system-model/machine/sdk.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
 static const char *const host_datas[] = { "ahead", "in-call", NULL };
@@ -49,7 +49,7 @@ const struct field framework_fields[] = {
     COUNT(output_reductions, "reductions", 0, 1000, "values averaged over the host processes in each call; 0 where that is not timed"),
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
-enum { N_FIELDS = sizeof framework_fields / sizeof *framework_fields };
+enum { N_FRAMEWORK_FIELDS = sizeof framework_fields / sizeof *framework_fields };
 #undef KIND
 #undef TEXT
 #undef COUNT
@@ -59,8 +59,8 @@ enum { N_FIELDS = sizeof framework_fields / sizeof *framework_fields };
 
 /* ---- which sheet ------------------------------------------------------------------------ */
 
-/* A sheet's file is NAME-RELEASE; the name has to be how `framework` begins, blanks as dashes, up to a dash or point. */
-static bool sheet_fits(const char *file, size_t n_name, const char *framework)
+/* Whether `framework` begins with the name in a file called NAME-RELEASE. Blanks in it count as dashes. */
+static bool framework_has_name(const char *file, size_t n_name, const char *framework)
 {
     for (size_t i = 0; i < n_name; i++) {
         char c = framework[i] == ' ' ? '-' : (char)tolower((unsigned char)framework[i]);
@@ -83,8 +83,8 @@ static const char *known_frameworks(char **files, size_t n, struct arena *a)
     return names_list(names, n_names, a);
 }
 
-/* The newest release up to sdk, of the longest name that fits. */
-static bool find_sheet(const char **out, const char *framework, const char *sdk, const char *dir, struct arena *a, struct err *err)
+/* The newest release up to sdk of the longest name that `framework` begins with. */
+static bool framework_find_sheet(const char **out, const char *framework, const char *sdk, const char *dir, struct arena *a, struct err *err)
 {
     char **files;
     size_t n, longest = 0;
@@ -95,7 +95,7 @@ static bool find_sheet(const char **out, const char *framework, const char *sdk,
     for (size_t i = 0; i < n; i++) {
         const char *dash = strrchr(files[i], '-');
         size_t n_name = dash ? (size_t)(dash - files[i]) : 0;
-        if (!n_name || strlen(framework) < n_name || n_name < longest || !sheet_fits(files[i], n_name, framework))
+        if (!n_name || strlen(framework) < n_name || n_name < longest || !framework_has_name(files[i], n_name, framework))
             continue;
         if (n_name > longest)
             *out = oldest = NULL;
@@ -116,29 +116,29 @@ static bool find_sheet(const char **out, const char *framework, const char *sdk,
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-struct reader { struct framework *out; const char *dir; const struct what_ifs *changes; struct arena *a; bool seen[N_FIELDS]; };
+struct framework_reader { struct framework *out; const char *dir; const struct sheet_overrides *changes; struct arena *a; bool seen[N_FRAMEWORK_FIELDS]; };
 
-static bool set_row(struct reader *r, const struct sheet *s, const struct sheet_row *row, struct err *err)
+static bool framework_set_row(struct framework_reader *r, const struct sheet *s, const struct sheet_row *row, struct err *err)
 {
     const char *where = sheet_row_place(s, row, r->a);
-    const struct field *f = field_find(framework_fields, N_FIELDS, row->key);
-    const char *names[N_FIELDS];
-    for (size_t i = 0; i < N_FIELDS; i++)
+    const struct field *f = field_find(framework_fields, N_FRAMEWORK_FIELDS, row->key);
+    const char *names[N_FRAMEWORK_FIELDS];
+    for (size_t i = 0; i < N_FRAMEWORK_FIELDS; i++)
         names[i] = framework_fields[i].name;
     if (!f)
-        return fail(err, "%s: unknown key; known: engine, %s", where, names_list(names, N_FIELDS, r->a));
+        return fail(err, "%s: unknown key; known: engine, %s", where, names_list(names, N_FRAMEWORK_FIELDS, r->a));
     if (!text_is(row->unit, f->unit))
         return fail(err, "%s: is in '%.40s', want '%s'", where, row->unit, f->unit);
     r->seen[f - framework_fields] = true;
     return field_set(r->out, f, row->value, where, err);
 }
 
-static bool read_sheet(struct reader *r, const char *name, int depth, struct err *err)
+static bool framework_read_sheet(struct framework_reader *r, const char *name, int depth, struct err *err)
 {
     struct sheet s;
-    if (!what_ifs_sheet(&s, r->changes, arena_printf(r->a, "%s/%s.csv", r->dir, name), r->a, err))
+    if (!sheet_read(&s, r->changes, arena_printf(r->a, "%s/%s.csv", r->dir, name), r->a, err))
         return false;
-    what_ifs_replace(&s, r->changes, r->a);
+    sheet_apply_overrides(&s, r->changes, r->a);
     r->out->sheets[r->out->n_sheets++] = s;
     for (size_t i = 0; i < s.n_rows; i++) {
         const struct sheet_row *row = &s.rows[i];
@@ -146,25 +146,25 @@ static bool read_sheet(struct reader *r, const char *name, int depth, struct err
             continue;
         if (depth > 0)
             return fail(err, "%s:%u: engine: the sheet is an engine itself; name %.60s in the sheet that started here", s.path, row->line, row->value);
-        if (!read_sheet(r, row->value, depth + 1, err))
+        if (!framework_read_sheet(r, row->value, depth + 1, err))
             return false;
     }
     for (size_t i = 0; i < s.n_rows; i++)
-        if (!text_is(s.rows[i].key, "engine") && !set_row(r, &s, &s.rows[i], err))
+        if (!text_is(s.rows[i].key, "engine") && !framework_set_row(r, &s, &s.rows[i], err))
             return false;
     return true;
 }
 
-bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct what_ifs *changes,
+bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct sheet_overrides *changes,
                     struct arena *a, struct err *err)
 {
-    struct reader r = { .out = out, .dir = arena_printf(a, "%s/frameworks", specs_dir), .changes = changes, .a = a };
+    struct framework_reader r = { .out = out, .dir = arena_printf(a, "%s/frameworks", specs_dir), .changes = changes, .a = a };
     *out = (struct framework){ .name = "default" };
-    if (name && !find_sheet(&out->name, name, sdk, r.dir, a, err))
+    if (name && !framework_find_sheet(&out->name, name, sdk, r.dir, a, err))
         return false;
-    if (!read_sheet(&r, out->name, 0, err))
+    if (!framework_read_sheet(&r, out->name, 0, err))
         return false;
-    for (size_t i = 0; i < N_FIELDS; i++)
+    for (size_t i = 0; i < N_FRAMEWORK_FIELDS; i++)
         if (!r.seen[i])
             return fail(err, "%s/%s.csv: %s is missing: %s", r.dir, out->name, framework_fields[i].name, framework_fields[i].help);
     return true;
@@ -179,12 +179,12 @@ bool framework_can(const struct framework *f, const char *schedule)
     return false;
 }
 
-/* A sum of doubles may be a hair below a whole number. */
-static double whole(double x) { return floor(x + 1e-9); }
+/* A sum of doubles may be a rounding error below a whole number. */
+static double whole_calls(double x) { return floor(x + 1e-9); }
 
 double steps_in_whole_calls(double n_steps, double steps_per_call)
 {
-    return steps_per_call > 0 && steps_per_call < n_steps ? -whole(-n_steps / steps_per_call) * steps_per_call : n_steps;
+    return steps_per_call > 0 && steps_per_call < n_steps ? -whole_calls(-n_steps / steps_per_call) * steps_per_call : n_steps;
 }
 
 double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call)
@@ -192,6 +192,82 @@ double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_p
     double all = steps_in_whole_calls(n * steps_per_epoch, steps_per_call);
     if (!(steps_per_call > 0 && steps_per_call < n * steps_per_epoch))
         return steps_per_epoch;
-    double before = whole((k - 1) * steps_per_epoch / steps_per_call) * steps_per_call;
-    return (k == n ? all : whole(k * steps_per_epoch / steps_per_call) * steps_per_call) - before;
+    double before = whole_calls((k - 1) * steps_per_epoch / steps_per_call) * steps_per_call;
+    return (k == n ? all : whole_calls(k * steps_per_epoch / steps_per_call) * steps_per_call) - before;
+}
+
+/* ---- releases of the software stack ------------------------------------------------------ */
+
+#define F(member, help) { #member, "s", FIELD_F64, offsetof(struct sdk, member), 0, 1e5, NULL, true, help }
+static const struct field sdk_fields[] = {
+    F(checkpoint_start_s, "start of the clock to the first step, from a given checkpoint"),
+    F(eval_switch_s, "end of training to the first evaluation"),
+    F(eval_load_s, "loading the evaluation program"),
+    F(checkpoint_save_s, "writing a checkpoint"),
+    F(checkpoint_restore_s, "reading back a checkpoint that is evaluated at the end"),
+};
+enum { N_SDK_FIELDS = sizeof sdk_fields / sizeof *sdk_fields };
+#undef F
+
+static bool sdk_set_row(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
+{
+    const struct field *f = field_find(sdk_fields, N_SDK_FIELDS, row->key);
+    const char *where = sheet_row_place(s, row, a);
+    if (!f)
+        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s, checkpoint_restore_s", where);
+    if (!text_is(row->unit, f->unit))
+        return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
+    return field_set(out, f, row->value, where, err);
+}
+
+int compare_releases(const char *a, const char *b)
+{
+    while (*a || *b) {
+        char *a_end, *b_end;
+        unsigned long x = strtoul(a, &a_end, 10), y = strtoul(b, &b_end, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        a = a_end + (*a_end == '.');
+        b = b_end + (*b_end == '.');
+        if ((*a && !isdigit((unsigned char)*a)) || (*b && !isdigit((unsigned char)*b)))
+            break;
+    }
+    return 0;
+}
+
+bool is_release(const char *text)
+{
+    do {
+        size_t n = strspn(text, "0123456789");
+        if (!n)
+            return false;
+        text += n;
+    } while (*text == '.' && *++text);
+    if (text[-1] == '.' || !*text)
+        return text[-1] != '.';
+    return (*text == '+' || *text == '-') && text[strcspn(text, "/")] == '\0';      /* the release becomes the name of a file */
+}
+
+static bool sdk_find_others(struct sdk *out, const char *folder, struct arena *a, struct err *err)
+{
+    char **names;
+    size_t n;
+    if (access(folder, F_OK) != 0)
+        return true;
+    if (!list_folder(&names, &n, folder, ".csv", a, err))
+        return false;
+    out->others = names_list((const char *const *)names, n, a);
+    out->is_newest = out->name != NULL;
+    for (size_t i = 0; i < n && out->is_newest; i++)
+        out->is_newest = compare_releases(names[i], out->name) < 0;
+    return true;
+}
+
+bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes, struct arena *a, struct err *err)
+{
+    const char *folder = arena_printf(a, "%s/sdk", specs_dir);
+    *out = (struct sdk){ .name = name };
+    if (name && !sheet_read_rows(&out->sheet, changes, arena_printf(a, "%s/%s.csv", folder, name), sdk_set_row, out, a, err))
+        return false;
+    return out->sheet.path || sdk_find_others(out, folder, a, err);
 }

@@ -2,12 +2,12 @@
 /*
  * framework.h - what a release of a framework does around the operations: order and merging of the weight update, calls, schedules.
  *
- * A sheet states facts of a program (specs/frameworks/NAME-RELEASE.csv), each with its source; it is no place for fitted
- * factors. A recipe's [framework] section overrides what its own program sets.
+ * A sheet (specs/frameworks/NAME-RELEASE.csv) states facts of a program, each with its source, and no fitted factors. The [framework] section
+ * of a recipe overrides what its own program sets.
  */
 #ifndef FRAMEWORK_H
 #define FRAMEWORK_H
-#include "system-model/machine/what_if.h"
+#include "system-model/machine/machine.h"
 
 enum update_order { UPDATE_IN_SERIES, UPDATE_SIDE_BY_SIDE };
 enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
@@ -16,29 +16,29 @@ struct framework {
     const char *name;                   /* of the sheet: popart-2.1.0 */
     /* The pipeline. */
     const char *schedules;              /* comma list: the pipeline schedules that it can run */
-    uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of so many times the stages */
+    uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */
-    int update_order;                   /* of the IPUs of a replica where collectives or streamed state hold them together */
-    double merge_buffer_bytes;          /* all-reduces of tensors are merged up to so many bytes; 0: one a tensor */
-    double merge_norm_bytes;            /* norms of tensors are reduced together up to so many bytes of results; 0: one by one */
+    int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */
+    double merge_buffer_bytes;          /* all-reduces of tensors are merged up to this size; 0: one per tensor */
+    double merge_norm_bytes;            /* norms of tensors are reduced together up to this size of results; 0: one at a time */
     uint64_t sharded_elements;          /* with replicated tensor sharding: smaller tensors are not sharded */
     uint64_t offloaded_elements;        /* moments of smaller tensors stay on the chip */
     bool rearrange_before_reduce;       /* a gradient is copied to another layout before its reduce-scatter, a weight back afterwards */
     bool clip_norm;                     /* gradients are clipped by their global norm */
-    double moment_bytes;                /* of a moment of one parameter, where the recipe does not say */
+    double moment_bytes;                /* one moment of one parameter, unless the recipe says otherwise */
     bool remote_together;               /* streamed state of equal tensors of several IPUs moves at the same time */
-    uint64_t remote_alone_ipus;         /* first IPUs whose state moves by itself all the same */
+    uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
-    uint64_t session_calls;             /* of the session, one after the other, in each call */
+    uint64_t session_calls;             /* session calls in each call, one after the other */
     int host_data;                      /* prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
-    double uploads_per_call;            /* optimizer values go to the chips so often, between calls */
-    double upload_s;
-    uint64_t fetch_threads;             /* of a process, which serve the fetches of its replicas */
+    double uploads_per_call;            /* uploads of optimizer values before each call */
+    double upload_s;                    /* time of one upload */
+    uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0: one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
-    bool outputs_each_micro_batch;      /* results of each go to the host, in a host exchange of their own */
-    uint64_t output_reductions;         /* numbers that are averaged over the host's processes, each call */
+    bool outputs_each_micro_batch;      /* the results of every micro-batch go to the host, in a host exchange of their own */
+    uint64_t output_reductions;         /* values averaged over the host processes in each call */
     struct sheet sheets[2];             /* its own and its engine's */
     size_t n_sheets;
 };
@@ -46,16 +46,40 @@ struct framework {
 extern const struct field framework_fields[];
 extern const size_t n_framework_fields;
 
-/* The sheet of the framework that `name` begins with ("TensorFlow 1.15": tensorflow-1), of the newest release up to `sdk`
- * (NULL: the newest). A NULL name: default.csv, what every recipe gets that names none. changes: values in place of the sheets'; may be NULL. */
-bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct what_ifs *changes,
+/* Loads the sheet of the framework that `name` begins with ("TensorFlow 1.15": tensorflow-1), of the newest release up to `sdk`, or the newest
+ * of all if sdk is NULL. With a NULL name it loads default.csv. `changes` may be NULL. */
+bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct sheet_overrides *changes,
                     struct arena *a, struct err *err);
-bool framework_can(const struct framework *f, const char *schedule);
+bool framework_can(const struct framework *f, const char *schedule);       /* whether it can run this pipeline schedule */
 
-/* Weight updates of a run that needs n_steps: its last call has as many as the others. steps_per_call 0, or as many and more: one call. */
+/* Weight updates of a run that needs n_steps, rounded up to whole calls. With steps_per_call 0 the run is one call. */
 double steps_in_whole_calls(double n_steps, double steps_per_call);
 
-/* Of them, those of epoch k of n, from 1: as many calls as fit into the epochs so far, less those before; the last takes what is left. */
+/* Weight updates of epoch k of n, counted from 1: the calls that fit into the epochs so far less those of earlier epochs. The last epoch has
+ * the remaining ones. */
 double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call);
+
+/* ---- the software release ------------------------------------------------------------- */
+
+/* Host work that a run pays once and that the rules time (specs/sdk/RELEASE.csv). The values are read off the logs of runs that may calibrate;
+ * a release without a sheet costs nothing. */
+struct sdk {
+    const char *name;
+    double checkpoint_start_s;  /* from the start of the clock to the first step, when training starts from a given checkpoint */
+    double eval_switch_s;       /* from the end of training to the first evaluation, when evaluation is at the end */
+    double eval_load_s;         /* loading the evaluation program onto the chips, once */
+    double checkpoint_save_s;   /* training waits this long for each checkpoint it writes */
+    double checkpoint_restore_s;    /* from one evaluation at the end to the next */
+    struct sheet sheet;         /* the rows they came from, if there is a sheet */
+    const char *others;         /* without a sheet: the releases that have one */
+    bool is_newest;             /* without a sheet: newer than all of these */
+};
+
+/* "2.5.1", or "2.5.1" followed by - or + and any text. */
+bool is_release(const char *text);
+/* Compares "2.5.1" with "2.10" number by number; a missing number counts as 0. */
+int compare_releases(const char *a, const char *b);
+/* Loads specs_dir/sdk/NAME.csv; `name` and `changes` may be NULL. */
+bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes, struct arena *a, struct err *err);
 
 #endif

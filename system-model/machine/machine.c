@@ -2,23 +2,20 @@
 /*
  * machine.c - a machine from its spec sheets.
  *
- * One table names every member that a sheet may set: on which level (chip, board, system) it may stand, where it
- * must, its unit and its range. A system names its board, a board its chip; the outer sheet wins where both
- * set a value (a board that gives its chip fewer PCIe lanes). What belongs together is checked at the end
- * (machine_check.c).
+ * One table names every member that a sheet may set: the levels (chip, board, system) on which it is allowed and on which it is required, its
+ * unit and its range. A system names its board, and a board its chip. If two sheets set a value, the outer one wins (a board that gives its
+ * chip fewer PCIe lanes). machine_check.c checks that the values fit each other.
  */
-#include "system-model/machine/machine_internal.h"
-#include "system-model/machine/fitted_chip.h"
-#include "system-model/machine/what_if.h"
-#include <assert.h>
+#include "system-model/machine/fitted.h"
 
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
 enum level { CHIP = 1, BOARD = 2, SYSTEM = 4, OUTER = BOARD | SYSTEM, ANY = CHIP | BOARD | SYSTEM };
 
 static const char *const domain_names[] = { "none", "ladder", "torus", NULL };
-const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
+static const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
 
 const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
 
@@ -47,7 +44,7 @@ static const struct sheet_field sheet_fields[] = {
         "from one instruction of a worker to its next, however few workers there are; default: n_workers" }, CHIP, 0 },
     CR(clock_hz, "Hz", 1e6, 1e11, CHIP, CHIP, "tile clock"),
     CN(tile_memory_bytes, "B", 1024, 1e9, "SRAM of a tile"),
-    CN(interleaved_bytes, "B", 0, 1e9, "the part of it that takes 128-bit loads, or two of 64 in one cycle"),
+    CN(interleaved_bytes, "B", 0, 1e9, "the part of it that allows 128-bit loads, or two of 64 bits in one cycle"),
     CN(mac_fp16_fp16_per_cycle, "MAC/cycle", 1, 1e5, "half in, half partials"),
     CN(mac_fp16_fp32_per_cycle, "MAC/cycle", 1, 1e5, "half in, float partials"),
     CN(mac_fp32_per_cycle, "MAC/cycle", 1, 1e5, "float"),
@@ -62,7 +59,7 @@ static const struct sheet_field sheet_fields[] = {
     UNUSED("copy_bytes_per_cycle", "B/cycle", 1, 1024, "copies on a tile; not used by any cost, copies take the vector path"),
     UNUSED("random_bytes_per_cycle", "B/cycle", 1, 1024, "random bits; not used by any cost"),
     CN(exchange_bytes_per_cycle, "B/cycle", 1, 1024, "a tile's exchange, each way"),
-    CN(tiles_per_exchange_bus, "tiles", 1, 64, "tiles that take the same data at a multiple of the rate"),
+    CN(tiles_per_exchange_bus, "tiles", 1, 64, "tiles that can receive the same data at a multiple of the rate"),
     CR(exchange_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CN(on_chip_sync_cycles, "cycles", 0, 1e6, "a sync of the tiles"),
     CN(global_sync_cycles, "cycles", 0, 1e7, "a sync of chips"),
@@ -74,31 +71,31 @@ static const struct sheet_field sheet_fields[] = {
     CR(link_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CR(host_link_bytes_per_s, "B/s", 1e3, 1e14, CHIP | OUTER, CHIP, "the chip's PCIe port, one way, after protocol"),
     { { .name = "generation", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.generation), .choices = generation_names,
-        .help = "of the design: what was fitted of its chips holds for this one; default: other, nothing" }, CHIP, 0 },
+        .help = "design of the chip, which selects its fitted constants; default: other, which has none" }, CHIP, 0 },
     { { .name = "planner_copies", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.planner_copies), .choices = copies_names,
-        .help = "how the planner reckons copies by single elements; default: measured" }, CHIP, 0 },
-    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy where no board states its own"),
+        .help = "how the planner estimates copies of single elements; default: measured" }, CHIP, 0 },
+    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy if the board states none"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
     N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),
     N(rung_through_links, "links", 0, 1000, BOARD, BOARD, "of them, for pass-through traffic only"),
     N(rail_links, "links", 0, 1000, BOARD, BOARD, "links to each rail neighbour"),
     R(rung_latency_s, "s", 0, 1, BOARD, BOARD, "a hop over the rung"),
     R(rail_latency_s, "s", 0, 1, BOARD, BOARD, "a hop along the rail"),
-    R(sync_hop_latency_s, "s", 0, 1, BOARD, BOARD, "the sync's way to the next board"),
-    R(rung_message_s, "s", 0, 1, BOARD, 0, "a rung pair's time for each message of another tile"),
-    R(rung_through_message_s, "s", 0, 1, BOARD, 0, "the same of a rung pair that is kept for pass-through traffic"),
-    R(rail_message_s, "s", 0, 1, BOARD, 0, "a rail pair's time for each message of another tile"),
-    R(rail_through_message_s, "s", 0, 1, BOARD, 0, "the same of a message that came along a rail"),
+    R(sync_hop_latency_s, "s", 0, 1, BOARD, BOARD, "a sync from one board to the next, one way"),
+    R(rung_message_s, "s", 0, 1, BOARD, 0, "time that each message occupies a pair of rung links, for micro-benchmarks"),
+    R(rung_through_message_s, "s", 0, 1, BOARD, 0, "the same for a rung pair that carries only traffic passing through"),
+    R(rail_message_s, "s", 0, 1, BOARD, 0, "time that each message occupies a pair of rail links, for micro-benchmarks"),
+    R(rail_through_message_s, "s", 0, 1, BOARD, 0, "the same for a message that came along a rail"),
     R(gateway_bytes_per_s, "B/s", 1e3, 1e14, BOARD, 0, "gateway links of a board, one way, nominal"),
     R(gateway_efficiency, "share", 0.01, 1, BOARD, 0, "of the nominal rate"),
-    R(gateway_latency_s, "s", 0, 1, BOARD, 0, "from gateway to gateway, beside the switches between them"),
+    R(gateway_latency_s, "s", 0, 1, BOARD, 0, "from gateway to gateway, without the switches between them"),
     R(streaming_bytes_per_s, "B/s", 1e3, 1e14, BOARD, 0, "streaming memory of a board"),
     R(streaming_efficiency, "share", 0.01, 1, BOARD, 0, "of the nominal rate"),
     N(streaming_bytes, "B", 1, 1e15, BOARD, 0, "streaming memory of a board"),
     R(host_network_bytes_per_s, "B/s", 1e3, 1e14, OUTER, BOARD, "a board to its host, one way, after protocol"),
     R(host_latency_s, "s", 0, 1, ANY, 0, "a word from the host to a tile"),
     R(board_power_w, "W", 1, 1e6, BOARD, 0, "power of a board at work"),
-    R(board_idle_power_w, "W", 1, 1e6, BOARD, 0, "power of a board whose chips wait; default: as at work"),
+    R(board_idle_power_w, "W", 1, 1e6, BOARD, 0, "power of a board whose chips wait; default: board_power_w"),
     R(board_power_cap_w, "W", 1, 1e6, BOARD, 0, "power that a board never exceeds"),
     N(n_ipus, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of the system"),
     N(ipus_per_domain, "IPUs", 1, 64, SYSTEM, SYSTEM, "chips of an IPU-Link domain"),
@@ -153,7 +150,7 @@ static bool is_part_row(const struct sheet_row *row)
     return text_is(row->key, "board") || text_is(row->key, "chip");
 }
 
-static bool set_row(struct machine *m, const struct sheet *s, const struct sheet_row *row, enum level level,
+static bool machine_set_row(struct machine *m, const struct sheet *s, const struct sheet_row *row, enum level level,
                     struct arena *a, struct err *err)
 {
     const struct sheet_field *f = sheet_field_find(row->key);
@@ -168,7 +165,7 @@ static bool set_row(struct machine *m, const struct sheet *s, const struct sheet
     return field_set(m, &f->field, row->value, sheet_row_place(s, row, a), err);
 }
 
-/* A row that names the next sheet in. */
+/* A row that names the board or the chip. */
 static bool check_part_row(const struct sheet *s, const struct sheet_row *row, enum level level, struct err *err)
 {
     if (text_is(row->key, level == SYSTEM ? "board" : "chip"))
@@ -177,12 +174,12 @@ static bool check_part_row(const struct sheet *s, const struct sheet_row *row, e
     return fail(err, "%s:%u: %s: does not belong on the sheet of %s", s->path, row->line, row->key, level_name(level));
 }
 
-static bool set_sheet(struct machine *m, const struct sheet *s, struct arena *a, struct err *err)
+static bool machine_set_sheet(struct machine *m, const struct sheet *s, struct arena *a, struct err *err)
 {
     enum level level = sheet_level(s);
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct sheet_row *row = &s->rows[i];
-        if (!(is_part_row(row) ? check_part_row(s, row, level, err) : set_row(m, s, row, level, a, err)))
+        if (!(is_part_row(row) ? check_part_row(s, row, level, err) : machine_set_row(m, s, row, level, a, err)))
             return false;
     }
     for (size_t i = 0; i < N_SHEET_FIELDS; i++) {
@@ -206,25 +203,25 @@ static bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* A part stands in specs_dir, or beside the sheet that names it. */
+/* The sheet of a part is in the folder of the sheet that names it, or in specs_dir. */
 static const char *part_path(const struct sheet *s, const char *name, const char *specs_dir, struct arena *a)
 {
     const char *beside = path_beside(s->path, arena_printf(a, "%s.csv", name), a);
     return file_exists(beside) ? beside : arena_printf(a, "%s/%s.csv", specs_dir, name);
 }
 
-/* Loads the sheet that row `key` of s names; it has to be one level further in. */
+/* Loads the sheet that row `key` of s names, which must be of this level. */
 static bool load_part(struct sheet *out, const struct sheet *s, const char *key, enum level level, const char *specs_dir,
-                      const struct what_ifs *changes, struct arena *a, struct err *err)
+                      const struct sheet_overrides *changes, struct arena *a, struct err *err)
 {
     const struct sheet_row *row = sheet_find(s, key);
-    assert(row);                        /* a level's sheet names the one further in: checked as it was read */
+    assert(row);                        /* sheet_level() found it */
     if (strchr(row->value, '/'))
         return fail(err, "%s: '%.60s' is not the name of a sheet", sheet_row_place(s, row, a), row->value);
     const char *path = part_path(s, row->value, specs_dir, a);
     if (!file_exists(path))
         return fail(err, "%s: no sheet '%.60s' (looked for %s)", sheet_row_place(s, row, a), row->value, path);
-    if (!what_ifs_sheet(out, changes, path, a, err))
+    if (!sheet_read(out, changes, path, a, err))
         return false;
     if (sheet_level(out) != level)
         return fail(err, "%s: %.60s is the sheet of %s, want %s", sheet_row_place(s, row, a), row->value,
@@ -250,14 +247,14 @@ bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena
     return true;
 }
 
-static bool first_sheet(struct sheet *out, const char *name, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
+static bool first_sheet(struct sheet *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes, struct arena *a,
                         struct err *err)
 {
     if (is_path(name))
-        return what_ifs_sheet(out, changes, name, a, err);
+        return sheet_read(out, changes, name, a, err);
     const char *path = arena_printf(a, "%s/%s.csv", specs_dir, name);
     if (file_exists(path))
-        return what_ifs_sheet(out, changes, path, a, err);
+        return sheet_read(out, changes, path, a, err);
     char **known;
     size_t n;
     if (!machine_names(&known, &n, specs_dir, a, err))
@@ -266,25 +263,25 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
                 names_list((const char *const *)known, n, a));
 }
 
-/* sheets[0..n): outermost first, with the values given in place of theirs: another chip or board too. */
-static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const char *specs_dir, const struct what_ifs *changes,
+/* The sheets of a machine, outermost first, with overrides applied: they may name another board or chip. */
+static bool machine_read_sheets(struct sheet *sheets, size_t *n, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
                         struct arena *a, struct err *err)
 {
     if (!first_sheet(&sheets[0], name, specs_dir, changes, a, err))
         return false;
-    what_ifs_replace(&sheets[0], changes, a);
+    sheet_apply_overrides(&sheets[0], changes, a);
     *n = 1;
     if (sheet_level(&sheets[0]) == SYSTEM) {
         if (!load_part(&sheets[1], &sheets[0], "board", BOARD, specs_dir, changes, a, err))
             return false;
-        what_ifs_replace(&sheets[1], changes, a);
+        sheet_apply_overrides(&sheets[1], changes, a);
         *n = 2;
     }
     const struct sheet *board = &sheets[*n - 1];
     if (sheet_level(board) == BOARD) {
         if (!load_part(&sheets[*n], board, "chip", CHIP, specs_dir, changes, a, err))
             return false;
-        what_ifs_replace(&sheets[*n], changes, a);
+        sheet_apply_overrides(&sheets[*n], changes, a);
         ++*n;
     }
     return true;
@@ -292,18 +289,18 @@ static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const
 
 /* ---- values given for one simulation -------------------------------------------------- */
 
-/* A key that no sheet has goes onto the outermost one that may have it. */
-static void add_changes(struct sheet *sheets, size_t n, const struct what_ifs *changes, struct arena *a)
+/* An override of a key that no sheet has is added to the outermost sheet that may have it. */
+static void add_changes(struct sheet *sheets, size_t n, const struct sheet_overrides *changes, struct arena *a)
 {
     for (size_t k = 0; changes && k < changes->n; k++) {
-        struct what_if *w = &changes->items[k];
+        struct sheet_override *w = &changes->items[k];
         const struct sheet_field *f = sheet_field_find(w->key);
         struct sheet *outermost = NULL;
         for (size_t i = n; f && i-- > 0; )
             if (f->may & sheet_level(&sheets[i]))
                 outermost = &sheets[i];
         if (outermost && !w->used)
-            what_if_add(outermost, w, f->field.unit, a);
+            sheet_add_override(outermost, w, f->field.unit, a);
     }
 }
 
@@ -325,18 +322,18 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
     return machine_load_changed(out, name, specs_dir, NULL, a, err);
 }
 
-bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct what_ifs *changes,
+bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
                           struct arena *a, struct err *err)
 {
-    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, what was fitted of the chip */
+    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, fitted constants */
     size_t n = 0;
     *out = (struct machine){ .pcie_shared_ipus = 1 };
-    if (!load_sheets(sheets, &n, name, specs_dir, changes, a, err))
+    if (!machine_read_sheets(sheets, &n, name, specs_dir, changes, a, err))
         return false;
     enum level level = sheet_level(&sheets[0]);
     add_changes(sheets, n, changes, a);
     for (size_t i = n; i-- > 0; )
-        if (!set_sheet(out, &sheets[i], a, err))
+        if (!machine_set_sheet(out, &sheets[i], a, err))
             return false;
     if (level != SYSTEM)
         stand_alone(out, level);

@@ -10,23 +10,64 @@
 #define MACHINE_H
 #include "system-model/base/base.h"
 
+/* ---- spec sheets ------------------------------------------------------------------ */
+
+struct sheet_row { const char *key, *value, *unit, *source, *note; uint32_t line; };    /* line 0: on no sheet, but given for one simulation */
+struct sheet { const char *path, *name; struct sheet_row *rows; size_t n_rows; };
+/* What a value rests on, as its source says: sourced is measured or stated, else the source begins with "fitted" or "assumed". */
+enum origin { ORIGIN_SOURCED, ORIGIN_FITTED, ORIGIN_ASSUMED, N_ORIGINS };
+extern const char *const origin_names[N_ORIGINS];
+enum origin sheet_row_origin(const struct sheet_row *row);
+
+/* Loads one sheet and checks its columns: a unit and a source in every row, no repeated key. */
+bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err *err);
+const struct sheet_row *sheet_find(const struct sheet *s, const char *key);     /* NULL if it has no such key */
+
+/* Values given for one simulation in place of those on sheets: "machine.clock_hz=2e9". The prefix is the same for every sheet: chip, board,
+ * system, fitted constants, software. The loader of a sheet checks such a value as it checks those of the sheet. */
+#define SHEET_OVERRIDE_SECTION "machine"
+struct sheet_override { const char *key, *value; bool used; };      /* an empty value removes the row */
+struct sheet_cache { struct sheet *sheets; size_t n, cap; struct arena *arena; };   /* sheets as they are in their files, each read once */
+/* At most one override of each key. cache may be NULL; the arena of a cache outlives what is loaded through it. */
+struct sheet_overrides { struct sheet_override *items; size_t n; struct sheet_cache *cache; };
+
+bool is_sheet_override(const char *override);       /* "machine.KEY=value", not a key of a recipe */
+/* Separates "machine.KEY=value" from the other overrides, which keep their order in rest. The last value of a key holds. */
+bool sheet_overrides_split(struct sheet_overrides *out, const char ***rest, size_t *n_rest, const char *const *overrides, size_t n_overrides,
+                           struct arena *a, struct err *err);
+/* Refuses overrides that no sheet has used. `names` are keys to offer. */
+bool sheet_overrides_check(const struct sheet_overrides *w, const char *names, struct err *err);
+
+/* In these, w may be NULL. sheet_read() loads a sheet through the cache, with rows that may be changed. */
+bool sheet_read(struct sheet *out, const struct sheet_overrides *w, const char *path, struct arena *a, struct err *err);
+/* Puts the values into rows that the sheet has, and marks them used. */
+void sheet_apply_overrides(struct sheet *s, const struct sheet_overrides *w, struct arena *a);
+/* Reads a sheet, applies the overrides and hands each row to set(). A sheet that does not exist has no rows. */
+typedef bool sheet_row_reader(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err);
+bool sheet_read_rows(struct sheet *s, const struct sheet_overrides *w, const char *path, sheet_row_reader *set, void *out, struct arena *a,
+                     struct err *err);
+/* Adds a row for an override whose key the sheet does not have, and marks it used. */
+void sheet_add_override(struct sheet *s, struct sheet_override *w, const char *unit, struct arena *a);
+/* "path:12: key", or the override that set the row, to head a message. */
+const char *sheet_row_place(const struct sheet *s, const struct sheet_row *row, struct arena *a);
+
 /* ---- the chip ------------------------------------------------------------------- */
 
 enum generation { GENERATION_OTHER, GENERATION_MK1, GENERATION_MK2, N_GENERATIONS };
 extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 
-/* How the planner of convolutions reckons copies by single elements: by what was measured of them, which it then pays, or by a rule
- * that is far below, so that it chooses plans for which the chip pays more. */
+/* How the planner of convolutions estimates copies of single elements: by their measured cost, or by a rule that is far too low, so that it
+ * chooses plans that cost the chip more than it expects. */
 enum planner_copies { COPIES_MEASURED, COPIES_ESTIMATED };
 
 struct chip {
     const char *name;
-    enum generation generation;             /* chips of one share their design, and what was fitted of it */
+    enum generation generation;             /* chips of one generation share their design and its fitted constants */
     uint64_t n_tiles, n_workers;            /* workers: per tile */
-    uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, or in n_workers if they are more; 0: in n_workers */
+    uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, but not more often than once in n_workers; 0: n_workers */
     double clock_hz;
-    enum planner_copies planner_copies;     /* of the release that its programs are compiled with */
-    uint64_t tile_memory_bytes;             /* SRAM per tile */
+    enum planner_copies planner_copies;     /* of the software release that compiles its programs */
+    uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
     /* Arithmetic, per tile and cycle. */
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
@@ -36,15 +77,15 @@ struct chip {
     uint64_t vector_bytes_per_cycle;        /* data path of the vector unit: 8 */
     uint64_t load_bytes_per_cycle;          /* from the standard region */
     uint64_t interleaved_load_bytes_per_cycle;      /* 0: not stated */
-    uint64_t weight_load_bytes_per_cycle;   /* coefficients into the AMP unit, as compilers use it by default */
-    double amp_efficiency;                  /* share of these rates where the inner loop uses all memory ports; 0: all */
+    uint64_t weight_load_bytes_per_cycle;   /* weights into the AMP unit, as compilers use it by default */
+    double amp_efficiency;                  /* share of these rates in inner loops that use all memory ports; 0: the full rate */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
     /* Exchange and sync. */
     uint64_t exchange_bytes_per_cycle;      /* per tile, each way, send and receive at once */
     uint64_t tiles_per_exchange_bus;        /* tiles that may receive the same data together at twice the rate */
     double exchange_efficiency;             /* measured share of the nominal rate */
     uint64_t on_chip_sync_cycles;           /* a sync of the tiles alone */
-    uint64_t compute_set_cycles;            /* what starting a compute set costs besides; fitted, 0 without a fit */
+    uint64_t compute_set_cycles;            /* cost of starting a compute set, besides the sync; fitted, 0 without a fit */
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
     uint64_t exchange_near_cycles;          /* transit of a word to a tile of the same column; exchange_transit_cycles if the sheet has none */
     uint64_t exchange_transit_cycles;       /* transit to the farthest tile */
@@ -70,16 +111,16 @@ struct machine {
     uint64_t ipus_per_domain;               /* IPU-Link domain: at most 64 */
     enum domain_topology domain_topology;
     enum gateway_topology gateway_topology; /* between domains */
-    uint64_t rung_links, rail_links;        /* links of one IPU to its rung partner, to each rail neighbour */
-    uint64_t rung_through_links;            /* of the rung's links, those reserved for pass-through traffic (GC2); 0: none */
-    double rung_latency_s, rail_latency_s;  /* one hop; the sync before it is apart */
-    double sync_hop_latency_s;              /* the sync's way from a board to the next; it goes there and back */
-    double rung_message_s, rail_message_s;  /* a pair of links is held so long by each message of another tile; 0: unknown */
-    double rung_through_message_s;          /* the same of a pair for pass-through traffic */
-    double rail_through_message_s;          /* the same of a message that came along a rail */
+    uint64_t rung_links, rail_links;        /* links from one IPU to its rung partner, and to each rail neighbour */
+    uint64_t rung_through_links;            /* links of the rung that carry only traffic passing through (GC2) */
+    double rung_latency_s, rail_latency_s;  /* one hop, without the sync before it */
+    double sync_hop_latency_s;              /* a sync from one board to the next, one way */
+    double rung_message_s, rail_message_s;  /* each message occupies a pair of links for this long; 0: unknown */
+    double rung_through_message_s;          /* the same for a pair that carries only traffic passing through */
+    double rail_through_message_s;          /* the same for a message that came along a rail */
     double gateway_bytes_per_s;             /* one board's gateway links, one way */
     double gateway_efficiency, gateway_latency_s;
-    double switch_latency_s;                /* each switch between two gateways adds it; 0: there is none */
+    double switch_latency_s;                /* added by each switch between two gateways; 0: no switch */
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0: none */
     double streaming_efficiency;
     uint64_t streaming_bytes;
@@ -96,52 +137,58 @@ struct machine {
     size_t n_sheets;
 };
 
-struct sheet_row { const char *key, *value, *unit, *source, *note; uint32_t line; };    /* line 0: from no sheet, but given for one simulation */
-/* What a value rests on, as its source says: measured or stated, fitted ("fitted ..."), or assumed ("assumed: why"). */
-enum origin { ORIGIN_SOURCED, ORIGIN_FITTED, ORIGIN_ASSUMED, N_ORIGINS };
-extern const char *const origin_names[N_ORIGINS];
-enum origin sheet_row_origin(const struct sheet_row *row);
-struct sheet { const char *path, *name; struct sheet_row *rows; size_t n_rows; };
-
-/* Loads one spec sheet and checks its columns: unit and source on every row, no repeated key. */
-bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err *err);
-const struct sheet_row *sheet_find(const struct sheet *s, const char *key);     /* NULL: it has no such key */
-
-/* name: a sheet in specs_dir, or a path ending in .csv. A system names its board, a board its chip;
- * a board or chip alone is a machine too (one board, one IPU). An unknown name lists the known ones. */
+/* `name` is a sheet in specs_dir, or a path ending in .csv. A system names its board and a board its chip; a board or a chip alone is a machine
+ * of one board or one IPU. */
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
-/* With other values in place of the sheets' (what_if.h); those that are no machine's stay unused. */
-struct what_ifs;
-bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct what_ifs *changes,
+/* The same with overrides; those whose keys no sheet of a machine may have stay unused. */
+bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
                           struct arena *a, struct err *err);
-/* The row that a value of this machine comes from, outermost first; NULL: none has it. sheet may be NULL. */
+/* The row that holds this key, on the outermost sheet that has one, or NULL. `sheet`, which may be NULL, receives that sheet. */
 const struct sheet_row *machine_row(const struct machine *m, const char *key, const struct sheet **sheet);
 
-/* The names that machine_load takes in a folder of sheets, sorted; sheets of other things are left out. */
+/* The sorted names of the machines in a folder of sheets. */
 bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena *a, struct err *err);
 
-/* The sheet with its sources, and what is derived from it: peak rates, total memory, aggregate exchange. */
+/* Refuses values that are in range but make no machine together. `path`, the outermost sheet, heads the message. machine_load() does this. */
+bool machine_check(const struct machine *m, const char *path, struct err *err);
+
+/* Prints the sheets with their sources, and what follows from them: peak rates, total memory, aggregate exchange. */
 void machine_print(FILE *f, const struct machine *m);
 
-/* From one instruction of a worker to its next. */
+/* Cycles from one instruction of a worker to its next. */
 static inline uint64_t chip_turn_cycles(const struct chip *c)
 {
     return c->worker_turn_cycles > c->n_workers ? c->worker_turn_cycles : c->n_workers;
 }
 
-/* What a tile receives, at the measured share of the nominal rate. */
+/* The rate at which a tile receives. */
 static inline double chip_exchange_bytes_per_cycle(const struct chip *c)
 {
     return (double)c->exchange_bytes_per_cycle * c->exchange_efficiency;
 }
 
-/* What a superstep costs besides its exchange and its compute. */
+/* Cost of a superstep besides its exchange and its compute. */
 static inline uint64_t superstep_cycles(const struct chip *c)
 {
     return c->on_chip_sync_cycles + c->compute_set_cycles;
 }
 
-/* peak flop/s of one chip by precision; 2 flop a multiply-accumulate. */
+/* Peak of one chip for a number of multiply-accumulates per tile and cycle, each 2 flop. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);
+
+/* ---- power --------------------------------------------------------------------------- */
+
+/* Power of the first n_ipus IPUs with their share of the boards. Hosts, switches and cooling are not counted. */
+struct power {
+    double at_work_w;                   /* 0 if no source gives it */
+    double waiting_w;                   /* while chips wait for each other or the host; at_work_w if no source gives it */
+    double cap_w;                       /* limit of the boards; 0: unknown */
+    bool knows_waiting;
+    const char *of;                     /* "boards", "chips" */
+    const struct sheet_row *row; const struct sheet *sheet;     /* the source of at_work_w */
+    const char *missing;                /* why at_work_w is unknown, or NULL */
+};
+void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus);
+double power_mean_w(const struct power *p, double waiting_share);       /* of a step that waits for this share of its time */
 
 #endif

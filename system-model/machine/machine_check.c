@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * machine_check.c - values of a machine's sheets that must fit each other: rates and units, links and counts, ways between domains.
+ * machine_check.c - checks values that must fit each other: rates and units, links and counts, links between domains.
  */
-#include "system-model/machine/machine_internal.h"
+#include "system-model/machine/machine.h"
 
-/* A multiply unit takes one operand of the data path's 8 bytes a cycle: PopLibs' chain of four over 32 bytes of weights. The workers'
- * own dot products take vector_bytes_per_cycle: a chip's rate is never below theirs, or it would be beaten by itself. */
+/* A multiply unit takes one operand of 8 bytes from the data path in each cycle (PopLibs: a chain of four over 32 bytes of weights). The
+ * workers' dot products take vector_bytes_per_cycle; the multiply units must not be slower than those. */
 static bool check_mac(const struct machine *m, const char *path, struct err *err)
 {
     enum { OPERAND_BYTES = 8 };
@@ -81,7 +81,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
         return fail(err, "%s: gateway_topology: direct links two domains, not %llu; want switched or network", path,
                     (unsigned long long)n_domains);
     if (m->gateway_topology != GATEWAY_DIRECT && m->switch_latency_s == 0)
-        return fail(err, "%s: gateway_topology: %s, want switch_latency_s too", path, gateway_names[m->gateway_topology]);
+        return fail(err, "%s: gateway_topology: %s, want switch_latency_s too", path, m->gateway_topology == GATEWAY_SWITCHED ? "switched" : "network");
     return true;
 }
 

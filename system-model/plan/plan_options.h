@@ -5,7 +5,7 @@
 #ifndef PLAN_OPTIONS_H
 #define PLAN_OPTIONS_H
 #include "system-model/compiler/compile.h"
-#include "system-model/machine/fitted_system.h"
+#include "system-model/machine/fitted.h"
 #include "system-model/machine/framework.h"
 
 enum { MAX_CHECKPOINTS = 64 };

@@ -2,9 +2,9 @@
 /* fuzz_sheet.c - any bytes as a spec sheet: of a machine, of a software release, of fitted constants; or refused with a message. */
 #include "tests/fuzz/fuzz.h"
 #include "system-model/base/base.h"
-#include "system-model/machine/fitted_system.h"
+#include "system-model/machine/fitted.h"
 #include "system-model/machine/machine.h"
-#include "system-model/machine/sdk.h"
+#include "system-model/machine/framework.h"
 
 static void put(const char *path, const uint8_t *data, size_t n)
 {

@@ -4,8 +4,8 @@
  */
 #include "tests/golden_text.h"
 #include "system-model/machine/framework.h"
-#include "system-model/machine/sdk.h"
-#include "system-model/machine/sdk.h"
+#include "system-model/machine/framework.h"
+#include "system-model/machine/framework.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -152,9 +152,9 @@ static void limits_of_numbers(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const values[] = { rows[i].least, rows[i].most, rows[i].below, rows[i].above };
         for (size_t k = 0; k < 4; k++) {
-            struct what_if one = { rows[i].key, values[k], false };
+            struct sheet_override one = { rows[i].key, values[k], false };
             const char *said = arena_printf(&a, "--set machine.%s=%s: ", one.key, one.value);
-            bool good = framework_load(&f, "PopART", NULL, specs, &(struct what_ifs){ .items = &one, .n = 1 }, &a, &err);
+            bool good = framework_load(&f, "PopART", NULL, specs, &(struct sheet_overrides){ .items = &one, .n = 1 }, &a, &err);
             assert_int_equal(good, k < 2);
             if (!good && strstr(err.msg, "whole number"))
                 assert_string_equal(err.msg, arena_printf(&a, "%s'-1' is not a whole number from 0 up", said));

@@ -5,7 +5,7 @@
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
 #include "results/published/check.h"
-#include "system-model/machine/fitted_chip.h"
+#include "system-model/machine/fitted.h"
 #include <sys/stat.h>
 
 static const char matmul[] = "kernel:matmul;machine=bow;m=48;k=32;n=20;type=fp16;partials=fp32";

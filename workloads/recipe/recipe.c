@@ -4,7 +4,7 @@
  *
  * Which keys there are, and when each matters, is the table of recipe_keys.c.
  */
-#include "system-model/machine/sdk.h"
+#include "system-model/machine/framework.h"
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe_internal.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_what_if.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
+/* t_overrides.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
 #include "results/simulate/simulate.h"
@@ -7,18 +7,18 @@
 static struct arena a;
 static struct err err;
 
-static struct what_ifs take(const char *const *overrides, size_t n)
+static struct sheet_overrides take(const char *const *overrides, size_t n)
 {
-    struct what_ifs w;
+    struct sheet_overrides w;
     const char **rest;
     size_t n_rest;
-    assert_true(what_ifs_take(&w, &rest, &n_rest, overrides, n, &a, &err));
+    assert_true(sheet_overrides_split(&w, &rest, &n_rest, overrides, n, &a, &err));
     return w;
 }
 
 static bool load(struct machine *m, const char *name, const char *override)
 {
-    struct what_ifs w = take(&override, 1);
+    struct sheet_overrides w = take(&override, 1);
     return machine_load_changed(m, name, paths.specs_dir, &w, &a, &err);
 }
 
@@ -26,10 +26,10 @@ static void parted_from_the_recipes_own(void **state)
 {
     (void)state;
     const char *const all[] = { "parallel.replicas=2", "machine.clock_hz=1e9", "machines.x=1", "machine.clock_hz=3e9", "hosts.count=1" };
-    struct what_ifs w;
+    struct sheet_overrides w;
     const char **rest;
     size_t n;
-    assert_true(what_ifs_take(&w, &rest, &n, all, 5, &a, &err));
+    assert_true(sheet_overrides_split(&w, &rest, &n, all, 5, &a, &err));
     assert_int_equal(n, 3);
     assert_string_equal(rest[0], "parallel.replicas=2");
     assert_string_equal(rest[1], "machines.x=1");
@@ -42,7 +42,7 @@ static void parted_from_the_recipes_own(void **state)
     assert_string_equal(w.items[0].value, "1e9");
     assert_string_equal(w.items[1].value, "6");
     assert_string_equal(w.items[2].value, "5");
-    assert_false(what_ifs_take(&w, &rest, &n, (const char *const[]){ "machine.clock_hz" }, 1, &a, &err));
+    assert_false(sheet_overrides_split(&w, &rest, &n, (const char *const[]){ "machine.clock_hz" }, 1, &a, &err));
     assert_string_equal(err.msg, "--set machine.clock_hz: want machine.KEY=value, as in machine.clock_hz=2e9");
     arena_free(&a);
 }
@@ -149,7 +149,7 @@ static void what_belongs_together(void **state)
         size_t n = 0;
         for (; n < 5 && belonging[i].sets[n]; n++)
             sets[n] = arena_printf(&a, "machine.%s", belonging[i].sets[n]);
-        struct what_ifs w = take(sets, n);
+        struct sheet_overrides w = take(sets, n);
         struct machine m;
         snprintf(err.msg, sizeof err.msg, "taken");
         bool good = machine_load_changed(&m, "bow-pod256", paths.specs_dir, &w, &a, &err);
@@ -224,7 +224,7 @@ static bool load_kind(enum kind_of_sheet kind, const char *machine, const char *
     struct machine m;
     struct fitted_system fitted;
     struct sdk sdk;
-    struct what_ifs w = take(&override, 1);
+    struct sheet_overrides w = take(&override, 1);
     return kind == OF_CHIP     ? machine_load_changed(&m, machine, paths.specs_dir, &w, &a, &err)
            : kind == OF_SYSTEM ? fitted_system_load(&fitted, paths.specs_dir, &w, &a, &err)
                                : sdk_load(&sdk, "2.1.0", paths.specs_dir, &w, &a, &err);
@@ -255,21 +255,21 @@ static void limits_of_constants_and_releases(void **state)
     arena_free(&a);
 }
 
-/* What one machine's sheets were changed to is not what the next one finds on the shelf; a file is read once. */
-static void a_shelf_keeps_sheets_as_they_are(void **state)
+/* Overrides of one machine do not change the cached sheets that the next one reads; each file is read once. */
+static void a_cache_keeps_sheets_unchanged(void **state)
 {
     (void)state;
     struct arena read_once = {0};
-    struct shelf shelf = { .arena = &read_once };
+    struct sheet_cache cache = { .arena = &read_once };
     struct machine m, own;
     const char *const overrides[] = { "machine.clock_hz=1e9", "machine.n_tiles=7", "machine.chip=gc200", "machine.rail_latency_s=1e-6" };
     size_t n_sheets = 0;
     for (int i = 0; i < 8; i++) {
-        struct what_ifs w = take(&overrides[i / 2], 1);
-        w.shelf = i % 2 ? &shelf : NULL;
+        struct sheet_overrides w = take(&overrides[i / 2], 1);
+        w.cache = i % 2 ? &cache : NULL;
         assert_true(machine_load_changed(i % 2 ? &m : &own, "bow-pod16", paths.specs_dir, &w, &a, &err));
         if (i == 1)
-            n_sheets = shelf.n;
+            n_sheets = cache.n;
         if (i % 2 == 0)
             continue;
         assert_int_equal(m.n_sheets, own.n_sheets);
@@ -281,13 +281,13 @@ static void a_shelf_keeps_sheets_as_they_are(void **state)
         assert_near(m.chip.clock_hz, own.chip.clock_hz, 0);
     }
     assert_int_equal(n_sheets, 4);              /* system, board, chip, what was fitted */
-    assert_int_equal(shelf.n, 5);               /* and the other chip */
+    assert_int_equal(cache.n, 5);               /* and the other chip */
     arena_free(&read_once);
     arena_free(&a);
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_shelf_keeps_sheets_as_they_are),
+    cmocka_unit_test(a_cache_keeps_sheets_unchanged),
     cmocka_unit_test(limits_of_every_key), cmocka_unit_test(limits_of_constants_and_releases),
     cmocka_unit_test(parted_from_the_recipes_own), cmocka_unit_test(reaches_the_row_that_holds),
     cmocka_unit_test(adds_and_takes_away), cmocka_unit_test(refused_as_a_sheets_value_is), cmocka_unit_test(what_belongs_together),

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fitted.h - constants that a calibration has set: those of chips, and those of the software around them.
+ *
+ * None belongs to a workload, a system or a row. Without its sheet each has its default, as if nothing had been fitted. `changes`, which may
+ * be NULL, are values in place of the sheets'.
+ */
+#ifndef FITTED_H
+#define FITTED_H
+#include "system-model/machine/machine.h"
+
+/* ---- chips: specs/fitted-chip.csv ------------------------------------------------------ */
+
+enum { MAX_FITTED = 3 };
+struct fitted_constant {
+    enum generation generation;         /* mk1 is GC2; mk2 is GC200, Bow and C600, which share their design */
+    struct field field;                 /* of struct chip, with its bounds */
+    double open_source_value;           /* without any fit */
+};
+extern const struct fitted_constant fitted_constants[MAX_FITTED];
+extern const size_t n_fitted_constants;
+
+void fitted_chip_names(const char **out, struct arena *a);      /* the n_fitted_constants keys of the sheet, GENERATION.FIELD */
+/* Sets the constants of this chip. `applied` receives the sheet with only the rows of this chip, or none if there is no sheet. */
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct sheet_overrides *changes, struct arena *a,
+                       struct err *err);
+/* Sets the constants of this chip from `values`, one for each of fitted_constants. */
+void fitted_constants_set(struct chip *chip, const double *values);
+
+/* ---- software: specs/fitted-system.csv --------------------------------------------------- */
+
+struct fitted_system {
+    double call_s;              /* the chips wait this long from the end of a session's call until the host has started the next */
+    double output_reduction_s;  /* one number is averaged over the processes of a run */
+    double remote_access_s;     /* one transfer to or from streaming memory, besides its bytes */
+    double loader_s_per_byte;   /* a loader that has just been started makes the batch of its process's first step */
+    double throughput_error;    /* standard deviation of ln(simulated / published) that the calibration left; 0: unknown */
+    struct sheet sheet;         /* the rows they came from, if there is a sheet */
+};
+
+struct system_constant {
+    struct field field;         /* of struct fitted_system, with its bounds */
+    double unfitted_value;      /* the default */
+    double start;               /* where a fit starts */
+    const char *default_source;
+};
+enum { N_SYSTEM_CONSTANTS = 4 };
+extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
+extern const struct field throughput_error_field;       /* recorded with them, not fitted */
+
+enum { N_FITTED_SYSTEM_NAMES = N_SYSTEM_CONSTANTS + 1 };
+void fitted_system_names(const char **out);             /* the keys of the sheet */
+void fitted_system_defaults(struct fitted_system *out);
+bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct sheet_overrides *changes, struct arena *a,
+                        struct err *err);
+
+#endif
