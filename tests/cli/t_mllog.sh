@@ -36,7 +36,7 @@ gives 0 "$logs.4194999.new: is not finished: its writer is at work, or was kille
     diff -r "$work/logs" "$work/logs1" >"$work/out"
 result $? "run --mllog --force keeps what is not a submission's" "$(cat "$work/out")"
 mkdir "$logs/mine"
-refuses "/mine: cannot be kept beside new logs: Operation not permitted; move it, or name another folder" "a folder beside the logs is not lost" \
+refuses "/mine: cannot be kept with the new logs: Operation not permitted; move it, or name another folder" "a folder beside the logs is not lost" \
     run "$r" --mllog "$work/logs" --seed 4 --force
 [ -d "$logs/mine" ] && rmdir "$logs/mine" && diff -r "$work/logs" "$work/logs1" >"$work/out"
 result $? "and then nothing changes" "$(cat "$work/out")"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_convergence.c - laws, interpolation and noise of samples to the target; and that the fitted table is what its fit gives. */
+/* t_convergence.c - laws, interpolation and noise of samples to the target; fits.csv agrees with a fit made now. */
 #include "tests/check.h"
 #include "results/calibrate/calibrate.h"
 #include "workloads/convergence/convergence.h"
@@ -39,7 +39,8 @@ static void test_law_recovers_itself(void **state)
     assert_near(l.g, 1.207, 1e-6);
     assert_true(l.rms < 1e-8 && l.loo < 1e-6);
     assert_true(law_choose(&l, &t, &err) && l.g > 1.2);
-    /* least steps where 0.207 (B / Bc)^1.207 = 1: B = 48490 * 0.207^(-1/1.207) = 178801; twice that takes twice the epochs */
+    /* steps have their minimum where 0.207 (B / Bc)^1.207 = 1: B = 48490 * 0.207^(-1/1.207) = 178801; twice that
+     * takes twice the epochs */
     assert_near(law_beyond(&truth, 170000), law_at(&truth, 170000), 0);
     assert_near(law_beyond(&truth, 2 * 178801.44994038326), 2 * law_at(&truth, 178801.44994038326), 1e-6);
     truth.g = 1;
@@ -53,8 +54,8 @@ static void test_law_recovers_itself(void **state)
     assert_string_equal(err.msg, "2 reference points, the law has 3 parameters");
 }
 
-/* In all logs of v1.1's closed BERT on 16 and 64 IPUs run_stop comes 1.098 and 1.118 times as late as the last evaluation; those on 128 passed
- * the test. Samples: the means of the submissions. */
+/* In all logs of v1.1's closed BERT on 16 and 64 IPUs run_stop comes 1.098 and 1.118 times as late as the last
+ * evaluation; those on 128 passed the test. Samples: the means of the submissions. */
 static void test_scaled_logs(void **state)
 {
     static const struct { const char *round, *division; double batch, samples, want; } cases[] = {
@@ -71,7 +72,7 @@ static void test_scaled_logs(void **state)
         arena_free(&a);
         assert_near(round(1000 * convergence_scaling(&c, cases[i].samples)) / 1000, cases[i].want, 1e-12);
     }
-    /* in epochs: a table by hand, with records of a single length */
+    /* in epochs, from a table by hand whose runs are equally long */
     struct convergence c = predict("resnet", "v1.1", 3840, NULL);
     c.limit = (struct rcp_limit){ .match = RCP_EXACT, .mean = 40, .least_mean = 39, .max_speedup = 40 / 39.0 };
     assert_near(convergence_scaling(&c, 32 * c.samples_per_epoch), 1.25, 1e-12);
@@ -80,7 +81,7 @@ static void test_scaled_logs(void **state)
     assert_near(convergence_scaling(&c, 32 * c.samples_per_epoch), 1, 0);
 }
 
-/* As many records as a law takes, and one more. */
+/* A law takes so many records, and not one more. */
 static void test_many_records(void **state)
 {
     struct rcp_point points[65] = { { 0 } };
@@ -100,7 +101,7 @@ static void test_many_records(void **state)
     assert_string_equal(err.msg, "65 reference points, a law is fitted to at most 64");
 }
 
-/* Neighbours 10 and 20 at 2 and 4 foretell 15 at 3, where 12 is: ln(15/12). */
+/* Neighbours 10 and 20 at batches 2 and 4 predict 15 at batch 3, where the value is 12: the error is ln(15/12). */
 static void test_interpolation_error(void **state)
 {
     struct rcp_point points[] = { { .batch = 2, .mean = 10 }, { .batch = 3, .mean = 12 }, { .batch = 4, .mean = 20 } };
@@ -116,7 +117,8 @@ static void test_interpolation_error(void **state)
     assert_false(rcp_interpolate(&mean, &sd, &t, 1.99));
 }
 
-/* ResNet-50 of v2.0 at 5120: between 3264 (35.1538) and 32768 (56): 35.1538 + 20.8462 * 1856 / 29504 = 36.4652; less half an epoch. */
+/* ResNet-50 of v2.0 at 5120: between 3264 (35.1538) and 32768 (56): 35.1538 + 20.8462 * 1856 / 29504 = 36.4652; less
+ * half an epoch. */
 static void test_between_records(void **state)
 {
     struct convergence c = predict("resnet", "v2.0", 5120, NULL);
@@ -144,14 +146,14 @@ static void test_laws_carry_on_from_the_table(void **state)
         assert_near(just.reference / at.reference, 1, 1e-3);
         assert_true(just.reference > at.reference && far.reference > just.reference);
         assert_true(just.error > at.error);
-        assert_near(far.sigma, at.sigma, 0);            /* run to run, a batch beyond the table is as its end */
+        assert_near(far.sigma, at.sigma, 0);            /* beyond the records the noise is that of the last one */
     }
     struct convergence one = predict("bert", "v2.0", 1, NULL), two = predict("bert", "v2.0", 2, NULL), last = predict("bert", "v2.0", 16384, NULL);
     assert_near(one.sigma, two.sigma, 0);
     assert_true(one.sigma != last.sigma);
 }
 
-/* More samples with a larger batch, fewer steps: within every round's own pruned table. */
+/* Within every round's pruned table, a larger batch needs more samples and fewer steps. */
 static void test_monotone_in_the_batch(void **state)
 {
     static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" }, *const benchmarks[] = { "resnet", "bert", "rnnt" };
@@ -181,7 +183,8 @@ static void test_evaluation_schedule(void **state)
     assert_false(eval_schedule_of(&s, "bert", 0) || eval_schedule_of(&s, "bert", NAN));
 }
 
-/* Batch 3072, interval 175,000: the point 600,000 is seen at 700,000, which is reached in step 228, at 700,416 samples. */
+/* Batch 3072, interval 175,000: the point 600,000 is observed at the mark 700,000, which step 228 reaches at 700,416
+ * samples. */
 static void test_what_is_observed(void **state)
 {
     struct convergence c = predict("bert", "v2.0", 3072, NULL);
@@ -194,7 +197,7 @@ static void test_what_is_observed(void **state)
     assert_near(convergence_observed(&c, 34.2 * 1281167, 2), 38 * 1281167.0, 0);
 }
 
-/* The expected value lies about half an interval beyond the point. */
+/* The mean of what is observed is about half an interval beyond the point. */
 static void test_mean_of_what_is_observed(void **state)
 {
     struct convergence c = predict("bert", "v2.0", 3072, NULL);
@@ -203,7 +206,8 @@ static void test_mean_of_what_is_observed(void **state)
     assert_near(c.mean_samples, mean_x + 175000 / 2.0 + 3072 / 2.0, 6000);
 }
 
-/* Graphcore's schedules of 38 (v1.1 at 3200 and 3840, v2.0 at 3520) and, with SGD, 44 and 45 epochs made the margins. */
+/* Graphcore's schedules of 38 (v1.1 at 3200 and 3840, v2.0 at 3520) and, with SGD, 44 and 45 epochs made the
+ * margins. */
 static void test_planned_epochs(void **state)
 {
     (void)state;
@@ -215,8 +219,9 @@ static void test_planned_epochs(void **state)
     assert_false(predict("bert", "v2.0", 3072, NULL).has_plan);
 }
 
-/* A submitter's effect moves the median by its factor and leaves less spread; an unknown one's is the reference's; open adds its gain. */
-static void test_what_is_known_moves_the_centre(void **state)
+/* A submitter's effect multiplies the median and leaves less spread; an unknown submitter has none; the open
+ * division adds its gain. */
+static void test_effects_move_the_centre(void **state)
 {
     struct arena a = { 0 };
     struct err err = { "" };
@@ -241,12 +246,13 @@ static void test_what_is_known_moves_the_centre(void **state)
     arena_free(&a);
 }
 
-/* RNN-T at 1024: v2.0's record learns at 0.007447 and needs 44.5 epochs; v1.1's at 0.004 and 58.44. At another rate v2.0's stands. */
+/* RNN-T at 1024: v2.0's record has learning rate 0.007447 and 44.5 epochs, v1.1's 0.004 and 58.44. Other rates use
+ * v2.0's. */
 static void test_the_record_is_that_of_the_learning_rate(void **state)
 {
     static const struct { double rate, epochs; } cases[] = { { 0, 44.5 }, { 0.007447, 44.5 }, { 0.004, 58.444 }, { 0.0123, 44.5 },
         { 0.00403, 58.444 }, { 0.00397, 58.444 }, { 0.00405, 44.5 }, { 0.00395, 44.5 },
-        { 0.0040396, 58.444 }, { 0.0039604, 58.444 }, { 0.004042, 44.5 }, { 0.003958, 44.5 } };   /* within 1 % it is the same */
+        { 0.0040396, 58.444 }, { 0.0039604, 58.444 }, { 0.004042, 44.5 }, { 0.003958, 44.5 } };   /* rates within 1 % are the same */
     struct arena a = { 0 };
     struct err err = { "" };
     struct convergence c;
@@ -259,8 +265,8 @@ static void test_the_record_is_that_of_the_learning_rate(void **state)
     arena_free(&a);
 }
 
-/* Evaluated every 10 samples with a median of 10 m: the mean is 10 for each evaluation that was still to come, sum of P(X > 10 k) from k = 0 on. Of
- * very many evaluations it is the mean of X and half an interval. */
+/* With an evaluation every 10 samples and a median of 10 m, the mean is 10 times the sum of P(X > 10 k) over k from
+ * 0. With very many evaluations it is the mean of X plus half an interval. */
 static void test_mean_over_evaluations(void **state)
 {
     static const double medians[] = { 0.5, 1, 3, 40 };
@@ -278,7 +284,7 @@ static void test_mean_over_evaluations(void **state)
     }
 }
 
-/* A table of one's own in a folder of its own. */
+/* A folder with this table. */
 static const char *folder_with(const char *name, const char *text, struct arena *a)
 {
     const char *dir = arena_printf(a, "/tmp/podbench-test-convergence-%ld", (long)getpid());
@@ -289,7 +295,8 @@ static const char *folder_with(const char *name, const char *text, struct arena 
     return dir;
 }
 
-/* What counts in samples has one a unit, a value without an error is exact; all else is a number or refused. */
+/* A benchmark that counts samples has one sample a unit, and a value without an error is exact; any other cell is a
+ * number or refused. */
 static void test_cells_of_tables(void **state)
 {
     static const struct { const char *row, *column, *text; } bad[] = {
@@ -353,7 +360,8 @@ static double number_in(const struct csv_table *t, size_t row, size_t column)
     return x;
 }
 
-/* The committed table against a fit made now. Digits may move with the compiler; a table that was not remade moves more. */
+/* Compares the committed table with a fit made now. Digits may differ with the compiler; an outdated table differs
+ * more. */
 static void test_fits_are_what_the_fit_gives(void **state)
 {
     struct arena a = { 0 };
@@ -380,7 +388,7 @@ static void test_fits_are_what_the_fit_gives(void **state)
     arena_free(&a);
 }
 
-/* Two runs of 2.7 and 2.9 million samples: 2.8 million were logged, and the plan of 38 epochs is met. */
+/* Two runs of 2.7 and 2.9 million samples have a mean of 2.8 million; the plan of 38 epochs is met. */
 static void test_errors_by_submission(void **state)
 {
     static const char rows[] = "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,eval_placement,"
@@ -414,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_law_recovers_itself), cmocka_unit_test(test_scaled_logs), cmocka_unit_test(test_interpolation_error), cmocka_unit_test(test_between_records),
         cmocka_unit_test(test_laws_carry_on_from_the_table), cmocka_unit_test(test_monotone_in_the_batch),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_what_is_observed), cmocka_unit_test(test_mean_of_what_is_observed),
-        cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_what_is_known_moves_the_centre),
+        cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_effects_move_the_centre),
     cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_mean_over_evaluations), cmocka_unit_test(test_cells_of_tables), cmocka_unit_test(test_refusals), cmocka_unit_test(test_many_records), cmocka_unit_test(test_fits_are_what_the_fit_gives),
         cmocka_unit_test(test_errors_by_submission),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_points.c - rounds.csv and rcp.csv as they are read: every cell that is refused with its message, limits, and the statistics of records by
- * hand.
+ * t_points.c - loading rounds.csv and rcp.csv: every refused cell with its message, the limits, and the statistics of
+ * records by hand.
  */
 #include "tests/check.h"
 #include "workloads/convergence/rcp_points.h"
@@ -9,7 +9,7 @@
 
 static struct arena a;
 
-/* A folder with both tables; NULL: the file is not written. */
+/* A folder with both tables; for NULL a file is not written. */
 static const char *folder(const char *rounds, const char *rcp)
 {
     const char *dir = arena_printf(&a, "/tmp/podbench-points-%ld", (long)getpid());
@@ -39,7 +39,7 @@ static const char *last_part(const struct err *err)
     return at && strstr(err->msg, "podbench-points") ? at + 1 : err->msg;
 }
 
-/* The usual row, with one cell of another text. */
+/* The usual row with one cell replaced. */
 static const char *row(const char *head, const char *const *usual, size_t n, size_t changed, const char *text)
 {
     for (size_t i = 0; i < n; i++)
@@ -95,7 +95,7 @@ static void rounds_are_read(void **state)
     assert_string_equal(t.unit, "epochs");
     assert_true(text_is(t.point_of, "k") && text_is(t.point, "p") && text_is(t.where, "w") && text_is(t.source, "somewhere"));
     assert_int_equal(terms_with(RUNS, "1000").runs, 1000);
-    assert_int_equal(terms_with(RUNS, "3").runs, 3);            /* one is left */
+    assert_int_equal(terms_with(RUNS, "3").runs, 3);            /* one run is left */
     assert_int_equal(terms_with(DROPPED, "0").dropped, 0);
     assert_false(terms_with(ALLOWED, "no").allowed);
     assert_true(terms_with(TESTED, "yes").reference_convergence);
@@ -139,9 +139,10 @@ static void points_are_refused(void **state)
     remove_folder();
 }
 
-/* 10 11 12 14 30 without the first and the last: mean 37/3, deviations -4/3 -1/3 5/3, variance 42/27. From 4.1.0 on the spread is that of all
- * five: mean 15.4, squares 29.16 19.36 11.56 1.96 213.16, variance 55.04. The least mean that passes with 5 - 2 runs beside these 3, where
- * t(0.95, 4) is 2.131847: 37/3 - 2.131847 sd sqrt(2/3), or 0. Of four with two dropped at each end none is left: all count. */
+/* 10 11 12 14 30 without the first and the last: mean 37/3, deviations -4/3 -1/3 5/3, variance 42/27. From 4.1.0 on
+ * the spread is that of all five: mean 15.4, squares 29.16 19.36 11.56 1.96 213.16, variance 55.04. The least mean
+ * that passes with 5 - 2 runs beside these 3, where t(0.95, 4) is 2.131847: 37/3 - 2.131847 sd sqrt(2/3), or 0. Of
+ * four with two dropped at each end none is left: all count. */
 static void records_by_hand(void **state)
 {
     static const struct { const char *round, *ruleset; double variance; } rounds[] = { { "v2.0", "2.0.0", 42.0 / 27 }, { "4.1.0", "4.1.0", 55.04 } };
@@ -162,7 +163,7 @@ static void records_by_hand(void **state)
     assert_near(t.points[0].left, 4, 0);
     assert_near(t.points[0].mean, 4, 0);
     assert_near(t.points[0].sd, sqrt((36 + 9 + 4 + 1) / 4.0), 1e-12);
-    /* two that are left and one of a submission: t(0.95, 1) is 6.313752, more than there is */
+    /* two runs are left, and one of a submission: t(0.95, 1) is 6.313752, so the limit is 0 */
     assert_true(rcp_load(&t, "resnet", "v2.0", RCP_DEADLINE, folder(rounds_with(RUNS, "3"), points_with(points_head, P_VALUES, "10 1 2 3")), &a, &err));
     assert_near(t.points[0].mean, 2.5, 0);
     assert_near(t.points[0].least, 0, 1e-4);
@@ -173,8 +174,8 @@ static void records_by_hand(void **state)
     remove_folder();
 }
 
-/* Three runs are enough; one that is left has no spread. By batch, whatever the order of the file, which two of one batch
- * keep; those of an edition, and of both. */
+/* Three runs are enough; a single run left has no spread. Records are sorted by batch; two of the same batch keep
+ * the order of the file. A record counts for its edition, or for both. */
 static void records_in_order(void **state)
 {
     struct rcp_table t;
@@ -203,7 +204,8 @@ static void records_in_order(void **state)
     remove_folder();
 }
 
-/* Batches below that of the fastest go; then what is slower than the line between its neighbours: at 3 the line has 7. What is on it stays. */
+/* Batches below the fastest are removed, then records slower than the line between their neighbours: 7 at batch 3. A
+ * record on the line is kept. */
 static void pruning_by_hand(void **state)
 {
     static const struct { double slowness[5]; size_t n; double left[5]; } cases[] = {
@@ -215,7 +217,7 @@ static void pruning_by_hand(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int least = 0; least < 2; least++) {
-            struct rcp_point points[6] = { [5] = { .batch = 6 } };          /* one that is none of the table's, and takes no time */
+            struct rcp_point points[6] = { [5] = { .batch = 6 } };          /* not part of the table, and fastest of all */
             struct rcp_table t = { .edition = least ? &by_least : &by_mean, .points = points, .n = 5 };
             for (size_t k = 0; k < 5; k++)
                 points[k] = (struct rcp_point){ .batch = (double)k + 1, .mean = least ? 1 : cases[i].slowness[k], .least = least ? cases[i].slowness[k] : 1 };
@@ -229,7 +231,7 @@ static void pruning_by_hand(void **state)
         }
 }
 
-/* At a point its own values, between two the line, outside nothing. */
+/* A point gives its own values, a batch between two gives the line, a batch outside gives nothing. */
 static void lines_between_points(void **state)
 {
     struct rcp_point points[] = { { .batch = 10, .mean = 4, .sd = 0.5 }, { .batch = 20, .mean = 7, .sd = 0.25 }, { .batch = 60, .mean = 8, .sd = 1.25 } };
@@ -246,8 +248,8 @@ static void lines_between_points(void **state)
     assert_false(rcp_interpolate(&mean, &sd, &t, 61));
 }
 
-/* What the test holds against a batch: a record with the runs that are left of it, a line with twice a submission's, below all the first record,
- * beyond all nothing. A submission passes from the least mean on, less the allowance. */
+/* The limit for a batch: a record with the runs left in it, a line with twice a submission's runs, the first record
+ * below all batches, nothing above. A submission passes from the least mean on, less the allowance. */
 static void limits_at_batches(void **state)
 {
     struct rcp_point points[] = { { .batch = 10, .mean = 4, .sd = 0.5, .left = 6 }, { .batch = 20, .mean = 7, .sd = 0.25, .left = 8 },
@@ -273,7 +275,7 @@ static void limits_at_batches(void **state)
     }
 }
 
-/* The rounds of MLPerf Training in their order, each with the one before it; before the first there is none. */
+/* The rounds of MLPerf Training are in order, each with the one before it; the first has none. */
 static void editions_follow_each_other(void **state)
 {
     static const char *const rounds[][2] = {
@@ -294,7 +296,7 @@ static void editions_follow_each_other(void **state)
     assert_null(edition_find("v6.0"));
 }
 
-/* Of the round's own rules, and allowed in it. */
+/* The message names the benchmarks that the round allows. */
 static void benchmarks_are_named(void **state)
 {
     static struct round_terms items[] = {

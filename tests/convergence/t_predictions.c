@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_predictions.c - reference points, their laws and what is predicted from them, digit for digit (tests/golden/predictions.txt). The
- * points are those of workloads/convergence; the fits are a copy of the day (tests/convergence/fits.csv), which no calibration moves.
+ * t_predictions.c - reference points, their laws and predictions, digit for digit (tests/golden/predictions.txt). The
+ * points are those of workloads/convergence; the fits are a frozen copy (tests/convergence/fits.csv), so that a new
+ * calibration changes nothing here.
  */
 #include "tests/golden_text.h"
 #include "workloads/convergence/convergence.h"
@@ -56,7 +57,7 @@ static void print_points(FILE *f, const char *benchmark, const char *round, enum
     arena_free(&a);
 }
 
-/* The tables beside the frozen fits. */
+/* A folder with the tables and the frozen fits. */
 static const char *frozen_data(struct arena *a)
 {
     static const char *const names[] = { "benchmarks.csv", "rcp.csv", "rounds.csv", "retuned.csv" };
@@ -98,7 +99,7 @@ static void print_prediction(FILE *f, struct convergence_tables *tables, const s
     fprintf(f, "; %s\n", convergence_reference(&reference, tables, terms, &err) ? "within" : err.msg);
 }
 
-/* The learning rate of the round before names its record, where it is met to a hundredth. */
+/* A learning rate within 1 % of that of the round before selects its record. */
 static void print_rates(FILE *f, struct convergence_tables *tables)
 {
     static const double factors[] = { 0.9896, 0.9905, 1, 1.0095, 1.0104 };
@@ -131,8 +132,8 @@ static void print_predictions(FILE *f, struct convergence_tables *tables)
     print_prediction(f, tables, &(struct submission_terms){ .benchmark = "bert", .round = "v9.0", .global_batch = 10 });
 }
 
-/* A batch of a million utterances asks for 4549 epochs of the reference, and 2 x 10^12 for so many that sums have a closed form: the mean
- * stays beside the median, half an interval behind it and by what the distribution leans. */
+/* A batch of a million utterances needs 4549 epochs, and one of 2 x 10^12 so many that a closed form replaces the
+ * sum: the mean exceeds the median by half an interval and by the skew of the distribution. */
 static void many_evaluations(void **state)
 {
     (void)state;

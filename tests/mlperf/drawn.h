@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawn.h - runs and submissions that are drawn: the convergence they come from, a drawing, and one run by hand.
+ * drawn.h - helpers that draw runs, and one run by hand.
  */
 #ifndef DRAWN_H
 #define DRAWN_H

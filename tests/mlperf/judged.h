@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judged.h - a folder judged, and lint's answer as text, for tests.
+ * judged.h - helpers that judge a tree of logs, and return what lint prints.
  */
 #ifndef JUDGED_H
 #define JUDGED_H
 #include "tests/check.h"
 #include "results/mlperf/mlperf.h"
 
-/* The last folder of a tree, and how many there are. What it points to lives in the arena. */
+/* The last folder of a tree, and the number of folders. Everything is in the arena. */
 struct judged_tree { struct judge *judge; struct folder folder; struct score_row row; size_t n; struct arena *a; char notices[2000]; };
 
 static inline void judged_no_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
@@ -38,7 +38,7 @@ static inline struct judged_tree judge_tree(const char *dir, const struct judge_
 {
     struct err err = { "" };
     struct judge_options *options = ARENA_NEW(a, struct judge_options);
-    struct judged_tree *j = ARENA_NEW(a, struct judged_tree);        /* its row points into it */
+    struct judged_tree *j = ARENA_NEW(a, struct judged_tree);        /* row.folder points into it */
     *j = (struct judged_tree){ .judge = ARENA_NEW(a, struct judge), .a = a };
     struct tree_visit visit = { judged_folder, judged_notice, j, given ? given->watch : (struct watch){ 0 } };
     size_t n;
@@ -55,7 +55,7 @@ static inline void no_notice(const char *path, const char *text)
     (void)path, (void)text;
 }
 
-/* What lint prints of a path; the caller frees it. err: "" or why it refused. */
+/* Returns what lint prints for a path; the caller frees it. err is "" or why lint refused. */
 static inline char *lint_text(const char *path, const char *ruleset, enum output_format format, bool *passed, struct err *err)
 {
     struct arena a = { 0 };

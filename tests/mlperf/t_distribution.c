@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, and the laws of the intervals. */
+/* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, and the laws of the
+ * intervals. */
 #include "tests/mlperf/drawn.h"
 #include <gsl/gsl_cdf.h>
 
-/* BERT at 3072 with 2,150,400 samples given: 700 steps of 1.3 s, 12 evaluations of 7 s, 11 s startup, 5 s tail: 910 + 84 + 16 = 1010 s. */
+/* BERT at 3072 with 2,150,400 samples given: 700 steps of 1.3 s, 12 evaluations of 7 s, 11 s startup, 5 s tail: 910
+ * + 84 + 16 = 1010 s. */
 static void test_given_samples_by_hand(void **state)
 {
     struct arena a = { 0 };
@@ -18,16 +20,16 @@ static void test_given_samples_by_hand(void **state)
     assert_near(d.score_minutes, 1010 / 60.0, 1e-12);
     assert_near(d.high_minutes - d.low_minutes, 0, 1e-12);
     assert_near(d.valid_probability, 1, 0);
-    assert_near(d.pass_probability, 0, 0);      /* far faster than the reference */
+    assert_near(d.pass_probability, 0, 0);      /* much faster than the reference */
     q.open_division = true;
     assert_near(draw(&q, &a).pass_probability, 1, 0);
-    q.eval_interval = 1075200;                  /* half of them; a sample earlier the second evaluation is not reached */
+    q.eval_interval = 1075200;                  /* half of the samples; one sample fewer does not reach the second evaluation */
     assert_int_equal(draw(&q, &a).runs[4].n_evals, 2);
     q.samples_to_converge--;
     assert_int_equal(draw(&q, &a).runs[4].n_evals, 1);
     q.samples_to_converge++;
     q.eval_interval = 0;
-    q.timing.samples_per_step = 3500;           /* more than the log states: 614.4 steps, 798.72 s */
+    q.timing.samples_per_step = 3500;           /* more samples a step than the log states: 614.4 steps, 798.72 s */
     assert_near(draw(&q, &a).runs[4].time_s, 898.72, 1e-9);
     arena_free(&a);
 }
@@ -54,7 +56,8 @@ static void test_scaled_scores(void **state)
     }
 }
 
-/* The same in v1.1, where logs of submissions that fail are scaled: by 2,764,498.67 over 2,150,400. In the open division they are not. */
+/* The same in v1.1, where logs of submissions that fail are scaled: by 2,764,498.67 over 2,150,400. In the open
+ * division they are not. */
 static void test_scaled_runs(void **state)
 {
     struct arena a = { 0 };
@@ -72,14 +75,15 @@ static void test_scaled_runs(void **state)
     q.open_division = true;
     assert_near(draw(&q, &a).runs[4].time_s, 1010, 1e-9);
     q.open_division = false;
-    q.runs = 7;                                 /* no submission: it is not judged */
+    q.runs = 7;                                 /* seven runs are no submission, so they are not judged */
     d = draw(&q, &a);
     assert_near(d.runs[4].time_s, 1010, 1e-9);
     assert_near(d.run_low_s, 1010 * by, 1e-9);
     arena_free(&a);
 }
 
-/* A plan of 7 epochs of ResNet-50 at 1,281,167 samples a step: 7 steps of 30 s; evaluations after epochs 3 and 7: 2 * 4 s, and 9 s once. */
+/* A plan of 7 epochs of ResNet-50 at 1,281,167 samples a step: 7 steps of 30 s; evaluations after epochs 3 and 7: 2
+ * * 4 s, and 9 s once. */
 static void test_fixed_schedule_by_hand(void **state)
 {
     struct arena a = { 0 };
@@ -94,7 +98,7 @@ static void test_fixed_schedule_by_hand(void **state)
     for (size_t i = 0; i < d.n; i++)
         assert_near(d.runs[i].time_s, 227, 1e-9);
     assert_near(d.score_minutes, 227 / 60.0, 1e-12);
-    c.accuracy_mean = 0.74;                     /* none passes */
+    c.accuracy_mean = 0.74;                     /* no run passes */
     d = draw(&q, &a);
     assert_true(isnan(d.score_minutes) && isnan(d.expected_minutes));
     assert_near(d.valid_probability, 0, 0);
@@ -128,7 +132,7 @@ static void test_seeds(void **state)
     assert_string_equal(text, text_again);
     q.seed = 43;
     struct drawn_runs next = draw(&q, &a);
-    for (size_t i = 0; i + 1 < one.n; i++)      /* a run depends on its own seed alone */
+    for (size_t i = 0; i + 1 < one.n; i++)      /* a run depends only on its own seed */
         assert_near(one.runs[i + 1].time_s, next.runs[i].time_s, 0);
     assert_true(one.runs[0].time_s != one.runs[1].time_s);
     q.seed = 42, q.runs = 3;
@@ -137,9 +141,9 @@ static void test_seeds(void **state)
     arena_free(&a);
 }
 
-/* Given samples, a submission's time varies by one lognormal factor alone: its 5 % and 95 % points lie 1.645 spreads of 0.1 off the
- * time without an error. Over 8,000 submissions each point is known to 0.0024. */
-static void test_samples_lie_on_the_schedule(void **state)
+/* With given samples, a submission's time varies by one lognormal factor: its 5 % and 95 % points are 1.645 * 0.1 away
+ * from the time without error. 8,000 submissions give each point to 0.0024. */
+static void test_samples_follow_the_schedule(void **state)
 {
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v2.0", 3072);
@@ -166,8 +170,8 @@ static void test_samples_lie_on_the_schedule(void **state)
     arena_free(&a);
 }
 
-/* A plan of epochs is followed where one is given, or where all evaluations come last and there is one: 17 epochs are evaluated 5 times, every 4.
- * Else a run ends at the first evaluation from its 30 epochs on. */
+/* A run follows a plan of epochs that is given, or predicted where all evaluations come last: 17 epochs have 5
+ * evaluations, one every 4 epochs. Other runs end at the first evaluation after their 30 epochs. */
 static void test_which_runs_are_planned(void **state)
 {
     static const struct { double epochs; enum eval_placement place; bool has_plan; double want; uint64_t n_evals; } cases[] = {
@@ -192,13 +196,14 @@ static void test_which_runs_are_planned(void **state)
             assert_true(cases[i].want > 0 ? r->epochs == cases[i].want && r->n_evals == cases[i].n_evals
                                           : r->epochs >= 30 && r->epochs < 34 && r->n_evals == (uint64_t)ceil(r->epochs / 4));
         }
-        assert_true((n_differ > 0) == !(cases[i].want > 0));        /* evaluations begin at any epoch of their interval */
+        assert_true((n_differ > 0) == !(cases[i].want > 0));        /* the first evaluation may come at any epoch of its interval */
     }
     arena_free(&a);
 }
 
-/* 2,000,000 samples are seen at the twelfth evaluation, due at 2,100,000 and made at the 684th step of 3072; every 200,000 at the tenth, in step 652.
- * A run that may take no more than one sample less does not converge. */
+/* A run that converges at 2,000,000 samples is evaluated for the twelfth time at step 684 of 3072, as 2,100,000 are
+ * due; with an interval of 200,000 it is the tenth evaluation, in step 652. A limit of one sample fewer stops it
+ * before. */
 static void test_runs_without_noise(void **state)
 {
     static const struct { double interval, most, samples; uint64_t n_evals; bool converged; } cases[] = {
@@ -220,7 +225,8 @@ static void test_runs_without_noise(void **state)
     arena_free(&a);
 }
 
-/* Samples that are given, in epochs, down to a single one: at least one evaluation, and one that is due at the very end. */
+/* Given samples as epochs, down to a single epoch: there is at least one evaluation, and one that is due at the very
+ * end counts. */
 static void test_given_epochs(void **state)
 {
     static const struct { double epochs, interval; uint64_t n_evals; } cases[] = {
@@ -270,8 +276,9 @@ static void test_draw_until_valid(void **state)
     arena_free(&a);
 }
 
-/* 90 % intervals are from the 5th to the 95th percentile: a run of 1000 s with noise s lies from 1000 exp(-1.645 s) to 1000 exp(1.645 s), and
- * a score of equal runs with the model's error e likewise. 20,000 submissions of 10 runs: to a twentieth of a standard deviation. */
+/* 90 % intervals reach from the 5th to the 95th percentile: 1000 exp(-1.645 s) to 1000 exp(1.645 s) for a run of
+ * 1000 s with noise s, and the same for a score of equal runs with the model's error e. 20,000 submissions of 10
+ * runs give a twentieth of a standard deviation. */
 static void test_intervals_by_hand(void **state)
 {
     struct arena a = { 0 };
@@ -290,7 +297,7 @@ static void test_intervals_by_hand(void **state)
     arena_free(&a);
 }
 
-/* The means are those of the model's centre, to the bit. */
+/* The shared error widens the interval and leaves the means as they are, to the bit. */
 static void test_more_error_wider_interval(void **state)
 {
     struct convergence c = predict("bert", "v2.0", 3072);
@@ -368,7 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_scaled_scores), cmocka_unit_test(test_scaled_runs),
         cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability), cmocka_unit_test(test_seeds),
-        cmocka_unit_test(test_samples_lie_on_the_schedule), cmocka_unit_test(test_which_runs_are_planned), cmocka_unit_test(test_runs_without_noise),
+        cmocka_unit_test(test_samples_follow_the_schedule), cmocka_unit_test(test_which_runs_are_planned), cmocka_unit_test(test_runs_without_noise),
         cmocka_unit_test(test_given_epochs), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_intervals_by_hand),
         cmocka_unit_test(test_more_error_wider_interval), cmocka_unit_test(test_refusals), cmocka_unit_test(test_no_score_as_text),
     };

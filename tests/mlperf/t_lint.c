@@ -21,7 +21,7 @@ static char *log_text(const struct submission_description *s, const struct drawn
     return text;
 }
 
-/* The text with its first occurrence of what replaced; NULL cuts the whole line. */
+/* Replaces the first occurrence of what; by NULL removes the whole line. */
 static char *edited(const char *text, const char *what, const char *by)
 {
     const char *at = strstr(text, what);
@@ -38,7 +38,7 @@ static char *edited(const char *text, const char *what, const char *by)
     return out;
 }
 
-/* What lint prints of one log, by its text. */
+/* What lint prints for one log with this text. */
 static char *lint_of(const char *text, const char *ruleset, bool *passed)
 {
     struct err err;
@@ -58,7 +58,7 @@ static void test_a_conforming_log(void **state)
             struct submission_description s = b ? bert() : resnet();
             bool passed;
             s.ruleset = rulesets[i];
-            char *text = log_text(&s, b ? &bert_run : &resnet_run), *printed = lint_of(text, NULL, &passed);     /* it names its round */
+            char *text = log_text(&s, b ? &bert_run : &resnet_run), *printed = lint_of(text, NULL, &passed);     /* the log names its round */
             if (!passed || strstr(printed, "error:") || strstr(printed, "warning:"))
                 print_error("%s\n", printed);
             assert_true(passed && !strstr(printed, "error:") && !strstr(printed, "warning:"));
@@ -66,7 +66,7 @@ static void test_a_conforming_log(void **state)
         }
 }
 
-/* One edit of the BERT or ResNet-50 log of 2.0.0, and the one message it earns (after the file's name). */
+/* Edits of the BERT or ResNet-50 log of 2.0.0, each with its message (after the file's name). */
 static const struct { bool of_bert; const char *what, *by, *want; } breakages[] = {
     { true, "\"global_batch_size\"", NULL, ": error: global_batch_size: is not logged, want it exactly once (2.0.0 closed_bert)" },
     { true, "\"key\": \"opt_epsilon\"", "\"key\": \"opt_lamb_epsilon\"",
@@ -142,7 +142,7 @@ static void test_repeated_keys(void **state)
     free(same), free(other), free(text);
 }
 
-/* Each host of a large run logs the keys that call for rules: many lines of one do not hide the others. */
+/* Every host of a large run logs the keys that call for layers; many lines of one key do not hide the other keys. */
 static void test_many_hosts(void **state)
 {
     struct submission_description s = bert();
@@ -157,7 +157,7 @@ static void test_many_hosts(void **state)
     free(text), free(many);
 }
 
-/* The keys of a group that is missing altogether each ask for it; it is told once. */
+/* Each key of a missing group asks for the group; it is reported once. */
 static void test_groups_of_keys(void **state)
 {
     static const struct { const char *key, *want; } groups[] = {
@@ -181,7 +181,7 @@ static void test_groups_of_keys(void **state)
     }
 }
 
-/* All 38 epochs are one block, from the first on. */
+/* All 38 epochs are one block that starts at the first. */
 static void test_one_block_before_the_evaluations(void **state)
 {
     struct submission_description s = resnet();
@@ -198,7 +198,7 @@ static void test_one_block_before_the_evaluations(void **state)
     free(text);
 }
 
-/* What a path says of the logs below it; the name of a benchmark that no edition has counts where the folders are MLCommons' own. */
+/* Names in paths. A benchmark that no edition has counts in a folder structure of MLCommons. */
 static void test_names_from_paths(void **state)
 {
     static const struct { const char *path, *logged; struct folder_names want; } cases[] = {
@@ -233,7 +233,8 @@ static void test_names_from_paths(void **state)
     arena_free(&a);
 }
 
-/* Every 4 epochs from one of the first four on, every epoch, or, at a batch of 448, every 150,000 samples, which the next batch may reach. */
+/* ResNet-50 every 4 epochs, first within four; RNN-T every epoch; BERT at batch 448 every 150,000 samples, or at the
+ * next batch. */
 static void test_evaluations_off_the_schedule(void **state)
 {
     static const struct { const char *benchmark; double batch; const char *points, *said; uint64_t line; } cases[] = {
@@ -291,7 +292,8 @@ static const char *measures_log(const char *measures, struct arena *a)
     return text;
 }
 
-/* The measures of an evaluation come on lines of their own; by their step they make one line, judged at the end. */
+/* Each measure of an evaluation has its own line; measures of the same step form one line, which is judged at the
+ * end. */
 static void test_measures_of_one_evaluation(void **state)
 {
     static const struct { const char *measures, *want; size_t n; } cases[] = {
@@ -317,7 +319,7 @@ static void test_measures_of_one_evaluation(void **state)
     arena_free(&a);
 }
 
-/* Of 4096 evaluations each has its own line at the end; one more is too many. */
+/* 4096 evaluations are gathered; one more is too many. */
 static void test_as_many_evaluations_as_may_be(void **state)
 {
     enum { MOST = 4096, ROOM = 400 };
@@ -338,7 +340,7 @@ static void test_as_many_evaluations_as_may_be(void **state)
     free(text);
 }
 
-/* From 2.0.0 on a submission_ key is judged at its first line; before, at each. */
+/* From 2.0.0 on only the first line of a submission_ key is judged; before, every line. */
 static void test_submission_keys(void **state)
 {
     struct submission_description s = bert();
@@ -354,7 +356,7 @@ static void test_submission_keys(void **state)
     free(text), free(twice), free(printed);
 }
 
-/* Counts are from 0 to 2^53; a batch is more than nothing. What cannot be one is refused, at its line. */
+/* Counts are from 0 to 2^53, and a batch is above 0. Other numbers are refused at their line. */
 static void test_numbers_that_count(void **state)
 {
     static const struct { const char *batch, *epoch, *refused; } cases[] = {
@@ -380,7 +382,7 @@ static void test_numbers_that_count(void **state)
     arena_free(&a);
 }
 
-/* Half a second is an initialisation of half a second; what is not stated takes its default. */
+/* An initialisation of half a second is written as such; without one the default is written. */
 static void test_short_initialisation(void **state)
 {
     (void)state;
@@ -413,7 +415,7 @@ static void test_order_and_limits(void **state)
     expect(text, "1.0.0", "init_stop: want (t_ms-st.first_init_start)<((30*60)*1000.0) (1.0.0 common)", false);
     s.division = "open";
     late = log_text(&s, &resnet_run);
-    expect(late, "2.0.0", "1 of 1 logs pass", true);            /* four hours in the open division, from 2.0.0 on */
+    expect(late, "2.0.0", "1 of 1 logs pass", true);            /* the limit is four hours in the open division from 2.0.0 on */
     expect(late, "1.1.0", "error: init_stop:", false);
     free(text), free(late);
     s = resnet();
@@ -426,7 +428,7 @@ static void test_order_and_limits(void **state)
     free(moved), free(text);
 }
 
-/* Weights: none asked for by 1.0.0, a warning by 1.1.0, an error by 2.0.0. */
+/* Missing weights: nothing in 1.0.0, a warning in 1.1.0, an error in 2.0.0. */
 static void test_weights_by_ruleset(void **state)
 {
     struct submission_description s = bert();
@@ -496,12 +498,12 @@ static void test_patterns(void **state)
         const struct name_list *names = tensor_lists_find(&t, lists[i].name);
         assert_int_equal(names->n, lists[i].n);
         for (size_t k = 1; k < names->n; k++)
-            assert_true(strcmp(names->names[k - 1], names->names[k]) < 0);      /* none twice */
+            assert_true(strcmp(names->names[k - 1], names->names[k]) < 0);      /* sorted, without repeats */
     }
     arena_free(&a);
 }
 
-/* A link and a pipe beside two folders, of one log each that says nothing: what is not read is counted, in text and as JSON. */
+/* Two folders with an empty log each, a link and a pipe: skipped files are counted, in text and JSON. */
 static void test_what_is_not_read(void **state)
 {
     struct arena a = { 0 };

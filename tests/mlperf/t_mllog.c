@@ -49,7 +49,7 @@ static void test_what_counts_as_a_line(void **state)
     ends(&r);
 }
 
-/* Three colons begin an event, after what else stands on the line; another character and two colons do not. */
+/* Three colons begin an event anywhere on a line; a character and two colons do not. */
 static void test_where_events_begin(void **state)
 {
     struct mllog_reader r;
@@ -85,7 +85,7 @@ static void test_values_as_python_has_them(void **state)
     ends(&r);
 }
 
-/* A value in a message, cut where it is long, and as text: whole, without its quotes, on one line. */
+/* A value in a message is cut when long; as text it is whole, without quotes, on one line. */
 static void test_values_as_text(void **state)
 {
     static const struct { const char *value, *shown, *text; } cases[] = {
@@ -111,7 +111,7 @@ static void test_values_as_text(void **state)
     }
 }
 
-/* "Infinity" inside a string is text; so is a number in one when the strict reading is asked for. */
+/* "Infinity" inside a string is text; so is a number in a string for mllog_number(). */
 static void test_strings_stay_strings(void **state)
 {
     struct mllog_reader r;
@@ -192,7 +192,7 @@ static void test_bad_lines_say_why(void **state)
     }
 }
 
-/* Wherever an event is cut off: what is said is of the text that was there, and the next event is read. */
+/* An event may be cut off anywhere: the message is about the text that is there, and the next event is read. */
 static void test_events_cut_off(void **state)
 {
     static const struct { const char *text, *problem; } cut[] = {
@@ -229,7 +229,7 @@ static void test_no_file(void **state)
     assert_string_equal(err.msg, "tests/bad/mllog/absent.txt: No such file or directory");
 }
 
-/* A link to a log is followed where it may be, and named as one where not; one to itself leads nowhere. */
+/* A link to a log is followed on request, else refused as a link; a link to itself fails. */
 static void test_links(void **state)
 {
     struct arena a = { 0 };
@@ -249,7 +249,7 @@ static void test_links(void **state)
     arena_free(&a);
 }
 
-/* Of nothing but a hole: it takes no room. */
+/* A sparse file, which takes no space on disk. */
 static void test_too_large(void **state)
 {
     const char *path = temp_file("", 0, ".txt");
@@ -295,7 +295,7 @@ static void test_numbers_read_back_the_same(void **state)
     arena_free(&a);
 }
 
-/* Events that mention none of the keys are passed over; one with a backslash may mention any. */
+/* Events that mention none of the keys are skipped; one with a backslash may mention any. */
 static void test_a_first_look(void **state)
 {
     static const char *const keys[] = { "other", "seed" };

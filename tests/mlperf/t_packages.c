@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_packages.c - folders of five logs against the rules of packages: whole ones, each way to spoil one, rounds, formats. */
+/* t_packages.c - folders of five logs against the rules of packages: whole ones, each way to spoil one, rounds,
+ * formats. */
 #include "tests/mlperf/conforming.h"
 #include "tests/mlperf/judged.h"
 #include "tests/test_folder.h"
@@ -19,7 +20,7 @@ static void write_five(struct submission_description s, const struct drawn_run *
     assert_string_equal(err.msg, "");
 }
 
-/* Five ResNet-50 runs of 40 epochs: 39.2 are the reference's at a batch of 3200, 38.4 the least that pass. */
+/* Five ResNet-50 runs of 40 epochs. At a batch of 3200 the reference needs 39.2, and 38.4 is the least that passes. */
 static void write_package_of(const char *ruleset, const char *division, struct arena *a)
 {
     write_five(resnet(), &resnet_run, ruleset, division, a);
@@ -49,7 +50,7 @@ static const struct { const char *command, *want; enum package_part part; bool f
     { "sed -i s/run_stop/run_end/ " LOGS "'result_[01].txt", "2 of 5 logs refused, at most 1 may be", PACKAGE_COMPLIANCE, true },
     { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", "result_0.txt and result_1.txt have one seed (line 10 and line 10)", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_[03].txt; sed -i '1i a line before' " LOGS "'result_0.txt",
-      "result_0.txt and result_3.txt have one seed (line 11 and line 10)", PACKAGE_SEEDS, true },     /* by logs, not by lines */
+      "result_0.txt and result_3.txt have one seed (line 11 and line 10)", PACKAGE_SEEDS, true },     /* in the order of logs, not of lines */
     { "sed -i '/\"seed\"/d' " LOGS "'result_3.txt", "result_3.txt has no seed", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/d' " LOGS "'result_*.txt", "no run logs one", PACKAGE_SEEDS, false },
     { "sed -i '/\"seed\"/s/: 93/: \"x\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number", PACKAGE_SEEDS, true },
@@ -86,7 +87,7 @@ static void test_packages(void **state)
     arena_free(&a);
 }
 
-/* From v3.0 on all logs have one batch; from v4.1 on a system's status is one of a list, whole. */
+/* From v3.0 on all logs must have one batch; from v4.1 on a system's status must be one of a list. */
 static void test_what_later_rounds_ask(void **state)
 {
     static const struct { const char *command, *want; enum package_part part; bool fails; } cases[] = {
@@ -104,7 +105,7 @@ static void test_what_later_rounds_ask(void **state)
         { "sed -i '/global_batch_size/s/3200/3264/' " LOGS "'result_2.txt", "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
         { "sed -i '/global_batch_size/{p}' " LOGS "'result_0.txt", "epochs to converge", PACKAGE_CONVERGENCE, false },
         { "sed -i '/\"seed\"/s/: 93/: 92/' " LOGS "'result_3.txt; sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "result_2.txt and result_3.txt have one seed",
-          PACKAGE_SEEDS, true },                /* twice in one log is no matter */
+          PACKAGE_SEEDS, true },                /* a log may repeat its own seed */
         { "sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "each run has its own", PACKAGE_SEEDS, false },
     };
     struct arena a = { 0 };
@@ -125,9 +126,9 @@ static void test_what_later_rounds_ask(void **state)
 }
 
 #define ERROR_LINE "sed -i '0,/\"eval_accuracy\"/{/\"eval_accuracy\"/{p;s/eval_accuracy/eval_error/;s/\"epoch_num\": [0-9]*/\"epoch_num\": 12/}}' " LOGS "'result_0.txt"
-/* An evaluation after run_stop is none of the run's; of two batches the last counts, of two divisions the first. Thousandths
- * of an epoch count; a text is no point, and the one before it holds. A line of eval_error is read
- * instead of those of eval_accuracy, from v3.0 on as one of them, and before v1.1 not at all. */
+/* An evaluation after run_stop does not count. The last of two batches counts, and the first of two divisions. The
+ * convergence point has three decimals; a text is ignored. A line of eval_error replaces those of eval_accuracy; from
+ * v3.0 on the last of both counts, and before v1.1 it is ignored. */
 static void test_what_comes_after_the_stop(void **state)
 {
     static const struct { const char *command, *ruleset; double batch, point; } cases[] = {
@@ -158,7 +159,7 @@ static void test_what_comes_after_the_stop(void **state)
     arena_free(&a);
 }
 
-/* Seeds and convergence do not count in the open division, and may be passed over in the closed one. */
+/* Seeds and convergence do not count in the open division, and may be bypassed in the closed one. */
 static void test_open_and_bypassed(void **state)
 {
     struct arena a = { 0 };
@@ -176,7 +177,7 @@ static void test_open_and_bypassed(void **state)
     arena_free(&a);
 }
 
-/* A file beside the logs passes over a check where its last line, which nothing ends, is the option and no more. */
+/* package_checker_params bypasses a check when its last line is exactly the option, without a line end. */
 static void test_parameters_beside_the_logs(void **state)
 {
     static const struct { const char *text; bool rcp, seeds; } cases[] = {
@@ -201,7 +202,7 @@ static void test_parameters_beside_the_logs(void **state)
     arena_free(&a);
 }
 
-/* TAP says of each part that is not tested that it is skipped, and why; of no other. */
+/* TAP marks exactly the untested parts as skipped, with the reason. */
 static void test_skipped_parts(void **state)
 {
     struct arena a = { 0 };
@@ -225,7 +226,7 @@ static void test_skipped_parts(void **state)
     arena_free(&a);
 }
 
-/* Of two runs both are dropped, be one of them refused; where more are refused than may be, that is said first. */
+/* Two runs are both dropped, refused or not; too many refused runs are the first reason given. */
 static void test_why_there_is_no_score(void **state)
 {
     static const struct { const char *refused, *why; } cases[] = {
@@ -245,7 +246,7 @@ static void test_why_there_is_no_score(void **state)
     arena_free(&a);
 }
 
-/* Where the path says nothing, the first log's own names are the folder's; of a benchmark that it names, so are the rules. */
+/* If the path names nothing, the first log names the folder, and the benchmark selects the rules. */
 static void test_names_of_the_first_log(void **state)
 {
     struct arena a = { 0 };
@@ -302,8 +303,8 @@ static void test_formats(void **state)
     arena_free(&a);
 }
 
-/* Of a log 4096 seeds are looked at, whatever stands between them. */
-static void test_as_many_seeds_as_are_looked_at(void **state)
+/* 4096 seeds of a log are read, whatever lines come between them. */
+static void test_as_many_seeds_as_are_read(void **state)
 {
     struct arena a = { 0 };
     struct err err = { "" };
@@ -330,7 +331,7 @@ static void test_as_many_seeds_as_are_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_many_seeds_as_are_looked_at),
+        cmocka_unit_test(test_as_many_seeds_as_are_read),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_later_rounds_ask, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_comes_after_the_stop, set_up, tear_down),

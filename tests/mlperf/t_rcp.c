@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_rcp.c - the reference-convergence test: the policy document's worked examples, pruning by hand, and the verdicts on published logs. */
+/* t_rcp.c - the reference-convergence test: the policy document's worked examples, pruning by hand, and the verdicts
+ * on published logs. */
 #include "tests/check.h"
 #include "results/mlperf/mlperf.h"
 
-/* The table of the round, pruned where the round does it. */
+/* Tests against the table of the round, pruned as the round does. */
 static bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char *round, double batch, const double *points, size_t n,
                       const char *data_dir, struct arena *a, struct err *err)
 {
@@ -14,7 +15,7 @@ static bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char
     return rcp_test(out, &t, batch, points, n, a, err);
 }
 
-/* A table of one benchmark in a folder of its own. */
+/* A folder with a table of one benchmark. */
 static const char *table_of(const char *rows, struct arena *a)
 {
     const char *dir = arena_printf(a, "/tmp/podbench-test-rcp-%ld", (long)getpid());
@@ -89,7 +90,8 @@ static void test_worked_examples(void **state)
     assert_true(!v.passed && v.limit.match == RCP_SMALLER_BATCH);
 }
 
-/* One run in five may not converge; it is dropped as the slowest. Two count as a thousand million epochs, which is what the checker writes. */
+/* One run in five may fail; it is dropped as the slowest. Two fail the test: the checker counts a failed run as 1e9
+ * epochs. */
 static void test_runs_that_did_not_converge(void **state)
 {
     (void)state;
@@ -101,13 +103,14 @@ static void test_runs_that_did_not_converge(void **state)
     assert_false(v.passed);
 }
 
-/* All printed digits of the example in the checker's own documentation: 15.2126 and 1.03532. */
+/* The checker's documentation has an example with 15.2126 and 1.03532; all its digits must agree. */
 static void test_limit_by_hand(void **state)
 {
     (void)state;
-    /* trimmed 15 15 16x5 16 -> mean 15.75, population sd sqrt(6/8 * 0.0625 + 2/8 * 0.5625) = sqrt(0.1875); t(0.95, 9) = 1.833113 */
+    /* trimmed 15 15 16x5 16 -> mean 15.75, population sd sqrt(6/8 * 0.0625 + 2/8 * 0.5625) = sqrt(0.1875); t(0.95,
+     * 9) = 1.833113 */
     double want = 15.75 - 1.833112933 * sqrt(0.1875) * sqrt(1.0 / 8 + 1.0 / 3);
-    /* the checker's grid: halves of 15.75 until below 1e-4 (2^-18), and the middle of the last step */
+    /* the checker bisects 15.75 until the step is below 1e-4 (2^-18), and takes the middle of the last step */
     double step = 15.75 / 262144;
     assert_near(rcp_least_mean(15.75, sqrt(0.1875), 8, 3), (floor(want / step) + 0.5) * step, 1e-12);
     assert_near(want, 15.2126, 0.00005);
@@ -115,7 +118,7 @@ static void test_limit_by_hand(void **state)
     assert_near(rcp_least_mean(7.3, 0, 8, 3), 7.3, 0);
 }
 
-/* Where numbers lie further apart than the grid is fine, halving ends between neighbours: at the lower or at the higher one. */
+/* For large means, neighbouring numbers are further apart than 1e-4: bisecting ends at the lower or the higher one. */
 static void test_means_beyond_the_grid(void **state)
 {
     (void)state;
@@ -135,7 +138,7 @@ static void test_failed_runs_count_as_slowest(void **state)
     assert_false(v.passed);
 }
 
-/* From 2.1.0 on a submission that is faster but passes is brought back to the reference. */
+/* From 2.1.0 on a submission that is faster than the reference and passes is scaled to it. */
 static void test_scaling(void **state)
 {
     struct arena a = { 0 };
@@ -150,10 +153,10 @@ static void test_scaling(void **state)
     arena_free(&a);
 }
 
-/* Means 11 10 13 13 20 at 1 2 3 4 5 (no spread): 1 goes, as 2 is fastest; 3 lies above the line 10..13 and goes; then 4 against 2 and 5:
- * the line gives 16.67 at 4, 13 stays. */
-/* A reference of 20 that lets 18 pass. v1.1's logs scale those below, v2.1's scores those above, the others none; a reference of another
- * batch tells of none. */
+/* Means 11 10 13 13 20 at batches 1 to 5, without spread. 1 is removed, as 2 is the fastest; 3 is above the line
+ * from 10 to 13 and removed; 4 is kept, as the line from 2 to 5 gives 16.67. */
+/* The reference has 20, and 18 passes. v1.1 scales the logs of means below, v2.1 the scores of those above, other
+ * rounds nothing; a reference of another batch scales nothing. */
 static void test_what_each_edition_scales(void **state)
 {
     static const struct { const char *round; enum rcp_match match; double failed, passed; } cases[] = {
@@ -191,7 +194,7 @@ static void test_pruning(void **state)
     assert_int_equal(t.n, 3);
     assert_true(t.points[0].batch == 2 && t.points[1].batch == 4 && t.points[2].batch == 5);
     rcp_prune_by_mean(&by_mean);
-    assert_int_equal(by_mean.n, 1);     /* the batch of 6 beats all */
+    assert_int_equal(by_mean.n, 1);     /* the batch of 6 is the fastest */
     arena_free(&a);
 }
 
@@ -213,7 +216,8 @@ static void test_refusals(void **state)
     arena_free(&a);
 }
 
-/* unet3d drops four at each end; 4.1.0 takes the spread of the whole list, 4.0.0 of the trimmed one; an allowance lowers the limit. */
+/* unet3d drops four runs at each end; 4.1.0 uses the spread of the whole list, 4.0.0 that of the trimmed one; an
+ * allowance lowers the limit. */
 static void test_what_editions_differ_in(void **state)
 {
     static const char rows[] = "1.0.0,unet3d,u,s,2,epochs,1 2 3 4 10 10.5 11 20 30 40 50,both,,t\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_rules.c - the table of rules: every edition loads, layers are called for as the official checkers do, and bad rows are refused by line. */
+/* t_rules.c - the table of rules: every edition loads, layers are called for as the official checkers do, and bad
+ * rows are refused by line. */
 #include "tests/check.h"
 #include "results/mlperf/mlperf.h"
 #include "results/mlperf/rules.h"
@@ -49,7 +50,8 @@ static void test_layers(void **state)
     arena_free(&a);
 }
 
-/* Every benchmark that an edition takes in its closed division has rules, unless the official checker stops there too. */
+/* Every benchmark that an edition takes in its closed division has rules, unless the official checker stops there
+ * too. */
 static void test_every_edition(void **state)
 {
     struct arena a = { 0 };
@@ -96,7 +98,7 @@ static void test_every_benchmark(void **state)
     arena_free(&a);
 }
 
-/* A folder of rules of one's own; the other tables stand beside them. */
+/* A folder with these rules and copies of the other tables. */
 static const char *folder_of_rules(const char *rows, struct arena *a)
 {
     char here[512];
@@ -154,7 +156,7 @@ static void test_bad_rows(void **state)
     arena_free(&a);
 }
 
-/* As many as there is room for; and what only shows when an edition is asked for. */
+/* As many parts as a rule may have; and mistakes that show only when an edition is requested. */
 static void test_rows_at_their_limits(void **state)
 {
     struct arena a = { 0 };
@@ -195,7 +197,7 @@ static void test_rows_at_their_limits(void **state)
 
 #define LINE(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n"
 
-/* What lint says of a log by these rules. */
+/* What lint prints for a log by these rules. */
 static char *lint_as(enum output_format format, const char *rows, const char *lines, struct arena *a)
 {
     struct err err = { "" };
@@ -216,7 +218,7 @@ static char *lint_of_log(const char *rows, const char *lines, struct arena *a)
     return lint_as(FORMAT_TEXT, rows, lines, a);
 }
 
-/* Each key of an error once, in the order in which they are met; what has no key by its text. */
+/* The refused keys, each once, in the order of the log; a message without a key is listed by its text. */
 static void test_keys_on_one_line(void **state)
 {
     struct arena a = { 0 };
@@ -228,7 +230,7 @@ static void test_keys_on_one_line(void **state)
     arena_free(&a);
 }
 
-/* Each line has the value 3: so many of key a, and so many of b. */
+/* A log with so many lines of key a and of key b, each with the value 3. */
 static char *lint_of_lines(const char *rows, int n_a, int n_b, struct arena *a)
 {
     char *lines;
@@ -243,7 +245,8 @@ static char *lint_of_three(const char *rows, struct arena *a)
     return lint_of_lines(rows, 2, 1, a);
 }
 
-/* A hundred thousand names may be listed: five by each of 20,000 lines, or nearly so many and one by each of ten others. */
+/* A hundred thousand names may be listed: five by each of 20,000 lines, or slightly fewer and one by each of ten
+ * lines. */
 static void test_as_many_names_as_may_be_listed(void **state)
 {
     static const char rows[] = "2.0.0,common,,begin,,,st.w:=[],error,s\n2.0.0,common,a,1+,,,append v to st.w; append v to st.w; append v to st.w; "
@@ -281,7 +284,7 @@ static void test_how_often_a_key_is_logged(void **state)
     arena_free(&a);
 }
 
-/* What calls for layers is kept once for each key and value, of which a hundred characters count; thirty-two of them. */
+/* A call for layers is kept once for each key and value, cut at a hundred characters; thirty-two fit. */
 static void test_what_calls_for_layers(void **state)
 {
     struct arena a = { 0 };
@@ -309,7 +312,7 @@ static void test_what_calls_for_layers(void **state)
     arena_free(&a);
 }
 
-/* Sixteen layers may be called for, each once; a layer that is not there, or one more, is missing. */
+/* Sixteen layers may be called for, each once; an unknown layer, or one more, is missing. */
 static void test_as_many_layers_as_may_be_called(void **state)
 {
     static const struct { int n; const char *missing; } cases[] = { { 3, NULL }, { 15, NULL }, { 16, "layer_16" }, { 17, "layer_16" } };
@@ -336,7 +339,7 @@ static void test_as_many_layers_as_may_be_called(void **state)
     }
 }
 
-/* Ten lines that cannot be read are told, whatever else there is. */
+/* Ten unreadable lines are reported, whatever else the log holds. */
 static void test_lines_that_cannot_be_read(void **state)
 {
     (void)state;
@@ -357,7 +360,7 @@ static void test_lines_that_cannot_be_read(void **state)
     }
 }
 
-/* A layer that calls for itself, or that two call for, is there once. */
+/* A layer that calls for itself, or that two layers call for, is queued once. */
 static void test_layers_are_called_once(void **state)
 {
     struct arena a = { 0 };
@@ -374,12 +377,12 @@ static void test_layers_are_called_once(void **state)
     layer_queue_fill(&q, &c, b, &a);
     assert_int_equal(q.n, 2);
     assert_true(text_is(q.layers[0]->name, "common") && text_is(q.layers[1]->name, "other") && !q.missing);
-    assert_int_equal(l.apply_keys.n, 3);                /* whose values are looked for */
+    assert_int_equal(l.apply_keys.n, 3);                /* the keys whose values are collected */
     assert_true(name_list_has(&l.apply_keys, "k") && name_list_has(&l.apply_keys, "j") && name_list_has(&l.apply_keys, "h"));
     arena_free(&a);
 }
 
-/* Each row at the end is judged, also behind one that passes. */
+/* Every row at the end is judged, also after one that passes. */
 static void test_rows_at_the_end(void **state)
 {
     struct arena a = { 0 };
@@ -394,7 +397,7 @@ static void test_rows_at_the_end(void **state)
     arena_free(&a);
 }
 
-/* Sixteen states may be kept, and set again. */
+/* Sixteen states may be kept, and overwritten. */
 static void test_as_many_states_as_may_be_kept(void **state)
 {
     static const char rows[] = "2.0.0,common,,begin,,,st.a:=1; st.b:=2; st.c:=3; st.d:=4; st.e:=5; st.f:=6,error,s\n"
@@ -411,7 +414,8 @@ static void test_as_many_states_as_may_be_kept(void **state)
     arena_free(&a);
 }
 
-/* Names beside those of a list, as lines of key a: up to three of what is missing, and of what is too much, are told. */
+/* Lines of key a list names; the message names up to three that are missing, and up to three that are not in the
+ * table. */
 static void test_names_beside_a_list(void **state)
 {
     static const struct { const char *logged, *said; } cases[] = {
@@ -441,7 +445,7 @@ static void test_names_beside_a_list(void **state)
     arena_free(&a);
 }
 
-/* A group that several keys ask for is told once; one that differs in any of its keys is another. */
+/* A group that several keys ask for is reported once; a group with one other key is another group. */
 static void test_groups_that_are_missing(void **state)
 {
     static const struct { const char *groups[3], *said[3]; } cases[] = {
@@ -465,7 +469,7 @@ static void test_groups_that_are_missing(void **state)
     arena_free(&a);
 }
 
-/* The value is shown where the rule asks for it, wherever it stands; of names with a v in them it is not. */
+/* The value is shown when the rule uses v anywhere; a name that contains a v does not count. */
 static void test_the_value_is_shown_where_it_is_asked_for(void **state)
 {
     struct arena a = { 0 };
@@ -480,7 +484,8 @@ static void test_the_value_is_shown_where_it_is_asked_for(void **state)
     arena_free(&a);
 }
 
-/* What is asked for once, by the last layer that names it, with the value that it fixes; and the names that the end asks for. */
+/* Demands: keys wanted exactly once, from the last layer that has a rule for them, with the value that it fixes; and
+ * the names checked at the end. */
 static void test_what_a_log_must_say(void **state)
 {
     static const char rows[] =

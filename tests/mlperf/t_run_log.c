@@ -23,7 +23,7 @@ static struct run_log folded(const struct event *events, size_t n, const char *u
 }
 #define FOLDED(events, unit, a) folded(events, sizeof (events) / sizeof *(events), unit, a)
 
-/* Three epochs of 100, 80 and 90 s of 7000 samples, an evaluation of 5 and one of 7 s behind the first two. */
+/* Three epochs of 7000 samples in 100, 80 and 90 s; evaluations of 5 and 7 s after the first two. */
 static void epochs_by_hand(void **state)
 {
     static const struct event events[] = {
@@ -63,7 +63,8 @@ static void epochs_by_hand(void **state)
     arena_free(&a);
 }
 
-/* At the end, of checkpoints: as soon as the last epoch is over, and not before. What a log says after its run_stop is no evaluation. */
+/* Checkpoints are evaluated at the end: the first evaluation follows the last epoch. Lines after run_stop are no
+ * evaluations. */
 static void evaluations_at_the_end(void **state)
 {
     struct event events[] = {
@@ -83,8 +84,8 @@ static void evaluations_at_the_end(void **state)
     arena_free(&a);
 }
 
-/* Evaluations count steps of 16 samples: blocks of 50, 40 and 25 s, evaluations at 10, 30 and 40 steps. The first block warms up, and the
- * first gain is unknown: 20 x 16 samples in 40 s, 10 x 16 in 25 s. */
+/* Evaluations count steps of 16 samples: blocks of 50, 40 and 25 s, evaluations at 10, 30 and 40 steps. The first
+ * block includes warming up, and the first gain is unknown: 20 x 16 samples in 40 s, 10 x 16 in 25 s. */
 static void steps_by_hand(void **state)
 {
     static const struct event events[] = {
@@ -102,7 +103,7 @@ static void steps_by_hand(void **state)
     assert_near(r.convergence_point, 40, 0);
     assert_near(r.startup_s, 10, 1e-9);
     assert_near(r.eval_interval, 15, 1e-9);
-    assert_near(r.eval_time_s, 3, 1e-9);                    /* no eval_start: from the block's end */
+    assert_near(r.eval_time_s, 3, 1e-9);                    /* without eval_start, an evaluation starts at the block's end */
     assert_near(r.train_unit_s, 32.5, 1e-9);
     assert_near(r.throughput_samples_per_s, (8 + 6.4) / 2, 1e-9);
     assert_int_equal(r.n_units, 2);
@@ -112,7 +113,7 @@ static void steps_by_hand(void **state)
     arena_free(&a);
 }
 
-/* No blocks: between evaluations, of which the first gain and the first time are no rate. */
+/* Without blocks, rates are taken between evaluations, leaving out the first gain and the first time. */
 static void samples_between_evaluations(void **state)
 {
     static const struct event events[] = {
@@ -135,7 +136,7 @@ static void samples_between_evaluations(void **state)
     arena_free(&a);
 }
 
-/* Two blocks and so one rate of a block; one block has none, and its evaluations say. */
+/* Two blocks give one rate; with one block the evaluations give the rate. */
 static void one_rate_of_a_block(void **state)
 {
     static const struct event two[] = {
@@ -165,7 +166,7 @@ static void one_rate_of_a_block(void **state)
     assert_int_equal(r.n_units, 1);
     assert_int_equal(r.first_unit, 2);
     assert_near(r.unit_rates[0], 6, 1e-9);
-    static const struct event unbegun[] = {                     /* the first of two blocks has no start: one that is measured is too few */
+    static const struct event unbegun[] = {                     /* the first of two blocks has no start, so only one is measured */
         { 0, "run_start", NULL, NULL }, { 10, "block_stop", NULL, NULL }, { 12, "eval_accuracy", "0.1", "{\"samples_count\": 100}" },
         { 13, "block_start", NULL, NULL }, { 53, "block_stop", NULL, NULL }, { 56, "eval_accuracy", "0.2", "{\"samples_count\": 340}" },
         { 60, "run_stop", NULL, "{\"status\": \"success\"}" },
@@ -183,8 +184,8 @@ static void one_rate_of_a_block(void **state)
     arena_free(&a);
 }
 
-/* Blocks of 4 epochs in 80 s, of 2 in 30 and of one, not said, in 13: 15 s is the middle of 20, 15 and 13. No epoch is marked, so the last
- * evaluation says how many there were; that it is repeated gains nothing. */
+/* Blocks of 4 epochs in 80 s, of 2 in 30 s, and of one (without a count) in 13 s: 15 s is the median of 20, 15 and
+ * 13. No epoch is marked, so the last evaluation gives their number; its repetition adds nothing. */
 static void blocks_of_epochs(void **state)
 {
     static const struct event events[] = {
@@ -202,8 +203,8 @@ static void blocks_of_epochs(void **state)
     assert_string_equal(r.throughput_method, "train_samples / median(block / epoch_count), a block may include its evaluation");
     assert_near(r.epochs_trained, 7, 0);
     assert_near(r.samples_to_converge, 4200, 0);
-    assert_near(r.eval_interval, 1.5, 1e-9);                /* of 2 and 1 */
-    assert_near(r.eval_time_s, (5 + 7) / 2.0, 1e-9);        /* of 2, 5, 7 and 8 s behind a block */
+    assert_near(r.eval_interval, 1.5, 1e-9);                /* median of 2 and 1 */
+    assert_near(r.eval_time_s, (5 + 7) / 2.0, 1e-9);        /* median of 2, 5, 7 and 8 s after a block */
     assert_near(r.final_accuracy, 0.4, 0);
     assert_true(isnan(r.steady_samples_per_s) && r.n_units == 3 && r.first_unit == 1);
     assert_near(r.unit_rates[0], 30, 1e-9);
@@ -212,8 +213,8 @@ static void blocks_of_epochs(void **state)
     arena_free(&a);
 }
 
-/* Neither epochs nor blocks are marked: the third evaluation comes 2 epochs of 600 samples and 40 s after the second; without it nothing but the
- * whole is known. */
+/* Neither epochs nor blocks are marked: the third evaluation comes 2 epochs of 600 samples and 40 s after the
+ * second. Without it only the rate over the whole run is known. */
 static void epochs_that_are_not_marked(void **state)
 {
     static const struct event events[] = {
@@ -238,8 +239,9 @@ static void epochs_that_are_not_marked(void **state)
     arena_free(&a);
 }
 
-/* Older logs of what counts in samples or steps have 1 at the only evaluation, and how many samples there were at the end. */
-static void old_logs_say_their_samples_at_the_end(void **state)
+/* Older logs of benchmarks that count samples or steps have epoch_num 1 at the only evaluation, and train_samples at
+ * the end. */
+static void old_logs_have_their_samples_at_the_end(void **state)
 {
     static const struct event events[] = {
         { 0, "global_batch_size", "16", NULL }, { 0, "run_start", NULL, NULL }, { 35, "eval_accuracy", "0.1", "{\"epoch_num\": 1}" },
@@ -267,7 +269,7 @@ static void problems_are_named(void **state)
     assert_string_equal(FOLDED(turned, "epochs", &a).problem, "run_stop is not after run_start");
     assert_string_equal(folded(whole, 1, "epochs", &a).problem, "no run_stop");
     assert_string_equal(folded(whole + 1, 1, "epochs", &a).problem, "no run_start");
-    for (int more = 0; more < 2; more++) {                  /* ten years, and a second less */
+    for (int more = 0; more < 2; more++) {                  /* ten years, and one second less */
         const struct event years[] = { { 0, "run_start", NULL, NULL }, { 10 * 366 * 86400.0 - 1 + more, "run_stop", NULL, NULL } };
         const char *problem = FOLDED(years, "epochs", &a).problem;
         assert_true(more ? text_is(problem, "its time is longer than a run can be") : !problem);
@@ -275,7 +277,8 @@ static void problems_are_named(void **state)
     arena_free(&a);
 }
 
-/* Ten epochs of 20 to 29 s in any order: the tenth percentile is nine tenths of the way from the first to the second. Nine do not tell. */
+/* Ten epochs of 20 to 29 s in any order: the tenth percentile is nine tenths of the way from the first to the
+ * second. Nine epochs are too few. */
 static void steady_state_is_of_the_fastest_epochs(void **state)
 {
     static const int last_digits[] = { 7, 1, 9, 4, 0, 8, 3, 5, 2, 6 };
@@ -299,7 +302,8 @@ static void steady_state_is_of_the_fastest_epochs(void **state)
     arena_free(&a);
 }
 
-/* No time passes before the third evaluation, and before the fourth the clock goes back: neither has a rate, nor has the block that is as short. */
+/* No time passes before the third evaluation, and the clock goes back before the fourth: neither gives a rate, nor
+ * does a block of no length. */
 static void no_rate_without_time(void **state)
 {
     static const struct event events[] = {
@@ -322,7 +326,7 @@ static void no_rate_without_time(void **state)
     assert_int_equal(r.n_units, 1);
     assert_near(r.unit_rates[0], 50, 1e-12);
     assert_near(r.throughput_samples_per_s, 50, 1e-12);
-    static const struct event warm[] = {                        /* of the first block none, however often it is evaluated */
+    static const struct event warm[] = {                        /* the first block gives no rate, however often it is evaluated */
         { 0, "run_start", NULL, NULL }, { 1, "block_start", NULL, NULL }, { 11, "block_stop", NULL, NULL }, { 12, "eval_accuracy", "0.1", "{\"samples_count\": 100}" },
         { 13, "eval_accuracy", "0.1", "{\"samples_count\": 200}" }, { 14, "block_start", NULL, NULL }, { 34, "block_stop", NULL, NULL },
         { 35, "eval_accuracy", "0.2", "{\"samples_count\": 600}" }, { 40, "run_stop", NULL, NULL },
@@ -334,8 +338,8 @@ static void no_rate_without_time(void **state)
     arena_free(&a);
 }
 
-/* The first 65,536 epochs are looked at, half of them of 1 s and half of 3 s; if one more counted, the median would be 3 s. */
-static void so_many_epochs_enter_a_median(void **state)
+/* Only the first 65,536 epochs count, half of 1 s and half of 3 s; with one more the median would be 3 s. */
+static void epochs_beyond_the_limit_are_ignored(void **state)
 {
     enum { MOST = 65536 };
     struct arena a = {0};
@@ -366,9 +370,9 @@ static void so_many_epochs_enter_a_median(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_rate_without_time), cmocka_unit_test(so_many_epochs_enter_a_median),
+    cmocka_unit_test(no_rate_without_time), cmocka_unit_test(epochs_beyond_the_limit_are_ignored),
     cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(evaluations_at_the_end), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
-    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(epochs_that_are_not_marked), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
+    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(epochs_that_are_not_marked), cmocka_unit_test(old_logs_have_their_samples_at_the_end),
     cmocka_unit_test(problems_are_named),
 };
 TAP_MAIN(tests)

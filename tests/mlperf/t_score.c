@@ -23,11 +23,12 @@ static void test_by_hand(void **state)
     assert_true(isnan(score(1, RUNS(7.5, HUGE_VAL, 3.1, HUGE_VAL, 4.4))));
     assert_near(score(1, RUNS(3, 5, 7, 11, 13, 17, 19, 23, 29, 31)), (5 + 7 + 11 + 13 + 17 + 19 + 23 + 29) / 8.0, 1e-12);
     assert_near(score(4, RUNS(1, 2, 3, 4, 5.5, 6, 7, 8, HUGE_VAL)), 5.5, 1e-12);   /* four at each end */
-    assert_near(score(1, RUNS(3, 9, 4.5)), 4.5, 1e-12);         /* the summariser does not count the runs */
+    assert_near(score(1, RUNS(3, 9, 4.5)), 4.5, 1e-12);         /* the summariser does not check the number of runs */
     assert_true(isnan(score(1, RUNS(3, 9))));
 }
 
-/* ---- trees: five runs of 60, 72, 84, 96 and 132 s, the last refused for its accuracy; a block of 2 epochs in a quarter of the run ------------ */
+/* ---- trees: five runs of 60, 72, 84, 96 and 132 s, the last refused for its accuracy; a block of 2 epochs in a
+ * quarter of the run ------------ */
 
 static void put(FILE *f, int64_t ms, enum mllog_event event, const char *key, const char *value, const char *metadata)
 {
@@ -96,8 +97,9 @@ static void test_names_from_the_path(void **state)
     arena_free(&a);
 }
 
-/* Score: 72, 84 and 96 s, as the refused run is the slowest: 1.4 min. An epoch is an eighth of a run: of those that converged 7.5, 9, 10.5 and
- * 12 s; the median of rates is that of 1300/9 and 1300/10.5; evaluations and startup are a quarter of 72 and 84 s. */
+/* Score: 72, 84 and 96 s, as the refused run is the slowest: 1.4 min. An epoch is an eighth of a run: of those that
+ * converged 7.5, 9, 10.5 and 12 s; the median of rates is that of 1300/9 and 1300/10.5; evaluations and startup are
+ * a quarter of 72 and 84 s. */
 static void test_columns_by_hand(void **state)
 {
     struct arena a = { 0 };
@@ -124,14 +126,14 @@ static void test_columns_by_hand(void **state)
     assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.75, 1e-12);
     assert_near(judge_tree(top, &(struct judge_options){ .ruleset = "1.1.0" }, &a).row.score_minutes, 1.4, 1e-12);    /* not read before 2.0.0 */
     static const struct { const char *text; double by; } good[] = { { "{\"scaling_factor\": 1}", 1 }, { "{\"scaling_factor\": 1000000}", 1e6 },
-        { "{\"scaling_factor\": 1.5, \"scaling_factor\": 1.25}", 1.25 } };        /* of two the last, as Python has it */
+        { "{\"scaling_factor\": 1.5, \"scaling_factor\": 1.25}", 1.25 } };        /* the last of two counts, as in Python */
     for (size_t i = 0; i < 3; i++) {
         assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
         fputs(good[i].text, f);
         fclose(f);
         assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.4 * good[i].by, 1e-6);
     }
-    for (int bytes = 1048576; bytes <= 1048577; bytes++) {          /* a mebibyte is read, no more */
+    for (int bytes = 1048576; bytes <= 1048577; bytes++) {          /* a file of 1 MiB is read, a larger one is not */
         assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
         fprintf(f, "%-*s}", bytes - 1, "{\"scaling_factor\": 1.25");
         fclose(f);
@@ -150,7 +152,7 @@ static void test_columns_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Samples of where a run converged: as logged, or so many steps of a batch of 13; 1 is what older logs have there, and 5000 at their end. */
+/* Samples to converge: as logged, or as steps of a batch of 13. Older logs have 1 there, and 5000 at their end. */
 static void test_samples_by_the_unit(void **state)
 {
     static const struct { const char *place, *benchmark; int point; double samples; } cases[] = {
@@ -195,8 +197,8 @@ static void replace_in(const char *path, const char *from, const char *to, struc
     fclose(f);
 }
 
-/* A batch or an evaluation that is no count, or a start-up that ends before it begins, is refused and enters no median; one log may have
- * it, two may not. */
+/* A batch or an evaluation that is no count, or a start-up that ends before it begins, is refused and left out of
+ * medians. One such log is allowed, two are not. */
 static void test_impossible_counts(void **state)
 {
     static const struct { const char *from, *to; } wrong[] = {
@@ -210,7 +212,7 @@ static void test_impossible_counts(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         write_tree(dir);
         struct judged_tree whole = judge_tree(top, NULL, &a);
-        replace_in(arena_printf(&a, "%s/result_4.txt", dir), wrong[i].from, wrong[i].to, &a);      /* the one that is refused anyway */
+        replace_in(arena_printf(&a, "%s/result_4.txt", dir), wrong[i].from, wrong[i].to, &a);      /* the log that is refused anyway */
         struct judged_tree j = judge_tree(top, NULL, &a);
         assert_near(j.row.score_minutes, whole.row.score_minutes, 0);
         assert_near(j.row.measures[MEASURE_BATCH], 13, 0);
@@ -223,7 +225,7 @@ static void test_impossible_counts(void **state)
     arena_free(&a);
 }
 
-/* What the path and the log name differently, and a status of no kind, are said, without what a terminal would obey. */
+/* Different names in path and log, and an unknown status, earn a warning, without control characters. */
 static void test_names_that_differ(void **state)
 {
     struct arena a = { 0 };
@@ -244,7 +246,8 @@ static void test_names_that_differ(void **state)
     arena_free(&a);
 }
 
-/* Wrong once: 2 of 5 refused is one too many; 2 runs leave none; a time before its start, or of years, is impossible. */
+/* No score: 2 of 5 runs refused is one too many; 2 runs leave none; a stop before the start, or after years, is
+ * impossible. */
 static void test_no_score(void **state)
 {
     struct arena a = { 0 };
@@ -279,7 +282,7 @@ static void test_no_score(void **state)
     arena_free(&a);
 }
 
-/* An edition or a benchmark that is not known is refused by name, never checked by another's rules. */
+/* An unknown edition or benchmark is refused by name, and never judged by another's rules. */
 static void test_unknown_names(void **state)
 {
     struct arena a = { 0 };
@@ -304,7 +307,7 @@ static void test_unknown_names(void **state)
     arena_free(&a);
 }
 
-/* Links are not followed, pipes not opened, and both are said. */
+/* Links are not followed and pipes not opened; both are reported. */
 static void test_what_is_passed_over(void **state)
 {
     struct arena a = { 0 };
@@ -323,7 +326,7 @@ static void test_what_is_passed_over(void **state)
     arena_free(&a);
 }
 
-/* A folder with a name that a terminal would obey is not read: what is said of it holds none of that. */
+/* A folder whose name has control characters is not read, and the message has none. */
 static void test_names_that_a_terminal_would_obey(void **state)
 {
     struct arena a = { 0 };
@@ -345,7 +348,7 @@ static void test_names_that_a_terminal_would_obey(void **state)
     arena_free(&a);
 }
 
-/* A name needs something between its ends; folders are read 32 below the one that is named. */
+/* A log needs a name between result_ and .txt; folders are read up to 32 levels down. */
 static void test_names_and_depths(void **state)
 {
     struct arena a = { 0 };
@@ -384,7 +387,8 @@ static void tell(void *user, const char *what, size_t done, size_t of)
         t->n_lines = done;
 }
 
-/* Each folder and each line; nothing is under way when a log has been read, something else is said, or all is done. */
+/* The watch is told of each folder and line, and that nothing is running after each log, before a notice, and at the
+ * end. */
 static void test_long_work_tells(void **state)
 {
     struct arena a = { 0 };
@@ -400,7 +404,7 @@ static void test_long_work_tells(void **state)
     arena_free(&a);
 }
 
-/* Two rows in every format; of the second some numbers are those at which digits change. */
+/* Two rows in every format; the second has numbers at which the number of digits changes. */
 static void print_all(FILE *f, const struct score_row rows[2])
 {
     for (enum output_format format = FORMAT_TEXT; format <= FORMAT_JSON; format++) {

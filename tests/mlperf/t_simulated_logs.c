@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_simulated_logs.c - logs of runs that were drawn: read back, their times by hand, and what they need to be told. */
+/* t_simulated_logs.c - logs of drawn runs: read back, their times by hand, and refused descriptions. */
 #include "tests/mllog_keys.h"
 #include "tests/golden_text.h"
 #include "tests/mlperf/drawn.h"
@@ -22,7 +22,7 @@ static void check_round_trip(size_t entry, const char *round, const char *top)
 {
     struct arena a = { 0 };
     struct err err = { "" };
-    double batch = text_is(round, "v1.0") && text_is(entries[entry].benchmark, "resnet") ? 2048 : entries[entry].batch;    /* 3264 came after v1.0 */
+    double batch = text_is(round, "v1.0") && text_is(entries[entry].benchmark, "resnet") ? 2048 : entries[entry].batch;    /* the record of 3264 came after v1.0 */
     struct convergence c = predict(entries[entry].benchmark, round, batch);
     c.accuracy_mean = 0.7605;                   /* so that enough runs pass */
     struct draw_request q = { .convergence = &c, .seed = 42, .submissions = 20, .data_dir = data, .timing = {
@@ -79,7 +79,7 @@ static void test_round_trip(void **state)
     static const char *const rounds[] = { "v1.0", "v1.1", "v2.0" };
     char top[] = "/tmp/podbench-test-submission-XXXXXX", command[96];
     (void)state;
-    assert_non_null(mkdtemp(top));      /* a name by process could be one that a test broken off has left behind */
+    assert_non_null(mkdtemp(top));      /* an aborted test may have left a name made from the process id */
     snprintf(command, sizeof command, "rm -rf '%s'", top);
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 3; k++) {
@@ -88,8 +88,8 @@ static void test_round_trip(void **state)
         }
 }
 
-/* From v2.1 on the factor of a submission that passes, but is faster than the reference, stands beside its logs, and scales their score; a slower one
- * in its place leaves none. v3.0 asks for the file: without it there is no factor. */
+/* From v2.1 on, scaling.json holds the factor of a submission that passes and is faster than the reference. A slower
+ * submission that replaces it has no such file. From v3.0 on there is no factor without the file. */
 static void test_scaling_is_written(void **state)
 {
     static const struct text_pair epsilon = { "opt_lamb_epsilon", "1e-6" };
@@ -117,7 +117,7 @@ static void test_scaling_is_written(void **state)
         assert_true(slower ? d.scaling == 1 : d.scaling > 1.02);
         assert_near(j.row.scaling, d.scaling, 1e-12);
         assert_near(j.row.score_minutes, d.score_minutes, 1e-3 / 60);
-        for (const char *const *name = (const char *const[]){ "a.txt", "b.txt", NULL }; *name; name++) {     /* what is not the submission's stays */
+        for (const char *const *name = (const char *const[]){ "a.txt", "b.txt", NULL }; *name; name++) {     /* foreign files stay */
             const char *path = arena_printf(&a, "%s/" SIMULATED_ORG "/results/toy-pod-simulated/bert/%s", dir, *name);
             if (slower)
                 assert_int_equal(access(path, F_OK), 0);
@@ -148,7 +148,7 @@ static void test_golden_log(void **state)
     arena_free(&a);
 }
 
-/* Milliseconds from the start of the run to the n-th line of a key. */
+/* Milliseconds from run_start to the n-th line of a key. */
 static long long ms_of(const char *text, const char *key, int nth)
 {
     char pattern[64];
@@ -166,8 +166,9 @@ static long long ms_of(const char *text, const char *key, int nth)
     return to - from;
 }
 
-/* Evaluated at the end: 7 s startup, three epochs of 272 steps of 0.4 s, 2.3 s left over and 0.4 s to begin evaluating, three times 1.3 s:
- * 340 s. Drawn as twice that, every part takes twice as long; and 50 s of scaling come between the last evaluation and run_stop. */
+/* Evaluated at the end: 7 s startup, three epochs of 272 steps of 0.4 s, a tail of 2.3 s, 0.4 s for the first
+ * evaluation, three times 1.3 s: 340 s. A run drawn at twice that time has parts twice as long; 50 s of scaling come
+ * before run_stop. */
 static void test_log_evaluated_at_the_end(void **state)
 {
     struct arena a = { 0 };
@@ -196,7 +197,7 @@ static void test_log_evaluated_at_the_end(void **state)
     arena_free(&a);
 }
 
-/* In calls of 120 steps, three epochs of 272 steps are two calls each, and the last has three, of all seven: 96, 96 and 144 s. */
+/* Three epochs of 272 steps are seven calls of 120 steps: two, two and three calls, 96, 96 and 144 s. */
 static void test_log_of_whole_calls(void **state)
 {
     struct arena a = { 0 };
@@ -218,7 +219,7 @@ static void test_log_of_whole_calls(void **state)
     arena_free(&a);
 }
 
-/* A run that says nothing of its parts: all happens at once, and the run stops when its time is over. */
+/* A run whose parts have no times: all lines come at once, and run_stop comes at the drawn time. */
 static void test_log_of_no_parts(void **state)
 {
     struct arena a = { 0 };
@@ -258,7 +259,7 @@ static void test_missing_hyperparameter(void **state)
     assert_true(log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, &a, &err));
     while (!text_is(demands.items->key, "num_warmup_steps"))
         demands.items++, demands.n--;
-    for (demands.n = 2; demands.n > 0; demands.n--) {       /* of two, and of one alone */
+    for (demands.n = 2; demands.n > 0; demands.n--) {       /* two demands, then one */
         s.demands = &demands;
         PRINTED(text, written = submission_write_log(f, &s, &run, 0, &a, &err));
         assert_string_equal(err.msg, arena_printf(&a, "toy: [optimizer] lacks num_warmup_steps%s%s, which the rules of v1.1 ask of closed bert: "
@@ -272,7 +273,7 @@ static const struct submission_description rnnt_of_a_toy = { .system = "toy", .b
     .optimizer = "lamb", .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data,
     .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
 
-/* Nothing is written of what cannot be: by its division, its sizes, its time, its name, its fields, and what is there already. */
+/* Impossible descriptions write nothing: division, sizes, time, name, fields, and existing logs. */
 static void test_descriptions_refused(void **state)
 {
     static const char names[] = "a folder's name may hold no space or slash, and not begin with a dot";
@@ -310,8 +311,8 @@ static void test_descriptions_refused(void **state)
     }
 }
 
-/* A hundred thousand evaluations and as many epochs may be logged, one more of either not: what may be is looked at further, and no
- * benchmark is 'none'. */
+/* A log may have a hundred thousand evaluations and as many epochs, not one more. A log within the limit goes on to
+ * be refused for its benchmark, 'none'. */
 static void test_longest_logs(void **state)
 {
     static const char more[] = "want at most 100000 and 100000; raise training.eval_every, or lower training.epochs", known[] = "benchmark 'none'";
@@ -343,7 +344,7 @@ static void test_longest_logs(void **state)
     }
 }
 
-/* The smallest there may be: less than a sample a step, less than a micro-batch, a run of one evaluation and a thousandth of a second. */
+/* The smallest submission: less than a sample a step, less than a micro-batch, one evaluation, one millisecond. */
 static void test_the_smallest_submission(void **state)
 {
     struct arena a = { 0 };
@@ -362,7 +363,7 @@ static void test_the_smallest_submission(void **state)
     arena_free(&a);
 }
 
-/* Whole numbers, truth values, no end, and text, as JSON has them. */
+/* Whole numbers, true and false, infinity and text are written as JSON. */
 static void test_hyperparameters_of_each_kind(void **state)
 {
     struct arena a = { 0 };
@@ -388,8 +389,8 @@ static void test_hyperparameters_of_each_kind(void **state)
     arena_free(&a);
 }
 
-/* Each key that the rules ask for and fix is logged, the first and the last too, as what it is; what is given, or what the log writes
- * anyway, once. */
+/* Every key that the rules fix is logged with its type, including the first and the last. Given keys, and keys that
+ * the log writes anyway, appear once. */
 static void test_demands_of_each_kind(void **state)
 {
     struct arena a = { 0 };
@@ -419,8 +420,8 @@ static void test_demands_of_each_kind(void **state)
     arena_free(&a);
 }
 
-/* Before the last evaluation the accuracy comes near the target, from above where less is better; the last one has what was drawn, on the side that
- * the run's end says: 0.058 words wrong for RNN-T, 0.72 right for BERT. */
+/* Accuracies approach the target until the last evaluation, which has the drawn value on the side that matches the
+ * run's status. Lower is better for RNN-T (target 0.058), higher for BERT (0.72). */
 static void test_accuracies_of_a_log(void **state)
 {
     static const struct { const char *benchmark, *ruleset; double drawn; bool converged; double last; } cases[] = {
@@ -455,7 +456,7 @@ static void test_accuracies_of_a_log(void **state)
     }
 }
 
-/* "b1+3 e1 e2 e3 v3": a block from epoch 1 of 3 epochs, each epoch, the evaluation behind them. */
+/* "b1+3 e1 e2 e3 v3": a block of 3 epochs from epoch 1, each epoch, and the evaluation that follows. */
 static const char *course_of(const char *text, struct arena *a)
 {
     static const struct { const char *key, *number, *shown; } kinds[] = {
@@ -470,8 +471,8 @@ static const char *course_of(const char *text, struct arena *a)
     return course;
 }
 
-/* Evaluations every so many epochs up to the last one, or every so many samples, each at the batch that reaches its mark. */
-static void test_courses_of_a_log(void **state)
+/* Evaluations come every so many epochs, or every so many samples at the batch that reaches the mark. */
+static void test_sequence_of_a_log(void **state)
 {
     static const struct { bool bert; int placement; double epochs, interval; uint64_t n_evals; const char *course; } cases[] = {
         { false, EVAL_INLINE, 11, 4, 3, "b1+3 e1 e2 e3 v3 b4+4 e4 e5 e6 e7 v7 b8+4 e8 e9 e10 e11 v11" }, { false, EVAL_INLINE, 5, 4, 2, "b1+1 e1 v1 b2+4 e2 e3 e4 e5 v5" },
@@ -498,7 +499,8 @@ static void test_courses_of_a_log(void **state)
     }
 }
 
-/* What the log writes by itself is not written again because the rules ask for it, or because it is given; a key that only begins so is. */
+/* Keys that the log writes itself are not repeated for a demand or a given value; a key that only begins alike is
+ * written. */
 static void test_keys_of_the_log_itself(void **state)
 {
     static const char *const own[] = { "cache_clear", "init_start", "init_stop", "run_start", "run_stop", "block_start", "block_stop", "epoch_start", "epoch_stop",
@@ -529,7 +531,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_scaling_is_written), cmocka_unit_test(test_log_evaluated_at_the_end),
         cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused), cmocka_unit_test(test_longest_logs),
-        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log), cmocka_unit_test(test_courses_of_a_log), cmocka_unit_test(test_the_smallest_submission),
+        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log), cmocka_unit_test(test_sequence_of_a_log), cmocka_unit_test(test_the_smallest_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void words_and_ranges_in_braces(void **state)
     arena_free(&a);
 }
 
-/* Rows of one list need not follow one another; each is sorted. */
+/* The rows of a list may be scattered; each list is sorted. */
 static void lists_from_a_table(void **state)
 {
     const char text[] = "names,pattern\nbig,w{2..3}\nsmall,z\nbig,a\nsmall,b\n", bad[] = "names,pattern\nbig,w{2..1}\n";

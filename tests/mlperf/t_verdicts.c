@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_verdicts.c - real logs of all rounds: every score, log, package and convergence verdict against the official tools' own.
- * Skipped, aloud, where the logs are not here.
+ * t_verdicts.c - real logs of all rounds: every score, log, package and convergence verdict against the official tools'
+ * own. Skipped, with a message, where the logs are missing.
  */
 #include "tests/mlperf/judged.h"
 
@@ -140,7 +140,7 @@ static void compare_tree(struct compared *c, const char *dir, const char *table,
     assert_true(tree_walk(&n, dir, &visit, &err));
 }
 
-/* "v1.0: 70 compliance, 6 reference convergence, 6 package" - compared, by round. */
+/* Prints the number of comparisons by round: "v1.0: 70 compliance, 6 reference convergence, 6 package". */
 static void print_counts(const struct compared *c)
 {
     static const char *const checks[] = { "compliance", "reference convergence", "package" };
