@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework.c - podbench framework: what a framework's programs do unless a recipe says otherwise, value by value, with the sources.
+ * framework.c - podbench framework: what a framework's programs do unless a recipe says otherwise, each value with its source.
  *
- * A value stands on the framework's own sheet or, where that has none, on its engine's.
+ * A value comes from the framework's own sheet or, when that has none, from the sheet of its engine.
  */
 #include "harness/harness.h"
 #include "system-model/machine/framework.h"
@@ -10,44 +10,37 @@
 #include <jansson.h>
 #include <string.h>
 
-struct value { const struct sheet *sheet; const struct sheet_row *row; };
+struct value_line { const char *key, *value, *unit, *source; };
+#define C(member, ...) { COLUMN(struct value_line, member), .heading = "", __VA_ARGS__ }
+static const struct table_column value_columns[] = { C(key), C(value, .aligns_right = true), C(unit), C(source) };
+#undef C
 
-static struct value value_of(const struct framework *f, const char *key)
+/* framework_load() has made sure that one of the sheets has each key. */
+static const struct sheet *sheet_with(const struct framework *f, const char *key)
 {
     const struct sheet *sheet = f->sheets;
-    while (!sheet_find(sheet, key))             /* on one of them it stands: framework_load has seen to that */
+    while (!sheet_find(sheet, key))
         sheet++;
-    return (struct value){ sheet, sheet_find(sheet, key) };
+    return sheet;
 }
 
-static json_t *framework_json(const struct framework *f)
+static void framework_document(struct document *d, const struct framework *f)
 {
-    json_t *rows = json_array();
+    const char *engine = f->n_sheets > 1 ? f->sheets[1].name : NULL;
+    struct table *rows = document_table(d, TABLE(sheet_columns, struct sheet_line)), *shown = document_table(d, TABLE(value_columns, struct value_line));
+    rows->formats = IN_CSV, shown->formats = IN_TEXT, shown->indent = "  ";
+    shown->title = arena_printf(d->arena, "framework %s%s%s: what its programs do unless [framework] of a recipe says otherwise", f->name,
+                                engine ? " on the engine of " : "", engine ? engine : "");
     for (size_t i = 0; i < n_framework_fields; i++) {
-        struct value v = value_of(f, framework_fields[i].name);
-        json_array_append_new(rows, sheet_row_json(v.sheet, v.row));
+        const struct sheet *sheet = sheet_with(f, framework_fields[i].name);
+        const struct sheet_row *row = sheet_find(sheet, framework_fields[i].name);
+        const char *source = arena_printf(d->arena, "%s: %s%s%s", sheet->name, row->source, *row->note ? "; " : "", row->note);
+        sheet_line_add(rows, sheet, row, d->arena);
+        table_add(shown, &(struct value_line){ row->key, row->value, row->unit, source }, d->arena);
     }
-    return json_pack("{s:s, s:s?, s:o}", "name", f->name, "engine", f->n_sheets > 1 ? f->sheets[1].name : NULL, "rows", rows);
-}
-
-static void write_framework_csv(FILE *out, const struct framework *f)
-{
-    write_sheet_header(out);
-    for (size_t i = 0; i < n_framework_fields; i++) {
-        struct value v = value_of(f, framework_fields[i].name);
-        write_sheet_row(out, v.sheet, v.row);
-    }
-}
-
-static void print_framework(FILE *out, const struct framework *f)
-{
-    fprintf(out, "framework %s%s%s: what its programs do unless [framework] of a recipe says otherwise\n", f->name,
-            f->n_sheets > 1 ? " on the engine of " : "", f->n_sheets > 1 ? f->sheets[1].name : "");
-    for (size_t i = 0; i < n_framework_fields; i++) {
-        struct value v = value_of(f, framework_fields[i].name);
-        fprintf(out, "  %-24s %10s %-13s %s: %s%s%s\n", v.row->key, v.row->value, v.row->unit, v.sheet->name, v.row->source,
-                *v.row->note ? "; " : "", v.row->note);
-    }
+    document_member(d, "name", json_string(f->name));
+    document_member(d, "engine", engine ? json_string(engine) : json_null());
+    document_member(d, "rows", table_json(rows));
 }
 
 /* "popart-2.1.0" asks for that release; "PopART" for the newest. */
@@ -65,11 +58,8 @@ int command_framework(const struct options *o, struct session *s, struct err *er
     const char *name = text_is(o->arguments[0], "default") ? NULL : o->arguments[0];
     if (!framework_load(&f, name, name ? release_of(name) : NULL, s->paths.specs_dir, NULL, &s->arena, err))
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(stdout, framework_json(&f));
-    else if (o->format == FORMAT_CSV)
-        write_framework_csv(stdout, &f);
-    else
-        print_framework(stdout, &f);
+    struct document d = { .arena = &s->arena };
+    framework_document(&d, &f);
+    document_write(stdout, o->format, &d);
     return EXIT_DONE;
 }

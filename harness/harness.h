@@ -117,10 +117,11 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
 void tell_idle_settings(struct configuration *c, const char *where, struct session *s);
 /* As many as --jobs says, else one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
-/* A row of a spec sheet, and the columns of such rows: machine.c. */
-struct json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row);
-void write_sheet_header(FILE *f);
-void write_sheet_row(FILE *f, const struct sheet *sheet, const struct sheet_row *row);
+/* Rows of spec sheets as a table: machine.c. */
+struct sheet_line { const char *sheet, *key, *value, *unit, *source, *note; };
+enum { N_SHEET_COLUMNS = 6 };
+extern const struct table_column sheet_columns[N_SHEET_COLUMNS];
+void sheet_line_add(struct table *t, const struct sheet *sheet, const struct sheet_row *row, struct arena *a);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, those within doubled; plot.c */
 /* Runs a script with these settings in a folder. What it draws becomes the picture, whole or not at all. */
 bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * history.c - podbench record: a run becomes a point of the history; podbench history: how a metric went, point by point.
+ * history.c - podbench record, which appends a run to the history, and podbench history, which prints how a metric changed.
  *
- * --out FILE.svg draws it with plots/single/history.gp: the eight series that moved most, their data beside the picture.
+ * --out FILE.svg draws the eight series that changed most with plots/single/history.gp, and writes their data to FILE.svg.csv.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool one_place(const struct options *o, struct err *err)
+static bool names_one_place(const struct options *o, struct err *err)
 {
     return !o->from || !o->baseline
         || fail(err, "--from %s and --baseline %s: both say where the points are; leave one of them out", o->from, o->baseline);
@@ -27,7 +27,7 @@ static const char *history_path(const struct options *o, struct session *s)
 
 /* ---- record ------------------------------------------------------------------------------------------- */
 
-/* SOURCE_DATE_EPOCH, else the clock, in UTC. */
+/* SOURCE_DATE_EPOCH, or the clock; in UTC. */
 static const char *time_text(struct arena *a)
 {
     uint64_t seconds;
@@ -52,7 +52,7 @@ int command_record(const struct options *o, struct session *s, struct err *err)
     struct csv_table rows, check;
     if (!o->label)
         return bad_input(err, "record: want a label: podbench record %s --label \"$(git describe --always)\"", run);
-    if (!one_place(o, err) || !run_open(run, NULL, s, err) ||
+    if (!names_one_place(o, err) || !run_open(run, NULL, s, err) ||
         !run_table_path(&rows_path, run, "rows.csv", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
         !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err) ||
         (!o->from && !make_folders(s->baselines_dir, err)) ||
@@ -64,77 +64,73 @@ int command_record(const struct options *o, struct session *s, struct err *err)
 
 /* ---- history ------------------------------------------------------------------------------------------ */
 
-static void print_points(const struct history_series *s, struct arena *a)
+struct point_line { uint64_t point; const char *label, *time, *version, *inputs, *recipe, *metric, *unit, *change, *remark; double value; };
+#define C(member, ...) { COLUMN(struct point_line, member), __VA_ARGS__ }
+static const struct table_column point_columns[] = {
+    C(point, .formats = IN_CSV), C(label, .heading = "label"), C(time, .heading = "time"), C(version, .heading = "version", .formats = IN_TEXT | IN_JSON),
+    C(inputs, .formats = IN_JSON), C(recipe, .formats = IN_CSV), C(metric, .formats = IN_CSV), C(value, .heading = "value"),
+    C(unit, .formats = IN_CSV), C(change, .heading = "change", .formats = IN_TEXT, .aligns_right = true),
+    C(remark, .heading = "", .formats = IN_TEXT),
+};
+#undef C
+struct series_row { const char *recipe, *metric, *unit; json_t *points; };
+#define C(member) { COLUMN(struct series_row, member) }
+static const struct table_column series_columns[] = { C(recipe), C(metric), C(unit), C(points) };
+#undef C
+
+static void add_points(struct table *out, const struct history_series *s, struct arena *a)
 {
-    printf("%-20s %-21s %-8s %14s %9s\n", "label", "time", "version", s->unit, "change");
     for (size_t i = 0; i < s->n; i++) {
         const struct history_point *p = &s->points[i];
-        printf("%-20s %-21s %-8s %14.6g", p->label, p->time, p->version, p->value);
-        if (i && p->value != p[-1].value)
-            printf(" %10s%s", change_text(p[-1].value, p->value, 2, a), text_is(p->inputs, p[-1].inputs) ? "" : "  inputs differ");
-        printf("\n");
+        bool changed = i && p->value != p[-1].value;
+        table_add(out, &(struct point_line){ i + 1, p->label, p->time, p->version, p->inputs, s->recipe, s->metric, s->unit,
+                                             changed ? change_text(p[-1].value, p->value, 2, a) : "",
+                                             changed && !text_is(p->inputs, p[-1].inputs) ? "inputs differ" : "", p->value }, a);
     }
 }
 
-static void print_text(const struct history *h, bool all, struct arena *a)
+static void add_series(struct document *d, const struct history_series *s, bool with_points)
 {
     enum { SPARK = 40 };
+    const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
+    document_line(d, "%s  %s  %.6g -> %.6g %s (%s), %zu point%s", sparkline(s, SPARK, d->arena), s->recipe, first->value, last->value, s->unit,
+                  change_text(first->value, last->value, 2, d->arena), s->n, plural(s->n));
+    struct table t = TABLE(point_columns, struct point_line);
+    t.formats = IN_TEXT;
+    if (with_points)
+        add_points(document_table(d, t), s, d->arena);
+}
+
+static void print_history(const struct history *h, const struct options *o, struct arena *a)
+{
+    struct document d = { .arena = a };
+    struct table *points = document_table(&d, TABLE(point_columns, struct point_line)), *series = document_table(&d, TABLE(series_columns, struct series_row));
+    points->formats = IN_CSV, series->formats = IN_JSON;
     for (size_t i = 0; i < h->n; i++) {
         const struct history_series *s = &h->items[i];
-        const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
-        printf("%s  %s  %.6g -> %.6g %s (%s), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value,
-               s->unit, change_text(first->value, last->value, 2, a), s->n, plural(s->n));
-        if (all || h->n == 1)
-            print_points(s, a);
+        struct table own = TABLE(point_columns, struct point_line);
+        add_points(points, s, a);
+        add_points(&own, s, a);
+        table_add(series, &(struct series_row){ s->recipe, s->metric, s->unit, table_json(&own) }, a);
+        add_series(&d, s, o->all || h->n == 1);
     }
+    document_write(stdout, o->format, &d);
 }
 
-static void write_csv(FILE *f, const struct history *h)
-{
-    fprintf(f, "point,label,time,recipe,metric,value,unit\n");
-    for (size_t i = 0; i < h->n; i++)
-        for (size_t k = 0; k < h->items[i].n; k++) {
-            const struct history_series *s = &h->items[i];
-            fprintf(f, "%zu,%s,%s,", k + 1, s->points[k].label, s->points[k].time);
-            csv_write_cell(f, s->recipe, false);
-            fprintf(f, "%s,%.10g,%s\n", s->metric, s->points[k].value, s->unit);
-        }
-}
-
-static json_t *point_json(const struct history_point *p)
-{
-    return json_pack("{s:s, s:s, s:s, s:s, s:f}", "label", p->label, "time", p->time, "version", p->version, "inputs", p->inputs,
-                     "value", p->value);
-}
-
-static json_t *history_json(const struct history *h)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < h->n; i++) {
-        const struct history_series *s = &h->items[i];
-        json_t *points = json_array();
-        for (size_t k = 0; k < s->n; k++)
-            json_array_append_new(points, point_json(&s->points[k]));
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "recipe", s->recipe, "metric", s->metric, "unit", s->unit,
-                                             "points", points));
-    }
-    return all;
-}
-
-/* ---- the figure: the series that moved most, each against its first point ------------------------------- */
+/* ---- the figure: the series that changed most, each relative to its first point ------------------------------- */
 
 enum { MOST_LINES = 8 };
 
-static double moved(const struct history_series *s)
+static double size_of_change(const struct history_series *s)
 {
     double change = relative_change(s->points[0].value, s->points[s->n - 1].value);
     return isnan(change) ? HUGE_VAL : fabs(change);
 }
 
-static int by_move(const void *a, const void *b)
+static int by_change(const void *a, const void *b)
 {
     const struct history_series *x = a, *y = b;
-    double p = moved(x), q = moved(y);
+    double p = size_of_change(x), q = size_of_change(y);
     return p != q ? (p < q) - (p > q) : strcmp(x->recipe, y->recipe);
 }
 
@@ -150,13 +146,13 @@ static double last_change(const struct history_series *s)
 
 struct line_end { size_t line; double change; };
 
-static int from_the_highest(const void *x, const void *y)
+static int highest_first(const void *x, const void *y)
 {
     const struct line_end *a = x, *b = y;
     return a->change != b->change ? (a->change < b->change) - (a->change > b->change) : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Where each line's name stands: beside its end, but apart from the others by a share of the height. From the highest down. */
+/* Places each line's name at its end, from the highest line down, but at least a share of the height below the name above it. */
 static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
 {
     const double apart = 0.045;
@@ -164,13 +160,13 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
     double low = 0, high = 0, last = INFINITY;
     for (size_t k = 0; k < n_lines; k++) {
         double end = last_change(&h->items[k]);
-        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* it has no line */
+        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* without a change there is no line */
         for (size_t i = 0; i < h->items[k].n; i++) {
             low = fmin(low, change_percent(&h->items[k], i));
             high = fmax(high, change_percent(&h->items[k], i));
         }
     }
-    sort_items(ends, n_lines, sizeof *ends, from_the_highest);
+    sort_items(ends, n_lines, sizeof *ends, highest_first);
     for (size_t k = 0; k < n_lines; k++)
         last = at[ends[k].line] = fmin(ends[k].change, last - apart * (high > low ? high - low : 1));
 }
@@ -211,7 +207,7 @@ static bool write_drawing(const char *path, const struct history *h, size_t n_li
 static const char *finding(const struct history *h, struct arena *a)
 {
     const struct history_series *s = &h->items[0];
-    char *text = moved(s) == 0 ? arena_printf(a, "%s: none of %zu moved over %zu points", s->metric, h->n, s->n)
+    char *text = size_of_change(s) == 0 ? arena_printf(a, "%s: none of %zu moved over %zu points", s->metric, h->n, s->n)
                : arena_printf(a, "%s: %s moved most, %s over %zu points", s->metric, s->recipe,
                                  change_text(s->points[0].value, s->points[s->n - 1].value, 1, a), s->n);
     for (char *p = text; *p; p++)
@@ -225,7 +221,7 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     size_t n_lines = min_u64(h->n, MOST_LINES), n = strlen(picture);
     if (n < 5 || !text_is(picture + n - 4, ".svg"))
         return fail(err, "--out: '%.200s': want a name ending in .svg", picture);
-    sort_items(h->items, h->n, sizeof *h->items, by_move);
+    sort_items(h->items, h->n, sizeof *h->items, by_change);
     const char *data = arena_printf(a, "%s.csv", picture);
     if (!write_drawing(data, h, n_lines, err))
         return false;
@@ -236,7 +232,7 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     return gnuplot_draw(picture, script, settings, ".", err);
 }
 
-static bool is_among(const char *const *names, size_t n, const char *name)
+static bool has_name(const char *const *names, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (text_is(names[i], name))
@@ -244,8 +240,8 @@ static bool is_among(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-/* What there is instead: recipes with this metric, or where none has it, metrics. */
-static bool none_there(const struct history *h, const char *metric, const char *recipe, const char *path, struct session *s, struct err *err)
+/* Refuses a history without series, and lists the recipes that have the metric or, when none has it, the metrics. */
+static bool refuse_empty(const struct history *h, const char *metric, const char *recipe, const char *path, struct session *s, struct err *err)
 {
     struct history of_metric, all;
     if (h->n || !history_load(&of_metric, path, metric, NULL, &s->arena, err) || !history_load(&all, path, NULL, NULL, &s->arena, err))
@@ -257,7 +253,7 @@ static bool none_there(const struct history *h, const char *metric, const char *
     size_t n = 0;
     for (size_t i = 0; i < from->n; i++) {
         const char *name = of_metric.n ? from->items[i].recipe : from->items[i].metric;
-        if (!is_among(names, n, name))
+        if (!has_name(names, n, name))
             names[n++] = name;
     }
     fail(err, "%s: no such %s in %s; %sknown: %s", of_metric.n ? recipe : metric, of_metric.n ? "recipe with this metric" : "metric", path,
@@ -269,23 +265,18 @@ int command_history(const struct options *o, struct session *s, struct err *err)
 {
     struct history h;
     const char *path = history_path(o, s), *recipe = o->n_arguments > 1 ? o->arguments[1] : NULL;
-    if (!one_place(o, err))
+    if (!names_one_place(o, err))
         return EXIT_BAD_INPUT;
     if (o->out && o->format != FORMAT_TEXT)
         return bad_input(err, "history: --out draws the points, --format %s prints them; leave one of them out", format_names[o->format]);
     if (access(path, F_OK) != 0)
         return bad_input(err, "%s: no history yet: 'podbench record RUN --label COMMIT' starts one", path);
-    if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], recipe, path, s, err))
+    if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || refuse_empty(&h, o->arguments[0], recipe, path, s, err))
         return EXIT_BAD_INPUT;
     if (h.n_broken)
         fprintf(stderr, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, plural(h.n_broken));
     if (o->out)
         return draw(&h, o->out, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(stdout, history_json(&h));
-    else if (o->format == FORMAT_CSV)
-        write_csv(stdout, &h);
-    else
-        print_text(&h, o->all, &s->arena);
+    print_history(&h, o, &s->arena);
     return EXIT_DONE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ledger.c - podbench ledger: whether the published tables are what the ledger says.
+ * ledger.c - podbench ledger: whether the published tables agree with the ledger.
  */
 #include "harness/harness.h"
 #include "results/published/published.h"
@@ -36,7 +36,7 @@ static void judge(struct judgements *out, const struct ledger_faults *faults, co
                                                 .message = arena_printf(a, "%zu rows agree with the ledger", figures->n) }, a);
 }
 
-/* Text: what is wrong, or counts. CSV: lines to append. */
+/* Text lists what is wrong, or counts; CSV is the lines to append. */
 int command_ledger(const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;

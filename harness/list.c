@@ -35,14 +35,9 @@ int print_names(names_lister *lister, const struct options *o, struct session *s
     size_t n;
     if (!lister(&names, &n, s, err))
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON) {
-        json_t *array = json_array();
-        for (size_t i = 0; i < n; i++)
-            json_array_append_new(array, json_string(names[i]));
-        print_json(stdout, array);
-        return EXIT_DONE;
-    }
-    for (size_t i = 0; i < n; i++)
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, json_words((const char *const *)names, n));
+    for (size_t i = 0; i < n && o->format != FORMAT_JSON; i++)
         printf("%s\n", names[i]);
     return EXIT_DONE;
 }

@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * machine.c - podbench machine: a spec sheet with its sources, what follows from it, and its links.
+ * machine.c - podbench machine: a spec sheet with its sources, the values derived from it, and its links.
  */
 #include "harness/harness.h"
 #include "system-model/network/topology.h"
 #include <jansson.h>
 
-json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row)
+#define C(member) { COLUMN(struct sheet_line, member) }
+const struct table_column sheet_columns[N_SHEET_COLUMNS] = { C(sheet), C(key), C(value), C(unit), C(source), C(note) };
+#undef C
+
+void sheet_line_add(struct table *t, const struct sheet *sheet, const struct sheet_row *row, struct arena *a)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?}", "sheet", sheet->name, "key", row->key, "value", row->value,
-                     "unit", row->unit, "source", row->source, "note", row->note);
+    table_add(t, &(struct sheet_line){ sheet->name, row->key, row->value, row->unit, row->source, row->note }, a);
 }
 
-static json_t *machine_json(const struct machine *m)
+static struct table machine_rows(const struct machine *m, struct arena *a)
+{
+    struct table t = TABLE(sheet_columns, struct sheet_line);
+    for (size_t i = 0; i < m->n_sheets; i++)
+        for (size_t k = 0; k < m->sheets[i].n_rows; k++)
+            sheet_line_add(&t, &m->sheets[i], &m->sheets[i].rows[k], a);
+    return t;
+}
+
+static json_t *machine_json(const struct machine *m, const struct table *rows)
 {
     const struct chip *c = &m->chip;
-    json_t *rows = json_array(), *o = json_object(), *peak = json_object();
+    json_t *o = json_object(), *peak = json_object();
     json_object_set_new(o, "name", json_string(m->name));
     json_object_set_new(o, "board", m->board_name ? json_string(m->board_name) : json_null());
     json_object_set_new(o, "chip", m->chip_name ? json_string(m->chip_name) : json_null());
@@ -35,41 +47,19 @@ static json_t *machine_json(const struct machine *m)
     json_object_set_new(o, "peak_flop_per_s_per_ipu", peak);
     json_object_set_new(o, "exchange_bytes_per_s_per_ipu",
                         json_real((double)(c->exchange_bytes_per_cycle * c->n_tiles) * c->clock_hz));
-    for (size_t i = 0; i < m->n_sheets; i++)
-        for (size_t k = 0; k < m->sheets[i].n_rows; k++)
-            json_array_append_new(rows, sheet_row_json(&m->sheets[i], &m->sheets[i].rows[k]));
-    json_object_set_new(o, "rows", rows);
+    json_object_set_new(o, "rows", table_json(rows));
     return o;
-}
-
-void write_sheet_header(FILE *f)
-{
-    fprintf(f, "sheet,key,value,unit,source,note\n");
-}
-
-void write_sheet_row(FILE *f, const struct sheet *sheet, const struct sheet_row *row)
-{
-    const char *const cells[] = { sheet->name, row->key, row->value, row->unit, row->source, row->note };
-    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
-        csv_write_cell(f, cells[c] ? cells[c] : "", c + 1 == sizeof cells / sizeof *cells);
-}
-
-static void write_machine_csv(FILE *f, const struct machine *m)
-{
-    write_sheet_header(f);
-    for (size_t i = 0; i < m->n_sheets; i++)
-        for (size_t k = 0; k < m->sheets[i].n_rows; k++)
-            write_sheet_row(f, &m->sheets[i], &m->sheets[i].rows[k]);
 }
 
 static int print_machine(const struct options *o, const struct machine *m, struct session *s, struct err *err)
 {
+    struct table rows = machine_rows(m, &s->arena);
     if (o->format == FORMAT_JSON) {
-        print_json(stdout, machine_json(m));
+        print_json(stdout, machine_json(m, &rows));
         return EXIT_DONE;
     }
     if (o->format == FORMAT_CSV) {
-        write_machine_csv(stdout, m);
+        table_write(stdout, FORMAT_CSV, &rows);
         return EXIT_DONE;
     }
     struct topology t;

@@ -2,13 +2,12 @@
 /*
  * watch.c - podbench watch: whether a measured series has changed, and where.
  *
- * The series is a column of a table, oldest first: scores, step times, anything. Every change is listed; one for the worse, or of unknown
- * direction, fails until it is taken out of the table or accepted by cutting what came before it.
+ * The series is a column of a table, oldest value first: scores, step times, anything. Every change is listed. A change for the worse, or of
+ * unknown direction, fails until it is taken out of the table, or accepted by cutting the rows before it.
  */
 #include "harness/harness.h"
 #include "results/history/history.h"
 #include "results/simulate/result.h"
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ struct watched { const char *path, *metric; double *x; uint32_t *lines; const ch
 
 static bool read_series(struct watched *w, const char *path, const char *metric, struct arena *a, struct err *err)
 {
-    static const double largest = 1e300;        /* two of them are a number, too */
+    static const double largest = 1e300;        /* the sum of two is still finite */
     struct csv_table t;
     if (!csv_load(&t, path, a, err))
         return false;
@@ -36,7 +35,7 @@ static bool read_series(struct watched *w, const char *path, const char *metric,
     return true;
 }
 
-/* By its name: that of a result's column, or a word that says so. */
+/* Judged by the metric's name: that of a result's column, or a word in it. */
 static enum better better_of(const char *metric)
 {
     static const struct { const char *word; enum better better; } words[] = {
@@ -75,31 +74,42 @@ static const char *describe(const struct watched *w, const struct series_change 
                         *w->labels[c->from] ? " (" : "", w->labels[c->from], *w->labels[c->from] ? ")" : "", w->lines[c->found]);
 }
 
-static json_t *watch_json(const struct watched *w, const struct series_change *c, size_t n)
+struct change_line { const char *verdict, *label; uint32_t from_line, found_line; double before, after, correlation; };
+#define C(member) { COLUMN(struct change_line, member) }
+static const struct table_column change_columns[] = {
+    C(verdict), C(from_line), C(found_line), C(label), C(before), C(after), C(correlation),
+};
+#undef C
+struct series_line { const char *series, *metric, *better; uint64_t points; };
+#define C(member) { COLUMN(struct series_line, member) }
+static const struct table_column series_columns[] = { C(series), C(metric), C(points), C(better) };
+#undef C
+
+static void add_json(struct document *d, const struct watched *w, const struct series_change *c, size_t n)
 {
-    json_t *changes = json_array();
+    struct table *head = document_table(d, TABLE(series_columns, struct series_line)), *changes = document_table(d, TABLE(change_columns, struct change_line));
+    head->is_object = true, changes->name = "changes";
+    head->formats = changes->formats = IN_JSON;
+    table_add(head, &(struct series_line){ w->path, w->metric, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", w->n }, d->arena);
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(changes, json_pack("{s:s, s:I, s:I, s:s, s:f, s:f, s:f}", "verdict", series_verdict_names[c[i].verdict],
-                              "from_line", (json_int_t)w->lines[c[i].from], "found_line", (json_int_t)w->lines[c[i].found], "label",
-                              w->labels[c[i].from], "before", c[i].before, "after", c[i].after, "correlation", c[i].correlation));
-    return json_pack("{s:s, s:s, s:I, s:s, s:o}", "series", w->path, "metric", w->metric, "points", (json_int_t)w->n, "better",
-                     w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", "changes", changes);
+        table_add(changes, &(struct change_line){ series_verdict_names[c[i].verdict], w->labels[c[i].from], w->lines[c[i].from], w->lines[c[i].found],
+                                                  c[i].before, c[i].after, c[i].correlation }, d->arena);
 }
 
-static void print_text(const struct watched *w, const struct series_change *c, size_t n, bool alarms, struct arena *a)
+static void add_text(struct document *d, const struct watched *w, const struct series_change *c, size_t n)
 {
     if (w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW)
-        printf("%s: too short to judge: %zu point%s, want at least %d\n", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + SERIES_LEAST_NEW);
+        document_line(d, "%s: too short to judge: %zu point%s, want at least %d", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + SERIES_LEAST_NEW);
     else
-        printf("%s: %s: %zu points, %zu %s\n", w->metric, alarms ? "CHANGED for the worse" : n ? "better" : "steady", w->n, n,
-               n == 1 ? "change" : "changes");
+        document_line(d, "%s: %s: %zu points, %zu change%s", w->metric, !judgements_pass(&d->judged) ? "CHANGED for the worse" : n ? "better" : "steady",
+                      w->n, n, plural(n));
     for (size_t i = 0; i < n; i++)
-        printf("  %s\n", describe(w, &c[i], a));
+        document_line(d, "  %s", describe(w, &c[i], d->arena));
 }
 
 static void judge_changes(struct judgements *set, const struct watched *w, const struct series_change *c, size_t n, struct arena *a)
 {
-    *set = (struct judgements){ .suite = "podbench watch" };
+    set->suite = "podbench watch";
     for (size_t i = 0; i < n; i++)
         judgements_add(set, (struct judgement){ .group = w->path, .name = arena_printf(a, "%s at line %u", w->metric, w->lines[c[i].from]),
                        .file = w->path, .line = w->lines[c[i].from], .judged = is_alarm(&c[i]) ? JUDGED_FAIL : JUDGED_PASS,
@@ -115,14 +125,13 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
 {
     struct watched w;
     struct series_change *changes;
-    struct judgements judged;
+    struct document d = { .arena = &s->arena };
     if (!read_series(&w, o->arguments[0], o->metric, &s->arena, err) || !read_rule(&w.rule, w.metric, o, err))
         return EXIT_BAD_INPUT;
     size_t n = series_scan(&changes, w.x, w.n, &w.rule, &s->arena);
-    judge_changes(&judged, &w, changes, n, &s->arena);
-    if (o->format == FORMAT_JSON)
-        print_json(stdout, watch_json(&w, changes, n));
-    else if (!judgements_write(stdout, o->format, &judged))
-        print_text(&w, changes, n, !judgements_pass(&judged), &s->arena);
-    return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    judge_changes(&d.judged, &w, changes, n, &s->arena);
+    add_text(&d, &w, changes, n);
+    add_json(&d, &w, changes, n);
+    document_write(stdout, o->format, &d);
+    return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

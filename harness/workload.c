@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * workload.c - podbench workload: the layers, parameters and work of a model; of an ONNX file also what became of its operators.
+ * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator was imported.
  */
 #include "harness/harness.h"
 #include "workloads/models/onnx_file.h"
 #include <jansson.h>
 #include <string.h>
 
-static json_t *workload_json(const struct workload *w, const struct graph *g)
+static json_t *workload_json(const struct workload *w, const struct graph *g, struct arena *a)
 {
-    json_t *o = json_object(), *layers = json_array();
+    const char **layers = ARENA_ROOM(a, const char *, g->n_layers);
+    json_t *o = json_object();
     json_object_set_new(o, "name", json_string(w->name));
     json_object_set_new(o, "family", json_string(w->family));
     json_object_set_new(o, "sample", json_string(w->sample));
@@ -18,8 +19,8 @@ static json_t *workload_json(const struct workload *w, const struct graph *g)
     json_object_set_new(o, "forward_flop", json_integer((json_int_t)(2 * graph_forward_mac(g))));
     json_object_set_new(o, "operations", json_integer((json_int_t)g->n_ops));
     for (size_t i = 0; i < g->n_layers; i++)
-        json_array_append_new(layers, json_string(g->layers[i].name));
-    json_object_set_new(o, "layers", layers);
+        layers[i] = g->layers[i].name;
+    json_object_set_new(o, "layers", json_words(layers, g->n_layers));
     return o;
 }
 
@@ -34,10 +35,10 @@ static json_t *counts_json(const struct onnx_import *import)
     return rows;
 }
 
-static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import)
+static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import, struct arena *a)
 {
     if (o->format == FORMAT_JSON) {
-        json_t *json = workload_json(w, g);
+        json_t *json = workload_json(w, g, a);
         if (import->model)
             json_object_set_new(json, "operators", counts_json(import));
         print_json(stdout, json);
@@ -51,8 +52,8 @@ static void print_workload(const struct options *o, const struct workload *w, co
         onnx_print(stdout, import);
 }
 
-/* Of the keys of a recipe those that shape a model alone. */
-static bool take_setting(struct model_options *m, const char *text, struct arena *a, struct err *err)
+/* Takes the recipe keys that shape a model. */
+static bool read_setting(struct model_options *m, const char *text, struct arena *a, struct err *err)
 {
     const char *equals = strchr(text, '=');
     bool data = strncmp(text, "data.", 5) == 0 && equals;
@@ -77,7 +78,7 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
 {
     struct model_options m = own_options;
     for (size_t i = 0; i < o->n_sets; i++)
-        if (!take_setting(&m, o->sets[i], &s->arena, err))
+        if (!read_setting(&m, o->sets[i], &s->arena, err))
             return false;
     m.file = o->arguments[0];
     if (w->traits & IS_FILE)
@@ -105,6 +106,6 @@ int command_workload(const struct options *o, struct session *s, struct err *err
     const struct workload *w = workload_find(o->arguments[0], err);
     if (!w || !build_workload(&g, &import, w, o, s, err))
         return EXIT_BAD_INPUT;
-    print_workload(o, w, &g, &import);
+    print_workload(o, w, &g, &import, &s->arena);
     return EXIT_DONE;
 }
