@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * audit.c - claims are read, evaluated and judged; see audit.h.
+ * audit.c - reads, evaluates and judges claims; see check.h.
  *
  * "is" allows a relative difference of the tolerance, "at least" and "at most" allow it on the side that fails, "between" at both ends.
  * A claim of 0 allows the tolerance itself.
@@ -20,13 +20,13 @@ enum column { ID, KIND, DOCUMENTS, TEXT, UNIT, EXPRESSION, READING, READING_EXPR
 static const char *const column_names[N_COLUMNS] = { "id", "kind", "documents", "claim", "unit", "expression", "reading",
     "reading_expression", "beside", "note", "relation", "value", "high", "tolerance" };
 
-static bool take_number(double *out, const char *text, const char *column, const char *where, struct err *err)
+static bool read_claim_number(double *out, const char *text, const char *column, const char *where, struct err *err)
 {
     *out = 0;
     return !*text || parse_f64(text, out) || fail(err, "%s: %s: '%.40s' is not a number", where, column, text);
 }
 
-static bool take_relation(struct claim *c, const char *text, const char *where, struct err *err)
+static bool read_relation(struct claim *c, const char *text, const char *where, struct err *err)
 {
     for (int i = 0; i < N_RELATIONS; i++)
         if (text_is(relation_names[i], text)) {
@@ -47,19 +47,19 @@ static bool check_claim(const struct claim *c, const char *where, struct err *er
     return c->relation != RELATION_BETWEEN || c->high > c->value || fail(err, "%s: high: %g is not above %g", where, c->high, c->value);
 }
 
-static bool take_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS], struct arena *a,
+static bool read_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS], struct arena *a,
                        struct err *err)
 {
     const char *where = arena_printf(a, "%s:%u", t->path, row->line);
     char **x = row->cells;
     *c = (struct claim){ x[at[ID]], x[at[KIND]], x[at[DOCUMENTS]], x[at[TEXT]], x[at[UNIT]], x[at[EXPRESSION]], x[at[READING]],
                          x[at[READING_EXPRESSION]], x[at[BESIDE]], x[at[NOTE]], .line = row->line };
-    return take_relation(c, x[at[RELATION]], where, err) && take_number(&c->value, x[at[VALUE]], "value", where, err) &&
-           take_number(&c->high, x[at[HIGH]], "high", where, err) &&
-           take_number(&c->tolerance, x[at[TOLERANCE]], "tolerance", where, err) && check_claim(c, where, err);
+    return read_relation(c, x[at[RELATION]], where, err) && read_claim_number(&c->value, x[at[VALUE]], "value", where, err) &&
+           read_claim_number(&c->high, x[at[HIGH]], "high", where, err) &&
+           read_claim_number(&c->tolerance, x[at[TOLERANCE]], "tolerance", where, err) && check_claim(c, where, err);
 }
 
-static bool check_ids(const struct claims *c, struct arena *a, struct err *err)
+static bool check_claim_ids(const struct claims *c, struct arena *a, struct err *err)
 {
     const char **ids = ARENA_ARRAY(a, const char *, c->n);
     size_t earlier;
@@ -81,9 +81,9 @@ bool claims_load(struct claims *out, const char *path, struct arena *a, struct e
             return false;
     *out = (struct claims){ ARENA_ARRAY(a, struct claim, t.n_rows), t.n_rows, path };
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!take_claim(&out->items[i], &t, &t.rows[i], at, a, err))
+        if (!read_claim(&out->items[i], &t, &t.rows[i], at, a, err))
             return false;
-    return check_ids(out, a, err);
+    return check_claim_ids(out, a, err);
 }
 
 bool claim_meets(const struct claim *c, double found)
@@ -123,7 +123,7 @@ static bool evaluate(double *out, bool *has, const char *text, const struct clai
     return true;
 }
 
-static enum audit_verdict judge(const struct claim *c)
+static enum audit_verdict claim_verdict(const struct claim *c)
 {
     if (!c->has_found && !c->has_read)
         return AUDIT_UNCHECKED;
@@ -141,7 +141,7 @@ bool audit_run(struct claims *claims, struct audit_values *values, void (*progre
             !evaluate(&c->read, &c->has_read, c->reading_expression, c, "reading_expression", values, claims->path, err) ||
             !evaluate(&c->set_beside, &c->has_beside, c->beside, c, "beside", values, claims->path, err))
             return false;
-        c->verdict = judge(c);
+        c->verdict = claim_verdict(c);
         if (progress)
             progress(user, i + 1, claims->n);
     }

@@ -44,7 +44,7 @@ static const char *found_text(const struct claim *c, struct arena *a)
     return arena_printf(a, "%s%s%s", found, read, c->has_beside ? arena_printf(a, "; simulated %.6g", c->set_beside) : "");
 }
 
-static struct claim_line line_of(const struct claim *c, struct arena *a)
+static struct claim_line line_of_claim(const struct claim *c, struct arena *a)
 {
     const char *claimed = claimed_text(c, a), *found = found_text(c, a);
     bool is_checked = c->verdict != AUDIT_UNCHECKED;
@@ -59,7 +59,7 @@ static struct claim_line line_of(const struct claim *c, struct arena *a)
     };
 }
 
-static size_t count(const struct claims *c, enum audit_verdict v)
+static size_t count_claims(const struct claims *c, enum audit_verdict v)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -73,7 +73,7 @@ static struct table *add_claims(struct document *d, const struct claims *c, stru
     struct table *out = document_table(d, t);
     for (size_t i = 0; i < c->n; i++)
         if (verdict == N_AUDIT_VERDICTS || c->items[i].verdict == verdict) {
-            struct claim_line line = line_of(&c->items[i], d->arena);
+            struct claim_line line = line_of_claim(&c->items[i], d->arena);
             table_add(out, &line, d->arena);
         }
     return out;
@@ -84,7 +84,7 @@ static void add_counts(struct document *d, const struct claims *c)
     const char *text = arena_printf(d->arena, "%zu claims;", c->n);
     json_t *counts = json_object();
     for (int v = 0; v < N_AUDIT_VERDICTS; v++) {
-        size_t n = count(c, (enum audit_verdict)v);
+        size_t n = count_claims(c, (enum audit_verdict)v);
         json_object_set_new(counts, audit_verdict_names[v], json_integer((json_int_t)n));
         text = arena_printf(d->arena, "%s %s: %zu%s", text, audit_verdict_names[v], n, v + 1 < N_AUDIT_VERDICTS ? "," : "");
     }
@@ -100,7 +100,7 @@ static void add_page(struct document *d, const struct claims *c)
         const char *name = audit_verdict_names[order[k]];
         struct table t = TABLE(page_columns, struct claim_line);
         t.formats = IN_MARKDOWN;
-        t.title = arena_printf(d->arena, "\n## %c%s: %zu", toupper((unsigned char)*name), name + 1, count(c, order[k]));
+        t.title = arena_printf(d->arena, "\n## %c%s: %zu", toupper((unsigned char)*name), name + 1, count_claims(c, order[k]));
         add_claims(d, c, t, order[k]);
     }
 }

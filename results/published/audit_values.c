@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * values.c - see values.h.
+ * audit_values.c - what the expression of a claim may refer to.
+ *
+ *     sheet[MACHINE.KEY]            a value on a spec sheet, as written there; has[MACHINE.KEY]: 1 if the sheet has it, otherwise 0
+ *     fact[NAME]                    a row of facts.csv: values that neither sheets nor logs have
+ *     figure[ID]                    a published value; logged[ID]: 1 if there is such a row, otherwise 0
+ *     recipe[ID/section.key]        a number in a recipe; section.key#2: the second of a list
+ *     run[ID/metric]                any number of the result of a simulation; run[ID;section.key=value/metric] with keys set
+ *     workload[NAME/parameters]     or forward_mac, of one sample
+ *     recompute[NAME/memory_share]  the least share of activations kept, over all placements of checkpoints; extra_work_share: its cost
  */
 #include "results/published/check.h"
 
@@ -14,16 +22,12 @@ enum { MOST_SETS = 8 };
 
 /* ---- sheets, facts and figures ------------------------------------------------------------------------- */
 
-/* The text of a cell in the row whose first cell is name. NULL: none. */
-static const char *cell_of(const struct csv_table *t, const char *name, const char *column)
+/* The cell in the row whose first cell is name. NULL: there is none. */
+static const char *named_cell(const struct csv_table *t, const char *name, const char *column)
 {
+    const struct csv_row *row = csv_row_named(t, name);
     size_t at;
-    if (!csv_column(&at, t, column, NULL))
-        return NULL;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (text_is(t->rows[i].cells[0], name))
-            return t->rows[i].cells[at];
-    return NULL;
+    return row && csv_column(&at, t, column, NULL) ? row->cells[at] : NULL;
 }
 
 /* "gc2.n_tiles" */
@@ -36,7 +40,7 @@ static bool sheet_text(const char **out, const struct audit_values *v, const cha
     const char *machine = arena_printf(v->a, "%.*s", (int)(dot - argument), argument);
     if (!csv_load(&t, arena_printf(v->a, "%s/%s.csv", v->paths->specs_dir, machine), v->a, err))
         return false;
-    *out = cell_of(&t, dot + 1, "value");
+    *out = named_cell(&t, dot + 1, "value");
     return true;
 }
 
@@ -47,13 +51,13 @@ static bool to_number(double *out, const char *text, const char *what, struct er
     return parse_f64(text, out) || fail(err, "'%.40s' is not a number", text);
 }
 
-static bool of_sheet(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_sheet(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *text;
     return sheet_text(&text, v, argument, err) && to_number(out, text, "key", err);
 }
 
-static bool of_has(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_has(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *text;
     bool good = sheet_text(&text, v, argument, err);
@@ -61,9 +65,9 @@ static bool of_has(double *out, const struct audit_values *v, const char *argume
     return good;
 }
 
-static bool of_fact(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_fact(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
-    return to_number(out, cell_of(v->facts, argument, "value"), "fact", err);
+    return to_number(out, named_cell(v->facts, argument, "value"), "fact", err);
 }
 
 static const struct figure *figure_named(const struct audit_values *v, const char *id)
@@ -74,14 +78,14 @@ static const struct figure *figure_named(const struct audit_values *v, const cha
     return NULL;
 }
 
-static bool of_figure(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_figure(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const struct figure *f = figure_named(v, argument);
     *out = f ? f->value : 0;
     return f || fail(err, "there is no such published row");
 }
 
-static bool of_logged(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_logged(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     (void)err;
     *out = figure_named(v, argument) != NULL;
@@ -90,8 +94,8 @@ static bool of_logged(double *out, const struct audit_values *v, const char *arg
 
 /* ---- recipes and simulations ---------------------------------------------------------------------------- */
 
-/* The part before the last slash, and what follows. */
-static bool halves(const char **first, const char **second, const char *argument, const char *want, struct arena *a, struct err *err)
+/* want: the form that the message asks for. */
+static bool split_at_last_slash(const char **first, const char **second, const char *argument, const char *want, struct arena *a, struct err *err)
 {
     const char *slash = strrchr(argument, '/');
     if (!slash)
@@ -101,12 +105,12 @@ static bool halves(const char **first, const char **second, const char *argument
     return true;
 }
 
-static bool of_recipe(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_recipe(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *id = "", *key = "";
     struct recipe r;
     double item = 1;
-    if (!halves(&id, &key, argument, "RECIPE/section.key", v->a, err) || !recipe_load(&r, id, v->paths->recipes_dir, NULL, 0, v->a, err))
+    if (!split_at_last_slash(&id, &key, argument, "RECIPE/section.key", v->a, err) || !recipe_load(&r, id, v->paths->recipes_dir, NULL, 0, v->a, err))
         return false;
     const char *hash = strchr(key, '#');
     if (hash && !parse_f64(hash + 1, &item))
@@ -129,13 +133,13 @@ static bool member_number(double *out, const json_t *member, const char *metric,
     return true;
 }
 
-static bool of_run(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_run(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *id = "", *metric = "", *sets[MOST_SETS];
     size_t n_sets = 0;
     struct simulation sim;
     struct result r;
-    if (!halves(&id, &metric, argument, "RECIPE/metric", v->a, err))
+    if (!split_at_last_slash(&id, &metric, argument, "RECIPE/metric", v->a, err))
         return false;
     char *rest = arena_strdup(v->a, id), *recipe = strsep(&rest, ";");
     while (rest && n_sets < MOST_SETS)
@@ -158,11 +162,11 @@ static bool model_graph(struct graph *g, const char *name, struct arena *a, stru
     return w && workload_graph(g, w, NULL, a, err);
 }
 
-static bool of_workload(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_workload(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *name = "", *what = "";
     struct graph g;
-    if (!halves(&name, &what, argument, "WORKLOAD/parameters", v->a, err) || !model_graph(&g, name, v->a, err))
+    if (!split_at_last_slash(&name, &what, argument, "WORKLOAD/parameters", v->a, err) || !model_graph(&g, name, v->a, err))
         return false;
     if (text_is(what, "parameters"))
         *out = (double)graph_parameters(&g);
@@ -173,13 +177,13 @@ static bool of_workload(double *out, const struct audit_values *v, const char *a
     return true;
 }
 
-static bool of_recompute(double *out, const struct audit_values *v, const char *argument, struct err *err)
+static bool value_of_recompute(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     const char *name = "", *what = "";
     struct graph g;
     struct recompute_point *points;
     size_t n;
-    if (!halves(&name, &what, argument, "WORKLOAD/memory_share", v->a, err) || !model_graph(&g, name, v->a, err))
+    if (!split_at_last_slash(&name, &what, argument, "WORKLOAD/memory_share", v->a, err) || !model_graph(&g, name, v->a, err))
         return false;
     recompute_curve(&points, &n, &g, v->a);
     const struct recompute_point *least = &points[n - 1];
@@ -193,8 +197,8 @@ static bool of_recompute(double *out, const struct audit_values *v, const char *
 }
 
 static const struct { const char *kind; bool (*value)(double *out, const struct audit_values *v, const char *argument, struct err *err); } kinds[] = {
-    { "sheet", of_sheet }, { "has", of_has }, { "fact", of_fact }, { "figure", of_figure }, { "logged", of_logged }, { "recipe", of_recipe },
-    { "run", of_run }, { "workload", of_workload }, { "recompute", of_recompute },
+    { "sheet", value_of_sheet }, { "has", value_of_has }, { "fact", value_of_fact }, { "figure", value_of_figure }, { "logged", value_of_logged }, { "recipe", value_of_recipe },
+    { "run", value_of_run }, { "workload", value_of_workload }, { "recompute", value_of_recompute },
 };
 
 bool audit_lookup(double *out, void *values, const char *kind, const char *argument, struct err *err)

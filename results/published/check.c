@@ -19,39 +19,6 @@ const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "doe
 
 /* ---- metrics of one recipe ------------------------------------------------------------ */
 
-static const struct check_metric {
-    const char *name;
-    size_t offset;                      /* of the double in struct result; 0 there: unknown */
-    double per_unit;                    /* figure's unit = result's unit x this */
-} metrics[] = {
-    { "throughput_samples_per_s", offsetof(struct result, throughput_samples_per_s), 1 },
-    { "time_to_train_min",        offsetof(struct result, time_to_train_s),          1 / 60.0 },
-    { "latency_s",                offsetof(struct result, latency_s),                1 },
-    { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
-    { "step_time_s",              offsetof(struct result, step_time_s),              1 },
-    { "evaluation_time_s",        offsetof(struct result, evaluation_time_s),        1 },
-    { "time_to_train_s",          offsetof(struct result, time_to_train_s),          1 },
-    { "mfu",                      offsetof(struct result, mfu),                      1 },
-    { "hfu",                      offsetof(struct result, hfu),                      1 },
-};
-enum { N_METRICS = sizeof metrics / sizeof *metrics };
-
-static const struct check_metric *check_metric_find(const char *name)
-{
-    for (size_t i = 0; i < N_METRICS; i++)
-        if (text_is(metrics[i].name, name))
-            return &metrics[i];
-    return NULL;
-}
-
-static const char *metric_names(struct arena *a)
-{
-    const char *names[N_METRICS];
-    for (size_t i = 0; i < N_METRICS; i++)
-        names[i] = metrics[i].name;
-    return names_list(names, N_METRICS, a);
-}
-
 static bool no_value(struct check_row *row, enum verdict verdict, const char *why)
 {
     row->verdict = verdict;
@@ -60,7 +27,7 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
 }
 
 /* The result of a recipe, simulated if it is not known yet. NULL when it cannot be loaded; why says so. */
-static const struct result *result_of(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
+static const struct result *known_or_new_result(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
     const struct result *known = results_find(&from->known, recipe);
     if (known)
@@ -76,25 +43,25 @@ static const struct result *result_of(struct check_source *from, const char *rec
 }
 
 /* The recipe is a plain name, and no such file has been written yet. */
-static bool is_awaited(const struct check_source *from, const char *recipe, struct arena *a)
+static bool has_no_recipe_yet(const struct check_source *from, const char *recipe, struct arena *a)
 {
     return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->simulator->paths->recipes_dir, recipe), F_OK) != 0;
 }
 
-static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
+static const struct result *row_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
     struct err why;
     const char *path = path_beside(row->figure->path, recipe, a);
-    const struct result *r = result_of(from, path, a, &why);
+    const struct result *r = known_or_new_result(from, path, a, &why);
     if (!r)
-        no_value(row, VERDICT_NO_RECIPE, is_awaited(from, path, a) ? "no recipe yet" : arena_strdup(a, why.msg));
+        no_value(row, VERDICT_NO_RECIPE, has_no_recipe_yet(from, path, a) ? "no recipe yet" : arena_strdup(a, why.msg));
     return r;
 }
 
-static bool metric_value(struct check_row *row, const struct check_metric *m, const struct result *r, struct arena *a)
+static bool metric_value(struct check_row *row, const struct published_metric *m, const struct result *r, struct arena *a)
 {
-    assert(m);                          /* figures of other metrics were refused as they were loaded */
-    double value = *(const double *)((const char *)r + m->offset);
+    assert(m && m->per_unit > 0);       /* loading refuses other metrics here */
+    double value = *(const double *)((const char *)r + m->result_offset);
     if (!(value > 0))
         return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "%s has no %s", r->id, m->name));
     row->simulated = value * m->per_unit;
@@ -116,9 +83,9 @@ static void describe_run(struct check_row *row, const struct result *r)
     row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
 }
 
-static bool value_of_memory(struct check_row *row, struct check_source *from, struct arena *a)
+static bool simulate_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
-    const struct result *r = needed_result(row, from, row->figure->recipe, a);
+    const struct result *r = row_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;
     describe_run(row, r);
@@ -127,12 +94,12 @@ static bool value_of_memory(struct check_row *row, struct check_source *from, st
     return true;
 }
 
-static bool value_of_recipe(struct check_row *row, struct check_source *from, struct arena *a)
+static bool simulate_recipe(struct check_row *row, struct check_source *from, struct arena *a)
 {
-    const struct check_metric *m = check_metric_find(row->figure->metric);
-    if (!m)
-        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", metric_names(a)));
-    const struct result *r = needed_result(row, from, row->figure->recipe, a);
+    const struct published_metric *m = published_metric(row->figure->metric);
+    if (!m || !m->per_unit)
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", published_run_metrics(a)));
+    const struct result *r = row_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;
     describe_run(row, r);
@@ -141,14 +108,14 @@ static bool value_of_recipe(struct check_row *row, struct check_source *from, st
 }
 
 /* "A:B": how many times faster A is than B, by throughput or by time to train. */
-static bool value_of_ratio(struct check_row *row, struct check_source *from, struct arena *a)
+static bool simulate_ratio(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const char *colon = strchr(row->figure->recipe, ':');
     const char *first = arena_printf(a, "%.*s", (int)(colon - row->figure->recipe), row->figure->recipe);
     bool by_time = text_is(row->figure->metric, "time_to_train_speedup_x");
-    const struct check_metric *m = check_metric_find(by_time ? "time_to_train_min" : "throughput_samples_per_s");
-    const struct result *x = needed_result(row, from, first, a);
-    const struct result *y = x ? needed_result(row, from, colon + 1, a) : NULL;
+    const struct published_metric *m = published_metric(by_time ? "time_to_train_min" : "throughput_samples_per_s");
+    const struct result *x = row_result(row, from, first, a);
+    const struct result *y = x ? row_result(row, from, colon + 1, a) : NULL;
     if (!y || !metric_value(row, m, x, a))
         return false;
     double of_first = row->simulated;
@@ -160,16 +127,16 @@ static bool value_of_ratio(struct check_row *row, struct check_source *from, str
     return true;
 }
 
-/* The line or the difference of the parents' simulated steps. */
-static bool value_of_derived(struct check_row *row, struct check_source *from, struct arena *a)
+/* The value that follows from the parents' simulated steps. */
+static bool simulate_derived(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
     struct derived_point *points = ARENA_ARRAY(a, struct derived_point, f->n_parents);
     struct err why = {0};
     bool fits = true;
     for (size_t i = 0; i < f->n_parents; i++) {
-        const struct result *r = needed_result(row, from, f->parents[i].recipe, a);
-        if (!r || !metric_value(row, check_metric_find(f->parents[i].metric), r, a))
+        const struct result *r = row_result(row, from, f->parents[i].recipe, a);
+        if (!r || !metric_value(row, published_metric(f->parents[i].metric), r, a))
             return false;
         if (!derived_point(&points[i], &f->parents[i], row->simulated, from->simulator->paths->recipes_dir, a, &why))
             return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
@@ -192,7 +159,7 @@ static void name_part(struct check_row *row, struct arena *a)
         row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
 }
 
-static bool value_of_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
+static bool simulate_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
 {
     const struct figure *f = row->figure;
     struct err why = {0};
@@ -207,14 +174,14 @@ static bool simulate_row_value(struct check_row *row, struct check_source *from,
     const struct figure *f = row->figure;
     enum figure_kind kind = figure_kind(f);
     if (kind == FIGURE_OF_KERNEL || kind == FIGURE_OF_LINK)
-        return value_of_part(row, from, kind == FIGURE_OF_KERNEL, a);
+        return simulate_part(row, from, kind == FIGURE_OF_KERNEL, a);
     if (!*f->recipe)
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
     if (kind == FIGURE_OF_MEMORY)
-        return value_of_memory(row, from, a);
+        return simulate_memory(row, from, a);
     if (figure_is_ratio(f))
-        return value_of_ratio(row, from, a);
-    return kind == FIGURE_DERIVED ? value_of_derived(row, from, a) : value_of_recipe(row, from, a);
+        return simulate_ratio(row, from, a);
+    return kind == FIGURE_DERIVED ? simulate_derived(row, from, a) : simulate_recipe(row, from, a);
 }
 
 static void judge_row(struct check_row *row)

@@ -40,7 +40,7 @@ static const char *remark(const struct check_row *row, struct arena *a)
     return arena_printf(a, "%s%s%s", recipe, *recipe && *why ? "  " : "", why);
 }
 
-static struct check_line line_of(const struct check_row *row, struct arena *a)
+static struct check_line line_of_check_row(const struct check_row *row, struct arena *a)
 {
     const struct figure *g = row->figure;
     return (struct check_line){
@@ -58,7 +58,7 @@ struct table check_table(const struct check *c, struct arena *a)
 {
     struct table t = TABLE(row_columns, struct check_line);
     for (size_t i = 0; i < c->n; i++) {
-        struct check_line line = line_of(&c->rows[i], a);
+        struct check_line line = line_of_check_row(&c->rows[i], a);
         table_add(&t, &line, a);
     }
     return t;
@@ -101,7 +101,7 @@ static void add_shown_rows(struct document *d, const struct check *c)
         n_parts += hides_part;
         if (has_no_recipe(row) || hides_part)
             continue;
-        struct check_line line = line_of(row, d->arena);
+        struct check_line line = line_of_check_row(row, d->arena);
         table_add(t, &line, d->arena);
     }
     if (n_parts)
@@ -111,12 +111,12 @@ static void add_shown_rows(struct document *d, const struct check *c)
 }
 
 /* Published times to train, with the published samples to converge and with the predicted ones. */
-static void add_times_to_train(struct document *d, const struct check *c)
+static void add_times_to_train_table(struct document *d, const struct check *c)
 {
     struct table t = TABLE(time_columns, struct check_line);
     t.formats = IN_TEXT;
     for (size_t i = 0; i < c->n; i++) {
-        struct check_line line = line_of(&c->rows[i], d->arena);
+        struct check_line line = line_of_check_row(&c->rows[i], d->arena);
         if (c->rows[i].has_predicted)
             table_add(&t, &line, d->arena);
     }
@@ -225,7 +225,7 @@ void check_document(struct document *d, const struct check *c)
     all.formats = IN_CSV | IN_JSON;
     document_table(d, all);
     add_shown_rows(d, c);
-    add_times_to_train(d, c);
+    add_times_to_train_table(d, c);
     document_gap(d);
     check_add_summary(d, c);
     judge_rows(d, c);

@@ -22,13 +22,13 @@ static bool check_row_ids(const struct csv_table *t, struct err *err)
     return true;
 }
 
-static void add_change(struct comparison *out, struct table_change change, struct arena *a)
+static void add_table_change(struct comparison *out, struct table_change change, struct arena *a)
 {
     out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
     out->items[out->n++] = change;
 }
 
-static int sign(double x)
+static int sign_of(double x)
 {
     return (x > 0) - (x < 0);
 }
@@ -43,7 +43,7 @@ static struct table_change cell_change(const char *id, const char *column, const
         return c;
     c.is_number = x != 0;
     c.relative = c.is_number ? y / x - 1 : 0;
-    c.verdict = text_is(column, "error") || text_is(column, "predicted_error") ? sign(fabs(x) - fabs(y)) : (int)result_column_better(column) * sign(y - x);
+    c.verdict = text_is(column, "error") || text_is(column, "predicted_error") ? sign_of(fabs(x) - fabs(y)) : (int)result_column_better(column) * sign_of(y - x);
     return c;
 }
 
@@ -53,16 +53,16 @@ static void compare_rows(struct comparison *out, const struct csv_table *base, c
     for (size_t i = 0; i < base->n_rows; i++) {
         const struct csv_row *before = &base->rows[i], *after = csv_row_named(run, before->cells[0]);
         if (!after) {
-            add_change(out, (struct table_change){ .kind = CHANGE_ROW_GONE, .id = before->cells[0] }, a);
+            add_table_change(out, (struct table_change){ .kind = CHANGE_ROW_GONE, .id = before->cells[0] }, a);
             continue;
         }
         for (size_t k = 1; k < base->n_columns; k++)
             if (column_in_run[k] != SIZE_MAX && !result_column_is_provenance(base->columns[k]) && !text_is(before->cells[k], after->cells[column_in_run[k]]))
-                add_change(out, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]), a);
+                add_table_change(out, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]), a);
     }
     for (size_t i = 0; i < run->n_rows; i++)
         if (!csv_row_named(base, run->rows[i].cells[0]))
-            add_change(out, (struct table_change){ .kind = CHANGE_ROW_NEW, .id = run->rows[i].cells[0] }, a);
+            add_table_change(out, (struct table_change){ .kind = CHANGE_ROW_NEW, .id = run->rows[i].cells[0] }, a);
 }
 
 bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
@@ -77,12 +77,12 @@ bool compare_tables(struct comparison *out, const struct csv_table *base, const 
         if (!csv_column(&column_in_run[k], run, base->columns[k], NULL)) {
             column_in_run[k] = SIZE_MAX;
             if (!result_column_is_provenance(base->columns[k]))
-                add_change(out, (struct table_change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
+                add_table_change(out, (struct table_change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
         }
     size_t unused;
     for (size_t k = 1; k < run->n_columns; k++)
         if (!csv_column(&unused, base, run->columns[k], NULL) && !result_column_is_provenance(run->columns[k]))
-            add_change(out, (struct table_change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
+            add_table_change(out, (struct table_change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
     compare_rows(out, base, run, column_in_run, a);
     return true;
 }
@@ -123,7 +123,7 @@ void compare_document(struct document *d, const struct comparison *c)
 
 /* ---- accuracy by kind and role ------------------------------------------------------------------------ */
 
-static void add_accuracy(struct document *d, enum figure_kind kind, const char *role, struct error_summary before, struct error_summary after)
+static void add_accuracy_change(struct document *d, enum figure_kind kind, const char *role, struct error_summary before, struct error_summary after)
 {
     document_line(d, "accuracy of %s, %s: %zu -> %zu configurations, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s", figure_kind_names[kind],
                   role, before.n, after.n, 100 * before.median, 100 * after.median, 100 * before.mean, 100 * after.mean,
@@ -137,6 +137,6 @@ void compare_add_accuracy(struct document *d, const struct csv_table *base, cons
             struct error_summary before = errors_of_table(base, (enum figure_kind)kind, role_names[role], d->arena);
             struct error_summary after = errors_of_table(run, (enum figure_kind)kind, role_names[role], d->arena);
             if (before.n || after.n)
-                add_accuracy(d, (enum figure_kind)kind, role_names[role], before, after);
+                add_accuracy_change(d, (enum figure_kind)kind, role_names[role], before, after);
         }
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * derived.c - see derived.h.
+ * derived.c - rows that are computed from published ones; see published.h.
  *
- * A throughput gives the step through the recipe's global batch; an evaluation gives its call through the number of calls, which is
- * the evaluation's samples over the batch, rounded up. Parents of a line must have one micro-batch and at least two accumulations.
- * A ratio (speedup_x) is checked as any other row "A:B"; only its value is made here.
+ * The time of a step is the recipe's global batch over a throughput. The time of a call is that of an evaluation over the number of its
+ * calls: the evaluation's samples over the batch, rounded up. Parents of a line must have one micro-batch and at least two accumulations.
+ * A ratio (speedup_x) is checked like any other row "A:B"; only its value is computed here.
  *
- * A line has two numbers. Where one is listed the other must be too, so that neither is left out for how well it is predicted; unless the
- * parents give none above 0. Rows of one metric whose parents repeat the same configurations count as one.
+ * A line has a slope and an intercept. If one is listed the other must be too, so that neither is left out because it is predicted badly;
+ * the exception is a value that is not above 0. Rows of one metric whose parents have the same configurations count as one.
  */
 #include "results/published/published.h"
 
@@ -20,18 +20,18 @@
 #include "workloads/recipe/recipe.h"
 
 enum use { SLOPE, INTERCEPT, DIFFERENCE, RATIO };
-static const struct derived_metric { const char *name, *unit; enum use use; bool of_evaluations; } metrics[] = {
+static const struct derived_metric { const char *name, *unit; enum use use; bool of_evaluations; } derived_metrics[] = {
     { "loop_s_per_micro_batch",    "s", SLOPE,      false }, { "update_s", "s", INTERCEPT, false },
     { "forward_s_per_micro_batch", "s", SLOPE,      true  }, { "call_s",   "s", INTERCEPT, true  },
     { "step_increase_s",           "s", DIFFERENCE, false }, { "speedup_x", "x", RATIO,    false },
 };
-enum { N_METRICS = sizeof metrics / sizeof *metrics, MOST_PARENTS = 16 };
+enum { N_DERIVED_METRICS = sizeof derived_metrics / sizeof *derived_metrics, MOST_PARENTS = 16 };
 
-static const struct derived_metric *metric_find(const char *name)
+static const struct derived_metric *derived_metric_find(const char *name)
 {
-    for (size_t i = 0; i < N_METRICS; i++)
-        if (text_is(metrics[i].name, name))
-            return &metrics[i];
+    for (size_t i = 0; i < N_DERIVED_METRICS; i++)
+        if (text_is(derived_metrics[i].name, name))
+            return &derived_metrics[i];
     return NULL;
 }
 
@@ -54,9 +54,9 @@ bool derived_point(struct derived_point *out, const struct figure *parent, doubl
 
 double derived_value(const char *metric, const struct derived_point *points, size_t n)
 {
-    const struct derived_metric *m = metric_find(metric);
+    const struct derived_metric *m = derived_metric_find(metric);
     double x[MOST_PARENTS], y[MOST_PARENTS], intercept, slope, cov00, cov01, cov11, squares;
-    assert(m);                          /* rows of other metrics were refused as they were loaded */
+    assert(m);                          /* loading refuses other metrics */
     for (size_t i = 0; i < n; i++) {
         x[i] = points[i].micro_batches;
         y[i] = points[i].seconds;
@@ -69,7 +69,7 @@ double derived_value(const char *metric, const struct derived_point *points, siz
 
 /* ---- the table of derived rows --------------------------------------------------------------------- */
 
-struct loader {
+struct derived_loader {
     struct figures *figures;
     size_t n_published;
     const char *path, *recipes_dir;
@@ -77,7 +77,7 @@ struct loader {
     struct err *err;
 };
 
-static const struct figure *published(const struct loader *l, const char *id)
+static const struct figure *published_row(const struct derived_loader *l, const char *id)
 {
     for (size_t i = 0; i < l->n_published; i++)
         if (text_is(l->figures->items[i].id, id))
@@ -92,12 +92,12 @@ static bool may_be_parent(const struct figure *f, const struct derived_metric *m
     return text_is(f->metric, "throughput_samples_per_s") || text_is(f->metric, "step_time_s");
 }
 
-static bool take_parents(struct figure *f, const struct derived_metric *m, const char *text, const struct loader *l)
+static bool read_parents(struct figure *f, const struct derived_metric *m, const char *text, const struct derived_loader *l)
 {
     struct figure *parents = ARENA_ROOM(l->a, struct figure, MOST_PARENTS);
     char *rest = arena_strdup(l->a, text), *id;
     while ((id = strsep(&rest, "+"))) {
-        const struct figure *parent = published(l, id);
+        const struct figure *parent = published_row(l, id);
         if (!parent)
             return fail(l->err, "%s:%u: parents: no published row '%.80s'", f->path, f->line, id);
         if (!may_be_parent(parent, m))
@@ -113,8 +113,8 @@ static bool take_parents(struct figure *f, const struct derived_metric *m, const
     return f->n_parents >= 2 || fail(l->err, "%s:%u: parents: '%.80s' is one row, want two or more, joined by +", f->path, f->line, text);
 }
 
-/* Parents that differ in more than accumulation and replicas do not lie on one line. */
-static bool check_line(const struct figure *f, const struct derived_point *p, const struct loader *l)
+/* Parents may differ in accumulation and replicas only. */
+static bool check_line(const struct figure *f, const struct derived_point *p, const struct derived_loader *l)
 {
     struct recipe first, other;
     bool spread = false;
@@ -131,7 +131,7 @@ static bool check_line(const struct figure *f, const struct derived_point *p, co
     return spread || fail(l->err, "%s:%u: parents: all have an accumulation of %g: no line", f->path, f->line, p[0].micro_batches);
 }
 
-static bool take_value(struct figure *f, const struct derived_metric *m, const struct loader *l)
+static bool set_derived_value(struct figure *f, const struct derived_metric *m, const struct derived_loader *l)
 {
     struct derived_point points[MOST_PARENTS];
     assert(f->n_parents >= 2);
@@ -148,8 +148,8 @@ static bool take_value(struct figure *f, const struct derived_metric *m, const s
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
 }
 
-/* A folder of one's own may hold other recipes than the published rows name. */
-static const char *missing_recipe(const struct figure *f, const struct loader *l)
+/* The first recipe of a parent that recipes_dir lacks; NULL: it has all. A user's folder may have only some of the recipes. */
+static const char *missing_recipe(const struct figure *f, const struct derived_loader *l)
 {
     for (size_t i = 0; i < f->n_parents; i++) {
         const char *id = f->parents[i].recipe;
@@ -159,14 +159,14 @@ static const char *missing_recipe(const struct figure *f, const struct loader *l
     return NULL;
 }
 
-static bool leave_out(const struct figure *f, const char *recipe, const struct loader *l)
+static bool leave_row_out(const struct figure *f, const char *recipe, const struct derived_loader *l)
 {
     if (!l->figures->n_left_out++)
         l->figures->left_out = arena_printf(l->a, "%s: no recipe '%s' in %s", f->id, recipe, l->recipes_dir);
     return true;
 }
 
-/* In the order in which they stand. */
+/* Parents are compared in their order. */
 static bool have_one_configuration(const struct figure *f, const struct figure *g)
 {
     bool alike = f->n_parents == g->n_parents && text_is(f->metric, g->metric);
@@ -175,8 +175,8 @@ static bool have_one_configuration(const struct figure *f, const struct figure *
     return alike;
 }
 
-/* The id, but for a row that says again what an earlier one does. */
-static const char *configuration_of(const struct figure *f, const struct loader *l)
+/* The row's id, or the configuration of an earlier row that it repeats. */
+static const char *configuration_of(const struct figure *f, const struct derived_loader *l)
 {
     for (size_t i = l->n_published; i < l->figures->n; i++)
         if (have_one_configuration(f, &l->figures->items[i]))
@@ -192,31 +192,31 @@ static const char *source_of(const struct figure *f, struct arena *a)
     return text;
 }
 
-enum column { COL_ID, COL_METRIC, COL_PARENTS, COL_TOLERANCE, COL_NOTE, N_COLUMNS };
+enum { DERIVED_ID, DERIVED_METRIC, DERIVED_PARENTS, DERIVED_TOLERANCE, DERIVED_NOTE, N_DERIVED_COLUMNS };
 
-static bool take_row(struct loader *l, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS])
+static bool read_derived_row(struct derived_loader *l, const struct csv_table *t, const struct csv_row *row, const size_t at[N_DERIVED_COLUMNS])
 {
     char **c = row->cells;
-    const struct derived_metric *m = metric_find(c[at[COL_METRIC]]);
-    struct figure f = { .id = c[at[COL_ID]], .recipe = "", .metric = c[at[COL_METRIC]], .quote = "", .note = c[at[COL_NOTE]],
+    const struct derived_metric *m = derived_metric_find(c[at[DERIVED_METRIC]]);
+    struct figure f = { .id = c[at[DERIVED_ID]], .recipe = "", .metric = c[at[DERIVED_METRIC]], .quote = "", .note = c[at[DERIVED_NOTE]],
                         .path = t->path, .line = row->line };
     if (!m) {
-        const char *names[N_METRICS];
-        for (size_t i = 0; i < N_METRICS; i++)
-            names[i] = metrics[i].name;
-        return fail(l->err, "%s:%u: metric: '%.40s' is not derived; known: %s", f.path, f.line, f.metric, names_list(names, N_METRICS, l->a));
+        const char *names[N_DERIVED_METRICS];
+        for (size_t i = 0; i < N_DERIVED_METRICS; i++)
+            names[i] = derived_metrics[i].name;
+        return fail(l->err, "%s:%u: metric: '%.40s' is not derived; known: %s", f.path, f.line, f.metric, names_list(names, N_DERIVED_METRICS, l->a));
     }
     f.unit = m->unit;
-    if (!parse_f64(c[at[COL_TOLERANCE]], &f.tolerance) || !(f.tolerance > 0))
-        return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, c[at[COL_TOLERANCE]]);
-    if (published(l, f.id))
+    if (!parse_f64(c[at[DERIVED_TOLERANCE]], &f.tolerance) || !(f.tolerance > 0))
+        return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, c[at[DERIVED_TOLERANCE]]);
+    if (published_row(l, f.id))
         return fail(l->err, "%s:%u: id: '%.80s' is a published row's", f.path, f.line, f.id);
-    if (!take_parents(&f, m, c[at[COL_PARENTS]], l))
+    if (!read_parents(&f, m, c[at[DERIVED_PARENTS]], l))
         return false;
     const char *missing = missing_recipe(&f, l);
     if (missing)
-        return leave_out(&f, missing, l);
-    if (!take_value(&f, m, l))
+        return leave_row_out(&f, missing, l);
+    if (!set_derived_value(&f, m, l))
         return false;
     f.configuration = configuration_of(&f, l);
     f.source = source_of(&f, l->a);
@@ -243,7 +243,7 @@ static bool have_one_line(const struct figure *f, const struct figure *line)
     return same;
 }
 
-static bool is_listed(const struct figure *line, const struct derived_metric *m, const struct loader *l)
+static bool line_is_listed(const struct figure *line, const struct derived_metric *m, const struct derived_loader *l)
 {
     for (size_t i = l->n_published; i < l->figures->n; i++)
         if (text_is(l->figures->items[i].metric, m->name) && have_one_line(&l->figures->items[i], line))
@@ -251,48 +251,48 @@ static bool is_listed(const struct figure *line, const struct derived_metric *m,
     return false;
 }
 
-/* The intercept of a slope, the slope of an intercept; NULL: it is neither. */
+/* The intercept for a slope, the slope for an intercept, NULL for other metrics. */
 static const struct derived_metric *other_number(const struct derived_metric *m)
 {
     bool is_of_line = m->use == SLOPE || m->use == INTERCEPT;
-    for (size_t i = 0; i < N_METRICS && is_of_line; i++)
-        if (metrics[i].use == (m->use == SLOPE ? INTERCEPT : SLOPE) && metrics[i].of_evaluations == m->of_evaluations)
-            return &metrics[i];
+    for (size_t i = 0; i < N_DERIVED_METRICS && is_of_line; i++)
+        if (derived_metrics[i].use == (m->use == SLOPE ? INTERCEPT : SLOPE) && derived_metrics[i].of_evaluations == m->of_evaluations)
+            return &derived_metrics[i];
     return NULL;
 }
 
-static bool check_line_is_whole(const struct figure *f, const struct loader *l)
+static bool check_line_is_whole(const struct figure *f, const struct derived_loader *l)
 {
-    const struct derived_metric *other = other_number(metric_find(f->metric));
-    if (!other || is_listed(f, other, l))
+    const struct derived_metric *other = other_number(derived_metric_find(f->metric));
+    if (!other || line_is_listed(f, other, l))
         return true;
     struct figure missing = *f;
     struct err none;
     missing.metric = other->name;
-    struct loader quiet = *l;
+    struct derived_loader quiet = *l;
     quiet.err = &none;
-    return !take_value(&missing, other, &quiet)
+    return !set_derived_value(&missing, other, &quiet)
         || fail(l->err, "%s:%u: parents: they give %s too, %.6g s, which no row lists; add it", f->path, f->line, other->name, missing.value);
 }
 
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err)
 {
-    static const char *const names[N_COLUMNS] = { "id", "metric", "parents", "tolerance", "note" };
+    static const char *const names[N_DERIVED_COLUMNS] = { "id", "metric", "parents", "tolerance", "note" };
     const char *table = arena_printf(a, "%s/derived/derived.csv", path);
     struct csv_table t;
-    size_t at[N_COLUMNS];
+    size_t at[N_DERIVED_COLUMNS];
     if (!published_load(out, path, a, err))
         return false;
     if (access(table, F_OK) != 0)
         return true;
-    struct loader l = { out, out->n, table, recipes_dir, a, err };
+    struct derived_loader l = { out, out->n, table, recipes_dir, a, err };
     if (!csv_load(&t, table, a, err))
         return false;
-    for (size_t i = 0; i < N_COLUMNS; i++)
+    for (size_t i = 0; i < N_DERIVED_COLUMNS; i++)
         if (!csv_column(&at[i], &t, names[i], err))
             return false;
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!take_row(&l, &t, &t.rows[i], at))
+        if (!read_derived_row(&l, &t, &t.rows[i], at))
             return false;
     for (size_t i = l.n_published; i < out->n; i++)
         if (!check_line_is_whole(&out->items[i], &l))

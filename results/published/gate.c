@@ -129,7 +129,7 @@ static int larger_group(const void *x, const void *y)
     return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : strcmp(a->cause, b->cause);
 }
 
-/* Moves are sorted: the first of a group is its largest. */
+/* Moves are sorted, so the first of a group is its largest. */
 static void group_moves(struct gate *g, struct arena *a)
 {
     g->groups = ARENA_ROOM(a, struct gate_group, g->n_moves);

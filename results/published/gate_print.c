@@ -35,7 +35,7 @@ static const char *range_text(const struct gate_group *m, struct arena *a)
 }
 
 /* The suspects, when predictions moved. */
-static void add_inputs(struct document *d, const struct gate *g)
+static void gate_add_inputs(struct document *d, const struct gate *g)
 {
     const char *text = "";
     for (size_t i = 0; i < g->n_inputs && i < MOST_INPUTS; i++)
@@ -48,7 +48,7 @@ static void add_inputs(struct document *d, const struct gate *g)
         document_line(d, "  inputs that differ: none; the program itself differs");
 }
 
-static void add_change(struct document *d, const struct gate *g)
+static void gate_add_change(struct document *d, const struct gate *g)
 {
     if (!gate_moved(g)) {
         document_line(d, "change: none, the same: %zu rows", g->n_rows);
@@ -56,7 +56,7 @@ static void add_change(struct document *d, const struct gate *g)
     }
     const char *rows = g->n_new || g->n_gone ? arena_printf(d->arena, ", %zu rows are new, %zu are gone", g->n_new, g->n_gone) : "";
     document_line(d, "change: %zu prediction%s moved (%zu better, %zu worse)%s", g->n_moves, plural(g->n_moves), g->n_better, g->n_worse, rows);
-    add_inputs(d, g);
+    gate_add_inputs(d, g);
     struct table t = TABLE(group_columns, struct gate_line);
     t.indent = "  ";
     for (size_t i = 0; i < g->n_groups && i < MOST_GROUPS; i++) {
@@ -69,7 +69,7 @@ static void add_change(struct document *d, const struct gate *g)
         document_line(d, "  and %zu more: --all lists every cell", g->n_groups - MOST_GROUPS);
 }
 
-static void add_accuracy(struct document *d, const struct gate *g)
+static void gate_add_accuracy(struct document *d, const struct gate *g)
 {
     struct table t = TABLE(accuracy_columns, struct accuracy_change);
     size_t n_left_out = 0;
@@ -117,8 +117,8 @@ static void add_judgements(struct judgements *out, const struct gate *g, struct 
 
 void gate_document(struct document *d, const struct gate *g)
 {
-    add_change(d, g);
-    add_accuracy(d, g);
+    gate_add_change(d, g);
+    gate_add_accuracy(d, g);
     if (gate_moved(g))
         document_line(d, "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"");
     add_judgements(&d->judged, g, d->arena);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel_rows.c - a measured kernel, from the text of its case to the planner's figure for it.
+ * kernel_rows.c - a measured kernel, from the text in its recipe cell to the planner's value for it.
  *
- * Operands lie on chip before and after. What the operation's temporaries may take is 0.6 of tile memory, PopLibs' default, whose
- * planner does not ask what else lies there. Fields of convolutions are padded by half the filter unless the case says otherwise.
+ * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does not consider what else is
+ * there. Convolutions are padded by half the filter unless the text says otherwise.
  *
- * Rates count the multiplications there are: none with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two
- * convolutions on GC2 (SSD's Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and kernel) the one of stride 1
- * reads four times less input, yet is 18 to 22 % slower over batches of 1 to 8 if padding counts; it is 1 to 5 % slower if it does not.
+ * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two convolutions on GC2 (SSD's
+ * Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and kernel) the one of stride 1 reads a quarter of the
+ * input, yet is 18 to 22 % slower over batches of 1 to 8 if padding counts; it is 1 to 5 % slower if it does not.
  */
 #include "results/published/check.h"
 #include "system-model/graph/graph.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, N_KERNEL_KINDS };
-static const char *const kind_names[] = { "matmul", "conv", NULL };
+static const char *const kernel_kind_names[] = { "matmul", "conv", NULL };
 static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
 static const char *const partials_names[] = { "fp16", "fp32", NULL };
 
@@ -28,7 +28,7 @@ struct kernel_case {
     int type, partials;
 };
 
-enum { NO_PAD = 1000, MOST_FILTER = 10000 };    /* a filter's elements are gone through one by one */
+enum { NO_PAD = 1000, MOST_FILTER = 10000 };    /* the elements of a filter are visited one by one */
 #define U(member, help) { #member, "", FIELD_U64, offsetof(struct kernel_case, member), 1, 1e6, NULL, true, help }
 #define CHOICE(member, names, help_text) \
     { .name = #member, .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, member), .choices = names, .required = true, .help = help_text }
@@ -77,7 +77,7 @@ static bool set_entry(struct kernel_case *c, char *entry, bool *given, const cha
     *equals = 0;
     const struct field *f = field_find(fields, n, entry);
     if (!f)
-        return fail(err, "%.200s: %.60s: not a key of a %s; known: %s", text, entry, kind_names[c->kind],
+        return fail(err, "%.200s: %.60s: not a key of a %s; known: %s", text, entry, kernel_kind_names[c->kind],
                     field_names(fields, n, a));
     if (given[f - fields])
         return fail(err, "%.200s: %s: given twice", text, f->name);
@@ -98,7 +98,7 @@ static bool check_case(const struct kernel_case *c, const bool *given, const cha
     return true;
 }
 
-static bool parse_case(struct kernel_case *c, const char *text, struct arena *a, struct err *err)
+static bool parse_kernel_case(struct kernel_case *c, const char *text, struct arena *a, struct err *err)
 {
     bool given[16] = { false };
     if (!is_kernel_recipe(text))
@@ -108,7 +108,7 @@ static bool parse_case(struct kernel_case *c, const char *text, struct arena *a,
     if (*rest)
         *rest++ = 0;
     *c = (struct kernel_case){ .pad = NO_PAD };
-    while (c->kind < N_KERNEL_KINDS && !text_is(kind_names[c->kind], kind))
+    while (c->kind < N_KERNEL_KINDS && !text_is(kernel_kind_names[c->kind], kind))
         c->kind++;
     if (c->kind == N_KERNEL_KINDS)
         return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv", text, kind);
@@ -162,8 +162,8 @@ static bool multiplies(const struct kernel_case *c, const struct chip *chip, con
     return chip_multiplies(chip, (enum data_type)c->type, arena_printf(a, "%.200s: type", text), err);
 }
 
-/* Pairs of a position and an element of the kernel, along one axis, that meet the input. */
-static uint64_t met_pairs(const struct kernel_case *c)
+/* The number of pairs of an output position and a kernel element, along one axis, that read input rather than padding. */
+static uint64_t pairs_on_input(const struct kernel_case *c)
 {
     const struct conv_axis axis = { (c->input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, c->input, 1 };
     uint64_t n = 0;
@@ -172,12 +172,12 @@ static uint64_t met_pairs(const struct kernel_case *c)
     return n;
 }
 
-/* Operations in a second, multiplications and additions; cycles: of the plan. */
+/* cycles: of the plan. A multiplication and an addition are two operations. */
 static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, const struct chip *chip)
 {
     double products = (double)c->m * (double)c->k * (double)c->n;
     if (c->kind == KERNEL_CONV) {
-        double pairs = (double)met_pairs(c);
+        double pairs = (double)pairs_on_input(c);
         products = pairs * pairs * (double)c->batch * (double)c->in_chans * (double)c->out_chans / (double)c->groups;
     }
     return 2 * products * chip->clock_hz / (double)cycles;
@@ -187,7 +187,7 @@ bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recip
                      struct arena *a, struct err *err)
 {
     struct kernel_case c;
-    if (!parse_case(&c, recipe_text, a, err) || !multiplies(&c, chip, recipe_text, a, err))
+    if (!parse_kernel_case(&c, recipe_text, a, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
     plan_case(out, &c, chip, cache, a);
     *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(out), chip) / 1e12;
@@ -200,7 +200,7 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     struct kernel_case c;
     struct machine m;
     struct op_plan plan;
-    if (!parse_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err)
+    if (!parse_kernel_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err)
         || !multiplies(&c, &m.chip, recipe_text, a, err))
         return false;
     plan_case(&plan, &c, &m.chip, cache, a);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ledger.c - see ledger.h. The hash is XXH3 over the cells, each with its end, seeded by the one before; numbers by ten digits. A
- * derived row's value is left out: its parents have theirs.
+ * ledger.c - the ledger of published rows; see published.h.
+ *
+ * The hash is XXH3 over the cells, each with its terminating 0 and seeded by the hash of those before it; numbers have ten digits. The value
+ * of a derived row is left out, as it follows from its parents.
  */
 #include "results/published/published.h"
 
@@ -34,8 +36,8 @@ static int by_id(const void *x, const void *y)
     return order ? order : (int)a->line - (int)b->line;
 }
 
-/* Sorted lines, the last of each id kept. */
-static bool keep_last(struct ledger *l, size_t n, struct err *err)
+/* Sorts the lines and keeps the last of each id. */
+static bool keep_last_lines(struct ledger *l, size_t n, struct err *err)
 {
     sort_items(l->last, n, sizeof *l->last, by_id);
     for (size_t i = 0; i < n; i++) {
@@ -69,7 +71,7 @@ bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct e
         if (!is_role(c[at[1]]))
             return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context, removed", path, t.rows[i].line, c[at[1]]);
     }
-    return keep_last(out, t.n_rows, err);
+    return keep_last_lines(out, t.n_rows, err);
 }
 
 static int id_against(const void *key, const void *item)
@@ -84,31 +86,31 @@ const struct ledger_line *ledger_find(const struct ledger *l, const char *id)
 
 /* ---- comparing ---------------------------------------------------------------------------------------- */
 
-static void add_fault(struct ledger_faults *out, const char *what, struct ledger_line wanted, struct arena *a)
+static void add_ledger_fault(struct ledger_faults *out, const char *what, struct ledger_line wanted, struct arena *a)
 {
     out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
     out->items[out->n++] = (struct ledger_fault){ what, wanted };
 }
 
-static void compare_figure(struct ledger_faults *out, const struct ledger *l, const struct figure *f, struct arena *a)
+static void compare_ledger_figure(struct ledger_faults *out, const struct ledger *l, const struct figure *f, struct arena *a)
 {
     struct ledger_line now = { .id = f->id, .role = role_names[f->role], .configuration = f->configuration,
                                .hash = figure_hash(f, a), .why = "" };
     const struct ledger_line *was = ledger_find(l, f->id);
     const char *where = arena_printf(a, "%s:%u: %s", f->path, f->line, f->id);
     if (!was)
-        add_fault(out, arena_printf(a, "%s: is not in the ledger", where), now, a);
+        add_ledger_fault(out, arena_printf(a, "%s: is not in the ledger", where), now, a);
     else if (!text_is(was->role, now.role))
-        add_fault(out, arena_printf(a, "%s: role is %s; the ledger's line %u has %s", where, now.role, was->line, was->role), now, a);
+        add_ledger_fault(out, arena_printf(a, "%s: role is %s; the ledger's line %u has %s", where, now.role, was->line, was->role), now, a);
     else if (!text_is(was->configuration, now.configuration))
-        add_fault(out, arena_printf(a, "%s: configuration is %s; the ledger's line %u has %s", where, now.configuration, was->line,
+        add_ledger_fault(out, arena_printf(a, "%s: configuration is %s; the ledger's line %u has %s", where, now.configuration, was->line,
                                     was->configuration), now, a);
     else if (!text_is(was->hash, now.hash))
-        add_fault(out, arena_printf(a, "%s: recipe, metric, value or unit is not what it was at the ledger's line %u", where, was->line),
+        add_ledger_fault(out, arena_printf(a, "%s: recipe, metric, value or unit is not what it was at the ledger's line %u", where, was->line),
                   now, a);
 }
 
-static int compare_names(const void *x, const void *y)
+static int compare_id_pointers(const void *x, const void *y)
 {
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
@@ -118,17 +120,17 @@ void ledger_compare(struct ledger_faults *out, const struct ledger *l, const str
     const char **ids = ARENA_ARRAY(a, const char *, figures->n);
     *out = (struct ledger_faults){0};
     for (size_t i = 0; i < figures->n; i++) {
-        compare_figure(out, l, &figures->items[i], a);
+        compare_ledger_figure(out, l, &figures->items[i], a);
         ids[i] = figures->items[i].id;
     }
-    sort_items(ids, figures->n, sizeof *ids, compare_names);
+    sort_items(ids, figures->n, sizeof *ids, compare_id_pointers);
     for (size_t i = 0; i < l->n_last; i++) {
         struct ledger_line gone = l->last[i];
-        if (text_is(gone.role, removed) || bsearch(&gone.id, ids, figures->n, sizeof *ids, compare_names))
+        if (text_is(gone.role, removed) || bsearch(&gone.id, ids, figures->n, sizeof *ids, compare_id_pointers))
             continue;
         gone.role = removed;
         gone.why = "";
-        add_fault(out, arena_printf(a, "%s:%u: %s: is no longer in any table", l->path, gone.line, gone.id), gone, a);
+        add_ledger_fault(out, arena_printf(a, "%s:%u: %s: is no longer in any table", l->path, gone.line, gone.id), gone, a);
     }
 }
 

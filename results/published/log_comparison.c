@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log_comparison.c - see log_comparison.h.
+ * log_comparison.c - compares the logs of a submission with a simulation; see log_comparison.h.
  *
- * A step of a log is the samples of a step over its rate of samples, for each epoch or block, median over the runs. An epoch of the recipe's own
- * program has whole calls (steps_of_epoch), not all of its samples: a step is then its time over them. The simulated interval of a
- * step is the model's own error (1.645 standard deviations of ln); those of samples, of a run and of the score are drawn with it.
+ * The time of a step in a log is the samples of a step over the logged rate, for each epoch or block, and the median over the runs. If the
+ * program is the recipe's own, its epochs are of whole calls (steps_of_epoch) and hold fewer samples, so a step is the epoch's time over
+ * its steps. The simulated interval of a step is the model's own error (1.645 standard deviations of ln); the intervals of samples, of a
+ * run and of the score are drawn with it.
  */
 #include "results/published/log_comparison.h"
+#include "system-model/output/output.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -23,7 +25,7 @@ struct comparing { struct log_comparison *out; const struct folder *f; const str
 
 /* ---- published: over the runs that converged and comply ------------------------------------------------- */
 
-static struct compared_value published(const char *what, const char *unit, double *values, size_t n)
+static struct compared_value logged_value(const char *what, const char *unit, double *values, size_t n)
 {
     struct compared_value v = { what, unit, NAN, NAN, NAN, NAN, NAN, NAN };
     size_t kept = 0;
@@ -38,34 +40,34 @@ static struct compared_value published(const char *what, const char *unit, doubl
     return v;
 }
 
-static bool counts(const struct comparing *c, size_t run)
+static bool log_counts(const struct comparing *c, size_t run)
 {
     return c->f->runs[run].converged && c->f->runs[run].compliant;
 }
 
-/* One number of each run that counts. */
-static double *of_runs(const struct comparing *c, size_t offset, double factor, size_t *n)
+/* One number from each run that counts, times factor. */
+static double *run_numbers(const struct comparing *c, size_t offset, double factor, size_t *n)
 {
     double *values = ARENA_ROOM(c->a, double, c->f->n);
     *n = 0;
     for (size_t i = 0; i < c->f->n; i++)
-        if (counts(c, i))
+        if (log_counts(c, i))
             values[(*n)++] = *(const double *)((const char *)&c->logs[i] + offset) * factor;
     return values;
 }
 
-static void add(struct log_comparison *out, struct compared_value v, double simulated, double low, double high, struct arena *a)
+static void add_compared_value(struct log_comparison *out, struct compared_value v, double simulated, double low, double high, struct arena *a)
 {
     v.simulated = simulated, v.simulated_low = low, v.simulated_high = high;
     out->values = arena_grow(a, out->values, out->n_values, &out->cap_values, sizeof *out->values);
     out->values[out->n_values++] = v;
 }
 
-static void add_plain(struct comparing *c, const char *what, const char *unit, size_t offset, double factor, double simulated)
+static void add_compared_number(struct comparing *c, const char *what, const char *unit, size_t offset, double factor, double simulated)
 {
     size_t n;
-    double *values = of_runs(c, offset, factor, &n);
-    add(c->out, published(what, unit, values, n), simulated, NAN, NAN, c->a);
+    double *values = run_numbers(c, offset, factor, &n);
+    add_compared_value(c->out, logged_value(what, unit, values, n), simulated, NAN, NAN, c->a);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------ */
@@ -73,31 +75,31 @@ static void add_plain(struct comparing *c, const char *what, const char *unit, s
 static void add_step(struct comparing *c, struct compared_value v)
 {
     double step = c->sim->result->step_time_s * 1e3, error = c->sim->timing.error;
-    add(c->out, v, step, error > 0 ? step * exp(-normal_95 * error) : (double)NAN, error > 0 ? step * exp(normal_95 * error) : (double)NAN, c->a);
+    add_compared_value(c->out, v, step, error > 0 ? step * exp(-normal_95 * error) : (double)NAN, error > 0 ? step * exp(normal_95 * error) : (double)NAN, c->a);
 }
 
-/* Samples that a step of this log trains: its global batch, times what a packed batch holds more than it says. */
+/* The samples that a step of this log trains: its global batch, times the samples in an entry of a packed batch. */
 static double step_samples(const struct comparing *c, const struct run_log *log)
 {
     return log->global_batch * timing_samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
 }
 
-/* Steps in a call, where epochs of the log are of whole calls; else 0. */
-static double calls_of(const struct comparing *c, const struct run_log *log)
+/* The steps of a call, or 0 if the epochs of the log are not of whole calls. */
+static double steps_per_call_of(const struct comparing *c, const struct run_log *log)
 {
     return c->sim->is_source && log->epoch_samples > 0 ? c->sim->timing.steps_per_call : 0;
 }
 
-/* A log's rate in its unit k; where that is an epoch of whole calls, over their samples instead of all. */
+/* A log's rate in its epoch or block k, by the samples of its whole calls if it has such. */
 static double whole_rate(const struct comparing *c, const struct run_log *log, size_t k)
 {
-    double batch = step_samples(c, log), share = 1, calls = calls_of(c, log), epoch = log->epoch_samples / batch;
+    double batch = step_samples(c, log), share = 1, calls = steps_per_call_of(c, log), epoch = log->epoch_samples / batch;
     if (calls > 0)
         share = steps_of_epoch((double)(log->first_unit + k), log->epochs_trained, epoch, calls) / epoch;
     return log->unit_rates[k] * share;
 }
 
-/* The rate of the epoch that the share q of them is shorter than. */
+/* The rate of the epoch at the quantile q of their times. */
 static double rate_quantile(const struct comparing *c, const struct run_log *log, double q)
 {
     double *times = ARENA_ARRAY(c->a, double, log->n_units);
@@ -109,7 +111,7 @@ static double rate_quantile(const struct comparing *c, const struct run_log *log
 
 static double typical_rate(const struct comparing *c, const struct run_log *log)
 {
-    return calls_of(c, log) > 0 ? rate_quantile(c, log, 0.5) : log->throughput_samples_per_s;
+    return steps_per_call_of(c, log) > 0 ? rate_quantile(c, log, 0.5) : log->throughput_samples_per_s;
 }
 
 static void add_steady_step(struct comparing *c)
@@ -117,32 +119,32 @@ static void add_steady_step(struct comparing *c)
     double *values = ARENA_ARRAY(c->a, double, c->f->n);
     for (size_t i = 0; i < c->f->n; i++) {
         double steady = c->logs[i].steady_samples_per_s;
-        if (isfinite(steady) && calls_of(c, &c->logs[i]) > 0)
+        if (isfinite(steady) && steps_per_call_of(c, &c->logs[i]) > 0)
             steady = rate_quantile(c, &c->logs[i], STEADY_QUANTILE);
-        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / steady : (double)NAN;
+        values[i] = log_counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / steady : (double)NAN;
     }
-    struct compared_value v = published("step in steady state", "ms", values, c->f->n);
+    struct compared_value v = logged_value("step in steady state", "ms", values, c->f->n);
     if (isfinite(v.published))
         add_step(c, v);
 }
 
-static void add_steps(struct comparing *c)
+static void add_step_times(struct comparing *c)
 {
     size_t n = c->f->n, most = 0, first = 1;
     double *values = ARENA_ARRAY(c->a, double, n);
     for (size_t i = 0; i < n; i++) {
-        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / typical_rate(c, &c->logs[i]) : (double)NAN;
-        if (counts(c, i) && c->logs[i].n_units > most)
+        values[i] = log_counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / typical_rate(c, &c->logs[i]) : (double)NAN;
+        if (log_counts(c, i) && c->logs[i].n_units > most)
             most = c->logs[i].n_units, first = c->logs[i].first_unit;
     }
-    add_step(c, published("step", "ms", values, n));
+    add_step(c, logged_value("step", "ms", values, n));
     add_steady_step(c);
     for (size_t k = 0; k < most; k++) {
         for (size_t i = 0; i < n; i++) {
-            bool has = counts(c, i) && k < c->logs[i].n_units;
+            bool has = log_counts(c, i) && k < c->logs[i].n_units;
             values[i] = has ? 1e3 * step_samples(c, &c->logs[i]) / whole_rate(c, &c->logs[i], k) : (double)NAN;
         }
-        add_step(c, published(arena_printf(c->a, "step in block %zu", first + k), "ms", values, n));
+        add_step(c, logged_value(arena_printf(c->a, "step in block %zu", first + k), "ms", values, n));
     }
 }
 
@@ -150,44 +152,44 @@ static void add_steps(struct comparing *c)
 
 struct mean_run { double time_s, samples, rate, evals, evals_s, startup_s, after_s; };
 
-static double mean_of(const struct comparing *c, size_t offset)
+static double mean_of_runs(const struct comparing *c, size_t offset)
 {
     size_t n;
-    double *values = of_runs(c, offset, 1, &n);
+    double *values = run_numbers(c, offset, 1, &n);
     return n ? gsl_stats_mean(values, 1, n) : (double)NAN;
 }
 
-/* Samples that are trained for so many: whole calls. */
-static double trained(double samples, double step_samples, double steps_per_call)
+/* The samples that are trained to reach this many, in whole calls. */
+static double samples_in_whole_calls(double samples, double step_samples, double steps_per_call)
 {
     return steps_in_whole_calls(samples / step_samples, steps_per_call) * step_samples;
 }
 
-/* All evaluations of a run: at the end with their checkpoints, of which some are saved between steps. */
+/* The time of all evaluations of a run. Evaluations at the end include their checkpoints, of which some are saved between steps. */
 static double evals_time(const struct comparing *c, const struct run_log *log)
 {
     if (!log->evals_at_end)
         return (double)log->n_evals * log->eval_time_s;
-    return log->last_eval_s - log->startup_s - trained(log->samples_to_converge, step_samples(c, log), calls_of(c, log)) / typical_rate(c, log);
+    return log->last_eval_s - log->startup_s - samples_in_whole_calls(log->samples_to_converge, step_samples(c, log), steps_per_call_of(c, log)) / typical_rate(c, log);
 }
 
 static struct mean_run published_run(const struct comparing *c)
 {
-    struct mean_run m = { .time_s = mean_of(c, offsetof(struct run_log, time_to_train_s)), .startup_s = mean_of(c, offsetof(struct run_log, startup_s)) };
-    m.after_s = m.time_s - mean_of(c, offsetof(struct run_log, last_eval_s));
+    struct mean_run m = { .time_s = mean_of_runs(c, offsetof(struct run_log, time_to_train_s)), .startup_s = mean_of_runs(c, offsetof(struct run_log, startup_s)) };
+    m.after_s = m.time_s - mean_of_runs(c, offsetof(struct run_log, last_eval_s));
     for (size_t i = 0; i < c->f->n; i++) {
         const struct run_log *log = &c->logs[i];
-        if (!counts(c, i))
+        if (!log_counts(c, i))
             continue;
         m.evals += (double)log->n_evals / (double)c->out->n_converged;
         m.evals_s += evals_time(c, log) / (double)c->out->n_converged;
         m.rate += typical_rate(c, log) / (double)c->out->n_converged;
-        m.samples += trained(log->samples_to_converge, step_samples(c, log), calls_of(c, log)) / (double)c->out->n_converged;
+        m.samples += samples_in_whole_calls(log->samples_to_converge, step_samples(c, log), steps_per_call_of(c, log)) / (double)c->out->n_converged;
     }
     return m;
 }
 
-/* in_calls: the published runs are counted in whole calls too. */
+/* in_calls: the samples of the published runs are those of whole calls. */
 static struct mean_run simulated_run(const struct simulated_side *s, bool in_calls)
 {
     const struct drawn_runs *d = s->runs;
@@ -198,7 +200,7 @@ static struct mean_run simulated_run(const struct simulated_side *s, bool in_cal
     for (size_t i = 0; i < d->n; i++) {
         const struct drawn_run *run = &d->runs[i];
         if (run->converged)
-            m.samples += trained(run->samples, batch, calls), m.evals += (double)run->n_evals, m.time_s += run->time_s, m.after_s += run->scaling_s, n++;
+            m.samples += samples_in_whole_calls(run->samples, batch, calls), m.evals += (double)run->n_evals, m.time_s += run->time_s, m.after_s += run->scaling_s, n++;
     }
     m.samples /= (double)n, m.evals /= (double)n, m.time_s /= (double)n, m.after_s /= (double)n;
     m.evals_s = m.evals * t->eval_time_s;
@@ -209,7 +211,7 @@ static struct mean_run simulated_run(const struct simulated_side *s, bool in_cal
 static bool any_in_calls(const struct comparing *c)
 {
     for (size_t i = 0; i < c->f->n; i++)
-        if (counts(c, i) && calls_of(c, &c->logs[i]) > 0)
+        if (log_counts(c, i) && steps_per_call_of(c, &c->logs[i]) > 0)
             return true;
     return false;
 }
@@ -232,8 +234,8 @@ static void add_evaluation(struct comparing *c, const struct mean_run *simulated
 {
     double *each = ARENA_ARRAY(c->a, double, c->f->n);
     for (size_t i = 0; i < c->f->n; i++)
-        each[i] = counts(c, i) ? evals_time(c, &c->logs[i]) / (double)c->logs[i].n_evals : (double)NAN;
-    add(c->out, published("evaluation", "s", each, c->f->n), simulated->evals_s / simulated->evals, NAN, NAN, c->a);
+        each[i] = log_counts(c, i) ? evals_time(c, &c->logs[i]) / (double)c->logs[i].n_evals : (double)NAN;
+    add_compared_value(c->out, logged_value("evaluation", "s", each, c->f->n), simulated->evals_s / simulated->evals, NAN, NAN, c->a);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -242,18 +244,18 @@ static void add_all(struct comparing *c, const struct mean_run *simulated)
 {
     const struct drawn_runs *d = c->sim->runs;
     size_t n;
-    add_steps(c);
+    add_step_times(c);
     add_evaluation(c, simulated);
-    add_plain(c, "start-up, on the clock", "s", offsetof(struct run_log, startup_s), 1, c->sim->timing.startup_s);
-    add_plain(c, "initialisation, off the clock", "s", offsetof(struct run_log, init_s), 1, NAN);
-    double *samples = of_runs(c, offsetof(struct run_log, samples_to_converge), 1, &n);
-    add(c->out, published("samples to converge", "samples", samples, n), d->expected_samples, d->samples_low, d->samples_high, c->a);
-    double *times = of_runs(c, offsetof(struct run_log, time_to_train_s), 1 / 60.0, &n), mean_s = 0;
+    add_compared_number(c, "start-up, on the clock", "s", offsetof(struct run_log, startup_s), 1, c->sim->timing.startup_s);
+    add_compared_number(c, "initialisation, off the clock", "s", offsetof(struct run_log, init_s), 1, NAN);
+    double *samples = run_numbers(c, offsetof(struct run_log, samples_to_converge), 1, &n);
+    add_compared_value(c->out, logged_value("samples to converge", "samples", samples, n), d->expected_samples, d->samples_low, d->samples_high, c->a);
+    double *times = run_numbers(c, offsetof(struct run_log, time_to_train_s), 1 / 60.0, &n), mean_s = 0;
     for (size_t i = 0; i < d->n; i++)
         mean_s += d->runs[i].time_s / (double)d->n;
-    add(c->out, published("one run", "min", times, n), mean_s / 60, d->run_low_s / 60, d->run_high_s / 60, c->a);
+    add_compared_value(c->out, logged_value("one run", "min", times, n), mean_s / 60, d->run_low_s / 60, d->run_high_s / 60, c->a);
     struct compared_value score = { "score", "min", c->f->score_minutes, NAN, NAN, NAN, NAN, NAN };
-    add(c->out, score, d->expected_minutes, d->low_minutes, d->high_minutes, c->a);
+    add_compared_value(c->out, score, d->expected_minutes, d->low_minutes, d->high_minutes, c->a);
 }
 
 void log_compare(struct log_comparison *out, const struct folder *f, const struct run_log *logs, const char *recipe,
@@ -263,7 +265,7 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
     *out = (struct log_comparison){ .dir = f->dir, .round = f->round, .division = f->division, .submitter = f->submitter,
         .system = f->system, .benchmark = f->benchmark, .recipe = recipe, .n_logs = f->n };
     for (size_t i = 0; i < f->n; i++)
-        out->n_converged += counts(&c, i);
+        out->n_converged += log_counts(&c, i);
     struct mean_run simulated = simulated_run(sim, any_in_calls(&c)), mean = published_run(&c);
     add_all(&c, &simulated);
     split_difference(out, &mean, &simulated);
@@ -286,7 +288,7 @@ static void print_range(FILE *out, double low, double high)
     fprintf(out, "  %-24s", isfinite(low) ? both : "-");
 }
 
-static void print_value(FILE *out, const struct compared_value *v)
+static void print_compared_value(FILE *out, const struct compared_value *v)
 {
     char room[32];
     fprintf(out, "  %-30s %-7s %12s", v->what, v->unit, number_text(room, v->published));
@@ -307,7 +309,7 @@ void log_comparison_print(FILE *out, const struct log_comparison *c)
             c->recipe, c->n_converged, c->n_logs);
     fprintf(out, "  %-30s %-7s %12s  %-24s%12s  %-24s%s\n", "quantity", "unit", "published", "least .. largest", "simulated", "90 % interval", "error");
     for (size_t i = 0; i < c->n_values; i++)
-        print_value(out, &c->values[i]);
+        print_compared_value(out, &c->values[i]);
     if (!isfinite(c->difference_s))
         return;
     fprintf(out, "  the mean run takes %+.2f min compared with the simulated one:", c->difference_s / 60);
@@ -321,7 +323,7 @@ void log_comparison_csv_header(FILE *out)
           "simulated_high\n", out);
 }
 
-static void csv_row(FILE *out, const struct log_comparison *c, const char *what, const char *unit, const double numbers[6])
+static void write_comparison_row(FILE *out, const struct log_comparison *c, const char *what, const char *unit, const double numbers[6])
 {
     const char *const texts[] = { c->round, c->division, c->submitter, c->system, c->benchmark, c->recipe, what, unit };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -338,14 +340,9 @@ void log_comparison_csv(FILE *out, const struct log_comparison *c)
 {
     for (size_t i = 0; i < c->n_values; i++) {
         const struct compared_value *v = &c->values[i];
-        csv_row(out, c, v->what, v->unit, (double[]){ v->published, v->published_low, v->published_high, v->simulated, v->simulated_low,
+        write_comparison_row(out, c, v->what, v->unit, (double[]){ v->published, v->published_low, v->published_high, v->simulated, v->simulated_low,
                                                       v->simulated_high });
     }
-}
-
-static json_t *number_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
 }
 
 json_t *log_comparison_json(const struct log_comparison *c)
@@ -354,12 +351,12 @@ json_t *log_comparison_json(const struct log_comparison *c)
     for (size_t i = 0; i < c->n_values; i++) {
         const struct compared_value *v = &c->values[i];
         json_array_append_new(values, json_pack("{s:s, s:s, s:o, s:[o,o], s:o, s:[o,o]}", "quantity", v->what, "unit", v->unit, "published",
-            number_or_null(v->published), "published_range", number_or_null(v->published_low), number_or_null(v->published_high), "simulated",
-            number_or_null(v->simulated), "simulated_interval", number_or_null(v->simulated_low), number_or_null(v->simulated_high)));
+            json_number(v->published), "published_range", json_number(v->published_low), json_number(v->published_high), "simulated",
+            json_number(v->simulated), "simulated_interval", json_number(v->simulated_low), json_number(v->simulated_high)));
     }
     for (int i = 0; i < N_TIME_PARTS; i++)
-        json_object_set_new(parts, time_part_names[i], number_or_null(c->parts_s[i]));
+        json_object_set_new(parts, time_part_names[i], json_number(c->parts_s[i]));
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "round", c->round, "division", c->division, "submitter",
         c->submitter, "system", c->system, "benchmark", c->benchmark, "recipe", c->recipe, "logs", (json_int_t)c->n_logs, "converged",
-        (json_int_t)c->n_converged, "values", values, "difference_s", number_or_null(c->difference_s), "difference_by_part_s", parts);
+        (json_int_t)c->n_converged, "values", values, "difference_s", json_number(c->difference_s), "difference_by_part_s", parts);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log_comparison.h - the logs of a real submission beside the simulation of the recipe they belong to.
+ * log_comparison.h - the logs of a real submission compared with the simulation of its recipe.
  *
- * Each quantity is published (the runs that converged and comply: median, least, largest) and simulated (with its 90 % interval, where one is known).
- * The difference of a mean run's time is split into parts that sum to it: as many samples more at the simulated rate, each sample slower,
- * evaluations, start-up, what comes after the last evaluation, and the rest. Evaluations at the end are of checkpoints: with them counts all that is
- * no step between start-up and the last of them, as checkpoints are saved on the way.
+ * Each quantity has a published value (median, least and largest over the runs that converged and comply) and a simulated one, with its 90 %
+ * interval if one is known. The difference between the mean published run and the simulated one is split into parts that sum to it: more
+ * samples at the simulated rate, slower samples, evaluations, start-up, what follows the last evaluation, and the rest. Evaluations at
+ * the end are of checkpoints that were saved on the way, so they include everything from start-up to the last of them that is no step.
  */
 #ifndef LOG_COMPARISON_H
 #define LOG_COMPARISON_H
@@ -29,8 +29,8 @@ struct log_comparison {
     double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN: not all is known */
 };
 
-/* What is simulated: the result of the recipe, the timing of its runs, their distribution as predicted, and the global batch as its logs
- * state it, which may differ from the samples of a step (packed sequences). is_source: the recipe is of these very logs, whose epochs are then of
+/* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global batch as the logs state it,
+ * which differs from the samples of a step for packed sequences. is_source: the recipe describes these logs, so that their epochs are of
  * whole calls as its own are. */
 struct simulated_side { const struct result *result; struct run_timing timing; const struct drawn_runs *runs; double logged_batch; bool is_source; };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * published.c - tables of published figures: what was measured, where it stands, and which recipe should reproduce it.
+ * published.c - tables of published figures: what was measured, who published it, and which recipe should reproduce it.
  *
- * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
- * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
- * "kernel:..." and "link:..." name no run but one operation, or one transfer. Rows of one configuration are one measurement
- * to whoever counts; an empty cell, or no such column, means that the recipe is the configuration. The role says whether a
- * figure may shape a constant (calibrate), is only checked (validate), or stands beside (context: peers, quotes, what no
- * recipe describes). Units of known metrics are fixed, so that no figure is off by a thousand.
+ * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the value of A over that of
+ * B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x). "kernel:..." names one operation, "link:..." one
+ * transfer. Rows of one configuration count as one measurement; an empty cell, or no such column, means that the recipe is the
+ * configuration. The role says whether a figure may shape a constant (calibrate), is only compared (validate), or is shown for
+ * comparison (context: peers, quotes, what no recipe describes). Units of known metrics are fixed, so that no figure is off by a thousand.
  */
 #include "results/published/published.h"
+#include "results/simulate/result.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,34 +21,48 @@ enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE
 static const char *const column_names[N_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
                                                       "source", "quote", "note", "configuration" };
 
-/* Metrics that are simulated: of a run; of a kernel or a link; of a derived row. Their unit where it is fixed here, and whether more of it
- * is faster (+1) or slower (-1). A run that fits is not faster; +1 says that it is predicted to fit. */
-static const struct metric_kind { const char *metric, *unit; int faster; } metric_kinds[] = {
-    { "throughput_samples_per_s", "samples/s", +1 }, { "step_time_s", "s", -1 }, { "time_to_train_min", "min", -1 },
-    { "time_to_train_s", "s", -1 }, { "mfu", "share", +1 }, { "hfu", "share", +1 }, { "latency_s", "s", -1 },
-    { "samples_to_converge", "samples", -1 }, { "speedup_x", "x", +1 }, { "time_to_train_speedup_x", "x", +1 },
-    { "evaluation_time_s", "s", -1 }, { "fits", "yes=1", +1 },
-    { "tflop_per_s", NULL, +1 }, { "peak_share", NULL, +1 }, { "time_s", NULL, -1 }, { "cycles", NULL, -1 },
-    { "aggregate_gb_per_s", NULL, +1 }, { "latency_us", NULL, -1 },
-    { "loop_s_per_micro_batch", "s", -1 }, { "update_s", "s", -1 }, { "forward_s_per_micro_batch", "s", -1 }, { "call_s", "s", -1 },
-    { "step_increase_s", "s", -1 },
+#define OF_RUN(unit_name, faster, per_unit, member) unit_name, faster, per_unit, offsetof(struct result, member)
+static const struct published_metric published_metrics[] = {
+    { "throughput_samples_per_s", OF_RUN("samples/s", +1, 1, throughput_samples_per_s) },
+    { "time_to_train_min", OF_RUN("min", -1, 1 / 60.0, time_to_train_s) }, { "latency_s", OF_RUN("s", -1, 1, latency_s) },
+    { "samples_to_converge", OF_RUN("samples", -1, 1, samples_to_converge) }, { "step_time_s", OF_RUN("s", -1, 1, step_time_s) },
+    { "evaluation_time_s", OF_RUN("s", -1, 1, evaluation_time_s) }, { "time_to_train_s", OF_RUN("s", -1, 1, time_to_train_s) },
+    { "mfu", OF_RUN("share", +1, 1, mfu) }, { "hfu", OF_RUN("share", +1, 1, hfu) },
+    { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* two runs */
+    { "fits", "yes=1", +1, 0, 0 },
+    { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, /* kernels */
+    { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */
+    { "loop_s_per_micro_batch", "s", -1, 0, 0 }, { "update_s", "s", -1, 0, 0 }, { "forward_s_per_micro_batch", "s", -1, 0, 0 },  /* derived */
+    { "call_s", "s", -1, 0, 0 }, { "step_increase_s", "s", -1, 0, 0 },
 };
+#undef OF_RUN
+enum { N_PUBLISHED_METRICS = sizeof published_metrics / sizeof *published_metrics };
 
-static const struct metric_kind *metric_kind(const char *metric)
+const struct published_metric *published_metric(const char *name)
 {
-    for (size_t i = 0; i < sizeof metric_kinds / sizeof *metric_kinds; i++)
-        if (text_is(metric_kinds[i].metric, metric))
-            return &metric_kinds[i];
+    for (size_t i = 0; i < N_PUBLISHED_METRICS; i++)
+        if (text_is(published_metrics[i].name, name))
+            return &published_metrics[i];
     return NULL;
+}
+
+const char *published_run_metrics(struct arena *a)
+{
+    const char *names[N_PUBLISHED_METRICS];
+    size_t n = 0;
+    for (size_t i = 0; i < N_PUBLISHED_METRICS; i++)
+        if (published_metrics[i].per_unit > 0)
+            names[n++] = published_metrics[i].name;
+    return names_list(names, n, a);
 }
 
 int metric_faster(const char *metric)
 {
-    const struct metric_kind *kind = metric_kind(metric);
-    return kind ? kind->faster : 0;
+    const struct published_metric *m = published_metric(metric);
+    return m ? m->faster : 0;
 }
 
-static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
+static bool find_figure_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
 {
     for (size_t i = 0; i < N_NEEDED; i++)
         if (!csv_column(&at[i], t, column_names[i], err))
@@ -65,9 +79,9 @@ static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struc
 
 static bool check_unit(const struct figure *f, struct err *err)
 {
-    const struct metric_kind *kind = metric_kind(f->metric);
-    if (kind && kind->unit && !text_is(kind->unit, f->unit))
-        return fail(err, "%s:%u: unit: '%.40s', want '%s' for %s", f->path, f->line, f->unit, kind->unit, f->metric);
+    const struct published_metric *m = published_metric(f->metric);
+    if (m && m->unit && !text_is(m->unit, f->unit))
+        return fail(err, "%s:%u: unit: '%.40s', want '%s' for %s", f->path, f->line, f->unit, m->unit, f->metric);
     return true;
 }
 
@@ -88,7 +102,7 @@ enum figure_kind figure_kind(const struct figure *f)
          : text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
-/* What a recipe cell may be: empty for context; A:B for ratios; one id for all else. */
+/* The recipe cell may be empty in a context row; it is A:B for ratios and one id for all other metrics. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
@@ -125,7 +139,7 @@ static bool read_numbers(struct figure *f, const char *value, const char *tolera
         f->value = *value - '0';
     else if (!parse_f64(value, &f->value) || !(f->value > 0))
         return fail(err, "%s:%u: value: '%.40s' is not a number above 0", f->path, f->line, value);
-    else if (f->value < least_value || f->value > 1 / least_value)      /* its share of another would be no number */
+    else if (f->value < least_value || f->value > 1 / least_value)      /* a ratio of two such values could overflow */
         return fail(err, "%s:%u: value: '%.40s' is outside %g to %g", f->path, f->line, value, least_value, 1 / least_value);
     if (!*tolerance && f->role == FIGURE_CONTEXT)
         return true;
@@ -145,8 +159,8 @@ static bool check_filled(const struct figure *f, struct err *err)
     return true;
 }
 
-/* Over all tables at once. */
-static bool check_ids(const struct figures *all, struct arena *a, struct err *err)
+/* Ids are unique over all tables. */
+static bool check_figure_ids(const struct figures *all, struct arena *a, struct err *err)
 {
     const char **ids = ARENA_ARRAY(a, const char *, all->n);
     size_t earlier;
@@ -166,7 +180,7 @@ static int by_recipe(const void *x, const void *y)
     return order ? order : (a > b) - (a < b);
 }
 
-/* A recipe is one configuration: a row that left the cell empty where another has it would count apart. Over all tables at once. */
+/* All rows of a recipe, over all tables, have one configuration. Otherwise a row whose cell is empty would count on its own. */
 static bool check_configurations(const struct figures *all, struct arena *a, struct err *err)
 {
     const struct figure **sorted = ARENA_ARRAY(a, const struct figure *, all->n);
@@ -182,7 +196,7 @@ static bool check_configurations(const struct figures *all, struct arena *a, str
     return true;
 }
 
-static bool read_row(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS],
+static bool read_figure(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS],
                      struct arena *a, struct err *err)
 {
     char **c = row->cells;
@@ -199,17 +213,17 @@ static bool read_row(struct figures *out, const struct csv_table *t, const struc
     return true;
 }
 
-/* recipe "": the whole table; else only where it names the recipe. */
+/* Skips a table that does not contain the recipe's name; recipe "" reads every table. */
 static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t at[N_COLUMNS];
     if (*recipe && !file_has_text(path, recipe))
         return true;
-    if (!csv_load(&t, path, a, err) || !check_columns(at, &t, err))
+    if (!csv_load(&t, path, a, err) || !find_figure_columns(at, &t, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!read_row(out, &t, &t.rows[i], at, a, err))
+        if (!read_figure(out, &t, &t.rows[i], at, a, err))
             return false;
     return true;
 }
@@ -226,7 +240,7 @@ bool published_load_naming(struct figures *out, const char *path, const char *re
     size_t n;
     *out = (struct figures){ 0 };
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-        return load_table(out, path, recipe, a, err) && check_ids(out, a, err) && check_configurations(out, a, err);
+        return load_table(out, path, recipe, a, err) && check_figure_ids(out, a, err) && check_configurations(out, a, err);
     if (!list_folder(&names, &n, path, ".csv", a, err))
         return false;
     if (n == 0)
@@ -234,5 +248,5 @@ bool published_load_naming(struct figures *out, const char *path, const char *re
     for (size_t i = 0; i < n; i++)
         if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), recipe, a, err))
             return false;
-    return check_ids(out, a, err) && check_configurations(out, a, err);
+    return check_figure_ids(out, a, err) && check_configurations(out, a, err);
 }

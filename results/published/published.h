@@ -28,8 +28,16 @@ bool published_load(struct figures *out, const char *path, struct arena *a, stru
 /* Reads only the tables whose text contains the recipe's name. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
 bool figure_is_ratio(const struct figure *f);           /* of two recipes */
-/* +1 if a larger value is faster, -1 if it is slower, 0 if the metric is not simulated. */
-int metric_faster(const char *metric);
+/* A metric that is simulated. */
+struct published_metric {
+    const char *name, *unit;            /* unit NULL: any */
+    int faster;                         /* +1 if a larger value is faster, -1 if it is slower */
+    double per_unit;                    /* for a metric of one run: this times the number in struct result; 0 for other metrics */
+    size_t result_offset;
+};
+const struct published_metric *published_metric(const char *name);     /* NULL: not simulated */
+const char *published_run_metrics(struct arena *a);                    /* the names of the metrics of one run */
+int metric_faster(const char *metric);                                 /* 0 for a metric that is not simulated */
 
 /* What a figure measures. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a part of what runs say. */
 enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,

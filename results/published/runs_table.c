@@ -6,21 +6,21 @@
 
 #include <math.h>
 
-enum kind { TEXT, NUMBER };
-#define T(member) { #member, TEXT, offsetof(struct run_row, member) }
-#define N(member) { #member, NUMBER, offsetof(struct run_row, member) }
-static const struct column { const char *name; enum kind kind; size_t offset; } columns[] = {
+enum run_cell { RUN_TEXT, RUN_NUMBER };
+#define T(member) { #member, RUN_TEXT, offsetof(struct run_row, member) }
+#define N(member) { #member, RUN_NUMBER, offsetof(struct run_row, member) }
+static const struct run_column { const char *name; enum run_cell kind; size_t offset; } run_columns[] = {
     T(round), T(division), T(submitter), T(system), T(benchmark), T(optimizer), T(source), N(accelerators), N(time_to_train_s),
     N(startup_s), N(eval_s), N(post_train_s), N(global_batch), N(base_learning_rate), N(samples_to_converge), N(epochs), N(evals), N(final_accuracy),
     N(throughput_samples_per_s),
 };
 static const char optional[] = "base_learning_rate";
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
+enum { N_RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
 
-static bool take_cell(struct run_row *row, const struct column *c, const char *text, const char *where, struct err *err)
+static bool read_run_cell(struct run_row *row, const struct run_column *c, const char *text, const char *where, struct err *err)
 {
     void *slot = (char *)row + c->offset;
-    if (c->kind == TEXT) {
+    if (c->kind == RUN_TEXT) {
         *(const char **)slot = text;
         return true;
     }
@@ -28,7 +28,7 @@ static bool take_cell(struct run_row *row, const struct column *c, const char *t
     return !*text || parse_f64(text, slot) || fail(err, "%s: %s: '%s' is not a number", where, c->name, text);
 }
 
-static bool take_choice(int *out, const char *text, const char *const *names, const char *column, const char *where, struct err *err)
+static bool read_run_choice(int *out, const char *text, const char *const *names, const char *column, const char *where, struct err *err)
 {
     for (*out = 0; names[*out]; ++*out)
         if (text_is(names[*out], text))
@@ -38,19 +38,19 @@ static bool take_choice(int *out, const char *text, const char *const *names, co
 
 struct choice_columns { size_t role, status, placement; };
 
-static bool take_row(struct run_row *row, const struct csv_table *t, size_t i, const size_t at[N_COLUMNS],
+static bool read_run_row(struct run_row *row, const struct csv_table *t, size_t i, const size_t at[N_RUN_COLUMNS],
                      const struct choice_columns *c, struct arena *a, struct err *err)
 {
     static const char *const statuses[] = { "aborted", "success", NULL }, *const placements[] = { "inline", "end", NULL };
     const char *where = arena_printf(a, "%s:%u", t->path, t->rows[i].line);
     char **cells = t->rows[i].cells;
     int role, status, placement;
-    for (size_t k = 0; k < N_COLUMNS; k++)
-        if (!take_cell(row, &columns[k], at[k] < t->n_columns ? cells[at[k]] : "", where, err))
+    for (size_t k = 0; k < N_RUN_COLUMNS; k++)
+        if (!read_run_cell(row, &run_columns[k], at[k] < t->n_columns ? cells[at[k]] : "", where, err))
             return false;
-    if (!take_choice(&role, cells[c->role], role_names, "role", where, err)
-        || !take_choice(&status, cells[c->status], statuses, "status", where, err)
-        || !take_choice(&placement, cells[c->placement], placements, "eval_placement", where, err))
+    if (!read_run_choice(&role, cells[c->role], role_names, "role", where, err)
+        || !read_run_choice(&status, cells[c->status], statuses, "status", where, err)
+        || !read_run_choice(&placement, cells[c->placement], placements, "eval_placement", where, err))
         return false;
     row->role = (enum role)role;
     row->success = status == 1;
@@ -61,20 +61,20 @@ static bool take_row(struct run_row *row, const struct csv_table *t, size_t i, c
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_COLUMNS];
+    size_t at[N_RUN_COLUMNS];
     struct choice_columns c;
     if (!csv_load(&t, path, a, err) || !csv_column(&c.role, &t, "role", err) || !csv_column(&c.status, &t, "status", err)
         || !csv_column(&c.placement, &t, "eval_placement", err))
         return false;
-    for (size_t k = 0; k < N_COLUMNS; k++)
-        if (!csv_column(&at[k], &t, columns[k].name, text_is(columns[k].name, optional) ? NULL : err)) {
-            if (!text_is(columns[k].name, optional))
+    for (size_t k = 0; k < N_RUN_COLUMNS; k++)
+        if (!csv_column(&at[k], &t, run_columns[k].name, text_is(run_columns[k].name, optional) ? NULL : err)) {
+            if (!text_is(run_columns[k].name, optional))
                 return false;
-            at[k] = t.n_columns;        /* no such cell: absent */
+            at[k] = t.n_columns;        /* beyond the cells: absent */
         }
     *out = (struct run_rows){ ARENA_ARRAY(a, struct run_row, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!take_row(&out->items[i], &t, i, at, &c, a, err))
+        if (!read_run_row(&out->items[i], &t, i, at, &c, a, err))
             return false;
     return true;
 }
