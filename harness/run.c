@@ -11,6 +11,7 @@
 #include "results/simulate/simulate.h"
 #include "results/simulate/remedies.h"
 #include "results/study/trust.h"
+#include "system-model/graph/graph.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

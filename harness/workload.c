@@ -3,6 +3,7 @@
  * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator was imported.
  */
 #include "harness/harness.h"
+#include "system-model/graph/graph.h"
 #include "workloads/models/onnx_file.h"
 #include <jansson.h>
 #include <string.h>

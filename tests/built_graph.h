@@ -3,6 +3,7 @@
 #ifndef BUILT_GRAPH_H
 #define BUILT_GRAPH_H
 
+#include "system-model/graph/graph.h"
 #include "tests/check.h"
 #include "workloads/recipe/recipe.h"
 

@@ -6,6 +6,7 @@
  * together, the roof the matrix units' peak (Williams, Waterman and Patterson 2009, for the memory that this chip has).
  */
 #include "results/figures/drawings.h"
+#include "system-model/graph/graph.h"
 #include <math.h>
 #include <string.h>
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "results/simulate/recompute_curve.h"
+#include "system-model/graph/graph.h"
 
 enum { MOST_SETS = 8 };
 

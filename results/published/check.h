@@ -10,7 +10,7 @@
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 #include "results/submission/drawn_runs.h"
-#include "system-model/compiler/op_plan.h"
+#include "system-model/compiler/compiler.h"
 #include "system-model/output/output.h"
 
 /* ---- check.c: one verdict a figure ------------------------------------------------------------------- *

@@ -154,7 +154,7 @@ static void plan_case(struct op_plan *out, const struct kernel_case *c, const st
     build_graph(&g, c, a);
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
                                    .available_memory = 0.6, .n_tiles = chip->n_tiles };
-    op_plan_build(out, &g, 0, lying_evenly, chip, &opt, cache);
+    op_plan_build(out, &g, 0, even_operands, chip, &opt, cache);
 }
 
 static bool multiplies(const struct kernel_case *c, const struct chip *chip, const char *text, struct arena *a, struct err *err)

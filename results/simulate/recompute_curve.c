@@ -10,6 +10,7 @@
  * number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
  */
 #include "results/simulate/recompute_curve.h"
+#include "system-model/graph/graph.h"
 #include "system-model/plan/plan.h"
 
 #include <math.h>

@@ -4,7 +4,8 @@
  */
 #ifndef RECOMPUTE_CURVE_H
 #define RECOMPUTE_CURVE_H
-#include "system-model/graph/graph.h"
+#include "system-model/base/base.h"
+#include "system-model/graph/types.h"
 
 struct recompute_point {
     uint32_t n_checkpoints;

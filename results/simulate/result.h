@@ -4,7 +4,7 @@
  */
 #ifndef RESULT_H
 #define RESULT_H
-#include "system-model/compiler/cycles.h"
+#include "system-model/compiler/compiler.h"
 
 enum metric_group {
     METRICS_SETUP, METRICS_SPEED, METRICS_TRAINING, METRICS_MEMORY, METRICS_UTILISATION, METRICS_ENERGY, METRICS_MONEY, METRICS_FAULTS,

@@ -14,6 +14,7 @@
  */
 #include "system-model/machine/machine.h"
 #include "results/simulate/simulator.h"
+#include "system-model/graph/graph.h"
 #include "system-model/machine/fitted.h"
 #include "results/simulate/split.h"
 #include "workloads/recipe/recipe_convergence.h"

@@ -7,6 +7,7 @@
  * never gets there.
  */
 #include "results/simulate/simulator.h"
+#include "system-model/graph/graph.h"
 #include "system-model/machine/fitted.h"
 
 #include <string.h>
@@ -218,8 +219,8 @@ static struct hash_entry *cached_graph(struct simulator *s, const struct recipe 
         return x;
     if (!recipe_graph(&g->graph, rec, &x->arena, err))
         return drop_entry(&s->graphs, x);
-    g->alike = ops_alike(&g->graph, &x->arena);
-    g->layers = layers_without_plans(&g->graph, &x->arena);
+    g->alike = compile_equal_ops(&g->graph, &x->arena);
+    g->layers = layer_costs_unplanned(&g->graph, &x->arena);
     return x;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "results/simulate/split.h"
 #include "results/simulate/split_balanced.h"
+#include "system-model/graph/graph.h"
 #include <string.h>
 
 enum { MOST_ATTEMPTS = 400 };

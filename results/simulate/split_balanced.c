@@ -7,6 +7,7 @@
  * first stage, the heads with the last, or with the stem on the first IPU as one stage more.
  */
 #include "results/simulate/split_balanced.h"
+#include "system-model/graph/graph.h"
 
 struct balance { const struct units *units; const struct chip *chip; const struct plan_options *asked; uint32_t n_stages; bool alone; };
 

@@ -8,6 +8,7 @@
  * Layers that differ by their number alone are one: encoder3/attention and encoder7/attention are encoder/attention.
  */
 #include "results/study/explain.h"
+#include "system-model/graph/graph.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -92,7 +93,7 @@ static void add_operation(struct leaves *l, struct cycles *left, const struct st
     const struct graph *g = l->t->plan->graph;
     const struct op *op = &g->ops[op_id];
     struct cycles all = {0};
-    cycles_add_plan(&all, s->compiled->op_plans[op_id], op_part(op->kind), op_repeats(g, op));
+    cycles_add_plan(&all, s->compiled->op_plans[op_id], op_part(op), op_repeats(g, op));
     const char *name = arena_printf(l->a, "%s of %s", op_kind_names[op->kind], l->layer_classes[op->layer_id]);
     add_cycles(l, phase, name, &all, times);
     subtract(left, &all, times);

@@ -9,6 +9,7 @@
  * convolutions take beyond it, and everything else by class.
  */
 #include "results/study/explain.h"
+#include "system-model/graph/graph.h"
 
 #include <math.h>
 
@@ -134,7 +135,7 @@ static void sum_rows(struct cycles *sum, bool *has_mac, const struct timeline *t
         cycles_add(sum, &t->rows[r].spent, t->rows[r].n_alike);
     for (size_t i = 0; i < g->n_ops; i++)
         if (op_mac(g, &g->ops[i]))
-            has_mac[op_part(g->ops[i].kind)] = true;
+            has_mac[op_part(&g->ops[i])] = true;
 }
 
 void waterfall_build(struct waterfall *out, const struct timeline *t)

@@ -10,9 +10,10 @@
  * and both have their least value over real x and y in closed form. Roundings and terms that are small are left out; all that is
  * taken in is no more than conv_price charges, so that a branch whose bound is above the best plan has no plan as good in it.
  */
-#include <math.h>
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/conv_internal.h"
+#include "system-model/compiler/compiler_internal.h"
+
+#include <math.h>
 
 /* What sums of doubles may be wrong by, either way. */
 static const double LESS = 1 - 1e-9, MORE = 1 + 2e-9;
@@ -102,7 +103,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
 {
     struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
                             .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
-    struct cost gathering = conv_gathering(f, c);
+    struct conv_cost gathering = conv_gathering(f, c);
     vertex_units(&u, f, c);
     u.positions = real(shape_positions(&c->s));
     u.row_positions = real(f->chip->n_workers * longest_row(&c->s));
@@ -124,28 +125,28 @@ void conv_add_units(struct candidate *c, const struct search *f)
 /* ---- one point of the search ------------------------------------------------------------------------------- */
 
 /* The x for which a / x + c x is at most `most`: between the roots of a square, with room for what doubles may be wrong by. */
-static struct range between_roots(double a, double c, double most)
+static struct conv_range between_roots(double a, double c, double most)
 {
     double square = most * most * MORE - 4 * a * c, sum = most * MORE + sqrt(fmax(0, square));
-    return most > 0 && square >= 0 ? (struct range){ 2 * a / sum * LESS, sum / (2 * c) * MORE } : (struct range){ 2, 1 };
+    return most > 0 && square >= 0 ? (struct conv_range){ 2 * a / sum * LESS, sum / (2 * c) * MORE } : (struct conv_range){ 2, 1 };
 }
 
 static double at_most(double x, double most) { return x < most ? x : most; }
 
 /* The low one where x is no number, as nothing over nothing is none. */
-static double between(double x, double low, double high) { return at_most(fmax(x, low), high); }
+static double clamped(double x, double low, double high) { return at_most(fmax(x, low), high); }
 
 /* b y + a / y, at its least between 1 and most. */
 static double least_of_two(double a, double b, double most)
 {
-    double y = between(sqrt(a / b), 1, most);
+    double y = clamped(sqrt(a / b), 1, most);
     return a / y + b * y;
 }
 
 /* a / (x y) + b y + c x over y >= 1 and x from low to high; without y where the outputs are split already. */
 static double least_of_three(double a, double b, double c, double low, double high, bool y_is_open)
 {
-    double x = between(y_is_open ? cbrt(a * b / (c * c)) : sqrt(a / c), low, high);
+    double x = clamped(y_is_open ? cbrt(a * b / (c * c)) : sqrt(a / c), low, high);
     return c * x + (y_is_open ? 2 * sqrt(a / x * b) : a / x + b);
 }
 
@@ -200,7 +201,7 @@ static void add_loads(struct step *s, const struct candidate *c, const struct sh
     s->loads = (loads * load + (apart || less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
 }
 
-static void add_inputs(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
+static void add_input_cycles(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
                        enum open_splits open)
 {
     const struct conv_units *u = &c->units;
@@ -226,18 +227,18 @@ static void add_serial(struct step *s, const struct search *f, const struct cand
 
 /* What is added to a step's rest, loads and inputs where x share a sum: shared + sums x; where none does: whole. so_far: what all splits
  * take, of all steps. */
-struct sums { double so_far, zero, shared, sums, whole; };
+struct sum_terms { double so_far, zero, shared, sums, whole; };
 
-static struct sums add_sums(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
+static struct sum_terms add_sums(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
                             enum open_splits open)
 {
     const struct conv_units *u = &c->units;
     add_loads(s, c, t, p);
-    add_inputs(s, f, c, t, p, open);
+    add_input_cycles(s, f, c, t, p, open);
     if (p->steps > 1)
         add_serial(s, f, c, t, p);
     double zero = p->results * u->zero;
-    return (struct sums){ .so_far = p->steps * (s->rest + zero) + u->once, .zero = zero, .sums = p->outputs * u->added + zero,
+    return (struct sum_terms){ .so_far = p->steps * (s->rest + zero) + u->once, .zero = zero, .sums = p->outputs * u->added + zero,
                           .shared = u->stage - p->outputs * u->exchanged / p->depth,
                           .whole = p->outputs * u->cast * real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero };
 }
@@ -245,7 +246,7 @@ static struct sums add_sums(struct step *s, const struct search *f, const struct
 static double least_cycles(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
     struct step s;
-    struct sums k = add_sums(&s, f, c, t, p, open);
+    struct sum_terms k = add_sums(&s, f, c, t, p, open);
     if (open == OPEN_FIELD)
         return k.so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? k.shared + k.sums : k.whole) - k.zero);
     if (!conv_is_as_fast(f, k.so_far))
@@ -288,16 +289,16 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
     return least;
 }
 
-struct range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double n)
+struct conv_range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double n)
 {
     struct point p = point_of(f, c, t, n, OPEN_INPUTS);
     struct step s;
-    struct sums k = add_sums(&s, f, c, t, &p, OPEN_INPUTS);
+    struct sum_terms k = add_sums(&s, f, c, t, &p, OPEN_INPUTS);
     struct bytes b = bytes_of(c, t, &p);
     double cycles = ((double)f->best_cycles + 1) * MORE, bytes = ((double)f->bound_bytes + 1) * MORE;
-    struct range fast = between_roots(s.loads, k.sums, (cycles - k.so_far) / p.steps + k.zero - k.shared - s.inputs);
-    struct range fits = between_roots(b.weights, SUMS_LIVE * b.sums, bytes - b.so_far - b.input);
+    struct conv_range fast = between_roots(s.loads, k.sums, (cycles - k.so_far) / p.steps + k.zero - k.shared - s.inputs);
+    struct conv_range fits = between_roots(b.weights, SUMS_LIVE * b.sums, bytes - b.so_far - b.input);
     if (fits.low > 2 || fits.high < n)
         f->least_over_bytes = min_u64(f->least_over_bytes, f->bound_bytes + 1);
-    return (struct range){ fmax(fast.low, fits.low), fmin(fast.high, fits.high) };
+    return (struct conv_range){ fmax(fast.low, fits.low), fmin(fast.high, fits.high) };
 }

@@ -7,8 +7,9 @@
  * all passes: backward swaps field and input channels, the weight gradient input and output channels (PopLibs'
  * fullyConnectedPass). It pays for layers of few rows; the search takes whichever is faster over the three passes.
  */
+#include "system-model/compiler/compiler_internal.h"
+
 #include <string.h>
-#include "system-model/compiler/conv_internal.h"
 
 static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
                                      enum op_pass pass)
@@ -113,7 +114,7 @@ static void apart_shapes(struct conv_shape out[N_OP_PASSES], const struct layer_
     out[PASS_BACKWARD_WEIGHT] = apart_shape(l->groups, l->inner, l->rows, l->columns, l->type, PASS_BACKWARD_WEIGHT);
 }
 
-static struct bounds bounds_alike(const struct op_plan plans[N_OP_PASSES], const struct plan_choice *choice, const struct joint *joint)
+static struct bounds joint_bounds(const struct op_plan plans[N_OP_PASSES], const struct plan_choice *choice, const struct joint *joint)
 {
     struct bounds b = { 0, UINT64_MAX };
     for (int pass = 0; pass < N_OP_PASSES; pass++) {
@@ -141,7 +142,7 @@ void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choi
         memcpy(out, plans, sizeof plans);
         choice->joint_inner = p_inner;
     }
-    choice->within = bounds_alike(out, choice, joint.of_pass);
+    choice->within = joint_bounds(out, choice, joint.of_pass);
 }
 
 static bool joint_as(struct op_plan out[N_OP_PASSES], uint64_t p_inner, const struct layer_shape *l, const struct chip *chip,

@@ -19,7 +19,7 @@
  * are not in the temporary memory. docs/unexplained.md says which measured convolutions no price here explains, and what was tried.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/conv_internal.h"
+#include "system-model/compiler/compiler_internal.h"
 
 /* Sums of the AMP start at zero: they are written so before the first of the input channels is added to them. PopLibs' estimate has
  * that for kernels wider than one alone, in floats whatever the sums' type. Measured, 1x1 kernels pay it as well: on GC2
@@ -30,10 +30,12 @@ static uint64_t zero_sums_cycles(const struct search *f, const struct candidate 
     return zero_cycles(f->vertices, f->chip, t->groups * t->out * c->out_grain * share_positions(t), c->amp.partial_bytes);
 }
 
+struct rows { uint64_t n, width; };
+
 /* How a tile's positions lie: in rows of the field, image after image. A field of one column is of one dimension, a row itself. Where the
  * kernel has one column, what stands beside each other in a row of the field and in the same row of other images is one row
  * (flattenDims of poplin), and all positions are where it has one element. */
-struct rows conv_tile_rows(const struct candidate *c, const struct share *t)
+static struct rows tile_rows(const struct candidate *c, const struct share *t)
 {
     if (c->flat)
         return (struct rows){ 1, share_positions(t) };
@@ -46,7 +48,7 @@ struct rows conv_tile_rows(const struct candidate *c, const struct share *t)
 
 struct conv_work conv_work_of(const struct candidate *c, const struct share *t)
 {
-    struct rows rows = c->vertex == VERTEX_SLIC ? (struct rows){ t->batch * t->height, t->width } : conv_tile_rows(c, t);
+    struct rows rows = c->vertex == VERTEX_SLIC ? (struct rows){ t->batch * t->height, t->width } : tile_rows(c, t);
     struct conv_work w = { .vertex = c->vertex, .groups = t->groups, .in = t->in, .out = t->out * c->passes, .rows = rows.n, .width = rows.width,
                            .kernel_h = ceil_div(t->kernel_h, c->filter_height), .kernel_w = c->s.kernel_w, .filter_height = c->filter_height,
                            .in_chans = t->in * c->in_grain, .every_other = c->s.in_stride_w == 2 };
@@ -89,7 +91,7 @@ static uint64_t missing_part(uint64_t n_bytes, uint64_t p)
     return n_bytes - n_bytes / p;
 }
 
-static struct operand_bytes operand_bytes(const struct candidate *c, const struct share *t)
+static struct operand_bytes share_operand_bytes(const struct candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;
     uint64_t es = c->amp.element_bytes, in_chans = t->groups * t->in * c->in_grain;
@@ -110,7 +112,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
 }
 
 /* Partials of p_in x p_kernel tiles, where these are several, added in one to three stages of equal depth. */
-static void add_reduction(const struct search *f, struct cost *k, const struct candidate *c, uint64_t n,
+static void add_sum_stages(const struct search *f, struct conv_cost *k, const struct candidate *c, uint64_t n,
                           uint64_t depth)
 {
     uint64_t stages = depth < 16 ? 1 : depth < 125 ? 2 : 3, ps = c->amp.partial_bytes;
@@ -131,11 +133,11 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
 
 /* Whole-tensor changes of layout before the loop, spread over all tiles. Rows of a group of channels and more lie in groups, so that
  * only the last one is not in fours: it is filled up with zeros. */
-static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
+static void add_rearrangement(const struct search *f, struct conv_cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
 {
-    enum { GROUP = 16 };
-    uint64_t filled = chans >= GROUP ? ceil_div(chans, 4) * 4 : chans, bytes = ceil_div(total_bytes / chans * filled, f->n_tiles);
+    enum { LAYOUT_GROUP = 16 };
+    uint64_t filled = chans >= LAYOUT_GROUP ? ceil_div(chans, 4) * 4 : chans, bytes = ceil_div(total_bytes / chans * filled, f->n_tiles);
     uint64_t compute = rearrange_cycles(f->vertices, f->chip, bytes, element_bytes, filled % 4 == 0);
     uint64_t exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
     k->compute += compute;
@@ -146,7 +148,7 @@ static void add_rearrangement(const struct search *f, struct cost *k, uint64_t t
     *worst_bytes = max_u64(*worst_bytes, bytes);
 }
 
-static void add_layout_changes(const struct search *f, struct cost *k, uint64_t es, uint64_t *worst)
+static void add_layout_changes(const struct search *f, struct conv_cost *k, uint64_t es, uint64_t *worst)
 {
     const struct conv_shape *s = f->shape;
     uint64_t in_bytes = (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
@@ -175,7 +177,7 @@ bool conv_pads_tiles(const struct search *f, const struct candidate *c)
     return (c->joined && !c->gathered) || (f->shape->pass == PASS_FORWARD && chans < c->in_grain);
 }
 
-static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
+static void add_tile_padding(struct conv_cost *k, const struct candidate *c, const struct search *f,
                              const struct operand_bytes *b)
 {
     if (!conv_pads_tiles(f, c))
@@ -194,7 +196,7 @@ static bool pads_kernel(const struct share *t, const struct candidate *c)
 
 /* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros, and its input
  * to where so high a kernel reaches over rows of zeros, unless it copies that already. */
-static void add_kernel_padding(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
+static void add_kernel_padding(const struct search *f, struct conv_cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
 {
     if (!pads_kernel(t, c))
         return;
@@ -216,19 +218,19 @@ static uint64_t gathered_bytes(const struct search *f, const struct candidate *c
 
 /* It is laid out so once, before all steps: grains at the data path's width, each sent to where it lies then (poplin's transforms at the level of
  * the chip). What a tile needs of it comes from there. */
-struct cost conv_gathering(const struct search *f, const struct candidate *c)
+struct conv_cost conv_gathering(const struct search *f, const struct candidate *c)
 {
     uint64_t bytes = gathered_bytes(f, c);
     if (bytes == 0)
-        return (struct cost){ 0 };
-    struct cost k = { .compute = regroup_cycles(f->vertices, f->chip, bytes), .supersteps = 1, .received_bytes = bytes,
+        return (struct conv_cost){ 0 };
+    struct conv_cost k = { .compute = regroup_cycles(f->vertices, f->chip, bytes), .supersteps = 1, .received_bytes = bytes,
                       .exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles };
     k.rearrange = k.compute + k.exchange;
     return k;
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter. */
-static void add_serial_steps(const struct search *f, struct cost *k, const struct share *t, const struct candidate *c,
+static void add_serial_steps(const struct search *f, struct conv_cost *k, const struct share *t, const struct candidate *c,
                              const struct operand_bytes *b)
 {
     uint64_t es = c->amp.element_bytes, weights = ceil_div(b->weights, t->p_batch * t->p_field);
@@ -243,7 +245,7 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
     k->supersteps += 2 + LOOP_COUNTER_SUPERSTEPS;
 }
 
-static void multiply_cost(struct cost *k, uint64_t n)
+static void multiply_cost(struct conv_cost *k, uint64_t n)
 {
     k->compute *= n;
     k->exchange *= n;
@@ -253,16 +255,16 @@ static void multiply_cost(struct cost *k, uint64_t n)
 }
 
 /* The loop's body; the input of output-serial steps is the same in all and comes once (returned apart). */
-static struct cost step_cost(const struct search *f, const struct candidate *c, const struct share *t,
+static struct conv_cost step_cost(const struct search *f, const struct candidate *c, const struct share *t,
                              const struct operand_bytes *b, uint64_t compute)
 {
-    struct cost k = { .compute = compute, .supersteps = 1 };
+    struct conv_cost k = { .compute = compute, .supersteps = 1 };
     bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
     uint64_t in = t->serial_out > 1 ? 0 : b->in_received;
     k.exchange = exchange_cycles(f->chip, b->weights_received + (paired ? 0 : in), paired ? in : 0);
     k.exchange += k.exchange ? f->chip->exchange_transit_cycles : 0;
     k.received_bytes = b->weights_received + in;
-    add_reduction(f, &k, c, b->outputs, t->p_in * t->p_kernel);
+    add_sum_stages(f, &k, c, b->outputs, t->p_in * t->p_kernel);
     if (share_steps(t) > 1)
         add_serial_steps(f, &k, t, c, b);
     return k;
@@ -287,13 +289,13 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
     return max_u64(2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c)), working);
 }
 
-static uint64_t cost_cycles(const struct search *f, const struct cost *k)
+static uint64_t cost_cycles(const struct search *f, const struct conv_cost *k)
 {
     return k->compute + k->exchange + k->supersteps * superstep_cycles(f->chip);
 }
 
 /* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
-static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
+static void add_cast(const struct search *f, struct conv_cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
 {
     uint64_t depth = t->p_in * t->p_kernel;
     if (c->amp.partial_bytes <= c->amp.result_bytes || (depth > 1 && share_steps(t) == 1))
@@ -303,16 +305,16 @@ static void add_cast(const struct search *f, struct cost *k, const struct candid
 }
 
 /* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
-static struct cost weights_by_step(const struct search *f, uint64_t element_bytes)
+static struct conv_cost weights_by_step(const struct search *f, uint64_t element_bytes)
 {
     const struct conv_shape *s = f->shape;
     uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
     uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
     uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
-    return (struct cost){ .exchange = cycles, .rearrange = cycles, .received_bytes = bytes, .supersteps = 1 };
+    return (struct conv_cost){ .exchange = cycles, .rearrange = cycles, .received_bytes = bytes, .supersteps = 1 };
 }
 
-static void add_cost(struct cost *k, const struct cost *more)
+static void add_cost(struct conv_cost *k, const struct conv_cost *more)
 {
     k->compute += more->compute;
     k->exchange += more->exchange;
@@ -321,11 +323,11 @@ static void add_cost(struct cost *k, const struct cost *more)
     k->supersteps += more->supersteps;
 }
 
-static struct cost split_cost(const struct search *f, const struct candidate *c, const struct share *t, const struct operand_bytes *b,
+static struct conv_cost split_cost(const struct search *f, const struct candidate *c, const struct share *t, const struct operand_bytes *b,
                               uint64_t compute)
 {
     uint64_t steps = share_steps(t);
-    struct cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c);
+    struct conv_cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c);
     add_tile_padding(&k, c, f, b);
     add_kernel_padding(f, &k, c, t, b);
     multiply_cost(&k, steps);
@@ -374,7 +376,7 @@ static uint64_t crowded_cycles(const struct search *f, const struct candidate *c
     return crowded.core_cycles > c->amp.core_cycles ? vertex_cycles(f, c, &crowded, t) : cycles;
 }
 
-static void keep_if_best(struct search *f, const struct candidate *c, const struct share *t, const struct cost *k)
+static void keep_if_best(struct search *f, const struct candidate *c, const struct share *t, const struct conv_cost *k)
 {
     uint64_t cycles = cost_cycles(f, k);
     if (cycles > f->best_cycles || (cycles == f->best_cycles && f->best_candidate && !comes_first(c, t, f->best_candidate, &f->best)))
@@ -391,13 +393,13 @@ bool conv_price(struct search *f, const struct candidate *c, const struct share 
     f->effort.n_priced++;
     if (share_steps(t) * compute > f->best_cycles)
         return false;
-    struct operand_bytes b = operand_bytes(c, t);
+    struct operand_bytes b = share_operand_bytes(c, t);
     uint64_t bytes = temp_bytes(f, t, c, &b);
     if (bytes > f->bound_bytes) {
         f->least_over_bytes = min_u64(f->least_over_bytes, bytes);
         return false;
     }
-    struct cost k = split_cost(f, c, t, &b, crowded_cycles(f, c, t, bytes, compute));
+    struct conv_cost k = split_cost(f, c, t, &b, crowded_cycles(f, c, t, bytes, compute));
     k.temp_bytes = bytes;
     keep_if_best(f, c, t, &k);
     return true;

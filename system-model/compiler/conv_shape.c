@@ -14,9 +14,10 @@
  * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
  * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
  */
-#include <assert.h>
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/conv_internal.h"
+#include "system-model/compiler/compiler_internal.h"
+
+#include <assert.h>
 
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel)
 {

@@ -3,14 +3,16 @@
  * layer_costs.c - the costs of a graph's operations, summed by layer: cycles and multiplications, parameters, and the bytes that live
  * while a layer works.
  */
-#include "system-model/compiler/compile_internal.h"
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
 
+#include <math.h>
 #include <string.h>
 
-static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
+static void add_op_cost(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
 {
     bool forward = op->pass == PASS_FORWARD;
-    enum part part = op_part(op->kind);
+    enum part part = op_part(op);
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
     if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
@@ -37,7 +39,7 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
 }
 
 /* An input from the host comes once, to the layer that reads it first. */
-static void add_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+static void add_host_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
     for (size_t i = 0; i < g->n_forward_ops; i++) {
@@ -62,9 +64,9 @@ static void add_activations(struct layer_cost *layers, const struct graph *g, st
 }
 
 /* Operations that write over their input, as PopART and popops do with element-wise work. */
-static bool in_place(enum op_kind kind)
+static bool in_place(const struct op *op)
 {
-    return op_by_elements(kind) && kind != OP_OUTER_ADD && kind != OP_EXPAND;
+    return op_is_elementwise(op) && op->kind != OP_OUTER_ADD && op->kind != OP_EXPAND;
 }
 
 /* By tensor: its bytes as if all tiles held as much of it as the fullest does; plans: by operation, NULL while there are none: evenly. The
@@ -99,7 +101,7 @@ static uint64_t live_bytes(const struct graph *g, const uint64_t *bytes_of, cons
 {
     const bool *roles = op->pass == PASS_FORWARD ? live_forward : live_backward;
     uint64_t read = bytes_of_roles(roles, g, bytes_of, op->inputs, op->n_inputs);
-    return in_place(op->kind) ? read : read + bytes_of_roles(roles, g, bytes_of, op->outputs, op->n_outputs);
+    return in_place(op) ? read : read + bytes_of_roles(roles, g, bytes_of, op->outputs, op->n_outputs);
 }
 
 /* Bytes alive while an operation works, by operation. Inference keeps nothing for later but what later operations read: a unit's input lives on
@@ -122,7 +124,7 @@ static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t 
             last_use[id] = g->n_ops;    /* once, though it may be read twice */
         }
         out[i] = bytes_of_roles(state_alone, g, bytes_of, op->inputs, op->n_inputs);
-        out[i] += in_place(op->kind) && freed >= made ? alive : alive + made;
+        out[i] += in_place(op) && freed >= made ? alive : alive + made;
         alive += made - freed;
     }
     return out;
@@ -151,12 +153,12 @@ static void add_live(struct layer_cost *layers, const struct graph *g, const str
     arena_free(&scratch);
 }
 
-const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a)
+const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a)
 {
     struct layer_cost *layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
     struct arena scratch = {0};
     add_weights(layers, g);
-    add_inputs(layers, g, &scratch);
+    add_host_inputs(layers, g, &scratch);
     add_activations(layers, g, &scratch);
     if (g->n_ops == g->n_forward_ops)
         add_live_inference(layers, g, &scratch);
@@ -201,11 +203,11 @@ void compile_layers(struct compiled *out, struct compiler *c)
 {
     const struct graph *g = c->graph;
     if (!c->layers)
-        c->layers = layers_without_plans(g, c->arena);
+        c->layers = layer_costs_unplanned(g, c->arena);
     out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)
-        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
+        add_op_cost(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
     if (g->n_ops == g->n_forward_ops)
         keep_worst_moments(out, g);
     else
@@ -214,4 +216,57 @@ void compile_layers(struct compiled *out, struct compiler *c)
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
         out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);
     }
+}
+
+const char *const part_names[N_PARTS] = {
+    [PART_MATMUL] = "matmul", [PART_CONV] = "conv", [PART_NORM] = "norm", [PART_ELEMENTWISE] = "elementwise",
+    [PART_SOFTMAX] = "softmax", [PART_EMBEDDING] = "embedding", [PART_POOLING] = "pooling", [PART_LSTM] = "lstm",
+    [PART_LOSS] = "loss", [PART_REARRANGE] = "rearrange", [PART_EXCHANGE] = "exchange", [PART_SYNC] = "sync",
+    [PART_STAGE_COPY] = "stage_copy", [PART_BUBBLE] = "bubble", [PART_ACCUMULATE] = "accumulate",
+    [PART_ALL_REDUCE] = "all_reduce", [PART_OPTIMIZER] = "optimizer", [PART_STREAMING] = "streaming", [PART_HOST] = "host",
+};
+
+const char *const part_class_names[N_PART_CLASSES] = {
+    [CLASS_COMPUTE] = "compute", [CLASS_EXCHANGE] = "exchange on the chip", [CLASS_SYNC] = "sync of the tiles",
+    [CLASS_LINKS] = "links between IPUs", [CLASS_WAITING] = "waiting", [CLASS_MEMORY] = "streaming memory", [CLASS_HOST] = "the host",
+};
+/* Parts that are not named compute. */
+const enum part_class part_classes[N_PARTS] = {
+    [PART_EXCHANGE] = CLASS_EXCHANGE, [PART_SYNC] = CLASS_SYNC, [PART_STAGE_COPY] = CLASS_LINKS, [PART_ALL_REDUCE] = CLASS_LINKS,
+    [PART_BUBBLE] = CLASS_WAITING, [PART_STREAMING] = CLASS_MEMORY, [PART_HOST] = CLASS_HOST,
+};
+
+uint64_t cycles_of_class(const struct cycles *c, enum part_class class)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < N_PARTS; i++)
+        sum += part_classes[i] == class ? c->part[i] : 0;
+    return sum;
+}
+
+uint64_t cycles_total(const struct cycles *c)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < N_PARTS; i++)
+        total += c->part[i];
+    return total;
+}
+
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times)
+{
+    for (int i = 0; i < N_PARTS; i++)
+        to->part[i] += c->part[i] * times;
+}
+
+uint64_t cycles_of(const struct topology *t, double time_s)
+{
+    double cycles = ceil(time_s * t->machine->chip.clock_hz);
+    return cycles < (double)MOST_CYCLES ? (uint64_t)cycles : MOST_CYCLES;
+}
+
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times)
+{
+    to->part[part] += p->compute_cycles * times;
+    to->part[PART_EXCHANGE] += p->exchange_cycles * times;
+    to->part[PART_SYNC] += p->sync_cycles * times;
 }

@@ -6,9 +6,8 @@
  * has 64 bits: two chips or option sets that share one are not told apart (chance 2^-64 a pair). The memory that temporaries may take is no
  * part of the key: a plan holds for all bounds from what it takes itself up to the least that was left out for its memory.
  */
-#include "system-model/compiler/op_plan.h"
-#include "system-model/compiler/plan_cache.h"
-#include "system-model/compiler/vector_plan.h"
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
 
 const char *const vertex_kind_names[N_VERTEX_KINDS] = {
     [VERTEX_NONE] = "vector", [VERTEX_AMP_1X1] = "amp-1x1", [VERTEX_AMP_NX1] = "amp-nx1", [VERTEX_SLIC] = "slic",
@@ -52,14 +51,14 @@ void plan_cache_free(struct plan_cache *c)
     *c = (struct plan_cache){ 0 };
 }
 
-static struct layer_shape layer_of(const struct conv_shape *s)
+static struct layer_shape layer_shape_of(const struct conv_shape *s)
 {
     return (struct layer_shape){ s->groups, s->field_h, (uint32_t)s->in_chans, s->out_chans, (enum data_type)s->type };
 }
 
-static void search(struct known_plan *out, const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct arena *a)
+static void search_plan(struct known_plan *out, const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct arena *a)
 {
-    struct layer_shape layer = layer_of(&key->shape);
+    struct layer_shape layer = layer_shape_of(&key->shape);
     struct plan_choice *choice = ARENA_NEW(a, struct plan_choice);
     if (key->fully_connected) {
         conv_plan_fully_connected(out->plans, choice, &layer, chip, opt);
@@ -74,7 +73,7 @@ static void search(struct known_plan *out, const struct plan_key *key, const str
 static bool plan_as(struct known_plan *out, const struct plan_key *key, const struct plan_choice *choice, const struct chip *chip,
                     const struct op_plan_options *opt)
 {
-    struct layer_shape layer = layer_of(&key->shape);
+    struct layer_shape layer = layer_shape_of(&key->shape);
     out->within = choice->within;
     return key->fully_connected ? conv_plan_fully_connected_as(out->plans, choice, &layer, chip, opt)
                                 : conv_plan_as(&out->plans[0], &choice->of_pass[0], &key->shape, chip, opt);
@@ -95,7 +94,7 @@ static struct known_plan *plan_anew(const struct plan_key *key, uint64_t bound_b
         if (plan_as(out, key, cached(&there, opt->splits_of, opt, c)->choice, chip, opt))
             return out;
     }
-    search(out, key, chip, opt, &c->arena);
+    search_plan(out, key, chip, opt, &c->arena);
     if (key->splits_of)
         out->within = (struct bounds){ bound_bytes, bound_bytes };
     return out;
@@ -117,7 +116,7 @@ static const struct known_plan *cached(const struct plan_key *key, const struct 
     return *list = p;
 }
 
-static struct plan_key key_of(const struct conv_shape *s, bool fully_connected, const struct chip *chip, const struct op_plan_options *opt)
+static struct plan_key plan_key_of(const struct conv_shape *s, bool fully_connected, const struct chip *chip, const struct op_plan_options *opt)
 {
     return (struct plan_key){ *s, chip_digest(chip, opt), opt->splits_of ? chip_digest(opt->splits_of, opt) : 0, fully_connected };
 }
@@ -125,7 +124,7 @@ static struct plan_key key_of(const struct conv_shape *s, bool fully_connected, 
 void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt, struct plan_cache *cache)
 {
-    struct plan_key key = key_of(s, false, chip, opt);
+    struct plan_key key = plan_key_of(s, false, chip, opt);
     *out = cached(&key, chip, opt, cache)->plans[0];
 }
 
@@ -135,7 +134,7 @@ static void cached_fully_connected(struct op_plan *out, const struct matmul_shap
 {
     struct conv_shape s = matmul_conv_shape((uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner, (uint32_t)m->columns,
                                             type, PASS_FORWARD);
-    struct plan_key key = key_of(&s, true, chip, opt);
+    struct plan_key key = plan_key_of(&s, true, chip, opt);
     *out = cached(&key, chip, opt, cache)->plans[pass];
 }
 
@@ -250,6 +249,6 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
         s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* gradients always are */
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
-        vector_op_plan(out, g, op, op_stays(op) ? at : lying_evenly, chip, opt, cache);
+        vector_op_plan(out, g, op, op_keeps_layout(op) ? at : even_operands, chip, opt, cache);
     }
 }

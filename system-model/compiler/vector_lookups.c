@@ -7,7 +7,8 @@
  *     top-k         a bitonic network over runs of k (see there), pairs of values and places
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/vector_internal.h"
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
 
 /* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------- */
 
@@ -19,12 +20,12 @@ static void add_gather_stages(struct passes *p, const struct gather_split *s, ui
     uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
     uint64_t in = ceil_div(lookups, s->rows);
     if (s->lookups > 1)                 /* each group of lookups has its own copy of the table */
-        add_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
-    add_exchange(p, lookups * 4);
-    add_superstep(p, gather_cycles(p->chip, lookups, in, part));
+        passes_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
+    passes_exchange(p, lookups * 4);
+    passes_superstep(p, gather_cycles(p->chip, lookups, in, part));
     if (s->rows > 1) {
-        add_exchange(p, in * s->rows * part * p->element_bytes);
-        add_superstep(p, gather_cycles(p->chip, in, in, part));
+        passes_exchange(p, in * s->rows * part * p->element_bytes);
+        passes_superstep(p, gather_cycles(p->chip, in, in, part));
     }
 }
 
@@ -33,11 +34,11 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
 {
     uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
     uint64_t in = ceil_div(lookups, s->rows), rows = ceil_div(table_rows, s->rows);
-    add_exchange(p, lookups * (part * p->element_bytes + 4));
-    add_superstep(p, scatter_add_cycles(p->chip, lookups, in, part));
+    passes_exchange(p, lookups * (part * p->element_bytes + 4));
+    passes_superstep(p, scatter_add_cycles(p->chip, lookups, in, part));
     if (s->lookups > 1) {
-        add_exchange(p, rows * part * p->element_bytes);
-        add_superstep(p, reduce_cycles(&vertex_table, p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
+        passes_exchange(p, rows * part * p->element_bytes);
+        passes_superstep(p, reduce_cycles(&vertex_table, p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
     }
 }
 
@@ -67,7 +68,7 @@ static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_
     p->scratch_bytes = best.scratch_bytes;
 }
 
-void plan_gather(struct passes *p, const struct work *w)
+void plan_gather(struct passes *p, const struct vector_op *w)
 {
     uint64_t n_lookups = w->n_out / w->last;
     add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, true);
@@ -75,14 +76,14 @@ void plan_gather(struct passes *p, const struct work *w)
 
 /* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. Backward the table's gradient is the result's, with zeros where
  * rows were replaced; that of the updates is looked up in it. */
-void plan_scatter(struct passes *p, const struct work *w)
+void plan_scatter(struct passes *p, const struct vector_op *w)
 {
     uint64_t n_lookups = tensor_elements(&w->g->tensors[w->forward->inputs[1]]);
     bool adds = w->forward->at->scatter == SCATTER_ADD;
     for (uint32_t i = 0; i < w->op->n_outputs; i++) {
         bool updates = w->backward && w->g->tensors[w->op->outputs[i]].of_tensor == w->forward->inputs[2];
         if (!updates)
-            add_map(p, MAP_COPY, w->n);
+            passes_map(p, MAP_COPY, w->n);
         if (updates || !(w->backward && adds))
             add_best_split(p, updates ? add_gather_stages : add_scatter_stages, w->n / w->last, n_lookups, w->last, updates || adds);
     }
@@ -95,11 +96,11 @@ void plan_scatter(struct passes *p, const struct work *w)
 static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart, bool larger_alone)
 {
     uint64_t kept = larger_alone ? ceil_div(n, 2) : n;
-    if (apart >= tile_share(p, n))
-        add_exchange(p, tile_share(p, n) * (p->element_bytes + sizeof(int32_t)));
-    add_map(p, MAP_BINARY, ceil_div(n, 2));
+    if (apart >= passes_share(p, n))
+        passes_exchange(p, passes_share(p, n) * (p->element_bytes + sizeof(int32_t)));
+    passes_map(p, MAP_BINARY, ceil_div(n, 2));
     for (int i = 0; i < TOP_K_SELECTIONS; i++)
-        add_map(p, MAP_SELECT, kept);
+        passes_map(p, MAP_SELECT, kept);
 }
 
 static void add_merge(struct passes *p, uint64_t n, uint64_t run)
@@ -111,7 +112,7 @@ static void add_merge(struct passes *p, uint64_t n, uint64_t run)
 /* With k rounded up to a power of two: runs of k are sorted, log2(k) (log2(k) + 1) / 2 stages over all elements; then, as long as a row has
  * more than one run, the larger of each two runs are kept (a stage) and sorted again (log2(k) stages over the half). The bitonic network is
  * Batcher's (1968). */
-void plan_top_k(struct passes *p, const struct work *w)
+void plan_top_k(struct passes *p, const struct vector_op *w)
 {
     uint64_t k = 1, n = w->n, row = w->last;
     while (k < w->forward->at->length)

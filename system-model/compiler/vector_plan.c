@@ -11,124 +11,124 @@
  * Norms, lookups, functions of elements, recurrent layers and work that is not in the graph have files of their own (vector_*.c).
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once a tile.
  */
-#include <assert.h>
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compile.h"
-#include "system-model/compiler/vector_internal.h"
-#include "system-model/compiler/vertex_cost.h"
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
+
+#include <assert.h>
 
 /* ---- what an operation needs to know --------------------------------------------------------------- */
 
 /* The gradient of an operand that was repeated is the sum over what was repeated. */
-void add_operand_gradients(struct passes *p, const struct work *w, enum map_op op)
+static void add_operand_gradients(struct passes *p, const struct vector_op *w, enum map_op op)
 {
     for (uint32_t i = 0; i < w->op->n_outputs; i++) {
         uint64_t n = tensor_elements(&w->g->tensors[w->op->outputs[i]]);
-        add_map(p, op, w->n_out);
+        passes_map(p, op, w->n_out);
         if (n < w->n_out)
-            add_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
+            passes_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
     }
 }
 
 /* A small operand goes to the tiles that need a part of it, a large one to where the other lies, if it does not lie there. */
-void add_operand(struct passes *p, const struct work *w, const struct tensor *b)
+static void add_operand(struct passes *p, const struct vector_op *w, const struct tensor *b)
 {
     uint64_t n = tensor_elements(b);
     if (n < w->n_out)
-        add_vector_broadcast(p, n, w->n_out);
+        passes_broadcast(p, n, w->n_out);
     else if (!w->together)
-        add_moved(p, n);
+        passes_move(p, n);
 }
 
-static void plan_binary(struct passes *p, const struct work *w)
+static void plan_binary(struct passes *p, const struct vector_op *w)
 {
     if (!w->backward) {
         const struct tensor *b = &w->g->tensors[w->op->inputs[w->op->n_inputs - 1]];
         add_operand(p, w, b);
-        add_map(p, tensor_elements(b) < w->n_out ? MAP_VECTOR : MAP_BINARY, w->n_out);
+        passes_map(p, tensor_elements(b) < w->n_out ? MAP_VECTOR : MAP_BINARY, w->n_out);
     } else if (w->op->kind == OP_ADD) {
         uint64_t n = tensor_elements(&w->g->tensors[w->op->outputs[0]]);
         if (n < w->n_out)                   /* of the same size: the gradient as it is */
-            add_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
+            passes_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
     } else {
         add_operand_gradients(p, w, MAP_BINARY);
     }
 }
 
-static void plan_scale(struct passes *p, const struct work *w) { add_map(p, MAP_SCALAR, w->n); }
+static void plan_scale(struct passes *p, const struct vector_op *w) { passes_map(p, MAP_SCALAR, w->n); }
 
-static void plan_bias_add(struct passes *p, const struct work *w)
+static void plan_bias_add(struct passes *p, const struct vector_op *w)
 {
     if (w->backward) {
-        add_reduction(p, MAP_REDUCE, false, w->n, w->last, 1);
+        passes_reduction(p, MAP_REDUCE, false, w->n, w->last, 1);
         return;
     }
-    add_vector_broadcast(p, w->last, w->n);
-    add_map(p, MAP_VECTOR, w->n);
+    passes_broadcast(p, w->last, w->n);
+    passes_map(p, MAP_VECTOR, w->n);
 }
 
-static void plan_nonlinearity(struct passes *p, const struct work *w)
+static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
 {
     static const enum map_op ops[][2] = {
         [OP_RELU] = { MAP_RELU, MAP_RELU_GRAD }, [OP_GELU] = { MAP_GELU, MAP_GELU_GRAD },
         [OP_TANH] = { MAP_TANH, MAP_TANH_GRAD }, [OP_SIGMOID] = { MAP_SIGMOID, MAP_SIGMOID_GRAD },
         [OP_SWISH] = { MAP_SWISH, MAP_SWISH_GRAD },
     };
-    add_map(p, ops[w->op->kind][w->backward], w->n);
+    passes_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
 /* The mask comes from a seed, so that the backward pass draws the same: the state of every worker's generator is read, set and put back. */
-static void plan_dropout(struct passes *p, const struct work *w)
+static void plan_dropout(struct passes *p, const struct vector_op *w)
 {
     uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_STATE_BYTES);
     for (int i = 0; i < DROPOUT_STATE_SUPERSTEPS; i++)
-        add_superstep(p, states);
-    add_exchange(p, DROPOUT_SEED_BYTES);
-    add_map(p, MAP_DROPOUT, w->n);
+        passes_superstep(p, states);
+    passes_exchange(p, DROPOUT_SEED_BYTES);
+    passes_map(p, MAP_DROPOUT, w->n);
 }
 
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
-    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
-    add_vector_broadcast(p, rows, n);
-    add_map_vector(p, n, true);
-    add_map(p, MAP_EXP, n);
-    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
-    add_map(p, MAP_INVERSE, rows);
-    add_vector_broadcast(p, rows, n);
-    add_map_vector(p, n, true);
+    passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
+    passes_broadcast(p, rows, n);
+    passes_map_vector(p, n, true);
+    passes_map(p, MAP_EXP, n);
+    passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
+    passes_map(p, MAP_INVERSE, rows);
+    passes_broadcast(p, rows, n);
+    passes_map_vector(p, n, true);
 }
 
-static void plan_softmax(struct passes *p, const struct work *w)
+static void plan_softmax(struct passes *p, const struct vector_op *w)
 {
     uint64_t rows = w->n / w->last;
     if (!w->backward) {
         add_softmax(p, w->n, rows);
         return;
     }
-    add_map(p, MAP_BINARY, w->n);
-    add_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
-    add_vector_broadcast(p, rows, w->n);
-    add_map_vector(p, w->n, true);
-    add_map(p, MAP_BINARY_IN_PLACE, w->n);
+    passes_map(p, MAP_BINARY, w->n);
+    passes_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
+    passes_broadcast(p, rows, w->n);
+    passes_map_vector(p, w->n, true);
+    passes_map(p, MAP_BINARY_IN_PLACE, w->n);
 }
 
 /* One window over the whole image is a reduction, as popnn does it (Pooling.cpp, substPoolingWithReduction); backward its gradient goes
  * to every element, where the maximum stood by a comparison. */
-static void plan_global_pool(struct passes *p, const struct work *w)
+static void plan_global_pool(struct passes *p, const struct vector_op *w)
 {
     bool most = w->op->kind == OP_MAX_POOL;
     if (w->backward) {
-        add_vector_broadcast(p, w->n_out, w->n);
-        add_map(p, most ? MAP_BINARY : MAP_VECTOR, w->n);
+        passes_broadcast(p, w->n_out, w->n);
+        passes_map(p, most ? MAP_BINARY : MAP_VECTOR, w->n);
         return;
     }
-    add_reduction(p, MAP_REDUCE, false, w->n, w->n_out, 1);
+    passes_reduction(p, MAP_REDUCE, false, w->n, w->n_out, 1);
     if (!most)
-        add_map(p, MAP_SCALAR, w->n_out);
+        passes_map(p, MAP_SCALAR, w->n_out);
 }
 
-static void plan_pool(struct passes *p, const struct work *w)
+static void plan_pool(struct passes *p, const struct vector_op *w)
 {
     const struct op_attributes *at = w->forward->at;
     if (at->kernel_h == w->x->dims[1] && at->kernel_w == w->x->dims[2] && w->y->dims[1] == 1 && w->y->dims[2] == 1) {
@@ -139,8 +139,8 @@ static void plan_pool(struct passes *p, const struct work *w)
     const struct tensor *out = w->backward ? w->x : w->y;
     uint64_t rows = out->dims[0] * out->dims[1] * ceil_div(out->dims[3], lanes);
     uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w;
-    uint64_t share = tile_share(p, w->backward ? w->n_out : w->n) * p->element_bytes;
-    add_exchange(p, share);
+    uint64_t share = passes_share(p, w->backward ? w->n_out : w->n) * p->element_bytes;
+    passes_exchange(p, share);
     p->plan->rearrange_cycles += regroup_cycles(&vertex_table, p->chip, share);
     p->plan->compute_cycles += regroup_cycles(&vertex_table, p->chip, share);
     if (w->backward)                    /* so many windows hold an input element */
@@ -148,18 +148,18 @@ static void plan_pool(struct passes *p, const struct work *w)
     /* Work items are cut so that all tiles have some: at most a row each. */
     uint64_t vectors = max_u64(1, min_u64(out->dims[2], ceil_div(rows * out->dims[2], p->n_tiles * p->chip->n_workers)));
     uint64_t items = ceil_div(rows * out->dims[2], p->n_tiles * vectors);
-    add_superstep(p, pool_cycles(p->chip, items, vectors, kernel, w->backward && w->op->kind == OP_MAX_POOL));
+    passes_superstep(p, pool_cycles(p->chip, items, vectors, kernel, w->backward && w->op->kind == OP_MAX_POOL));
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
 }
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
 
-static void plan_transpose(struct passes *p, const struct work *w)
+static void plan_transpose(struct passes *p, const struct vector_op *w)
 {
-    uint64_t bytes = tile_share(p, w->n) * p->element_bytes, before = p->plan->exchange_cycles;
+    uint64_t bytes = passes_share(p, w->n) * p->element_bytes, before = p->plan->exchange_cycles;
     uint64_t compute = rearrange_cycles(&vertex_table, p->chip, bytes, p->element_bytes, true);
-    add_exchange(p, bytes);
-    add_superstep(p, compute);
+    passes_exchange(p, bytes);
+    passes_superstep(p, compute);
     p->plan->rearrange_cycles += compute + p->plan->exchange_cycles - before;
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
 }
@@ -171,88 +171,88 @@ static bool is_taken_apart(const struct op *op)
 }
 
 /* Putting parts together, or taking a range, copies them. */
-static void plan_copy(struct passes *p, const struct work *w)
+static void plan_copied(struct passes *p, const struct vector_op *w)
 {
     if (is_taken_apart(w->op))
         return;
     uint64_t n = w->backward ? w->n : w->n_out, before = op_plan_cycles(p->plan);
-    add_moved(p, n);
-    add_superstep(p, copy_cycles(p->chip, tile_share(p, n) * p->element_bytes));
+    passes_move(p, n);
+    passes_superstep(p, copy_cycles(p->chip, passes_share(p, n) * p->element_bytes));
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, n);
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
 /* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. */
-static void plan_cast(struct passes *p, const struct work *w)
+static void plan_cast(struct passes *p, const struct vector_op *w)
 {
     if (w->x->type == TYPE_FP8 || w->y->type == TYPE_FP8)
-        add_exchange(p, QUARTER_METADATA_BYTES);
+        passes_exchange(p, QUARTER_METADATA_BYTES);
     uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
     p->element_bytes = max_u64(from, to);
-    add_superstep(p, map_cycles(p->chip, MAP_CAST, tile_share(p, w->n), min_u64(from, to)));
+    passes_superstep(p, map_cycles(p->chip, MAP_CAST, passes_share(p, w->n), min_u64(from, to)));
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
     p->element_bytes = w->backward ? from : to;
     if (w->op->kind == OP_INPUT_PREPARE) {      /* subtract the mean, multiply by the scale; into the first layer's layout */
-        add_map(p, MAP_VECTOR, w->n);
-        add_map(p, MAP_VECTOR, w->n);
-        add_moved(p, w->n);
+        passes_map(p, MAP_VECTOR, w->n);
+        passes_map(p, MAP_VECTOR, w->n);
+        passes_move(p, w->n);
     }
 }
 
-static void plan_outer_add(struct passes *p, const struct work *w)
+static void plan_outer_add(struct passes *p, const struct vector_op *w)
 {
     if (!w->backward) {
-        add_vector_broadcast(p, w->n, w->n_out);
-        add_map(p, MAP_VECTOR, w->n_out);
+        passes_broadcast(p, w->n, w->n_out);
+        passes_map(p, MAP_VECTOR, w->n_out);
         return;
     }
     const struct tensor *b = &w->g->tensors[w->forward->inputs[1]];
-    add_reduction(p, MAP_REDUCE, true, w->n_out, w->n, 1);
-    add_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
+    passes_reduction(p, MAP_REDUCE, true, w->n_out, w->n, 1);
+    passes_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
 }
 
 /* Values and the places they came from are reduced together, as popnn does it (Loss.cpp, argMax). */
-static void plan_arg_max(struct passes *p, const struct work *w)
+static void plan_arg_max(struct passes *p, const struct vector_op *w)
 {
-    add_reduction(p, MAP_REDUCE, true, w->n, w->n / w->last, 2);
+    passes_reduction(p, MAP_REDUCE, true, w->n, w->n / w->last, 2);
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------ */
 
-static void plan_cross_entropy(struct passes *p, const struct work *w)
+static void plan_cross_entropy(struct passes *p, const struct vector_op *w)
 {
     uint64_t rows = w->n / w->last;
     if (w->backward) {                  /* probabilities less the one-hot labels, times the loss scale */
-        add_map(p, MAP_BINARY_IN_PLACE, rows);
-        add_map(p, MAP_SCALAR, w->n);
+        passes_map(p, MAP_BINARY_IN_PLACE, rows);
+        passes_map(p, MAP_SCALAR, w->n);
         return;
     }
     add_softmax(p, w->n, rows);
-    add_map(p, MAP_CROSS_ENTROPY, w->n);
-    add_reduction(p, MAP_REDUCE, true, rows, 1, 1);
+    passes_map(p, MAP_CROSS_ENTROPY, w->n);
+    passes_reduction(p, MAP_REDUCE, true, rows, 1, 1);
 }
 
 /* Logits [batch, time, labels + 1, vocabulary]. The forward and backward variables run along the lattice's
  * diagonals: time + labels steps one after the other, both at once, over batch x labels cells. */
-static void plan_transducer_loss(struct passes *p, const struct work *w)
+static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
 {
     const uint64_t *d = w->x->dims;
     assert(w->x->n_dims == 4);
     uint64_t batch = d[0], time = d[1], labels = d[2];
     uint64_t cells = batch * time * labels;
     if (w->backward) {
-        add_map(p, MAP_EXP, w->n);
-        add_map(p, MAP_BINARY_IN_PLACE, w->n);
+        passes_map(p, MAP_EXP, w->n);
+        passes_map(p, MAP_BINARY_IN_PLACE, w->n);
         return;
     }
     add_softmax(p, w->n, cells);
-    add_map(p, MAP_LOG, w->n);
+    passes_map(p, MAP_LOG, w->n);
     uint64_t steps = time + labels, width = ceil_div(2 * batch * min_u64(time, labels), p->n_tiles);
     struct op_plan one = { 0 };
     struct passes q = *p;
     q.plan = &one;
-    add_exchange(&q, 4 * width);
-    add_superstep(&q, transducer_cell_cycles(p->chip, width));
+    passes_exchange(&q, 4 * width);
+    passes_superstep(&q, transducer_cell_cycles(p->chip, width));
     p->plan->compute_cycles += steps * one.compute_cycles;
     p->plan->exchange_cycles += steps * one.exchange_cycles;
     p->plan->sync_cycles += steps * one.sync_cycles;
@@ -261,11 +261,202 @@ static void plan_transducer_loss(struct passes *p, const struct work *w)
     p->plan->code_bytes_per_tile += one.code_bytes_per_tile;
 }
 
+/* ---- norms ---------------------------------------------------------------------------------------------- */
+
+/* How many statistics a norm keeps: a channel's, a group's, or a row's. */
+static uint64_t norm_statistics(const struct vector_op *w)
+{
+    if (w->op->kind == OP_BATCH_NORM)
+        return w->last;
+    if (w->op->kind == OP_LAYER_NORM)
+        return w->n / w->last;
+    return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
+}
+
+/* Between replicas: what this chip does to hand its sums over and take them back. */
+static void add_shared_statistics(struct passes *p, const struct vector_op *w, uint64_t n)
+{
+    if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)
+        return;
+    passes_map(p, MAP_COPY, n);
+    passes_map(p, MAP_BINARY, n);
+}
+
+/* Less one vector's values, times another's: a value a row, or one a channel. */
+static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, bool by_row)
+{
+    passes_broadcast(p, 2 * n_statistics, n);
+    passes_map_vector(p, n, by_row);
+    passes_map_vector(p, n, by_row);
+}
+
+/* Mean and variance: two sums in one pass; the stable way, popnn's, sums, takes the mean away, then sums the squares. */
+static void add_statistics(struct passes *p, const struct vector_op *w, uint64_t n, uint64_t k, bool by_row)
+{
+    bool stable = w->forward->at->stable;
+    passes_reduction(p, MAP_REDUCE, by_row, n, k, stable ? 1 : 2);
+    add_shared_statistics(p, w, stable ? k : 2 * k);
+    if (!stable)
+        return;
+    passes_broadcast(p, k, n);
+    passes_map_vector(p, n, by_row);
+    passes_reduction(p, MAP_REDUCE, by_row, n, k, 1);
+    add_shared_statistics(p, w, k);
+}
+
+static void plan_norm(struct passes *p, const struct vector_op *w)
+{
+    uint64_t n = w->n, k = norm_statistics(w);
+    bool by_row = w->op->kind == OP_LAYER_NORM;
+    if (w->op->pass == PASS_FORWARD) {
+        if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
+            add_whitening(p, n, k, false);
+            return;
+        }
+        add_statistics(p, w, n, k, by_row);
+        passes_map(p, MAP_RSQRT, k);
+        add_whitening(p, n, k, by_row);
+        add_whitening(p, n, w->last, false);                        /* gamma and beta */
+        return;
+    }
+    if (w->op->pass == PASS_BACKWARD_WEIGHT) {
+        passes_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
+        passes_reduction(p, MAP_REDUCE, false, n, w->last, 2);
+        return;
+    }
+    add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
+    passes_map(p, MAP_VECTOR, n);          /* gradient times gamma */
+    passes_map(p, MAP_BINARY, n);
+    passes_reduction(p, MAP_REDUCE, by_row, n, k, 2);
+    add_shared_statistics(p, w, 2 * k);
+    passes_broadcast(p, 2 * k, n);
+    passes_map_vector(p, n, by_row);       /* less what the statistics pass back, one for each */
+    passes_map(p, MAP_BINARY_IN_PLACE, n);
+    passes_map_vector(p, n, by_row);
+}
+
+static const struct function_row { uint32_t n, n_backward; enum map_op forward[4], backward[4]; } function_rows[] = {
+    [FUNCTION_EXP]          = { 1, 1, { MAP_EXP }, { MAP_BINARY } },
+    [FUNCTION_LOG]          = { 1, 1, { MAP_LOG }, { MAP_DIVIDE } },
+    [FUNCTION_SQRT]         = { 1, 2, { MAP_SQRT }, { MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ABS]          = { 1, 2, { MAP_SCALAR }, { MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_NEGATE]       = { 1, 1, { MAP_SCALAR }, { MAP_SCALAR } },
+    [FUNCTION_RECIPROCAL]   = { 1, 3, { MAP_INVERSE }, { MAP_SQUARE, MAP_DIVIDE, MAP_SCALAR } },
+    [FUNCTION_SQUARE]       = { 1, 2, { MAP_SQUARE }, { MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_ERF]          = { 1, 3, { MAP_ERF }, { MAP_SQUARE, MAP_EXP, MAP_BINARY } },
+    [FUNCTION_LEAKY_RELU]   = { 2, 2, { MAP_SCALAR, MAP_BINARY }, { MAP_RELU_GRAD, MAP_BINARY } },
+    [FUNCTION_ELU]          = { 2, 2, { MAP_EXP, MAP_BINARY }, { MAP_EXP, MAP_BINARY } },
+    [FUNCTION_HARD_SIGMOID] = { 2, 1, { MAP_SCALAR, MAP_SCALAR }, { MAP_BINARY } },
+    [FUNCTION_HARD_SWISH]   = { 3, 3, { MAP_SCALAR, MAP_SCALAR, MAP_BINARY }, { MAP_SCALAR, MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_SOFTPLUS]     = { 3, 2, { MAP_EXP, MAP_SCALAR, MAP_LOG }, { MAP_SIGMOID, MAP_BINARY } },
+    [FUNCTION_CLIP]         = { 1, 1, { MAP_BINARY }, { MAP_RELU_GRAD } },
+    [FUNCTION_ADD]          = { 1, 0, { MAP_SCALAR }, { MAP_SCALAR } },
+    [FUNCTION_SIN]          = { 1, 2, { MAP_EXP }, { MAP_EXP, MAP_BINARY } },
+    [FUNCTION_COS]          = { 1, 2, { MAP_EXP }, { MAP_EXP, MAP_BINARY } },
+    [FUNCTION_FLOOR]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
+    [FUNCTION_CEIL]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
+    [FUNCTION_ROUND]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
+    [FUNCTION_SIGN]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
+    [FUNCTION_IS_NAN]       = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_IS_INF]       = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_SUBTRACT]     = { 1, 1, { MAP_BINARY }, { MAP_SCALAR } },
+    [FUNCTION_DIVIDE]       = { 1, 2, { MAP_DIVIDE }, { MAP_DIVIDE, MAP_BINARY } },
+    [FUNCTION_POWER]        = { 3, 4, { MAP_LOG, MAP_BINARY, MAP_EXP }, { MAP_LOG, MAP_BINARY, MAP_EXP, MAP_BINARY } },
+    [FUNCTION_MAXIMUM]      = { 1, 1, { MAP_BINARY }, { MAP_BINARY } },
+    [FUNCTION_MINIMUM]      = { 1, 1, { MAP_BINARY }, { MAP_BINARY } },
+    [FUNCTION_EQUAL]        = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_GREATER]      = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_LESS]         = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_GREATER_EQUAL] = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_LESS_EQUAL]   = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_AND]          = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_OR]           = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+};
+_Static_assert(sizeof function_rows / sizeof *function_rows == N_OP_FUNCTIONS, "one row a function");
+
+static void add_function_steps(struct passes *p, const enum map_op *ops, uint32_t n_ops, uint64_t n)
+{
+    for (uint32_t i = 0; i < n_ops; i++)
+        passes_map(p, ops[i], n);
+}
+
+static void plan_map(struct passes *p, const struct vector_op *w)
+{
+    const struct function_row *row = &function_rows[w->forward->at->function];
+    add_function_steps(p, w->backward ? row->backward : row->forward, w->backward ? row->n_backward : row->n, w->n);
+}
+
+static void plan_combine(struct passes *p, const struct vector_op *w)
+{
+    const struct function_row *row = &function_rows[w->forward->at->function];
+    if (!w->backward) {
+        add_operand(p, w, &w->g->tensors[w->op->inputs[1]]);
+        add_function_steps(p, row->forward, row->n, w->n_out);
+        return;
+    }
+    add_function_steps(p, row->backward, row->n_backward - 1, w->n_out);
+    add_operand_gradients(p, w, row->backward[row->n_backward - 1]);
+}
+
+static void plan_select(struct passes *p, const struct vector_op *w)
+{
+    for (uint32_t i = 1; i < w->op->n_inputs && !w->backward; i++)
+        add_operand(p, w, &w->g->tensors[w->op->inputs[i]]);
+    if (w->backward)
+        add_operand_gradients(p, w, MAP_SELECT);
+    else
+        passes_map(p, MAP_SELECT, w->n_out);
+}
+
+static void plan_expand(struct passes *p, const struct vector_op *w)
+{
+    if (w->backward) {
+        passes_reduction(p, MAP_REDUCE, false, w->n_out, w->n, 1);
+        return;
+    }
+    passes_broadcast(p, w->n, w->n_out);
+    passes_map(p, MAP_COPY, w->n_out);
+}
+
+static void plan_view(struct passes *p, const struct vector_op *w)
+{
+    (void)p;
+    (void)w;
+}
+
+static void plan_resize(struct passes *p, const struct vector_op *w)
+{
+    uint64_t larger = max_u64(w->n, w->n_out);
+    passes_move(p, w->backward ? w->n_out : w->n);
+    if (w->forward->at->linear) {
+        passes_map(p, MAP_SCALED_ADD, larger);
+        passes_map(p, MAP_SCALED_ADD, larger);
+    }
+    if (w->backward)
+        passes_reduction(p, MAP_REDUCE, true, larger, w->n, 1);
+    else
+        passes_map(p, MAP_COPY, w->n_out);
+}
+
+static void plan_local_norm(struct passes *p, const struct vector_op *w)
+{
+    static const enum map_op power[] = { MAP_LOG, MAP_SCALAR, MAP_EXP };
+    uint32_t sums = w->backward ? 2 * w->forward->at->kernel_w : w->forward->at->kernel_w;
+    passes_map(p, MAP_SQUARE, w->n);
+    for (uint32_t i = 1; i < sums; i++)
+        passes_map(p, MAP_BINARY_IN_PLACE, w->n);
+    passes_map(p, MAP_SCALAR, w->n);
+    add_function_steps(p, power, 3, w->n);
+    passes_map(p, MAP_BINARY, w->n);
+    if (w->backward)
+        passes_map(p, MAP_SCALED_ADD, w->n);
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
 /* Which part of the breakdown an operation's computing belongs to (its exchange and sync have their own), and what plans it;
  * products have their own planners. */
-static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct work *w); } op_rows[] = {
+static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
     [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },
     [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
@@ -281,35 +472,35 @@ static const struct op_row { enum part part; void (*plan)(struct passes *p, cons
     [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm },
     [OP_MAX_POOL] = { PART_POOLING, plan_pool }, [OP_AVERAGE_POOL] = { PART_POOLING, plan_pool }, [OP_RESIZE] = { PART_POOLING, plan_resize },
     [OP_GATHER] = { PART_EMBEDDING, plan_gather }, [OP_SCATTER] = { PART_EMBEDDING, plan_scatter },
-    [OP_TRANSPOSE] = { PART_REARRANGE, plan_transpose }, [OP_CONCAT] = { PART_REARRANGE, plan_copy },
-    [OP_SLICE] = { PART_REARRANGE, plan_copy }, [OP_PAD] = { PART_REARRANGE, plan_copy }, [OP_VIEW] = { PART_REARRANGE, plan_view },
+    [OP_TRANSPOSE] = { PART_REARRANGE, plan_transpose }, [OP_CONCAT] = { PART_REARRANGE, plan_copied },
+    [OP_SLICE] = { PART_REARRANGE, plan_copied }, [OP_PAD] = { PART_REARRANGE, plan_copied }, [OP_VIEW] = { PART_REARRANGE, plan_view },
     [OP_CAST] = { PART_REARRANGE, plan_cast }, [OP_INPUT_PREPARE] = { PART_REARRANGE, plan_cast },
     [OP_LSTM] = { PART_LSTM, plan_recurrence }, [OP_GRU] = { PART_LSTM, plan_recurrence },
     [OP_CROSS_ENTROPY] = { PART_LOSS, plan_cross_entropy }, [OP_TRANSDUCER_LOSS] = { PART_LOSS, plan_transducer_loss },
 };
 _Static_assert(sizeof op_rows / sizeof *op_rows == N_OP_KINDS, "one row a kind");
 
-enum part op_part(enum op_kind kind)
+enum part op_part(const struct op *op)
 {
-    return op_rows[kind].part;
+    return op_rows[op->kind].part;
 }
 
-bool op_by_elements(enum op_kind kind)
+bool op_is_elementwise(const struct op *op)
 {
     static const bool by_elements[N_PARTS] = { [PART_ELEMENTWISE] = true, [PART_NORM] = true, [PART_SOFTMAX] = true };
-    return by_elements[op_part(kind)];
+    return by_elements[op_part(op)];
 }
 
-bool op_stays(const struct op *op)
+bool op_keeps_layout(const struct op *op)
 {
-    return op->kind == OP_VIEW || is_taken_apart(op) || op_by_elements(op->kind);
+    return op->kind == OP_VIEW || is_taken_apart(op) || op_is_elementwise(op);
 }
 
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands at, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache)
 {
     const struct op *f = op_forward(g, op);
-    struct work w = { .g = g, .op = op, .forward = f, .x = &g->tensors[f->inputs[0]], .y = &g->tensors[f->outputs[0]],
+    struct vector_op w = { .g = g, .op = op, .forward = f, .x = &g->tensors[f->inputs[0]], .y = &g->tensors[f->outputs[0]],
                       .opt = opt, .cache = cache, .backward = op->forward_op != NO_ID };
     w.n = tensor_elements(w.x);
     w.n_out = tensor_elements(w.y);

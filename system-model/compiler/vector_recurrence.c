@@ -3,11 +3,10 @@
  * vector_recurrence.c - LSTM and GRU: a matmul (a GRU that resets before it: two) and ten small compute sets a time step, one step after
  * the other, as popnn at 7eac0f2 builds them.
  */
-#include "system-model/compiler/compile.h"
-#include "system-model/compiler/plan_cache.h"
-#include "system-model/compiler/vector_internal.h"
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
 
-static void add_plan(struct op_plan *to, const struct op_plan *p, uint64_t times)
+static void add_repeated_plan(struct op_plan *to, const struct op_plan *p, uint64_t times)
 {
     to->compute_cycles += times * p->compute_cycles;
     to->exchange_cycles += times * p->exchange_cycles;
@@ -30,40 +29,40 @@ static void add_plan(struct op_plan *to, const struct op_plan *p, uint64_t times
 /* The four gates and the cell of one step: units = batch x hidden. */
 static void lstm_cell(struct passes *p, uint64_t units, bool backward)
 {
-    add_moved(p, 4 * units);            /* the matmul's output, sorted by gate */
-    add_map(p, MAP_VECTOR, 4 * units);
+    passes_move(p, 4 * units);            /* the matmul's output, sorted by gate */
+    passes_map(p, MAP_VECTOR, 4 * units);
     if (!backward) {
-        add_map(p, MAP_SIGMOID, 3 * units);
-        add_map(p, MAP_TANH, units);
-        add_map(p, MAP_BINARY, units);
-        add_map(p, MAP_BINARY, units);
-        add_map(p, MAP_BINARY_IN_PLACE, units);
-        add_map(p, MAP_TANH, units);
-        add_map(p, MAP_BINARY, units);
-        add_map(p, MAP_COPY, units);    /* into the sequence */
+        passes_map(p, MAP_SIGMOID, 3 * units);
+        passes_map(p, MAP_TANH, units);
+        passes_map(p, MAP_BINARY, units);
+        passes_map(p, MAP_BINARY, units);
+        passes_map(p, MAP_BINARY_IN_PLACE, units);
+        passes_map(p, MAP_TANH, units);
+        passes_map(p, MAP_BINARY, units);
+        passes_map(p, MAP_COPY, units);    /* into the sequence */
         return;
     }
-    add_map(p, MAP_TANH, units);
-    add_map(p, MAP_BINARY, 2 * units);
-    add_map(p, MAP_TANH_GRAD, units);
-    add_map(p, MAP_BINARY_IN_PLACE, units);
-    add_map(p, MAP_BINARY, 4 * units);
-    add_map(p, MAP_SIGMOID_GRAD, 3 * units);
-    add_map(p, MAP_TANH_GRAD, units);
-    add_map(p, MAP_COPY, 4 * units);
+    passes_map(p, MAP_TANH, units);
+    passes_map(p, MAP_BINARY, 2 * units);
+    passes_map(p, MAP_TANH_GRAD, units);
+    passes_map(p, MAP_BINARY_IN_PLACE, units);
+    passes_map(p, MAP_BINARY, 4 * units);
+    passes_map(p, MAP_SIGMOID_GRAD, 3 * units);
+    passes_map(p, MAP_TANH_GRAD, units);
+    passes_map(p, MAP_COPY, 4 * units);
 }
 
-static void add_matmul(struct passes *p, const struct work *w, uint64_t rows, uint64_t inner, uint64_t columns,
+static void add_matmul(struct passes *p, const struct vector_op *w, uint64_t rows, uint64_t inner, uint64_t columns,
                        enum op_pass pass, uint64_t times)
 {
     struct conv_shape s = matmul_conv_shape(1, (uint32_t)rows, (uint32_t)inner, (uint32_t)columns, w->x->type, pass);
     struct op_plan plan;
     cached_conv_plan(&plan, &s, p->chip, w->opt, w->cache);
-    add_plan(p->plan, &plan, times);
+    add_repeated_plan(p->plan, &plan, times);
 }
 
 /* A step's matmul keeps its weights where they are: the plan whose weights never move, with the gates as field. */
-static void add_step_matmul(struct passes *p, const struct work *w, uint64_t batch, uint64_t inner, uint64_t columns,
+static void add_step_matmul(struct passes *p, const struct vector_op *w, uint64_t batch, uint64_t inner, uint64_t columns,
                             uint64_t times)
 {
     struct conv_shape s = matmul_conv_shape(1, (uint32_t)columns, (uint32_t)inner, (uint32_t)batch, w->x->type, PASS_FORWARD);
@@ -71,35 +70,35 @@ static void add_step_matmul(struct passes *p, const struct work *w, uint64_t bat
     struct op_plan swapped, straight;
     cached_conv_plan(&swapped, &s, p->chip, w->opt, w->cache);
     cached_conv_plan(&straight, &r, p->chip, w->opt, w->cache);
-    add_plan(p->plan, op_plan_cycles(&swapped) < op_plan_cycles(&straight) ? &swapped : &straight, times);
+    add_repeated_plan(p->plan, op_plan_cycles(&swapped) < op_plan_cycles(&straight) ? &swapped : &straight, times);
 }
 
 /* Update and reset, the candidate, and what is kept of the old state: the equations' passes, as popnn's. */
 static void gru_cell(struct passes *p, uint64_t units, bool backward)
 {
-    add_moved(p, 3 * units);
-    add_map(p, MAP_VECTOR, 3 * units);
+    passes_move(p, 3 * units);
+    passes_map(p, MAP_VECTOR, 3 * units);
     if (!backward) {
-        add_map(p, MAP_SIGMOID, 2 * units);
-        add_map(p, MAP_BINARY, units);          /* reset times the state, or times its product */
-        add_map(p, MAP_BINARY_IN_PLACE, units);
-        add_map(p, MAP_TANH, units);
-        add_map(p, MAP_BINARY, units);          /* candidate less state, times update, to the candidate */
-        add_map(p, MAP_BINARY, units);
-        add_map(p, MAP_BINARY_IN_PLACE, units);
-        add_map(p, MAP_COPY, units);
+        passes_map(p, MAP_SIGMOID, 2 * units);
+        passes_map(p, MAP_BINARY, units);          /* reset times the state, or times its product */
+        passes_map(p, MAP_BINARY_IN_PLACE, units);
+        passes_map(p, MAP_TANH, units);
+        passes_map(p, MAP_BINARY, units);          /* candidate less state, times update, to the candidate */
+        passes_map(p, MAP_BINARY, units);
+        passes_map(p, MAP_BINARY_IN_PLACE, units);
+        passes_map(p, MAP_COPY, units);
         return;
     }
-    add_map(p, MAP_BINARY, 3 * units);
-    add_map(p, MAP_TANH_GRAD, units);
-    add_map(p, MAP_BINARY, 2 * units);
-    add_map(p, MAP_SIGMOID_GRAD, 2 * units);
-    add_map(p, MAP_BINARY_IN_PLACE, units);
-    add_map(p, MAP_COPY, 4 * units);
+    passes_map(p, MAP_BINARY, 3 * units);
+    passes_map(p, MAP_TANH_GRAD, units);
+    passes_map(p, MAP_BINARY, 2 * units);
+    passes_map(p, MAP_SIGMOID_GRAD, 2 * units);
+    passes_map(p, MAP_BINARY_IN_PLACE, units);
+    passes_map(p, MAP_COPY, 4 * units);
 }
 
 /* The products of one step; a state that is reset first waits for its gate. */
-static void add_step_products(struct passes *p, const struct work *w, uint64_t batch, uint64_t extra, uint64_t gates, uint64_t steps)
+static void add_step_products(struct passes *p, const struct vector_op *w, uint64_t batch, uint64_t extra, uint64_t gates, uint64_t steps)
 {
     uint64_t hidden = w->forward->at->hidden, all = gates * hidden, inner = hidden + extra;
     bool forward = w->op->pass == PASS_FORWARD;
@@ -112,13 +111,13 @@ static void add_step_products(struct passes *p, const struct work *w, uint64_t b
     add_step_matmul(p, w, batch, forward ? inner : all, forward ? all : inner, steps);
 }
 
-void plan_recurrence(struct passes *p, const struct work *w)
+void plan_recurrence(struct passes *p, const struct vector_op *w)
 {
     bool lstm = w->op->kind == OP_LSTM, forward = w->op->pass == PASS_FORWARD, input_wanted = forward || w->op->n_outputs > 1;
     uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at->hidden, gates = lstm ? 4 : 3;
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
         add_matmul(p, w, in + hidden, batch * steps, gates * hidden, PASS_BACKWARD_WEIGHT, 1);
-        add_reduction(p, MAP_REDUCE, false, batch * steps * gates * hidden, gates * hidden, 1);
+        passes_reduction(p, MAP_REDUCE, false, batch * steps * gates * hidden, gates * hidden, 1);
         return;
     }
     /* The inputs of all steps are multiplied at once where the products fit in a tenth of tile memory. */
@@ -136,5 +135,5 @@ void plan_recurrence(struct passes *p, const struct work *w)
     struct passes q = *p;
     q.plan = &cell;
     (lstm ? lstm_cell : gru_cell)(&q, batch * hidden, !forward);
-    add_plan(p->plan, &cell, steps);
+    add_repeated_plan(p->plan, &cell, steps);
 }

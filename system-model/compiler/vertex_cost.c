@@ -12,8 +12,8 @@
  * Changed: two positions a worker are run as three (31 cycles instead of 35 in the table, which a
  * compiler avoids by padding its worklist), so that cycles never fall when positions grow.
  */
-#include "system-model/compiler/vertex_cost.h"
 #include "system-model/base/assumed.h"
+#include "system-model/compiler/compiler_internal.h"
 
 #include <math.h>
 

@@ -9,12 +9,9 @@
 #ifndef GRAPH_H
 #define GRAPH_H
 #include "system-model/base/hash_table.h"
+#include "system-model/graph/types.h"
 
-#define NO_ID UINT32_MAX
 enum { MAX_DIMS = 5, MAX_VIEW_DIMS = 8, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
-
-enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
-uint64_t data_type_bytes(enum data_type t);
 
 enum tensor_role {
     ROLE_INPUT,             /* comes from the host each micro-batch */
@@ -72,16 +69,13 @@ enum op_kind {
 };
 extern const char *const op_kind_names[N_OP_KINDS];
 
-enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
-extern const char *const op_pass_names[N_OP_PASSES];
-
 /* What OP_PAD puts around a tensor: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the other end. */
 enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER_END };
 
 enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
 
 /* What OP_MAP computes of each element, with low and high as constants, and from FUNCTION_SUBTRACT on what OP_COMBINE computes of two.
- * Row order of op_functions.c (names, values) and of compiler/vector_functions.c (passes). */
+ * Row order of op_functions.c (names, values) and of compiler/vector_plan.c (passes). */
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
     FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,

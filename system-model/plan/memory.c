@@ -12,7 +12,8 @@
  * operations is shared (outlining).
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/vertex_cost.h"
+#include "system-model/compiler/compiler.h"
+#include "system-model/graph/graph.h"
 #include "system-model/plan/plan_stages.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
  * pass, segment by segment. The last segment of the last stage is still there when its backward pass begins.
  */
 #include "system-model/plan/plan_stages.h"
+#include "system-model/graph/graph.h"
 
 #include <math.h>
 #include <string.h>

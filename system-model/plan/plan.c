@@ -3,6 +3,7 @@
  * plan.c - builds the plan from its parts, and prints it.
  */
 #include "system-model/plan/plan_stages.h"
+#include "system-model/graph/graph.h"
 
 #include <inttypes.h>
 

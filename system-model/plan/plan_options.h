@@ -4,7 +4,7 @@
  */
 #ifndef PLAN_OPTIONS_H
 #define PLAN_OPTIONS_H
-#include "system-model/compiler/compile.h"
+#include "system-model/compiler/compiler.h"
 #include "system-model/machine/fitted.h"
 #include "system-model/machine/framework.h"
 

@@ -11,6 +11,7 @@
  * single operation if need be. Where nothing helps, the first plan stands.
  */
 #include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
 
 #include <math.h>
 

@@ -12,6 +12,7 @@
  * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
  */
 #include "system-model/plan/plan_stages.h"
+#include "system-model/graph/graph.h"
 
 #include <assert.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  */
 #ifndef UPDATE_H
 #define UPDATE_H
-#include "system-model/compiler/compile.h"
+#include "system-model/compiler/compiler.h"
 
 enum update_kind {
     UPDATE_ZERO,                        /* the tensor that is to be reduced is cleared */

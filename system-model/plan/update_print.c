@@ -3,6 +3,7 @@
  * update_print.c - the weight update as text: one line per IPU, or what each kind of tensor goes through; and the host's call.
  */
 #include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
 
 #include <inttypes.h>
 

@@ -3,6 +3,7 @@
  * timeline_print.c - the timeline as a picture in letters, and as text: by IPU what the step is spent on, and each span.
  */
 #include "system-model/timeline/timeline.h"
+#include "system-model/graph/graph.h"
 
 #include <inttypes.h>
 #include <string.h>

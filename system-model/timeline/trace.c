@@ -9,6 +9,7 @@
  * each kind, averaged over a copy or collective (not counted: small all-reduces of norms inside a pass); bytes stashed on each IPU.
  */
 #include "system-model/timeline/timeline.h"
+#include "system-model/graph/graph.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -32,7 +32,7 @@ result $? "every folder with code has its floor" "$wrong: name it in tests/cli/t
 
 # A header that ends in _internal.h or is named here serves its own room alone.
 wrong=
-for header in $(find system-model workloads results -name '*_internal.h' -o -name plan_stages.h -o -name conv_plan.h -o -name vector_plan.h); do
+for header in $(find system-model workloads results -name '*_internal.h' -o -name plan_stages.h); do
     wrong="$wrong$(grep -rlF "\"$header\"" --include='*.[ch]' system-model workloads results harness | grep -v "^$(dirname "$header")/")"
 done
 [ -z "$wrong" ]

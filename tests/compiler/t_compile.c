@@ -3,8 +3,9 @@
  * t_compile.c - what layers hold and cost, by hand: one operation a layer, so that no layer's largest hides another's.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/compile.h"
+#include "system-model/compiler/compiler.h"
 
 struct unit { struct arena arena; struct graph graph; struct machine machine; struct topology topology; struct plan_cache cache; struct compiler compiler; };
 
@@ -85,7 +86,7 @@ static void layers_in_training(void **state)
     add_layers(&u);
     graph_add_backward(&u.graph);
     assert_int_equal(u.graph.n_layers, N_LAYERS);
-    assert_memory_equal(layers_without_plans(&u.graph, &u.arena), want, sizeof want);
+    assert_memory_equal(layer_costs_unplanned(&u.graph, &u.arena), want, sizeof want);
     stop(&u);
 }
 
@@ -98,7 +99,7 @@ static void layers_in_inference(void **state)
     (void)state;
     start(&u);
     add_layers(&u);
-    const struct layer_cost *layers = layers_without_plans(&u.graph, &u.arena);
+    const struct layer_cost *layers = layer_costs_unplanned(&u.graph, &u.arena);
     for (size_t i = 0; i < N_LAYERS; i++) {
         assert_int_equal(layers[i].forward_live_bytes, live_bytes[i]);
         assert_int_equal(layers[i].kept_bytes + layers[i].backward_live_bytes, 0);
@@ -116,7 +117,7 @@ static void read_twice_freed_once(void **state)
     uint32_t y = graph_op(&u.graph, OP_RELU, (uint32_t[]){ tensor(&u, ROLE_INPUT, TYPE_FP16, 3, 11) }, 1, (struct op_attributes){0});
     y = layer_of(&u, 0, OP_ADD, y, y, (struct op_attributes){0});
     layer_of(&u, 0, OP_TANH, y, NO_ID, (struct op_attributes){0});
-    const struct layer_cost *layers = layers_without_plans(&u.graph, &u.arena);
+    const struct layer_cost *layers = layer_costs_unplanned(&u.graph, &u.arena);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(layers[i].forward_live_bytes, 66);
     stop(&u);

@@ -6,7 +6,7 @@
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/conv_internal.h"
+#include "system-model/compiler/compiler_internal.h"
 
 struct shape_case { const char *name; struct conv_params p; enum op_pass pass; };
 static const struct shape_case convs[] = {
@@ -85,7 +85,7 @@ static void print_shared(FILE *f, const struct search *start, const struct searc
         struct search asked = *start;
         asked.best_cycles = times * alone->best_cycles;
         asked.bound_bytes = times * alone->best_cost.temp_bytes;
-        struct range range = conv_sum_range(&asked, c, t, 60);
+        struct conv_range range = conv_sum_range(&asked, c, t, 60);
         fprintf(f, "; shared by %.9g to %.9g%s", range.low, range.high, asked.least_over_bytes == UINT64_MAX ? "" : ", others are too large");
     }
 }
@@ -104,7 +104,7 @@ static void print_split(FILE *f, const struct search *start, const struct candid
         fprintf(f, " %.10g/%.10g", least.cycles, least.bytes);
     }
     conv_price(&alone, c, &t);
-    const struct cost *k = &alone.best_cost;
+    const struct conv_cost *k = &alone.best_cost;
     fprintf(f, "\n      %ju: compute %ju exchange %ju supersteps %ju rearrange %ju temp %ju received %ju copied %ju planned %ju", (uintmax_t)alone.best_cycles,
             (uintmax_t)k->compute, (uintmax_t)k->exchange, (uintmax_t)k->supersteps, (uintmax_t)k->rearrange, (uintmax_t)k->temp_bytes,
             (uintmax_t)k->received_bytes, (uintmax_t)k->copied_bytes, (uintmax_t)k->planned_copies);

@@ -3,6 +3,7 @@
  * t_conv_input.c - what the kernels of a convolution meet of their input, by hand: padding, dilation, strides, columns that become channels.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/conv_fixture.h"
 
 /* What a kernel element meets along an axis is what is counted one by one, for any part of the field and of the kernel. */
@@ -232,7 +233,7 @@ static void test_rows_of_a_stride_are_gathered_too(void **state)
     for (size_t i = 0; i < list.n; i++)
         if (list.items[i].gathered) {
             bool whole = list.items[i].s.kernel_h == 1;
-            struct cost k = conv_gathering(&f, &list.items[i]);
+            struct conv_cost k = conv_gathering(&f, &list.items[i]);
             assert_int_equal(k.received_bytes, (whole ? 4 * 4 * 144 : 8 * 4 * 48) * 2);
             n_columns += !whole;
             n_kernels += whole;
@@ -263,7 +264,7 @@ static void test_quarters_are_brought_together(void **state)
         conv_candidates(&list, &s, &chip, &options);
         struct search f = conv_search_start(&s, &chip, &options);
         for (size_t i = 0; i < list.n && list.items[i].vertex == VERTEX_AMP_1X1; i++) {
-            struct cost gathering = conv_gathering(&f, &list.items[i]);
+            struct conv_cost gathering = conv_gathering(&f, &list.items[i]);
             assert_true(list.items[i].out_grain == 16 || list.items[i].out_grain == 8);
             assert_int_equal(gathering.rearrange, cases[k].together ? ceil_div(bytes * 5, 4 * 8) + bytes / 4 + 1 + chip.exchange_transit_cycles : 0);
             assert_int_equal(gathering.supersteps, cases[k].together);
@@ -332,7 +333,7 @@ static struct op_plan planned_in_graph(enum op_kind kind, const struct conv_para
     if (pass != PASS_FORWARD)
         graph_append(&g, (struct op){ .kind = kind, .pass = pass, .forward_op = 0, .at = g.ops[0].at, .n_inputs = 1, .inputs = &y, .n_outputs = 1,
                                       .outputs = pass == PASS_BACKWARD_DATA ? &x : &w });
-    op_plan_build(&plan, &g, (uint32_t)g.n_ops - 1, lying_evenly, chip, &options, &cache);
+    op_plan_build(&plan, &g, (uint32_t)g.n_ops - 1, even_operands, chip, &options, &cache);
     plan_cache_free(&cache);
     arena_free(&a);
     return plan;

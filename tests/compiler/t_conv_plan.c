@@ -331,7 +331,7 @@ static void test_sums_come_in_stages(void **state)
         { 126, { 6, 5, 5 } }, { 512, { 8, 8, 8 } }, { 513, { 9, 8, 8 } },
     };
     struct chip chip = small_chip(600);
-    struct cost alone = { 0 };
+    struct conv_cost alone = { 0 };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct conv_shape s = matmul_conv_shape(1, 13, 16 * cases[i].depth, 16, TYPE_FP16, PASS_FORWARD);

@@ -156,7 +156,7 @@ static void is_in_range(const struct reference *r, const struct search *alone, c
 {
     struct search known = *alone;
     known.bound_bytes = alone->best_cost.temp_bytes;
-    struct range range = conv_sum_range(&known, c, &r->inputs, (double)r->tiles);
+    struct conv_range range = conv_sum_range(&known, c, &r->inputs, (double)r->tiles);
     double n = (double)(t->p_in * t->p_kernel);
     assert_true(n == 1 || (range.low <= n && n <= range.high));
 }

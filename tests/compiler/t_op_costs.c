@@ -6,7 +6,7 @@
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
 #include "system-model/graph/op_kinds.h"
-#include "system-model/compiler/compile.h"
+#include "system-model/compiler/compiler.h"
 #include "tests/conv_fixture.h"
 
 /* One operation: x [dims], and further operands: weights 'w', activations 'x', whole numbers 'n'. */
@@ -134,7 +134,7 @@ static void print_case(FILE *f, const struct op_case *c, const struct target *ta
     graph_start(&g, "toy", 1, &a);
     graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
     uint32_t id = build_case(&g, c, false);
-    fprintf(f, "%s of type %d%s\n", op_kind_names[c->kind], c->type, op_stays(&g.ops[id]) ? ", stays" : "");
+    fprintf(f, "%s of type %d%s\n", op_kind_names[c->kind], c->type, op_keeps_layout(&g.ops[id]) ? ", stays" : "");
     for (uint32_t i = id; i < g.n_ops; i++) {
         if (i != id && g.ops[i].forward_op != id)
             continue;

@@ -3,9 +3,10 @@
  * t_plan_cache.c - plans are made once for a shape, a chip and a set of options, and once for operations alike, and never mixed up.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/compile.h"
-#include "system-model/compiler/plan_cache.h"
+#include "system-model/compiler/compiler.h"
+#include "system-model/compiler/compiler_internal.h"
 
 static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
 
@@ -97,8 +98,8 @@ static void test_bounds_share_a_plan(void **state)
                 struct plan_cache own = { 0 };
                 struct op_plan shared, alone;
                 opt.available_memory = 0.01 * (falling ? N_BOUNDS + 1 - i : i);
-                op_plan_build(&shared, &g, op, lying_evenly, &chip, &opt, &c);
-                op_plan_build(&alone, &g, op, lying_evenly, &chip, &opt, &own);
+                op_plan_build(&shared, &g, op, even_operands, &chip, &opt, &c);
+                op_plan_build(&alone, &g, op, even_operands, &chip, &opt, &own);
                 assert_memory_equal(&shared, &alone, sizeof alone);
                 plan_cache_free(&own);
             }
@@ -142,10 +143,10 @@ static void test_graph_passes_share_a_search(void **state)
     graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ 0 });
     graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ .serial_steps = 5 });
     struct op_plan whole, steps;
-    op_plan_build(&whole, &g, 0, lying_evenly, &chip, &options, &c);
-    op_plan_build(&whole, &g, 0, lying_evenly, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, even_operands, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, even_operands, &chip, &options, &c);
     assert_int_equal(c.misses, 1);
-    op_plan_build(&steps, &g, 1, lying_evenly, &chip, &options, &c);
+    op_plan_build(&steps, &g, 1, even_operands, &chip, &options, &c);
     assert_int_equal(c.misses, 2);
     assert_int_equal(steps.mac, 13 * 40 * 50);
     assert_int_equal(steps.n_supersteps % 5, 0);
@@ -214,7 +215,7 @@ static void test_operations_alike(void **state)
     }
     const uint32_t expected[] = { 0, 1, 1, 3, 4, 5, 6, 7, 8, 8, 10 };
     assert_int_equal(g.n_ops, sizeof expected / sizeof *expected);
-    assert_memory_equal(ops_alike(&g, &a), expected, sizeof expected);
+    assert_memory_equal(compile_equal_ops(&g, &a), expected, sizeof expected);
     arena_free(&a);
 }
 
@@ -243,7 +244,7 @@ static void test_gradients_of_other_operands(void **state)
                                       .n_outputs = 1, .outputs = &out, .at = g.ops[0].at });
     }
     const uint32_t expected[] = { 0, 0, 2, 3, 3, 2, 6, 7, 6, 7 };
-    assert_memory_equal(ops_alike(&g, &a), expected, sizeof expected);
+    assert_memory_equal(compile_equal_ops(&g, &a), expected, sizeof expected);
     arena_free(&a);
 }
 

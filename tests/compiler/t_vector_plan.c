@@ -3,9 +3,10 @@
  * t_vector_plan.c - operations as passes over data: counts of supersteps and cycles on paper, for 7 tiles.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/op_plan.h"
-#include "system-model/compiler/vertex_cost.h"
+#include "system-model/compiler/compiler.h"
+#include "system-model/compiler/compiler_internal.h"
 
 struct toy { struct arena arena; struct graph graph; struct plan_cache cache; struct chip chip; struct op_plan_options options; };
 
@@ -33,7 +34,7 @@ static uint32_t tensor(struct toy *t, enum tensor_role role, enum data_type type
 static struct op_plan plan_last(struct toy *t)
 {
     struct op_plan p;
-    op_plan_build(&p, &t->graph, (uint32_t)t->graph.n_ops - 1, lying_evenly, &t->chip, &t->options, &t->cache);
+    op_plan_build(&p, &t->graph, (uint32_t)t->graph.n_ops - 1, even_operands, &t->chip, &t->options, &t->cache);
     assert_int_equal(p.sync_cycles, p.n_supersteps * t->chip.on_chip_sync_cycles);
     assert_true(p.n_tiles_used <= 7);
     return p;
@@ -76,7 +77,7 @@ static void test_runs_where_the_operand_lies(void **state)
     assert_int_equal(stays.compute_cycles, 9 + 6 * 25);
     assert_near(stays.imbalance, 1.5, 0);
     op_plan_build(&moves, &t.graph, 1, (struct operands){ .imbalance = 1.5 }, &t.chip, &t.options, &t.cache);
-    op_plan_build(&even, &t.graph, 1, lying_evenly, &t.chip, &t.options, &t.cache);
+    op_plan_build(&even, &t.graph, 1, even_operands, &t.chip, &t.options, &t.cache);
     assert_int_equal(op_plan_cycles(&moves), op_plan_cycles(&even));
     assert_near(moves.imbalance, 1, 0);
     toy_end(&t);
@@ -463,7 +464,7 @@ static void test_all_kinds_backward(void **state)
         graph_add_backward(&t.graph);
         for (uint32_t op = 0; op < t.graph.n_ops; op++) {
             struct op_plan p;
-            op_plan_build(&p, &t.graph, op, lying_evenly, &t.chip, &t.options, &t.cache);
+            op_plan_build(&p, &t.graph, op, even_operands, &t.chip, &t.options, &t.cache);
             assert_true(op_plan_cycles(&p) > 0 && p.n_supersteps > 0);
         }
         toy_end(&t);

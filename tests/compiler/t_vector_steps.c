@@ -6,11 +6,10 @@
  * Halves on 7 tiles come in fours: of 3000 elements the fullest tile holds 432, which are 27 pieces of 16 channels, 5 of a worker.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/conv_plan.h"
-#include "system-model/compiler/plan_cache.h"
-#include "system-model/compiler/vertex_cost.h"
+#include "system-model/compiler/compiler_internal.h"
 
 enum { TILES = 7, MOST_STEPS = 40 };
 
@@ -140,7 +139,7 @@ static struct op_plan planned(const struct operation *o, const struct chip *chip
                                       .n_outputs = n_out, .outputs = out });
     struct op_plan p;
     struct op_plan_options options = { .available_memory = 0.6, .inference = inference };
-    op_plan_build(&p, &g, (uint32_t)g.n_ops - 1, lying_evenly, chip, &options, &cache);
+    op_plan_build(&p, &g, (uint32_t)g.n_ops - 1, even_operands, chip, &options, &cache);
     plan_cache_free(&cache);
     arena_free(&arena);
     return p;

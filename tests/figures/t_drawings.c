@@ -4,6 +4,7 @@
  * small run simulated, by what must hold of it.
  */
 #include "tests/golden_text.h"
+#include "system-model/graph/graph.h"
 #include "tests/model_paths.h"
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"

@@ -6,6 +6,7 @@
  * warm one, and neither a faster clock nor faster links make a step longer, but for rounding (rounding.h). What is not small is passed over.
  */
 #include "tests/fuzz/fuzz.h"
+#include "system-model/graph/graph.h"
 #include "tests/fuzz/laws.h"
 #include "tests/rounding.h"
 #include "results/simulate/podbench.h"

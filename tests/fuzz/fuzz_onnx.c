@@ -4,6 +4,7 @@
  * it is small, simulated on four chips by the laws of laws.h.
  */
 #include "tests/fuzz/fuzz.h"
+#include "system-model/graph/graph.h"
 #include "tests/fuzz/laws.h"
 #include "tests/model_paths.h"
 #include "workloads/onnx/onnx.h"

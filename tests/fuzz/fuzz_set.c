@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_set.c - any bytes as overrides, a line each, of every published recipe's kind: loaded and asked, or refused with a message. */
 #include "tests/fuzz/fuzz.h"
+#include "system-model/graph/graph.h"
 #include "workloads/recipe/recipe.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "tests/chip_fixture.h"
 #include "tests/execute.h"
 #include "tests/golden_text.h"
-#include "system-model/compiler/op_plan.h"
+#include "system-model/compiler/compiler.h"
 #include "workloads/models/builders.h"
 
 /* ---- inputs ------------------------------------------------------------------------------------- */

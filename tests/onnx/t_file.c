@@ -3,6 +3,7 @@
  * t_file.c - what a recipe says of an ONNX file, as text: sizes of its dimensions, precision; and what the file itself must be.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/onnx/draft.h"
 #include "workloads/models/models.h"
 #include "workloads/models/onnx_file.h"

@@ -3,6 +3,7 @@
  * t_memory.c - bytes on the worst tile: a toy by hand, and what never needs more.
  */
 #include "tests/planned.h"
+#include "system-model/graph/graph.h"
 #include "system-model/plan/plan_stages.h"
 
 /* ---- by hand ------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
  * t_plan.c - refusals of the planner, word by word; that a plan adds up; plans as text; and that what is remembered changes none.
  */
 #include "tests/planned.h"
+#include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
 #include "tests/odd_machine.h"
 #include "results/simulate/split.h"

@@ -3,6 +3,7 @@
  * t_plan_costs.c - what stages, calls and copies of a plan cost, by hand.
  */
 #include "tests/planned.h"
+#include "system-model/graph/graph.h"
 
 static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
 
@@ -71,7 +72,7 @@ static uint32_t start_unit(struct planned *y, struct graph *g)
 
 static uint64_t live_bytes(struct planned *y, struct graph *g)
 {
-    return layers_without_plans(g, &y->sim.arena)[0].forward_live_bytes;
+    return layer_costs_unplanned(g, &y->sim.arena)[0].forward_live_bytes;
 }
 
 /* A graph is compiled once for each share of memory, and for each list of them by layer; what was compiled is known again. */
@@ -120,7 +121,7 @@ static void layers_keep_to_their_own_share(void **state)
         graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element);
     }
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
-    c.alike = ops_alike(&g, &y.sim.arena);
+    c.alike = compile_equal_ops(&g, &y.sim.arena);
     struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
     const struct compiled *alike = compile_graph(&c, &opt);
     assert_ptr_equal(alike->op_plans[0], alike->op_plans[1]);

@@ -4,6 +4,7 @@
  * thing of what is asked, and the text shows all that follows from it.
  */
 #include "tests/planned.h"
+#include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
 #include "tests/odd_machine.h"
 #include "results/simulate/split.h"

@@ -3,6 +3,7 @@
  * t_update.c - the weight update that a plan holds: its steps, their order and their cycles, by hand.
  */
 #include "tests/planned.h"
+#include "system-model/graph/graph.h"
 #include "tests/odd_machine.h"
 
 static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";

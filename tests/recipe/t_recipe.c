@@ -2,6 +2,7 @@
 /* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
 #include "tests/check.h"
 #include <jansson.h>
+#include "system-model/graph/graph.h"
 #include "workloads/recipe/recipe_internal.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_fits.c - what fits, what is planned again, and what would help where nothing does. */
 #include "tests/golden_text.h"
+#include "system-model/graph/graph.h"
 #include "tests/simulated.h"
 #include "results/simulate/remedies.h"
 #include <jansson.h>

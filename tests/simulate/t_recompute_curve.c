@@ -4,6 +4,7 @@
  */
 #include "tests/check.h"
 #include "results/simulate/recompute_curve.h"
+#include "system-model/graph/graph.h"
 #include "workloads/recipe/recipe.h"
 
 /*

@@ -3,6 +3,7 @@
  * t_simulate.c - laws of whole simulations: what folds, what sums, what never makes a run slower, what faults cost.
  */
 #include "tests/simulated.h"
+#include "system-model/graph/graph.h"
 #include "tests/rounding.h"
 
 static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",

@@ -3,6 +3,7 @@
  * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
  */
 #include "tests/test_folder.h"
+#include "system-model/graph/graph.h"
 #include "tests/model_paths.h"
 #include "tests/random.h"
 #include "results/simulate/remedies.h"

@@ -4,6 +4,7 @@
  */
 #include "tests/planned.h"
 #include "results/simulate/split_balanced.h"
+#include "system-model/graph/graph.h"
 
 /* ---- all divisions ------------------------------------------------------------------------------------------ */
 

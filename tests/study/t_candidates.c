@@ -3,6 +3,7 @@
  * t_candidates.c - what a search tries, and its bounds, for a model small enough for paper.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/model_paths.h"
 #include "results/study/candidates.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_explain.c - what an explanation says adds up: costs, waterfall; and by hand where a cause is known. */
 #include "tests/study/asked.h"
+#include "system-model/graph/graph.h"
 
 #include <jansson.h>
 

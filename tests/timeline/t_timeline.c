@@ -5,6 +5,7 @@
  * Stages are made by hand: stage s takes 100 + 7s cycles forward and 210 + 11s backward, unless a test says otherwise.
  */
 #include "tests/check.h"
+#include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
 #include "system-model/plan/plan_stages.h"
 #include "system-model/timeline/timeline.h"

@@ -4,6 +4,7 @@
  */
 #ifndef BUILDERS_H
 #define BUILDERS_H
+#include "system-model/graph/graph.h"
 #include "workloads/models/models.h"
 
 /* A graph under construction with what shapes it. */

@@ -4,7 +4,8 @@
  */
 #ifndef MODELS_H
 #define MODELS_H
-#include "system-model/graph/graph.h"
+#include "system-model/base/base.h"
+#include "system-model/graph/types.h"
 
 enum compute_type { COMPUTE_FP16, COMPUTE_FP32, COMPUTE_FP8 };
 enum input_type { INPUT_UINT8, INPUT_FP16 };

@@ -7,7 +7,8 @@
  */
 #ifndef ONNX_H
 #define ONNX_H
-#include "system-model/graph/graph.h"
+#include "system-model/base/base.h"
+#include "system-model/graph/types.h"
 
 struct onnx_dimension { const char *name; uint64_t size; };
 

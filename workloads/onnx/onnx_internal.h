@@ -8,6 +8,7 @@
  */
 #ifndef ONNX_INTERNAL_H
 #define ONNX_INTERNAL_H
+#include "system-model/graph/graph.h"
 #include "workloads/onnx/onnx.h"
 #include "workloads/onnx/onnx.pb-c.h"
 

@@ -7,8 +7,10 @@
  * schedules of one graph never plans an operation twice.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compile_internal.h"
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,34 +60,34 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
 }
 
 /* Where an operation's results lie: how unevenly (1: evenly), and as the results of which plan; NULL: as nothing else does. */
-struct place { double imbalance; const struct op_plan *laid_by; };
-static const struct place lying_alone = { 1, NULL };
+struct result_layout { double imbalance; const struct op_plan *laid_by; };
+static const struct result_layout lying_alone = { 1, NULL };
 
-static const struct place *place_of(const struct tensor *t, const struct place *places)
+static const struct result_layout *result_layout_of(const struct tensor *t, const struct result_layout *places)
 {
     return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
 }
 
 /* One plan puts results of one shape on the same tiles, whichever operation it is of. */
-static bool lie_alike(const struct tensor *a, const struct place *at, const struct tensor *b, const struct place *bt)
+static bool lie_alike(const struct tensor *a, const struct result_layout *at, const struct tensor *b, const struct result_layout *bt)
 {
     return RESULTS_LIE_ALIKE && at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
 /* Of its operands an element-wise operation takes the layout of the one that is most even (poputil, createOutputForElementWiseOp). */
-static struct operands operands_of(const struct graph *g, const struct op *op, const struct place *places, const struct place **taken)
+static struct operands operands_of(const struct graph *g, const struct op *op, const struct result_layout *places, const struct result_layout **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
     const struct tensor *first = NULL;
-    const struct place *first_at = NULL;
+    const struct result_layout *first_at = NULL;
     bool several = false, alike = true;
     *taken = &lying_alone;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const struct tensor *t = &g->tensors[op->inputs[k]];
         if (tensor_elements(t) < n)
             continue;
-        const struct place *at = place_of(t, places);
+        const struct result_layout *at = result_layout_of(t, places);
         if (!first) {
             first = t;
             *taken = first_at = at;
@@ -99,12 +101,12 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
 }
 
 /* Element by element where the operand lies; products where they were computed; of all else nothing is known. */
-static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct place *taken)
+static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct result_layout *taken)
 {
-    enum part part = op_part(op->kind);
+    enum part part = op_part(op);
     if (part == PART_CONV || part == PART_MATMUL)
         return p;
-    return op_by_elements(op->kind) ? taken->laid_by : NULL;
+    return op_is_elementwise(op) ? taken->laid_by : NULL;
 }
 
 /* Numbers from 0 on. */
@@ -123,7 +125,7 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
 {
     const struct op *op = &c->graph->ops[op_id];
     static const bool has_products[N_PARTS] = { [PART_MATMUL] = true, [PART_CONV] = true, [PART_LSTM] = true };
-    for (size_t i = 0; i < c->n_variants && !has_products[op_part(op->kind)]; i++) {
+    for (size_t i = 0; i < c->n_variants && !has_products[op_part(op)]; i++) {
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory, other.layer_memory = opt->layer_memory;
@@ -163,23 +165,23 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct arena scratch = {0};
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
-    struct place *places = ARENA_ROOM(&scratch, struct place, g->n_ops);
+    struct result_layout *places = ARENA_ROOM(&scratch, struct result_layout, g->n_ops);
     struct asked *found = ARENA_ROOM(&scratch, struct asked, g->n_ops);     /* by operation */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* one like it with another plan; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
-        const struct place *taken = &lying_alone;
+        const struct result_layout *taken = &lying_alone;
         all.available_memory = layer_share(opt, op->layer_id);
-        found[i] = (struct asked){ op_stays(op) ? operands_of(g, op, places, &taken) : lying_evenly, all.available_memory };
+        found[i] = (struct asked){ op_keeps_layout(op) ? operands_of(g, op, places, &taken) : even_operands, all.available_memory };
         while (!same_asked(&found[like], &found[i])) {
             if (!next[like])
                 next[like] = i;
             like = next[like];
         }
         out[i] = like == i ? plan_op(c, i, found[i].operands, &all) : out[like];
-        places[i] = (struct place){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
+        places[i] = (struct result_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
         if (c->cache->misses != known)
             watch_report(c->watch, "planning operations", i + 1, g->n_ops);
     }
@@ -226,7 +228,7 @@ static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t
     return false;
 }
 
-static void sum_code(struct range_memo *m, struct compiler *c)
+static void sum_code_bytes(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
@@ -272,7 +274,7 @@ static const struct range_memo *ask(struct compiler *c, const struct layer_range
     struct range_memo *m = hash_table_add(&c->sums, &key, n_bytes, sizeof *m, c->arena);
     *m = (struct range_memo){ .ranges = ranges, .n = n, .question = q };
     if (q.code)
-        sum_code(m, c);
+        sum_code_bytes(m, c);
     else
         sum_weight_work(m, c);
     m->ranges = NULL;                   /* the caller's */
@@ -288,4 +290,130 @@ struct cycles compile_weight_work(struct compiler *c, const struct layer_range *
                                   enum part part)
 {
     return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .part = part })->cycles;
+}
+
+/* All that a plan may read of an operation and its tensors, in words without holes: of equal forms plans are equal. A backward pass has the
+ * tensors of what it differentiates through `forward`: the first operation like that one, else NO_ID; of its results, which input of that one
+ * each is the gradient of. Attributes that are equal are the same. Dimensions follow each tensor, as many as it has. */
+struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
+struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
+struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
+enum { MOST_FORM_WORDS = sizeof(struct longest_form) / sizeof(uint64_t) };
+
+/* Which input, the last where it stands there twice; NO_ID: of none. */
+static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
+{
+    const struct op *forward = op_forward(g, op);
+    uint32_t k = forward->n_inputs;
+    while (k-- > 0 && forward->inputs[k] != result->of_tensor) {}
+    return k;
+}
+
+static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t of_input)
+{
+    const struct tensor_form form = { (uint8_t)t->type, (uint8_t)t->role, t->producer_op != NO_ID, (uint8_t)t->n_dims, of_input };
+    _Static_assert(sizeof form == sizeof *out, "a word");
+    memcpy(out++, &form, sizeof form);
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        *out++ = t->dims[i];
+    return out;
+}
+
+/* Returns how many bytes it has. */
+static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, const struct op *op, const uint32_t *alike)
+{
+    const struct op_form form = { (uintptr_t)op->at, op->kind, op->pass, op->forward_op == NO_ID ? NO_ID : alike[op->forward_op], op->n_inputs };
+    uint64_t *end = mempcpy(out, &form, sizeof form);
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        end = add_tensor_form(end, &g->tensors[op->inputs[k]], NO_ID);
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const struct tensor *result = &g->tensors[op->outputs[k]];
+        end = add_tensor_form(end, result, differentiated_input(g, op, result));
+    }
+    return (size_t)((char *)end - (char *)out);
+}
+
+const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct hash_table forms = {0};
+    uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
+    uint64_t form[MOST_FORM_WORDS];
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
+        size_t n_bytes = op_form(form, g, op, alike);
+        const uint32_t *first = hash_table_find(&forms, form, n_bytes);
+        if (!first)
+            *(uint32_t *)hash_table_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
+        alike[i] = first ? *first : i;
+    }
+    arena_free(&scratch);
+    return alike;
+}
+
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
+{
+    const struct collective_cost *known = hash_table_find(&c->collectives, q, sizeof *q);
+    if (known) {
+        *out = *known;
+        return true;
+    }
+    struct arena scratch = {0};
+    struct collective_request req = {
+        .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .unfolded = q->unfolded,
+        .n_in_use = q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
+        .ways = &c->ways,
+    };
+    bool good = collective_run(out, c->topology, &req, &scratch, err);
+    arena_free(&scratch);
+    if (good)
+        *(struct collective_cost *)hash_table_add(&c->collectives, q, sizeof *q, sizeof *out, c->arena) = *out;
+    return good;
+}
+
+/* ---- copies ------------------------------------------------------------------------------------- */
+
+static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width, const struct topology *t,
+                      struct err *err)
+{
+    struct arena scratch = {0};
+    struct flow *all = ARENA_ARRAY(&scratch, struct flow, n * n_replicas);
+    struct link_loads loads = link_loads_new(&scratch);
+    *out = (struct flows_cost){0};
+    for (size_t i = 0; i < n * n_replicas; i++) {
+        uint32_t offset = (uint32_t)(i / n) * width;
+        const struct flow *f = &flows[i % n];
+        all[i] = (struct flow){ f->from + offset, f->to + offset, f->bytes };
+    }
+    bool good = topology_flows(&out->time_s, t, all, n * n_replicas, &loads, &scratch, err);
+    for (uint32_t i = 0; good && i < loads.n; i++) {
+        double *busiest = &out->busiest_bytes[topology_link(t, loads.items[i].link).kind];
+        *busiest = fmax(*busiest, loads.items[i].bytes);
+    }
+    arena_free(&scratch);
+    return good;
+}
+
+/* The flows themselves, and after them how many replicas of which width. */
+enum { MOST_FLOWS = 2 * MAX_STAGES };
+_Static_assert(sizeof(struct flow) == 2 * sizeof(uint32_t) + sizeof(double), "flows have no padding: they are compared as bytes");
+
+bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
+                   struct err *err)
+{
+    struct flow question[MOST_FLOWS + 1];
+    assert(n <= MOST_FLOWS);
+    memcpy(question, flows, n * sizeof *flows);
+    question[n] = (struct flow){ .from = n_replicas, .to = width };
+    size_t n_bytes = (n + 1) * sizeof *question;
+    const struct flows_cost *known = hash_table_find(&c->flows, question, n_bytes);
+    if (known) {
+        *out = *known;
+        return true;
+    }
+    if (!run_flows(out, flows, n, n_replicas, width, c->topology, err))
+        return false;
+    *(struct flows_cost *)hash_table_add(&c->flows, question, n_bytes, sizeof *out, c->arena) = *out;
+    return true;
 }

@@ -10,9 +10,10 @@
  * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
  * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */
+#include "system-model/compiler/compiler_internal.h"
+
 #include <assert.h>
 #include <math.h>
-#include "system-model/compiler/conv_internal.h"
 
 /* Positions as one row: over all the tiles that are left, in four, three or two, and not at all. Fewer parts are larger: after one that is
  * too large all are. */
@@ -136,7 +137,7 @@ static void offer_in(struct search *f, const struct candidate *c, struct share *
 static void search_in_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
-    struct range sums = conv_sum_range(f, c, t, (double)tiles);
+    struct conv_range sums = conv_sum_range(f, c, t, (double)tiles);
     uint64_t grains = t->in, low = (uint64_t)fmax(2, fmin(sums.low / (double)t->kernel_h, (double)grains));
     s.n = 0;
     offer_in(f, c, t, tiles, &s, 1);
@@ -206,15 +207,15 @@ static void search_groups(struct search *f, const struct candidate *c, struct sh
 
 static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
 enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps };
-struct branch { const struct candidate *c; uint64_t serial_in, serial_out; double cycles; };
-struct branches { struct branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
+struct serial_branch { const struct candidate *c; uint64_t serial_in, serial_out; double cycles; };
+struct serial_branches { struct serial_branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
 
-static void offer_branch(struct branches *b, struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+static void offer_branch(struct serial_branches *b, struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
     struct share t = conv_whole(c, serial_in, serial_out);
     struct least least = conv_least(f, c, &t, (double)f->n_tiles, OPEN_GROUPS);
     if (is_in_memory(f, least) && conv_is_as_fast(f, least.cycles))
-        b->items[b->n++] = (struct branch){ c, serial_in, serial_out, least.cycles };
+        b->items[b->n++] = (struct serial_branch){ c, serial_in, serial_out, least.cycles };
 }
 
 /* Steps add to what the same work takes at once: so many at most may be as fast as the best. */
@@ -226,7 +227,7 @@ static double most_steps(const struct search *f, const struct candidate *c)
     return ((double)f->best_cycles - conv_least(f, c, &at_once, (double)f->n_tiles, OPEN_GROUPS).cycles) / c->units.serial;
 }
 
-static void offer_serial(struct branches *b, struct search *f, const struct candidate *c)
+static void offer_serial(struct serial_branches *b, struct search *f, const struct candidate *c)
 {
     uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
     double most = most_steps(f, c);
@@ -239,13 +240,13 @@ static void offer_serial(struct branches *b, struct search *f, const struct cand
 }
 
 /* The most promising first, until none is as good as what was found. */
-static void search_branches(struct search *f, struct branches *b)
+static void search_best_first(struct search *f, struct serial_branches *b)
 {
     while (b->n > 0) {
         size_t best = 0;
         for (size_t i = 1; i < b->n; i++)
             best = b->items[i].cycles < b->items[best].cycles ? i : best;
-        struct branch next = b->items[best];
+        struct serial_branch next = b->items[best];
         if (!conv_is_as_fast(f, next.cycles))
             return;
         b->items[best] = b->items[--b->n];
@@ -257,15 +258,15 @@ static void search_branches(struct search *f, struct branches *b)
 /* Splits without serial steps, which are seldom worth their cost where there is memory, before those with them. */
 static void search_candidates(struct search *f, const struct candidates *list)
 {
-    struct branches b;
+    struct serial_branches b;
     b.n = 0;
     for (size_t i = 0; i < list->n; i++)
         offer_branch(&b, f, &list->items[i], 1, 1);
-    search_branches(f, &b);
+    search_best_first(f, &b);
     b.n = 0;
     for (size_t i = 0; i < list->n; i++)
         offer_serial(&b, f, &list->items[i]);
-    search_branches(f, &b);
+    search_best_first(f, &b);
 }
 
 /* ---- one way round, or a product both ways ----------------------------------------------------------- */
@@ -312,7 +313,7 @@ static void grow_bound(struct way *ways, size_t n_ways)
 }
 
 /* Where the bound had to grow, how far depends on where it began. */
-static struct bounds bounds_alike(const struct way *ways, size_t n_ways, const struct way *best, uint64_t asked_bytes)
+static struct bounds equal_bounds(const struct way *ways, size_t n_ways, const struct way *best, uint64_t asked_bytes)
 {
     if (best->f.bound_bytes != asked_bytes)
         return (struct bounds){ asked_bytes, asked_bytes };
@@ -347,7 +348,7 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
     while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
         grow_bound(ways, n_ways);
     if (choice)
-        *choice = choice_of(&best->f, best != ways, bounds_alike(ways, n_ways, best, conv_bound_bytes(chip, opt)),
+        *choice = choice_of(&best->f, best != ways, equal_bounds(ways, n_ways, best, conv_bound_bytes(chip, opt)),
                             effort_of(ways, n_ways));
     conv_fill_plan(out, &best->f);
 }

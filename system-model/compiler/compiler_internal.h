@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compiler_internal.h - what the files of the compiler share: costs of vertices, the convolution planner, vector operations as passes.
+ */
+#ifndef COMPILER_INTERNAL_H
+#define COMPILER_INTERNAL_H
+#include "system-model/compiler/compiler.h"
+
+#include <assert.h>
+
+/* ==== vertex_cost.c: tile cycles of each kind of vertex =========================================================
+ * Sizes in, tile cycles out; nothing here knows about splits or graphs. A tile's workers issue in turn, so that a worker's cycle counts as
+ * chip_turn_cycles() of the tile. */
+
+/* The AMP unit as it is set for one pair of types. in_grain x units weights are loaded, and each position of the field then takes core_cycles
+ * for its in_grain x units multiply-accumulates. */
+struct amp {
+    uint64_t units, in_grain, load_cycles;
+    double core_cycles;                 /* MACs over the chip's rate, over the share of that rate which an inner loop sustains */
+    double conflict_cycles;             /* added where the memory serves the two loads of a cycle one after the other */
+    uint64_t element_bytes, partial_bytes, result_bytes;
+};
+/* The type must be one that the chip multiplies (chip_multiplies()). */
+struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
+struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);       /* loads as many weights as the new number of units takes */
+
+/* ---- the table of coefficients --------------------------------------------------------------------------------
+ * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and conv_bound.c relax the same numbers into
+ * lower bounds. All members are uint16_t, so that a test can change each of them in turn. */
+
+/* What one turn of a loop costs besides what is inside it: cycles of the tile's supervisor, and of each worker. */
+struct loop_terms { uint16_t tile, worker; };
+
+/* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a load of weights, then all
+ * positions } } } }. A vertex that lacks a loop has zeros for it. */
+struct conv_terms {
+    struct loop_terms call, call_in;    /* a call; each input grain, once a call */
+    struct loop_terms group, group_out; /* a group; each of its output grains, once a group */
+    struct loop_terms in, out, kernel_row, load;
+    uint16_t item, position;            /* cycles of a worker: an item of its list (a row or a piece of one); a position that no sheet prices */
+};
+
+/* A row of a slice vertex takes a worker row + position * max(width, least_width) cycles. */
+struct slic_terms { uint16_t least_width, row, position; };
+
+/* Vertices around a convolution take tile + turn * (worker + vector * vectors of the busiest worker). */
+struct vector_terms { uint16_t tile, worker, vector; };
+
+struct vertex_table {
+    struct conv_terms conv[N_VERTEX_KINDS];
+    uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
+    uint16_t amp_half_partials;             /* cycles of a worker in a call, with partial sums of 2 bytes */
+    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* fewer positions are run as so many; a single one takes so much more */
+    struct slic_terms slic[2];              /* positions next to each other; every other one */
+    uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
+    uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */
+    struct vector_terms reduce, cast, zero, slice;          /* reduce: its vectors are of outputs */
+    uint16_t reduce_partial;                /* each partial of a vector of outputs */
+    uint16_t copy_by_fours;                 /* elements that are moved for each four */
+    uint16_t copy_pieces;                   /* a copy in pieces: once; and for each 100 bytes, by what a piece is */
+    uint16_t copy_halves_per_100_bytes, copy_floats_per_100_bytes, copy_words_per_100_bytes;
+};
+extern const struct vertex_table vertex_table;
+enum { SLICE_VECTOR = 4 };              /* elements of one vector of a dynamic slice */
+
+/* ---- convolution vertices -------------------------------------------------------------------------------------- */
+
+/* One vertex's part of a convolution. in and out count grains of channels; out counts channels for an outer product. kernel_h and kernel_w count
+ * loads of weights, which are fewer than the kernel's rows or columns where several share one. */
+struct conv_work {
+    enum vertex_kind vertex;
+    uint64_t groups, in, out, rows, width, kernel_h, kernel_w;
+    uint64_t filter_height;                 /* kernel rows that share a load: 1, 2 or 4 */
+    uint64_t in_chans;                      /* HMAC: channels of one dot product; SLIC: channels of a group of the convolution */
+    bool every_other;                       /* SLIC: a stride of two */
+};
+uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
+/* The busiest worker's cycles over all rows for one load of weights, of AMP_NX1 and HMAC. */
+uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
+
+/* The same cost relaxed. Any share of the work takes at least
+ *     fixed + loads * (load + row * rows + position * positions + channel * input channels * positions)
+ * tile cycles, where rows and positions may be fractions: the tile's, as if they were even over its workers. */
+struct conv_least { double fixed, load, row, position, channel; };
+struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole);
+
+/* ---- vertices around a convolution: n counts the elements of the tile -------------------------------------------- */
+
+/* Adds `depth` partials for each of n outputs. */
+uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
+uint64_t cast_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes);
+uint64_t zero_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t element_bytes);
+uint64_t dynamic_slice_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n);
+uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes);
+
+/* Changes of layout on a tile: by elements, by groups of channels, and by pieces of 8 bytes wherever they go. */
+uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
+uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes);
+uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes);
+uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
+
+/* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
+
+enum map_op {
+    MAP_BINARY, MAP_BINARY_IN_PLACE, MAP_SCALAR, MAP_VECTOR, MAP_SCALED_ADD, MAP_SCALED_ADD_MIXED,
+    MAP_RELU, MAP_TANH, MAP_SIGMOID, MAP_GELU, MAP_SWISH, MAP_EXP, MAP_LOG, MAP_SQUARE, MAP_RSQRT, MAP_SQRT,
+    MAP_INVERSE, MAP_DIVIDE, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
+    MAP_DROPOUT, MAP_CAST, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY, MAP_ERF, MAP_SELECT,
+    N_MAP_OPS
+};
+extern const char *const map_op_names[N_MAP_OPS];
+uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_t element_bytes);
+
+/* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
+uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
+uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
+/* rows: output rows of this tile; each of their vectors takes kernel_elements steps. */
+uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,
+                     bool max_backward);
+/* n_cells: cells of the lattice of time steps and labels, forward or backward. */
+uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells);
+
+/* ==== conv_shape.c: every pass of a convolution or a matmul in one form ============================================
+ * Batch x field positions, each a sum over kernel elements and input channels. A matmul has a 1x1 kernel and its rows as field. The data
+ * gradient swaps the channels; in the weight gradient, batch and field become the input channels. */
+
+struct conv_shape {
+    uint32_t groups, batch;
+    uint32_t field_h, field_w;          /* positions computed for each kernel element */
+    uint32_t kernel_h, kernel_w;
+    uint64_t in_chans;                  /* of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
+    uint32_t out_chans;                 /* of one group */
+    uint32_t in_stride_h, in_stride_w;  /* input elements from one position to the next */
+    uint32_t out_stride_h, out_stride_w;            /* output elements of one position (dilated gradient) */
+    uint32_t in_h, in_w;                /* the input field without padding: halos end there */
+    uint32_t before_h, before_w;        /* rows and columns of padding in front of what kernels may meet, */
+    uint32_t met_h, met_w;              /* which is the input of the convolution itself, also for the gradient to that input */
+    uint32_t dilation;                  /* from one element of the kernel to the next */
+    uint32_t in_expand;                 /* rows in which each input element appears (weight gradient of a k x k kernel) */
+    uint32_t type;                      /* enum data_type */
+    uint32_t pass;                      /* enum op_pass */
+    /* Layouts before the operation. With zeros an operand is laid out as this plan wants it: each tile has its share of what it needs. */
+    uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid it out, so that all of it moves */
+    uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
+    uint32_t rearrange_out;                         /* 1: every element of the results does */
+};
+
+/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group. pad_h and pad_w are above and on
+ * the left; whatever else is reached beyond the input is below or on the right. */
+struct conv_params {
+    uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride;
+    enum data_type type;
+    uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 is as stride; dilation: 0 is 1 */
+};
+struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
+/* groups x [rows, inner] x [inner, columns] as the pass multiplies them: operands of gradients come swapped already. */
+struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+                                    enum op_pass pass);
+/* The product transposed, with its operands exchanged; false if the shape is no product. */
+bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s);
+uint64_t conv_shape_mac(const struct conv_shape *s);        /* multiplications with padding included */
+
+static inline uint64_t shape_positions(const struct conv_shape *s)
+{
+    return (uint64_t)s->batch * s->field_h * s->field_w;
+}
+
+/* How often each dimension is split, and the share of the fullest tile. in and out are grains of channels. */
+struct share {
+    uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
+    uint64_t groups, batch, height, width, kernel_h, in, out;
+};
+
+static inline uint64_t share_positions(const struct share *t) { return t->batch * t->height * t->width; }
+static inline uint64_t share_steps(const struct share *t) { return t->serial_in * t->serial_out; }
+
+static inline uint64_t tiles_in_use(const struct share *t)
+{
+    return t->p_groups * t->p_batch * t->p_field * t->p_kernel * t->p_in * t->p_out;
+}
+
+/* The numbers of conv_bound.c that are the same for all splits of a candidate. Cycles unless bytes are named. */
+struct conv_units {
+    double turn, sync, rate, bus;       /* of the chip; rate in bytes a cycle */
+    double fixed, once;                 /* of a step; of all steps together */
+    double positions, row, row_positions;           /* positions of the field; an item of a worker's list; positions of one item of each worker */
+    double load, position, channel, loads;          /* a load of weights; its use at all positions, and there for each channel; loads in a block */
+    double weights, weight_copy, input, thin_input; /* bytes of a block's weights; cycles a byte to copy them; bytes of a grain of the input */
+    double received, padding, slice;    /* cycles a byte */
+    double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
+    double slice_once, add_once;        /* a slice, and an addition to a sum, of a single element */
+    double serial;                      /* slices and counter of each step, where there are several */
+    double stage, exchanged, added;     /* a stage of sums; an element of it exchanged, and added up */
+    double cast, cast_fixed, zero;      /* an element cast; any cast at all; an element set to zero */
+    bool by_in, by_out;                 /* loads are for each grain of input channels, of output channels */
+};
+
+/* A vertex, its grains, and the shape that it sees. */
+struct candidate {
+    enum vertex_kind vertex;
+    struct amp amp;
+    struct conv_shape s;                /* kernel dimensions may have become input channels */
+    uint64_t in_grain, out_grain, filter_height, passes;
+    uint64_t group_chans;               /* input channels of a group of the convolution itself, however many groups share a vertex */
+    bool joined;                        /* kernel elements have become input channels, or elements that a stride skips are dropped */
+    bool gathered;                      /* joined by whole grains of channels, which are laid out before the loop and not on each tile */
+    bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
+    struct conv_units units;            /* set by conv_add_units() */
+    size_t order;                       /* place in the list: of equal plans the earlier candidate's is kept */
+};
+
+enum { MAX_CANDIDATES = 48 };           /* 1024 units in eight grains give 40 of the AMP, and there are four others */
+struct candidates { struct candidate items[MAX_CANDIDATES]; size_t n; };
+
+void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
+                     const struct op_plan_options *opt);
+void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
+                  uint64_t out_grain);
+
+/* The whole work of a candidate on one tile, apart from serial steps: splits start from it. */
+static inline struct share conv_whole(const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+{
+    return (struct share){ .p_groups = 1, .p_batch = 1, .p_field = 1, .p_kernel = 1, .p_in = 1, .p_out = 1,
+                           .serial_in = serial_in, .serial_out = serial_out, .groups = c->s.groups, .batch = c->s.batch,
+                           .height = c->s.field_h, .width = c->s.field_w, .kernel_h = c->s.kernel_h,
+                           .in = ceil_div(ceil_div(c->s.in_chans, c->in_grain), serial_in),
+                           .out = ceil_div(ceil_div(c->s.out_chans, c->out_grain), serial_out) };
+}
+
+/* ==== conv_price.c: what one split costs by the planner's estimate ================================================== */
+
+enum { COUNTER_BYTES = 4 };             /* of a serial loop */
+
+struct conv_cost {
+    uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
+    uint64_t copied_bytes;              /* input of the fullest tile that is copied into another layout before the vertex */
+    uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
+};
+
+/* What finding a plan took; bounds and the order of visits exist to make it small. */
+struct effort { uint64_t n_branches, n_priced; };
+
+/* A search of splits, and its best one so far. */
+struct search {
+    const struct vertex_table *vertices;
+    const struct chip *chip;
+    const struct op_plan_options *opt;
+    const struct conv_shape *shape;
+    uint64_t n_tiles, bound_bytes, best_cycles;
+    uint64_t least_over_bytes;          /* every split that was left out for its memory takes at least so much */
+    struct conv_cost layout, by_step;   /* the same for all splits: changes of layout; weights brought into the order of serial steps */
+    uint64_t rearranged_bytes;
+    uint64_t operand_bytes;             /* operands and results, an even share of a tile */
+    const struct candidate *best_candidate;
+    struct share best;
+    struct conv_cost best_cost;
+    struct effort effort;
+};
+struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+
+/* A branch that may be as fast as the best is searched: of equal plans the first in order is kept. */
+static inline bool conv_is_as_fast(const struct search *f, double cycles) { return cycles <= (double)f->best_cycles; }
+
+/* Keeps the split if it is the fastest so far and within the memory bound. False if its work alone takes longer than the fastest, or its memory
+ * is over the bound; the same then holds for larger shares. */
+bool conv_price(struct search *f, const struct candidate *c, const struct share *t);
+/* The candidate's AMP as it runs with so many bytes of temporaries next to the operands. */
+struct amp conv_crowded_amp(const struct search *f, const struct candidate *c, uint64_t temp_bytes);
+struct conv_cost conv_gathering(const struct search *f, const struct candidate *c);
+bool conv_pads_tiles(const struct search *f, const struct candidate *c);
+bool conv_plans_by_fours(const struct search *f, const struct candidate *c);
+struct conv_work conv_work_of(const struct candidate *c, const struct share *t);    /* what the fullest tile's vertex computes in one step */
+
+/* ==== conv_fill.c: what the chip pays for the split that was chosen ================================================= */
+
+void conv_fill_plan(struct op_plan *out, struct search *f);
+/* Cycles that one step saves because vertices skip positions that meet only padding, on the tile that saves least. */
+uint64_t conv_padding_cycles(const struct search *f, const struct candidate *c, const struct share *t);
+
+/* ==== conv_bound.c: lower bounds for every split below a point of the search ======================================== */
+
+/* The dimensions of a share that are not split yet: the field; and kernel rows; and input channels; and output channels; and groups. */
+enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
+struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
+void conv_add_units(struct candidate *c, const struct search *f);       /* must precede conv_least() */
+struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double tiles, enum open_splits open);
+/* How many tiles, more than one, may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the best. */
+struct conv_range { double low, high; };
+struct conv_range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double tiles);
+
+/* ==== conv_search.c: the fastest split ============================================================================== */
+
+/* The bytes of temporaries for which a plan is the best: it fits, and everything that was left out does not. */
+struct bounds { uint64_t least_bytes, most_bytes; };
+uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt);     /* available_memory x tile memory */
+
+/* A plan without its prices, so that the same split can be priced on another chip. */
+struct conv_choice {
+    bool turned;                        /* the product transposed */
+    size_t candidate;                   /* which candidate; vertex and grains must match for the share to hold on another chip */
+    enum vertex_kind vertex;
+    uint64_t in_grain, out_grain;
+    struct share share;
+    struct bounds within;
+    struct effort effort;               /* of both forms of a product together */
+};
+
+/* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one. choice may be NULL. */
+void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
+                      const struct op_plan_options *opt);
+/* Prices a split that was chosen for another chip, whatever memory it takes. False if this chip has no such vertex or too few tiles. */
+bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
+                  const struct op_plan_options *opt);
+
+/* The next larger p that changes ceil(n / p); 0 after the last. */
+static inline uint64_t conv_next_split(uint64_t n, uint64_t p)
+{
+    uint64_t part = ceil_div(n, p);
+    return part == 1 ? 0 : ceil_div(n, part - 1);
+}
+
+/* The fewest parts, at most `limit`, whose largest is as small as that of `limit` parts. */
+static inline uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *part)
+{
+    uint64_t most = min_u64(n, limit);
+    assert(most > 0);
+    *part = ceil_div(n, most);
+    assert(*part > 0);
+    return ceil_div(n, *part);
+}
+
+/* ==== conv_fully_connected.c: one layer, three passes ============================================================== */
+
+/* groups x [rows, inner] x [inner, columns] */
+struct layer_shape { uint32_t groups, rows, inner, columns; enum data_type type; };
+struct plan_choice {
+    struct conv_choice of_pass[N_OP_PASSES];
+    uint64_t joint_inner;               /* parts of the inner dimension in the joint plan; 0: each pass has its own plan */
+    struct bounds within;
+};
+/* In training: a plan for each pass, or a joint one whose weights never move, whichever is faster over the three passes. out is by pass. */
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
+                               const struct op_plan_options *opt);
+/* Prices what was chosen for another chip, as conv_plan_as() does. */
+bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
+                                  const struct chip *chip, const struct op_plan_options *opt);
+
+/* ==== op_plan.c ===================================================================================================== */
+
+/* Searches once for each shape, chip and options; or, with the splits of another chip, prices once. */
+void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
+                      const struct op_plan_options *opt, struct plan_cache *cache);
+
+/* ==== vector_passes.c: compute sets and exchanges, of which vector plans are built ================================== */
+
+struct passes {
+    struct op_plan *plan;
+    const struct chip *chip;
+    uint64_t n_tiles, element_bytes;
+    uint64_t n_operand;                 /* tensors of so many elements and more are laid out like the operand; smaller ones are even */
+    double imbalance;                   /* elements of the operand on the fullest tile over an even share */
+    uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
+};
+/* Makes *out an empty plan, to which the passes that follow are added. */
+struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt, uint64_t element_bytes);
+uint64_t passes_share(const struct passes *p, uint64_t n);         /* elements of the fullest tile */
+void passes_superstep(struct passes *p, uint64_t compute_cycles);
+void passes_map(struct passes *p, enum map_op op, uint64_t n);     /* one vertex over n elements */
+/* n elements with a value for each row (by_row) or for each channel. */
+void passes_map_vector(struct passes *p, uint64_t n, bool by_row);
+void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* before the next compute set; bytes that the fullest tile receives */
+void passes_move(struct passes *p, uint64_t n_elements);
+/* A scale or bias of n_vector elements goes to the tiles that need a part of it. */
+void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
+/* Sums of n elements into n_out results. in_rows: the elements of one result are contiguous. n_quantities sums, such as mean and square, share the
+ * same compute sets. */
+void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
+
+/* ==== vector_plan.c: operations that are neither convolution nor matmul ============================================= */
+
+struct vector_op {
+    const struct graph *g;
+    const struct op *op, *forward;
+    const struct tensor *x, *y;         /* first input and output of the forward operation */
+    uint64_t n, n_out, last;            /* elements of x, of y; the last dimension of x */
+    const struct op_plan_options *opt;
+    struct plan_cache *cache;
+    bool backward;
+    bool together;                      /* operands as large as the result are laid out like it */
+};
+/* cache is for the matmuls inside an LSTM or GRU. */
+void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
+                    const struct op_plan_options *opt, struct plan_cache *cache);
+bool op_is_elementwise(const struct op *op);    /* works on its operand in place, and may write over it */
+bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations and views */
+
+/* vector_lookups.c, vector_recurrence.c */
+void plan_gather(struct passes *p, const struct vector_op *w);
+void plan_scatter(struct passes *p, const struct vector_op *w);
+void plan_top_k(struct passes *p, const struct vector_op *w);
+void plan_recurrence(struct passes *p, const struct vector_op *w);
+
+/* ==== layer_costs.c ================================================================================================= */
+
+void compile_layers(struct compiled *out, struct compiler *c);      /* makes out->layers from its op_plans */
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * types.h - the few types of a graph that headers need where the graph itself is only pointed at. Include graph.h to look inside one.
+ */
+#ifndef GRAPH_TYPES_H
+#define GRAPH_TYPES_H
+#include <stdint.h>
+
+struct graph;
+struct op;
+struct tensor;
+
+#define NO_ID UINT32_MAX        /* the index that names nothing */
+
+enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
+uint64_t data_type_bytes(enum data_type t);
+
+enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
+extern const char *const op_pass_names[N_OP_PASSES];
+
+#endif
