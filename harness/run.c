@@ -303,7 +303,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     struct run_state state = state_of(o, &s->arena);
     if (!check_drawing(o, err))
         return EXIT_BAD_INPUT;
-    if (!recipes_stand_once(o->arguments, o->n_arguments, s->paths.recipes_dir, err)) {
+    if (!recipes_check_unique(o->arguments, o->n_arguments, s->paths.recipes_dir, err)) {
         fail_at(err, "run");
         return EXIT_BAD_INPUT;
     }

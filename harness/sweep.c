@@ -41,7 +41,7 @@ static bool check_sets(const struct space *space, const struct options *o, struc
 static bool build_space(struct space *space, const struct options *o, const char *recipes_dir, struct arena *a, struct err *err)
 {
     space_start(space, o->arguments, o->n_arguments);
-    if (!recipes_stand_once(o->arguments, o->n_arguments, recipes_dir, err))
+    if (!recipes_check_unique(o->arguments, o->n_arguments, recipes_dir, err))
         return fail_at(err, "sweep");
     if ((o->from && !space_from(space, o->from, a, err)) || (o->n_zips && !space_zip(space, o->zips, o->n_zips, a, err)))
         return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_accuracy.c - every published configuration: its throughput, published and simulated, and what is left between them.
+ * draw_accuracy.c - every published configuration: its throughput, published and simulated, and the error.
  *
- * One row for each configuration, those of a model together, the smallest system first. The interval is blind: it comes from the errors
- * of the other groups of configurations alone.
+ * There is one row per configuration, those of a model together, the smallest system first. The interval is blind: it uses only the errors
+ * of the other groups of configurations.
  */
 #include "results/figures/drawings.h"
 #include "results/study/trust.h"
@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Of those that there are. */
 static size_t property_find(const char *name)
 {
     size_t i = 0;
@@ -57,7 +56,7 @@ static const struct reference **in_order(const struct references *r, struct aren
     return rows;
 }
 
-static const char *finding_of(const struct references *r, struct arena *a)
+static const char *accuracy_finding(const struct references *r, struct arena *a)
 {
     double *sizes = ARENA_ROOM(a, double, r->n), worst = 0;
     size_t n = 0;
@@ -72,7 +71,7 @@ static const char *finding_of(const struct references *r, struct arena *a)
                         n, statistics_mean(sizes, n), statistics_median(sizes, n, a), worst);
 }
 
-static void write_row(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
+static void write_configuration(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
 {
     double error = 100 * (r->simulated / r->published - 1);
     double low = 100 * (r->simulated * exp(-half_width) / r->published - 1), high = 100 * (r->simulated * exp(half_width) / r->published - 1);
@@ -96,9 +95,9 @@ bool draw_accuracy(struct drawing *d, struct err *err)
     for (size_t i = 0; i < r->n; i++) {
         struct spread s = spread_of(r, rows[i]->group, d->a);
         const struct left_out out = { .group = rows[i]->group };
-        write_row(file.f, rows[i], spread_half_width(&s, r, &rows[i]->at, &out), i, d->a);
+        write_configuration(file.f, rows[i], spread_half_width(&s, r, &rows[i]->at, &out), i, d->a);
     }
     d->missing = "no published configuration";
-    d->finding = finding_of(r, d->a);
+    d->finding = accuracy_finding(r, d->a);
     return new_file_save(&file, err);
 }

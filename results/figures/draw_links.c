@@ -2,14 +2,14 @@
 /*
  * draw_links.c - the link graph with the load of one pipeline cycle's copies: activations to the next stage, gradients back.
  *
- * IPUs stand as their boards have them, rungs across and rails along; what lies between them and hubs is left out.
+ * IPUs are drawn as on their boards, rungs across and rails along. Links to hubs are left out.
  */
 #include "results/figures/drawings.h"
 #include <math.h>
 
 enum { MOST_DRAWN_IPUS = 64 };
 
-/* Of a step, spent on copies between stages; 0 where there are too many IPUs for one picture that is still read. */
+/* The share of a step spent on copies between stages; 0 if one picture cannot show so many IPUs. */
 static double copies_share(const struct result *r)
 {
     return r->ipus <= MOST_DRAWN_IPUS ? r->breakdown_s[PART_STAGE_COPY] / r->step_time_s : 0;
@@ -45,9 +45,9 @@ static void write_links(FILE *f, const struct topology *t, struct link_loads *lo
         if (l.from >= t->n_ipus || l.to >= t->n_ipus)
             continue;
         double x = l.from / 2, y = l.from % 2, to_x = l.to / 2, to_y = l.to % 2, load = *link_loads_at(loads, i);
-        if (fabs(to_x - x) > 1)                 /* what closes a ring goes round the end: a stub */
+        if (fabs(to_x - x) > 1)                 /* a link that closes a ring is drawn as a stub */
             to_x = x + (to_x > x ? -0.4 : 0.4);
-        double side = l.from < l.to ? 0.06 : -0.06;   /* both directions beside each other */
+        double side = l.from < l.to ? 0.06 : -0.06;   /* the two directions are drawn side by side */
         double share = load / l.bytes_per_s / most;
         *busiest = fmax(*busiest, load);
         *sum += load;
@@ -55,7 +55,7 @@ static void write_links(FILE *f, const struct topology *t, struct link_loads *lo
     }
 }
 
-static bool write_ipus(struct drawing *d, const struct topology *t, struct err *err)
+static bool write_ipu_places(struct drawing *d, const struct topology *t, struct err *err)
 {
     struct new_file file;
     if (!drawing_open(&file, d, "links-ipus", err))
@@ -80,7 +80,7 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
     write_links(file.f, t, &loads, &busiest, &sum);
     d->finding = arena_printf(d->a, "%s: copies between stages put %.1f MB on the busiest IPU-Link per micro-batch", drawing_label(id, d->a),
                               busiest / 1e6);
-    return new_file_save(&file, err) && write_ipus(d, t, err);
+    return new_file_save(&file, err) && write_ipu_places(d, t, err);
 }
 
 bool draw_links(struct drawing *d, struct err *err)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The smallest run of one IPU a replica: nothing else changes with the two axes. */
+/* The smallest run with one IPU per replica, where nothing else changes with the two axes. */
 static bool smaller(const struct result *x, const struct result *y)
 {
     bool x_flat = !(x->breakdown_s[PART_STAGE_COPY] > 0), y_flat = !(y->breakdown_s[PART_STAGE_COPY] > 0);
@@ -19,7 +19,7 @@ enum { N_X = sizeof micro_batches / sizeof *micro_batches, N_Y = sizeof accumula
 
 struct best { double throughput; unsigned micro_batch, accumulation; };
 
-static void write_cell(FILE *f, size_t x, size_t y, const char *id, struct best *best, struct drawing *d)
+static void write_map_point(FILE *f, size_t x, size_t y, const char *id, struct best *best, struct drawing *d)
 {
     const char *const sets[] = { arena_printf(d->a, "parallel.micro_batch=%u", micro_batches[x]),
                                  arena_printf(d->a, "parallel.gradient_accumulation=%u", accumulations[y]) };
@@ -48,7 +48,7 @@ bool draw_map(struct drawing *d, struct err *err)
     fprintf(file.f, "x,y,throughput,text\n");
     for (size_t y = 0; y < N_Y; y++)
         for (size_t x = 0; x < N_X; x++)
-            write_cell(file.f, x, y, run->id, &best, d);
+            write_map_point(file.f, x, y, run->id, &best, d);
     d->finding = arena_printf(d->a, "%s: %.0f samples/s as published, at most %.0f (micro-batch %u, accumulation %u)",
                               drawing_label(run->id, d->a), run->throughput_samples_per_s, best.throughput, best.micro_batch,
                               best.accumulation);

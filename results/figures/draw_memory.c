@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_memory.c - what the fullest tile of each IPU holds, against its limit; and what recomputation saves and costs.
+ * draw_memory.c - what the fullest tile of each IPU holds, against its limit, and what recomputation saves and costs.
  */
 #include "results/figures/drawings.h"
 #include "results/simulate/recompute_curve.h"
@@ -11,7 +11,7 @@
 
 enum { MOST_MEMORY_RUNS = 4 };
 
-/* The training runs with the fullest tiles, one of each model; by their peak, falling. */
+/* The training runs with the fullest tiles, one per model, fullest first. */
 static size_t fullest_runs(const struct result *out[MOST_MEMORY_RUNS], const struct results *all)
 {
     size_t n = 0;
@@ -32,7 +32,7 @@ static size_t fullest_runs(const struct result *out[MOST_MEMORY_RUNS], const str
 
 struct fullest { double share; const char *recipe; uint32_t ipu; };
 
-static void write_ipus(FILE *f, const struct simulation *sim, const char *recipe, uint32_t *row, struct fullest *most, struct arena *a)
+static void write_tile_regions(FILE *f, const struct simulation *sim, const char *recipe, uint32_t *row, struct fullest *most, struct arena *a)
 {
     double limit = (double)sim->machine->chip.tile_memory_bytes / 1024;
     for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++, (*row)++) {
@@ -69,7 +69,7 @@ bool draw_memory(struct drawing *d, struct err *err)
             new_file_drop(&file);
             return false;
         }
-        write_ipus(file.f, &sim, runs[i]->id, &row, &most, d->a);
+        write_tile_regions(file.f, &sim, runs[i]->id, &row, &most, d->a);
         simulation_free(&sim);
     }
     d->missing = "no training run that fits";
@@ -83,7 +83,7 @@ bool draw_memory(struct drawing *d, struct err *err)
 
 static const char *const recompute_workloads[] = { "resnet50", "resnet152", "densenet121" };
 
-/* The least extra work that keeps a fifth of the activations; NAN where none does. */
+/* The least extra work that keeps at most a fifth of the activations; NAN if no point does. */
 static bool write_recompute(struct drawing *d, const char *workload, double *work_for_a_fifth, struct err *err)
 {
     struct graph g = {0};
@@ -101,7 +101,7 @@ static bool write_recompute(struct drawing *d, const char *workload, double *wor
         drawing_number(file.f, 100 * points[i].memory_share, false);
         drawing_number(file.f, 100 * points[i].extra_work_share, true);
         if (points[i].memory_share <= 0.2)
-            *work_for_a_fifth = fmin(points[i].extra_work_share, *work_for_a_fifth);     /* NAN is none */
+            *work_for_a_fifth = fmin(points[i].extra_work_share, *work_for_a_fifth);     /* false for NAN too */
     }
     return new_file_save(&file, err);
 }

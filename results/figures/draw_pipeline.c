@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_pipeline.c - the white papers' pictures of a pipeline: ResNet-50 on four IPUs, what each does when, as the timeline has it.
+ * draw_pipeline.c - what each IPU of a ResNet-50 pipeline does when, from the timeline; a picture that white papers show.
  */
 #include "results/figures/drawings.h"
 
@@ -10,8 +10,8 @@ static const struct pipeline_picture { const char *name, *sets[2]; } pipelines[]
     { "pipeline-training", { "recipe.mode=train", "parallel.gradient_accumulation=16" } },
 };
 
-/* A bar a span: from and to (ms) stand in the columns of its kind; the chip's line is 0.8 high. */
-static void write_bar(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
+/* One bar per span: from and to (ms) in the columns of its kind; the chip's line is 0.8 high. */
+static void write_span(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
 {
     static const enum span_kind shown[] = { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY };
     double ms = 1e3 / t->plan->topology->machine->chip.clock_hz;
@@ -29,7 +29,7 @@ static void write_bar(FILE *f, const struct timeline *t, const struct span *s, u
     fputc('\n', f);
 }
 
-/* Forward and backward passes, of all the time of all IPUs. */
+/* The share of all IPUs' time that is spent in forward and backward passes. */
 static double busy_share(const struct timeline *t)
 {
     double busy = 0;
@@ -51,7 +51,7 @@ static bool write_pipeline(struct drawing *d, const struct pipeline_picture *pic
     fprintf(file.f, "chip,low,high,middle,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end\n");
     for (size_t i = 0; i < sim.timeline.n_spans; i++)
         for (uint32_t k = 0; !span_is_waiting(sim.timeline.spans[i].kind) && k < sim.timeline.spans[i].repeat; k++)
-            write_bar(file.f, &sim.timeline, &sim.timeline.spans[i], k);
+            write_span(file.f, &sim.timeline, &sim.timeline.spans[i], k);
     simulation_free(&sim);
     return new_file_save(&file, err);
 }

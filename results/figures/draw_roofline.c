@@ -2,8 +2,8 @@
 /*
  * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte exchanged between tiles.
  *
- * The chip keeps everything in its tiles' memory, so what feeds the arithmetic is the exchange: the slope is what all tiles can receive
- * together, the roof the matrix units' peak (Williams, Waterman and Patterson 2009, for the memory that this chip has).
+ * The chip keeps everything in its tiles' memory, so the exchange feeds the arithmetic: the slope is the rate at which all tiles together can
+ * receive, and the roof is the matrix units' peak (Williams, Waterman and Patterson 2009, applied to this memory).
  */
 #include "results/figures/drawings.h"
 #include "system-model/graph/graph.h"
@@ -22,7 +22,7 @@ static struct roof roof_of(const struct simulation *sim)
                           .exchange = (double)(c->n_tiles * c->exchange_bytes_per_cycle) * c->clock_hz };
 }
 
-/* Each chip has columns of its own. */
+/* Each chip has its own columns. */
 static void write_pair(FILE *f, size_t chip, double x, double y)
 {
     for (size_t k = 0; k < MOST_CHIPS; k++) {
@@ -31,7 +31,7 @@ static void write_pair(FILE *f, size_t chip, double x, double y)
     }
 }
 
-/* One point for each operation pass with multiply-accumulates; equal ones once. */
+/* One point for each operation pass with multiply-accumulates; equal points are written once. */
 static void write_stage(FILE *f, const struct simulation *sim, const struct stage_plan *stage, struct roof *roof, size_t chip)
 {
     double last[2] = { 0, 0 };
@@ -58,7 +58,7 @@ static void write_heads(FILE *f, const char *what)
     fputc('\n', f);
 }
 
-/* A line of its own for each chip: where the slope meets the roof, and both ends. */
+/* One line per chip: both ends, and the point where the slope meets the roof. */
 static bool write_roofs(struct drawing *d, const struct roof *roofs, size_t n, struct err *err)
 {
     struct new_file file;
@@ -85,8 +85,8 @@ static bool is_new(const struct roof *roofs, size_t n, const char *chip)
     return true;
 }
 
-/* Of every chip the first training run of each model that the run has, by name. */
-static bool write_run(FILE *f, struct roof *roofs, size_t *n, const struct result *r, struct drawing *d, struct err *err)
+/* The first training run of each model on every chip, by name. */
+static bool write_run_points(FILE *f, struct roof *roofs, size_t *n, const struct result *r, struct drawing *d, struct err *err)
 {
     struct simulation sim;
     struct result again;
@@ -117,7 +117,7 @@ bool draw_roofline(struct drawing *d, struct err *err)
     fputc('\n', file.f);
     for (size_t i = 0; good && i < all->n; i++)
         if (all->items[i].fits && !is_known(all->items[i].latency_s) && n < MOST_CHIPS)
-            good = write_run(file.f, roofs, &n, &all->items[i], d, err);
+            good = write_run_points(file.f, roofs, &n, &all->items[i], d, err);
     good = good ? new_file_save(&file, err) : (new_file_drop(&file), false);
     for (size_t i = 0; i < n; i++)
         near += roofs[i].n_near, points += roofs[i].n;

@@ -8,7 +8,7 @@
 
 static const char *const workload_names[] = { "resnet50", "bert-large" };
 
-static bool write_table(struct drawing *d, const struct scaling *s, struct err *err)
+static bool write_scaling_panel(struct drawing *d, const struct scaling *s, struct err *err)
 {
     struct new_file file;
     if (!drawing_open(&file, d, arena_printf(d->a, "scaling-%s", s->workload), err))
@@ -31,7 +31,7 @@ static bool write_table(struct drawing *d, const struct scaling *s, struct err *
     return new_file_save(&file, err);
 }
 
-/* Between published and predicted efficiency, in points. */
+/* The gap between published and predicted efficiency, in points. */
 static double gap_of(const struct scaling_point *p)
 {
     return fabs(p->simulated_efficiency - p->published_efficiency);
@@ -59,7 +59,7 @@ bool draw_scaling(struct drawing *d, struct err *err)
         struct scaling s;
         size_t round, size;
         scaling_build(&s, workload_names[i], d->from->results, d->from->published);
-        if (!write_table(d, &s, err))
+        if (!write_scaling_panel(d, &s, err))
             return false;
         const struct scaling_point *p = worst_gap(&s, &round, &size);
         if (p)
@@ -67,7 +67,7 @@ bool draw_scaling(struct drawing *d, struct err *err)
                                    gap_of(p), scaling_rounds[round], (unsigned long long)s.sizes[size]);
     }
     d->missing = "no MLPerf runs of both ResNet-50 and BERT-Large";
-    if (*text[0] && *text[1])           /* a panel without a point is no panel */
+    if (*text[0] && *text[1])           /* a panel without points is left out */
         d->finding = arena_printf(d->a, "Scaling efficiency as predicted and as published: %s, %s", text[0], text[1]);
     return true;
 }

@@ -12,9 +12,9 @@
 
 /* ---- every run -------------------------------------------------------------------------------------- */
 
-/* Matrix products have a share of their own beside the other computing. */
+/* Matrix products have their own share, apart from the other computing. */
 enum { SHARE_MATRIX = N_PART_CLASSES, N_SHARES };
-static size_t share_of(enum part part)
+static size_t class_share(enum part part)
 {
     bool matrix = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
     return matrix ? SHARE_MATRIX : (size_t)part_classes[part];
@@ -26,7 +26,7 @@ static const char *share_name(size_t share)
     return share == SHARE_MATRIX ? "matrix products" : share == CLASS_COMPUTE ? "other computing" : part_class_names[share];
 }
 
-/* By model, then round, then chips. */
+/* Sorts by model, then round, then chips. */
 static int run_order(const void *a, const void *b)
 {
     const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
@@ -38,7 +38,7 @@ static int run_order(const void *a, const void *b)
     return strcmp(x->id, y->id);
 }
 
-/* One for each configuration: what another framework or division repeats is left out. */
+/* One run per configuration; the same one by another framework or division is left out. */
 static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
 {
     const struct results *all = d->from->results;
@@ -56,11 +56,11 @@ static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
 }
 
 /* Percent of the step, stacked: each share's left and right end. The first run is the highest row. */
-static void write_run(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
+static void write_step_bar(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
 {
     double share[N_SHARES] = {0}, end = 0;
     for (int p = 0; p < N_PARTS; p++)
-        share[share_of((enum part)p)] += 100 * r->breakdown_s[p] / r->step_time_s;
+        share[class_share((enum part)p)] += 100 * r->breakdown_s[p] / r->step_time_s;
     fprintf(f, "%zu,%g,%g,%s,%.4g", row, (double)row - 0.38, (double)row + 0.38, drawing_label(r->id, a), r->step_time_s * 1e3);
     for (size_t k = 0; k < N_SHARES; k++) {
         fprintf(f, ",%.6g,%.6g", end, end + share[share_order[k]]);
@@ -85,7 +85,7 @@ bool draw_breakdown(struct drawing *d, struct err *err)
         fprintf(file.f, ",%s,%s end", share_name(share_order[k]), share_name(share_order[k]));
     fprintf(file.f, "\n");
     for (size_t i = 0; i < n; i++)
-        write_run(file.f, runs[i], n - 1 - i, matrix, d->a);
+        write_step_bar(file.f, runs[i], n - 1 - i, matrix, d->a);
     if (n)
         d->finding = arena_printf(d->a, "Matrix products take %.0f to %.0f %% of a step; the rest feeds them or waits", matrix[0], matrix[1]);
     return new_file_save(&file, err);
@@ -93,7 +93,7 @@ bool draw_breakdown(struct drawing *d, struct err *err)
 
 /* ---- one run: the ideal, and what is added to it --------------------------------------------------------- */
 
-static bool larger(const struct result *x, const struct result *y) { return x->ipus != y->ipus ? x->ipus > y->ipus : strcmp(x->id, y->id) > 0; }
+static bool larger_step(const struct result *x, const struct result *y) { return x->ipus != y->ipus ? x->ipus > y->ipus : strcmp(x->id, y->id) > 0; }
 
 bool draw_waterfall(struct drawing *d, struct err *err)
 {
@@ -101,7 +101,7 @@ bool draw_waterfall(struct drawing *d, struct err *err)
     struct result r;
     struct waterfall w = {0};
     struct new_file file;
-    const struct result *largest = drawing_run(d, larger);
+    const struct result *largest = drawing_run(d, larger_step);
     if (!largest) {
         d->missing = "no training run that fits";
         return true;

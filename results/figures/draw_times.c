@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_times.c - time to train of IPU systems, published and predicted, beside GPU systems of the same rounds with at most 256 chips.
+ * draw_times.c - time to train of IPU systems, published and predicted, and of GPU systems of the same rounds with at most 256 chips.
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
@@ -50,7 +50,7 @@ static const char *short_accelerator(const char *name, struct arena *a)
     return arena_printf(a, "%.*s", (int)strcspn(name, "-("), name);
 }
 
-/* The value of "key=value; ..." in a note; "" when it is not there. */
+/* The value of a key in a note "key=value; ...", or "". */
 static const char *note_value(const char *note, const char *key, struct arena *a)
 {
     size_t n = strlen(key);
@@ -109,14 +109,14 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
     return new_file_save(&file, err);
 }
 
-/* NaN: one of the two is not known. */
+/* NaN if one of the two is not known. */
 static double error_of(const struct bar *b)
 {
     return 100 * fabs(b->simulated / b->published - 1);
 }
 
-/* The mean over the bars of a configuration; false for all but its first. The bar's error is known. */
-static bool configuration_error(double *out, const struct bar *const *known, size_t n, size_t bar)
+/* The mean over the bars of a configuration; false for all but its first bar. The bar's error is known. */
+static bool mean_bar_error(double *out, const struct bar *const *known, size_t n, size_t bar)
 {
     double sum = 0, alike = 0;
     for (size_t i = 0; i < n; i++) {
@@ -131,8 +131,8 @@ static bool configuration_error(double *out, const struct bar *const *known, siz
     return true;
 }
 
-/* Over the IPU runs that are drawn with a published and a predicted time; the largest error is that of one run. */
-static const char *finding_of(const struct bars bars[2], struct arena *a)
+/* Errors over the drawn IPU runs with a published and a predicted time; the largest is that of a single run. */
+static const char *times_finding(const struct bars bars[2], struct arena *a)
 {
     const struct bar **known = ARENA_ROOM(a, const struct bar *, bars[0].n + bars[1].n);
     double *errors = ARENA_ROOM(a, double, bars[0].n + bars[1].n), worst = 0;
@@ -144,7 +144,7 @@ static const char *finding_of(const struct bars bars[2], struct arena *a)
                 worst = fmax(worst, error_of(&bars[k].items[i]));
             }
     for (size_t i = 0; i < n_known; i++)
-        n += configuration_error(&errors[n], known, n_known, i);
+        n += mean_bar_error(&errors[n], known, n_known, i);
     if (!n)
         return NULL;
     return arena_printf(a, "Time to train with the published samples: half of %zu configurations within %.1f %%, the worst run off by %.0f %%", n,
@@ -157,6 +157,6 @@ bool draw_times(struct drawing *d, struct err *err)
     d->missing = "no run with a published time to train";
     if (!write_times(&bars[0], d, "resnet50", "resnet", err) || !write_times(&bars[1], d, "bert-large", "bert", err))
         return false;
-    d->finding = finding_of(bars, d->a);
+    d->finding = times_finding(bars, d->a);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawings.c - the table of figures, and what those who make them share.
+ * drawings.c - the table of figures, and helpers that several figures share.
  */
 #include "results/figures/drawings.h"
 #include <math.h>
@@ -33,7 +33,7 @@ const char *drawing_label(const char *id, struct arena *a)
             id += strlen(prefixes[i]);
     char *label = arena_strdup(a, id);
     int n_spaces = 0;
-    for (char *p = label; *p && *label == 'v' && n_spaces < 2; p++)     /* v2.0-closed-bow-pod16-...: round and division apart */
+    for (char *p = label; *p && *label == 'v' && n_spaces < 2; p++)     /* "v2.0-closed-bow-pod16-...": splits off round and division */
         if (*p == '-') {
             *p = ' ';
             n_spaces++;
@@ -41,7 +41,7 @@ const char *drawing_label(const char *id, struct arena *a)
     return label;
 }
 
-/* Inference has a latency, training none. */
+/* Only inference has a latency. */
 const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y))
 {
     const struct result *best = NULL;

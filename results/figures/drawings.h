@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawings.h - the data of a run's figures: for each a table as CSV, which a gnuplot script draws, and its finding, one line that is
- * computed from the same numbers and heads the figure.
+ * drawings.h - the data of a run's figures. Each figure has a table as CSV, which a gnuplot script draws, and a finding, one line computed
+ * from the same numbers that heads the figure.
  *
  * Unknown values are written as NaN, which gnuplot skips. All arithmetic is here; scripts pick columns by name.
  */
@@ -11,16 +11,16 @@
 #include "results/simulate/simulator.h"
 #include "results/study/trust.h"
 
-/* What figures are made of. */
+/* The data that figures are made from. */
 struct drawing_source {
     const struct results *results;              /* of the run */
     const struct figures *published;
     const struct references *references;        /* one for each published configuration, with blind errors */
-    struct simulator *simulator;                /* for what a run's tables do not hold: plans, timelines, variants */
+    struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */
 };
 
-/* One figure being made: tables go into folder, under names that begin with the figure's. finding stays NULL where the run holds nothing
- * that the figure could show; missing then says what. */
+/* One figure being made. Its tables go into folder, under names that begin with the figure's. If the run holds nothing that the figure could
+ * show, finding stays NULL and missing says what is not there. */
 struct drawing { const char *folder; const struct drawing_source *from; struct arena *a; const char *finding, *missing; };
 
 struct drawing_kind {
@@ -34,9 +34,9 @@ extern const size_t n_drawing_kinds;
 
 bool drawing_open(struct new_file *file, const struct drawing *d, const char *table, struct err *err);  /* FOLDER/TABLE.csv */
 void drawing_number(FILE *f, double x, bool last);
-/* A recipe's id without what all ids share: "v2.0 closed bow-pod16 resnet50". */
+/* A recipe's id in short: "v2.0 closed bow-pod16 resnet50". */
 const char *drawing_label(const char *id, struct arena *a);
-/* The training run of the run's results that comes first by `better`; NULL: none. */
+/* The training run that comes first by `better`, or NULL. */
 const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y));
 
 bool draw_accuracy(struct drawing *d, struct err *err);         /* draw_accuracy.c */

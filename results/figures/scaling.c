@@ -27,14 +27,14 @@ const struct figure *published_figure(const struct figures *figures, const char 
     return NULL;
 }
 
-/* NaN: there is none. */
+/* NaN if there is none. */
 static double published_value(const struct figures *figures, const char *recipe, const char *metric)
 {
     const struct figure *f = published_figure(figures, recipe, metric);
     return f ? f->value : NAN;
 }
 
-/* The closed-division result of a round with so many chips, of the vendor's own framework. */
+/* The closed-division result of a round with so many chips, by the vendor's own framework. */
 static const struct result *scaling_result(const struct results *results, const char *workload, const char *round, uint64_t ipus)
 {
     for (size_t i = 0; i < results->n; i++) {
@@ -47,7 +47,7 @@ static const struct result *scaling_result(const struct results *results, const 
     return NULL;
 }
 
-/* Powers of two, fewer than there is room for. */
+/* Sizes are powers of two, so there are fewer than the room. */
 static void find_sizes(struct scaling *out, const struct results *results)
 {
     for (uint64_t ipus = 1; ipus <= 1024; ipus *= 2)

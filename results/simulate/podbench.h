@@ -11,7 +11,7 @@
  *         fprintf(stderr, "%s\n", podbench_message(p));
  *     podbench_close(p);
  *
- * A simulator keeps what its simulations share, so the second is faster than the first. It belongs to one thread; threads open their own.
+ * A simulator caches what its simulations share, so the second is faster than the first. Each thread opens its own.
  * Running out of memory ends the program with status 3.
  */
 #ifndef PODBENCH_H
@@ -25,10 +25,11 @@ extern "C" {
 const char *podbench_version(void);
 
 struct podbench;
-/* root: the folder with system-model, workloads and results; NULL: where it is installed. Never NULL; podbench_message tells what failed. */
+/* root: the folder with system-model, workloads and results, or NULL for the installed one. The result is never NULL; podbench_message says what
+ * failed. */
 struct podbench *podbench_open(const char *root);
 void podbench_close(struct podbench *p);
-const char *podbench_message(const struct podbench *p);     /* of the last failure: one line; "" */
+const char *podbench_message(const struct podbench *p);     /* one line about the last failure, or "" */
 
 /* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are uint64_t, flags int (fits),
  * all others double. A value that is not known is 0. */
@@ -42,7 +43,7 @@ struct podbench_result {
 #undef METRIC
 };
 
-/* Simulates a recipe, by id or path, with overrides as --set takes them. 0: done; else podbench_message says why not. */
+/* Simulates a recipe, by id or path, with overrides as --set takes them. Returns 0, or -1 with the reason in podbench_message. */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
 /* Returns the JSON object of `podbench run --format json`, without its validity, or NULL when it failed. Free it with free(). */

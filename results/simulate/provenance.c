@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * provenance.c - what made a result. The hash is XXH3 over the recipe's entries, overrides applied, and over each row of each sheet
- * that was read, what-ifs applied; file names do not enter, so that a copied sheet of the same values hashes the same.
+ * provenance.c - what made a result. The hash is XXH3 over the recipe's entries with overrides, and over each row of each sheet that was read
+ * with the values given in its place. File names are not hashed, so that a copied sheet with the same values hashes the same.
  */
 #include "results/simulate/simulate.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
-static uint64_t hash_text(const char *text, uint64_t seed)
+static uint64_t hash_value(const char *text, uint64_t seed)
 {
     return text ? hash_bytes(text, strlen(text) + 1, seed) : seed;
 }
@@ -21,19 +21,19 @@ static uint64_t hash_inputs(const struct simulation *sim)
     for (size_t i = 0; i < sim->recipe.n_entries; i++) {
         const struct ini_entry *e = &sim->recipe.entries[i];
         bool names_it = text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source") || text_is(e->key, "system"));
-        if (!names_it && !text_is(e->section, "open"))      /* other readings change nothing of the one that is taken */
-            h = hash_text(e->value, hash_text(e->key, hash_text(e->section, h)));
+        if (!names_it && !text_is(e->section, "open"))      /* other readings do not change the one that is taken */
+            h = hash_value(e->value, hash_value(e->key, hash_value(e->section, h)));
     }
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < sheets[i]->n_rows; k++) {
             const struct sheet_row *row = &sheets[i]->rows[k];
             bool names_it = text_is(row->key, "chip") || text_is(row->key, "board");
-            h = names_it ? h : hash_text(row->value, hash_text(row->key, h));
+            h = names_it ? h : hash_value(row->value, hash_value(row->key, h));
         }
     return h;
 }
 
-static const char *joined(const char *const *texts, size_t n, struct arena *a)
+static const char *joined_overrides(const char *const *texts, size_t n, struct arena *a)
 {
     const char *all = "";
     for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static const char *joined(const char *const *texts, size_t n, struct arena *a)
 void result_provenance(struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides)
 {
     r->version = PODBENCH_VERSION;
-    r->overrides = joined(overrides, n_overrides, &sim->arena);
+    r->overrides = joined_overrides(overrides, n_overrides, &sim->arena);
     r->inputs = arena_printf(&sim->arena, "xxh3:%016" PRIx64, hash_inputs(sim));
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recompute_curve.c - checkpoints between layers: what is kept, what is computed again.
+ * recompute_curve.c - checkpoints between layers: memory against recomputation.
  *
  * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch and,
  * while the backward pass is in one segment, that segment's activations:
  *     memory = sum of checkpoint bytes + largest segment.
- * All segments but the last are computed again. For a limit on the segment, taking layers greedily gives the fewest
- * segments; all limits that matter are sums of neighbouring layers, so trying each finds the least memory for each
- * number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
+ * All segments but the last are computed again. If a segment is limited in size, filling each greedily with layers gives the fewest
+ * segments. Only sums of neighbouring layers matter as limits, so trying each finds the least memory for each number of checkpoints.
+ * (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
  */
 #include "results/simulate/recompute_curve.h"
 #include "system-model/graph/graph.h"
@@ -36,7 +36,7 @@ static uint64_t fill_layers(struct cut_layer *layers, const struct graph *g, str
 }
 
 /* Fewest segments of at most limit bytes each (a layer alone may be larger). */
-static struct recompute_point cut(const struct cut_layer *layers, size_t n, uint64_t limit)
+static struct recompute_point cut_greedily(const struct cut_layer *layers, size_t n, uint64_t limit)
 {
     struct recompute_point p = {0};
     uint64_t segment = 0, largest = 0, checkpoints = 0, segment_mac = 0, again = 0;
@@ -56,15 +56,15 @@ static struct recompute_point cut(const struct cut_layer *layers, size_t n, uint
     return p;
 }
 
-/* There are fewer checkpoints than layers: one at most before each but the first. */
+/* best has room: there is at most one checkpoint before each layer but the first. */
 static void keep_better(struct recompute_point *best, struct recompute_point p)
 {
     if (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes)
         best[p.n_checkpoints] = p;
 }
 
-/* A point that a later one outdoes, with less memory and no more work, is no choice. */
-static size_t drop_outdone(struct recompute_point *points, size_t n)
+/* Drops each point for which a later one has less memory and no more work. */
+static size_t drop_dominated(struct recompute_point *points, size_t n)
 {
     size_t kept = n;
     double least_work = INFINITY;
@@ -87,7 +87,7 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
     for (size_t i = 0; i < n; i++) {
         uint64_t limit = 0;
         for (size_t k = i; k < n; k++)
-            keep_better(best, cut(layers, n, limit += layers[k].kept_bytes));
+            keep_better(best, cut_greedily(layers, n, limit += layers[k].kept_bytes));
     }
     for (size_t i = 0; i < n; i++) {
         struct recompute_point p = best[i];
@@ -98,5 +98,5 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
         best[kept++] = p;
     }
     *out = best;
-    *n_points = drop_outdone(best, kept);
+    *n_points = drop_dominated(best, kept);
 }

@@ -69,7 +69,7 @@ static double metric_number(const struct metric *m, const struct result *r)
     }
 }
 
-/* 0 and a missing text count as absent here, also where they are a value. */
+/* False for 0 and for no text, even for metrics that may have these values. */
 static bool metric_is_given(const struct metric *m, const struct result *r)
 {
     return m->type == FIELD_TEXT ? *metric_text(m, r) != '\0' : metric_number(m, r) != 0;
@@ -80,7 +80,7 @@ static bool metric_is_unknown(const struct metric *m, const struct result *r)
     return m->absence == OR_UNKNOWN && !metric_is_given(m, r);
 }
 
-static const struct metric *metric_find(const char *name, size_t n)
+static const struct metric *metric_named(const char *name, size_t n)
 {
     for (size_t i = 0; i < N_METRICS; i++)
         if (strlen(metrics[i].name) == n && memcmp(metrics[i].name, name, n) == 0)
@@ -102,13 +102,13 @@ static bool is_provenance(const struct metric *m)
 
 bool result_column_is_provenance(const char *name)
 {
-    const struct metric *m = metric_find(name, strlen(name));
+    const struct metric *m = metric_named(name, strlen(name));
     return m && is_provenance(m);
 }
 
 enum better result_column_better(const char *name)
 {
-    const struct metric *m = metric_find(name, strlen(name));
+    const struct metric *m = metric_named(name, strlen(name));
     return m ? m->better : strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
 }
 
@@ -152,8 +152,8 @@ void result_print_text(FILE *f, const struct result *r)
             fprintf(f, "  %-30s %.6g s  %5.1f %%\n", part_names[i], r->breakdown_s[i], 100 * r->breakdown_s[i] / r->step_time_s);
 }
 
-/* One row: its names with r NULL, else its values. */
-static void write_row(FILE *f, const struct result *r)
+/* Writes the names of all columns if r is NULL, else its values. */
+static void write_result_row(FILE *f, const struct result *r)
 {
     char text[64];
     for (size_t i = 0; i < N_METRICS; i++)
@@ -171,12 +171,12 @@ static void write_row(FILE *f, const struct result *r)
 
 void result_write_csv_header(FILE *f)
 {
-    write_row(f, NULL);
+    write_result_row(f, NULL);
 }
 
 void result_write_csv(FILE *f, const struct result *r)
 {
-    write_row(f, r);
+    write_result_row(f, r);
 }
 
 const char *result_columns(struct arena *a)
@@ -251,11 +251,11 @@ void result_json_add_groups(json_t *object, const struct result *r)
 
 /* ---- the answer's lines ------------------------------------------------------------------- */
 
-/* Prints the value that "[name/divisor digits]" stands for; at: after the bracket. Returns what follows, all_given is cleared for an absent one. */
-static const char *print_value(FILE *f, const char *at, bool *all_given, const struct result *r)
+/* Prints the value of a "name/divisor digits]" and returns what follows; clears all_given if the metric is not given. */
+static const char *print_phrase_value(FILE *f, const char *at, bool *all_given, const struct result *r)
 {
     size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
-    const struct metric *m = metric_find(at, n);
+    const struct metric *m = metric_named(at, n);
     assert(m && "a phrase names metrics");
     char *end = (char *)at + n, operation = *end;
     double value = metric_number(m, r);
@@ -274,12 +274,12 @@ static const char *print_value(FILE *f, const char *at, bool *all_given, const s
     return end + 1;
 }
 
-/* Prints a phrase up to its end, or to the brace that closes the part it is called for, and returns what follows. */
+/* Prints a phrase up to its end or a closing brace, and returns what follows. */
 static const char *print_phrase(FILE *f, const char *at, bool *all_given, const struct result *r)
 {
     while (*at && *at != '}') {
         if (*at == '[') {
-            at = print_value(f, at + 1, all_given, r);
+            at = print_phrase_value(f, at + 1, all_given, r);
         } else if (*at == '{') {
             char *part = NULL;
             size_t n = 0;
@@ -424,10 +424,10 @@ static bool read_cell(struct result *out, const struct metric *m, const char *te
     return field_set(out, &f, text, where, err);
 }
 
-/* The column of each metric and part; SIZE_MAX: the table has none. */
+/* The column of each metric and part, or SIZE_MAX if the table has none. */
 struct result_layout { size_t metric[N_METRICS], part[N_PARTS]; };
 
-static bool find_columns(struct result_layout *out, const struct csv_table *t, struct err *err)
+static bool find_result_columns(struct result_layout *out, const struct csv_table *t, struct err *err)
 {
     char name[64];
     for (size_t i = 0; i < N_METRICS; i++) {
@@ -444,7 +444,7 @@ static bool find_columns(struct result_layout *out, const struct csv_table *t, s
     return true;
 }
 
-static bool read_row(struct result *out, const struct csv_table *t, const struct csv_row *row, const struct result_layout *at, struct err *err)
+static bool read_result(struct result *out, const struct csv_table *t, const struct csv_row *row, const struct result_layout *at, struct err *err)
 {
     char where[256], name[64];
     for (size_t i = 0; i < N_METRICS; i++) {
@@ -458,7 +458,7 @@ static bool read_row(struct result *out, const struct csv_table *t, const struct
     return true;
 }
 
-static bool check_ids(const struct results *all, const struct csv_table *t, struct arena *a, struct err *err)
+static bool check_result_ids(const struct results *all, const struct csv_table *t, struct arena *a, struct err *err)
 {
     const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
     size_t earlier;
@@ -473,15 +473,15 @@ bool results_load(struct results *out, const char *rows_csv, struct arena *a, st
     struct csv_table t;
     struct result_layout at;
     *out = (struct results){0};
-    if (!csv_load(&t, rows_csv, a, err) || !find_columns(&at, &t, err))
+    if (!csv_load(&t, rows_csv, a, err) || !find_result_columns(&at, &t, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++) {
         struct result r = {0};
-        if (!read_row(&r, &t, &t.rows[i], &at, err))
+        if (!read_result(&r, &t, &t.rows[i], &at, err))
             return false;
         results_add(out, &r, a);
     }
-    return check_ids(out, &t, a, err);
+    return check_result_ids(out, &t, a, err);
 }
 
 void results_add(struct results *set, const struct result *r, struct arena *a)

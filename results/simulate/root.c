@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * root.c - where the data stands.
+ * root.c - where the data is.
  */
 #include "results/simulate/simulate.h"
 #include <limits.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where it is looked for when the program cannot tell where it stands (no /proc): the usual prefixes. */
+/* The usual prefixes, for a program that cannot find its own path (no /proc). */
 static const char *const usual[] = { "/usr/local/share/podbench", "/usr/share/podbench" };
 
 static bool is_root(const char *path, struct arena *a)
 {
-    return access(arena_printf(a, "%s/system-model/specs/", path), F_OK) == 0;      /* by the stroke at its end, a folder */
+    return access(arena_printf(a, "%s/system-model/specs/", path), F_OK) == 0;      /* the slash at the end asks for a folder */
 }
 
-/* Two levels up: build/podbench -> the folder of build; /usr/bin/podbench -> /usr. Three: build/asan/podbench -> the same. NULL when
- * the link cannot be read, or there is nothing above. */
+/* The folder so many levels above the program: 2 from build/podbench to the source tree, and from /usr/bin/podbench to /usr; 3 from
+ * build/asan/podbench. NULL if the link cannot be read, or nothing is above. */
 static const char *above_program(int levels, struct arena *a)
 {
     char path[PATH_MAX];

@@ -2,8 +2,9 @@
 /*
  * run_folder.c - see run_folder.h.
  *
- * States after a kill: temporary files alone (the old run is whole); some tables renamed (a manifest under its temporary name lists
- * them all, each found under its own or its temporary name: rolled forward); everything renamed (the new run is whole).
+ * A program that is killed leaves one of three states. With temporary files only, the old run is whole. With some tables renamed, a
+ * manifest under its temporary name lists them all, each is found under its own or its temporary name, and the next reader renames the
+ * rest. With everything renamed, the new run is whole.
  */
 #include "results/simulate/run_folder.h"
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #define MANIFEST "manifest.json"
 
-static const char *hash_text(uint64_t hash, struct arena *a)
+static const char *hash_table_text(uint64_t hash, struct arena *a)
 {
     return arena_printf(a, "xxh3:%016" PRIx64, hash);
 }
@@ -27,7 +28,7 @@ static bool file_hash(const char **out, const char *path, struct arena *a, struc
     size_t n;
     if (!read_text_file(&text, &n, path, LARGEST_FILE_BYTES, a, err))
         return false;
-    *out = hash_text(hash_bytes(text, n, 0), a);
+    *out = hash_table_text(hash_bytes(text, n, 0), a);
     return true;
 }
 
@@ -40,7 +41,7 @@ json_t *manifest_load(const char *path, json_error_t *why)
     return m;
 }
 
-/* The lock goes with the descriptor, and with the process. -1: the folder cannot be opened. */
+/* Closing the descriptor, or the end of the process, releases the lock. -1: the folder cannot be opened. */
 static int lock_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -113,7 +114,7 @@ static void finish_begun_run(const char *folder, struct arena *a)
 
 /* ---- checking ------------------------------------------------------------------------------------ */
 
-/* False: it is there, and err says why it cannot be read. What is missing is told otherwise. */
+/* False if the file is there but cannot be read; err says why. A missing file is reported elsewhere. */
 static bool can_read(const char *path, struct err *err)
 {
     FILE *f = access(path, F_OK) == 0 ? open_regular(NULL, path, err) : NULL;
@@ -146,7 +147,7 @@ static bool check_manifest(const char *folder, const char *schema, json_t *m, st
     if (json_object_size(files) == 0 || !own)
         return fail(err, "%s/%s: lists no files with their hashes: another version wrote the run; simulate again with "
                          "'podbench bench --out %s'", folder, MANIFEST, folder);
-    if (schema && !text_is(own, hash_text(hash_bytes(schema, strlen(schema), 0), a)))
+    if (schema && !text_is(own, hash_table_text(hash_bytes(schema, strlen(schema), 0), a)))
         return fail(err, "%s: podbench %s wrote this run with other columns; simulate again with 'podbench bench --out %s'", folder,
                     version ? version : "of another version", folder);
     return check_files(folder, files, a, err);
@@ -174,7 +175,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
 /* ---- writing --------------------------------------------------------------------------------------- */
 
 /* The text is on disk under its temporary name, and its hash in files; NULL: not listed. */
-static bool write_table(struct new_file *out, const char *folder, const struct run_table *t, json_t *files, struct arena *a,
+static bool write_run_table(struct new_file *out, const char *folder, const struct run_table *t, json_t *files, struct arena *a,
                         struct err *err)
 {
     const char *hash;
@@ -217,7 +218,7 @@ static void finish_before_writing(const char *folder, struct arena *a)
 }
 
 /* tables: the manifest last; listed: the hashes of those before it. */
-static bool write_all(const char *folder, const struct run_table *tables, size_t n, json_t *listed, const struct run_record *record,
+static bool write_run_files(const char *folder, const struct run_table *tables, size_t n, json_t *listed, const struct run_record *record,
                       struct err *err)
 {
     struct arena scratch = {0};
@@ -226,9 +227,9 @@ static bool write_all(const char *folder, const struct run_table *tables, size_t
     if (good)
         finish_before_writing(folder, &scratch);
     for (size_t i = 0; good && i + 1 < n; i++)
-        good = write_table(&files[i], folder, &tables[i], listed, &scratch, err);
+        good = write_run_table(&files[i], folder, &tables[i], listed, &scratch, err);
     good = good && (!record || record->write(record->what, err))    /* with the manifest, even under its other name, the run is there */
-        && write_table(&files[n - 1], folder, &tables[n - 1], NULL, &scratch, err) && rename_all(files, n, folder, err);
+        && write_run_table(&files[n - 1], folder, &tables[n - 1], NULL, &scratch, err) && rename_all(files, n, folder, err);
     for (size_t i = 0; i < n; i++)
         new_file_drop(&files[i]);
     arena_free(&scratch);
@@ -244,15 +245,15 @@ bool run_folder_write(const char *folder, const struct run_table *tables, size_t
     for (size_t i = 0; i < n; i++)
         all[i] = tables[i];
     all[n] = (struct run_table){ MANIFEST, write_manifest, manifest };
-    json_object_set_new(manifest, "schema", json_string(hash_text(hash_bytes(schema, strlen(schema), 0), &scratch)));
+    json_object_set_new(manifest, "schema", json_string(hash_table_text(hash_bytes(schema, strlen(schema), 0), &scratch)));
     json_object_set(manifest, "files", listed);
-    bool good = write_all(folder, all, n + 1, listed, NULL, err);
+    bool good = write_run_files(folder, all, n + 1, listed, NULL, err);
     json_decref(listed);
     arena_free(&scratch);
     return good;
 }
 
-static void write_text(FILE *f, const void *text)
+static void write_run_text(FILE *f, const void *text)
 {
     fputs(text, f);
 }
@@ -268,11 +269,11 @@ bool run_folder_copy(const char *to, const char *from, const struct run_record *
     size_t n = 0;
     json_object_foreach(files, name, hash) {
         good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, name), LARGEST_FILE_BYTES, &scratch, err);
-        all[n++] = (struct run_table){ name, write_text, text };
+        all[n++] = (struct run_table){ name, write_run_text, text };
     }
     good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, MANIFEST), LARGEST_FILE_BYTES, &scratch, err);
-    all[n++] = (struct run_table){ MANIFEST, write_text, text };
-    good = good && write_all(to, all, n, NULL, record, err);
+    all[n++] = (struct run_table){ MANIFEST, write_run_text, text };
+    good = good && write_run_files(to, all, n, NULL, record, err);
     json_decref(m);
     arena_free(&scratch);
     return good;

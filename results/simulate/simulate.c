@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are taken here and nowhere earlier.
+ * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are computed only here.
  *
  * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
  * Time to train = (start-up + steps x step time + evaluations + tail) x scaling (convergence_scaling), as the rules time them:
  *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
  *             as many training steps as hold the set (eval_program);
  *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
- * Training goes in whole calls: it ends with the first that reaches its samples. In MLPerf's ResNet-50, whose epochs are five calls and
- * a bit, all 40 logs show it: the last epoch is one call longer, and so are those where the bits add up to a call (docs/trust.md).
- * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
- * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
+ * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose epochs are five calls
+ * and a fraction: the last epoch is one call longer, and so are those in which the fractions add up to a call (docs/trust.md).
+ * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe of an MLPerf round has both times:
+ * with its own samples only the system is predicted, with predicted ones everything is.
  */
 #include "system-model/machine/machine.h"
 #include "results/simulate/simulator.h"
@@ -37,12 +37,12 @@ size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simul
 
 /* ---- ratios ------------------------------------------------------------------------- */
 
-static double seconds(const struct machine *m, double cycles)
+static double cycles_to_seconds(const struct machine *m, double cycles)
 {
     return cycles / m->chip.clock_hz;
 }
 
-/* Sums over all IPUs can pass 64 bits, so the upper and the lower half of each number are summed apart: whole numbers, the
+/* Sums over all IPUs can exceed 64 bits, so the upper and the lower half of each number are summed separately. Sums of whole numbers are the
  * same folded and unfolded. */
 void step_breakdown(double *part_s, const struct timeline *t)
 {
@@ -55,7 +55,7 @@ void step_breakdown(double *part_s, const struct timeline *t)
         }
     }
     for (int k = 0; k < N_PARTS; k++)
-        part_s[k] = seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
+        part_s[k] = cycles_to_seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
 }
 
 _Static_assert((int)COMPUTE_FP16 == (int)TYPE_FP16 && (int)COMPUTE_FP32 == (int)TYPE_FP32 && (int)COMPUTE_FP8 == (int)TYPE_FP8,
@@ -118,10 +118,10 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = m->name };
     r->ipus = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
     r->global_batch = (double)p->global_batch * recipe_samples_per_item(rec);
-    r->step_time_s = seconds(m, (double)t->step_cycles);
+    r->step_time_s = cycles_to_seconds(m, (double)t->step_cycles);
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
     if (rec->mode == MODE_INFER)
-        r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
+        r->latency_s = cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
     fill_memory(r, p);
     step_breakdown(r->breakdown_s, t);
     fill_energy(r, m);
@@ -129,8 +129,8 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     fill_utilisation(r, rec, t);
 }
 
-/* One more plan for this simulation, played. */
-static bool play(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_options *opt, struct err *err)
+/* The step time of one more plan for this simulation. */
+static bool play_once(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_options *opt, struct err *err)
 {
     struct plan p;
     struct timeline t;
@@ -138,11 +138,11 @@ static bool play(double *step_s, struct simulation *sim, struct compiler *c, con
     totals.totals_only = true;
     if (!c || !plan_build(&p, c, &totals, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
-    *step_s = seconds(sim->machine, (double)t.step_cycles);
+    *step_s = cycles_to_seconds(sim->machine, (double)t.step_cycles);
     return true;
 }
 
-/* The same step on a machine where nothing is at fault. */
+/* Compares with the same step on a machine without faults. */
 static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
 {
     struct plan_options opt = sim->plan.options;
@@ -150,7 +150,7 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
     if (!opt.faults)
         return true;
     opt.faults = NULL;
-    if (!play(&healthy_s, sim, simulator_compiler(sim, &sim->recipe, false, err), &opt, err))
+    if (!play_once(&healthy_s, sim, simulator_compiler(sim, &sim->recipe, false, err), &opt, err))
         return false;
     r->fault_cost_s = r->step_time_s - healthy_s;
     return true;
@@ -160,15 +160,15 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 
 enum { MOST_EVALUATION_BATCHES = 1000000 };        /* as many as a recipe may accumulate */
 
-/* Batches that hold so many samples. What rounding puts above a whole number is that number. */
+/* How many batches hold the samples. A whole number is not rounded up for the sake of a rounding error. */
 static double batches_of(uint64_t samples, double batch)
 {
     return ceil((double)samples / batch - 1e-9);
 }
 
-/* A forward pass over the evaluation set on all replicas, pipelined as the training was. Between training steps it goes through the
- * session as they do, in whole calls of as many micro-batches (MLPerf v2.0 BERT: 4, 3, 2 and 2 calls on 16 to 256 IPUs); after the
- * training it is one call. */
+/* A forward pass over the evaluation set on all replicas, pipelined as the training was. Between training steps it goes through the session
+ * as they do, in whole calls of the same number of micro-batches (MLPerf v2.0 BERT: 4, 3, 2 and 2 calls on 16 to 256 IPUs). After training
+ * it is one call. */
 static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
@@ -185,7 +185,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
         opt.grad_accum = (uint32_t)n;
     struct recipe infer = *rec;
     infer.mode = MODE_INFER;
-    if (!play(&sim->evaluation_s, sim, simulator_compiler(sim, &infer, true, err), &opt, err))
+    if (!play_once(&sim->evaluation_s, sim, simulator_compiler(sim, &infer, true, err), &opt, err))
         return false;
     sim->evaluation_s *= n_calls;
     return true;
@@ -204,7 +204,7 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     return true;
 }
 
-/* Samples to converge are a mean of runs, each of which ends with an evaluation: as many evaluations fit on average, 15.5 say, and one at least. */
+/* Samples to converge are a mean of runs, so the number of evaluations is one too, such as 15.5, and at least 1: every run ends with one. */
 static struct expected_training given_training(const struct recipe *r)
 {
     bool is_mean = r->samples_to_converge > 0;
@@ -213,7 +213,7 @@ static struct expected_training given_training(const struct recipe *r)
     return (struct expected_training){ samples, r->evaluations ? (double)r->evaluations : is_mean ? fmax(fit, 1) : floor(fit + 1e-9) };
 }
 
-/* The energy is that of the time that passes. */
+/* Energy and cost are of the time that passes, without the scaling. */
 static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t, const struct convergence *c)
 {
     const struct recipe *rec = &sim->recipe;
@@ -255,8 +255,8 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
     return true;
 }
 
-/* With another simulation's splits its memory is as it is there, and is not counted again. */
-static void take_shares(struct plan_options *opt, const struct plan_options *of)
+/* Uses another simulation's splits, and so its memory, which is not counted again. */
+static void use_splits_of(struct plan_options *opt, const struct plan_options *of)
 {
     memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
     opt->n_available_memory = of->n_available_memory;
@@ -264,7 +264,7 @@ static void take_shares(struct plan_options *opt, const struct plan_options *of)
     opt->timed_only = true;
 }
 
-static bool run(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
+static bool run_simulation(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
                 struct err *err)
 {
     struct plan_options opt;
@@ -275,7 +275,7 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     opt.totals_only = sim->simulator->options.totals_only;
     opt.as_asked = sim->simulator->options.as_asked;
     if (sim->simulator->options.splits_of)
-        take_shares(&opt, &sim->simulator->options.splits_of->plan.options);
+        use_splits_of(&opt, &sim->simulator->options.splits_of->plan.options);
     if (!split_layers(&opt, sim->compiler, sim->simulator->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
@@ -290,7 +290,7 @@ bool simulator_run(struct simulator *s, struct simulation *sim, struct result *o
 {
     *sim = (struct simulation){ .simulator = s, .arena = s->spare };
     s->spare = (struct arena){0};
-    if (run(sim, out, recipe, overrides, n_overrides, err))
+    if (run_simulation(sim, out, recipe, overrides, n_overrides, err))
         return true;
     simulation_free(sim);
     return false;
@@ -314,7 +314,7 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     return good;
 }
 
-/* Leaves its arena to the next simulation. */
+/* Its arena is reused by the next simulation. */
 void simulation_free(struct simulation *sim)
 {
     struct simulator *s = sim->simulator;

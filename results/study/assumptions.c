@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * assumptions.c - values marked assumed on the sheets, each moved as far as a factor of two, in every recipe that reads it.
+ * assumptions.c - values marked assumed on the sheets, each halved and doubled in every recipe that reads it.
  *
- * Two is what is left where a quantity is known by its kind alone; a share ends at 1. Values of record change nothing, and are listed as such;
- * so are those of sheets that no recipe reads.
+ * A factor of two is the uncertainty of a quantity of which only the kind is known; a share goes at most to 1. Values that change nothing are
+ * listed too, and so are those of sheets that no recipe reads.
  */
 #include "results/study/inputs.h"
 #include "system-model/base/assumed.h"
@@ -35,8 +35,8 @@ static struct assumption *assumption_of(struct survey *s, const char *path, cons
     return x;
 }
 
-/* From x to another value, though not beyond the end of a share, 1, and between whole numbers. NULL: nothing is moved. */
-static const char *moved(const struct input *in, double x, double to, struct arena *a)
+/* The text of x moved to another value: a share at most to 1, a whole number to a whole number. NULL: it would not move. */
+static const char *moved_value(const struct input *in, double x, double to, struct arena *a)
 {
     uint64_t whole;
     if (text_is(in->unit, "share"))
@@ -46,7 +46,7 @@ static const char *moved(const struct input *in, double x, double to, struct are
     return to == x ? NULL : arena_printf(a, "%.10g", to);
 }
 
-/* Half and twice a sheet's number, where it is one; each next value of what a framework does. */
+/* Half and twice a number of a sheet; every next value of what a framework does. */
 static size_t values_to_try(const char **to, const struct input *in, struct arena *a)
 {
     double x;
@@ -55,7 +55,7 @@ static size_t values_to_try(const char **to, const struct input *in, struct aren
         return input_next_values(to, MOST_NEXT_VALUES, in, a);
     if (!parse_f64(in->value, &x) || x == 0)
         return 0;
-    const char *half = moved(in, x, x / 2, a), *twice = moved(in, x, x * 2, a);
+    const char *half = moved_value(in, x, x / 2, a), *twice = moved_value(in, x, x * 2, a);
     if (half)
         to[n++] = half;
     if (twice)
@@ -114,7 +114,7 @@ static bool survey(struct survey *s, const char *recipe, struct err *err)
     return true;
 }
 
-/* Of a folder of sheets, what no recipe reads. */
+/* Adds the assumed values of a folder's sheets that no recipe reads. */
 static bool add_unread(struct survey *s, const char *folder, struct err *err)
 {
     char **names;

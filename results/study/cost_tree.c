@@ -2,10 +2,10 @@
 /*
  * cost_tree.c - where the time of one step goes: part, phase, operation.
  *
- * Parts and phases are folds over the spans of the timeline. Within a forward or backward phase each operation's plan is
- * counted as often as its stage ran; recomputation is the forward plans of the layers that run again. What the plans do not
- * account for (stash copies, accumulation, shared norms, a slow chip) is the phase less its operations, so nothing is lost.
- * Layers that differ by their number alone are one: encoder3/attention and encoder7/attention are encoder/attention.
+ * Parts and phases are sums over the spans of the timeline. In a forward or backward phase each operation's plan counts as often as its
+ * stage ran; recomputation is the forward plans of the layers that run again. The phase less its operations is the remainder that plans do
+ * not account for: stash copies, accumulation, shared norms, a slow chip. Layers that differ only by their number are one:
+ * encoder3/attention and encoder7/attention are encoder/attention.
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
@@ -74,19 +74,19 @@ static const char *without_numbers(const char *name, struct arena *a)
     return text;
 }
 
-static void add_cycles(struct leaves *l, const char *phase, const char *operation, const struct cycles *c, uint64_t times)
+static void add_ipu_cycles(struct leaves *l, const char *phase, const char *operation, const struct cycles *c, uint64_t times)
 {
     for (int k = 0; k < N_PARTS; k++)
         add_leaf(l, (enum part)k, phase, operation, c->part[k] * times);
 }
 
-static void subtract(struct cycles *from, const struct cycles *c, uint64_t times)
+static void subtract_costs(struct cycles *from, const struct cycles *c, uint64_t times)
 {
     for (int k = 0; k < N_PARTS; k++)
         from->part[k] -= c->part[k] * times;
 }
 
-/* One pass of an operation of this stage, `times` over; its cycles go off what is left of the phase. */
+/* Adds one pass of an operation of this stage, `times` over, and subtracts its cycles from the phase's remainder. */
 static void add_operation(struct leaves *l, struct cycles *left, const struct stage_plan *s, uint32_t op_id, const char *phase,
                           uint64_t times)
 {
@@ -95,13 +95,13 @@ static void add_operation(struct leaves *l, struct cycles *left, const struct st
     struct cycles all = {0};
     cycles_add_plan(&all, s->compiled->op_plans[op_id], op_part(op), op_repeats(g, op));
     const char *name = arena_printf(l->a, "%s of %s", op_kind_names[op->kind], l->layer_classes[op->layer_id]);
-    add_cycles(l, phase, name, &all, times);
-    subtract(left, &all, times);
+    add_ipu_cycles(l, phase, name, &all, times);
+    subtract_costs(left, &all, times);
 }
 
 enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
 
-/* Whether an operation runs in this pass of the stage: slices of a sliced layer are computed again too. */
+/* Slices of a sliced layer run again in the recomputation too. */
 static bool runs_in(const struct graph *g, const struct stage_plan *s, const struct op *op, enum pass_kind pass)
 {
     assert(op->layer_id < g->n_layers);
@@ -113,7 +113,7 @@ static bool runs_in(const struct graph *g, const struct stage_plan *s, const str
     return (op->pass == PASS_FORWARD) == (pass != RUN_BACKWARD);
 }
 
-static void add_pass(struct leaves *l, struct cycles *left, const struct stage_plan *s, enum pass_kind pass, const char *phase,
+static void add_op_pass(struct leaves *l, struct cycles *left, const struct stage_plan *s, enum pass_kind pass, const char *phase,
                      uint64_t times)
 {
     const struct graph *g = l->t->plan->graph;
@@ -122,17 +122,17 @@ static void add_pass(struct leaves *l, struct cycles *left, const struct stage_p
             add_operation(l, left, s, i, phase, times);
 }
 
-/* A stage's forward or backward spans, all of them together: `times` runs that were spent on `total`. */
-static void add_stage(struct leaves *l, const struct stage_plan *s, bool forward, const struct cycles *total, uint64_t times)
+/* Adds all forward or backward spans of a stage: `times` runs, with `total` cycles by part. */
+static void add_stage_costs(struct leaves *l, const struct stage_plan *s, bool forward, const struct cycles *total, uint64_t times)
 {
     const char *phase = span_kind_names[forward ? SPAN_FORWARD : SPAN_BACKWARD];
     struct cycles left = *total;
-    add_pass(l, &left, s, forward ? RUN_FORWARD : RUN_BACKWARD, phase, times);
+    add_op_pass(l, &left, s, forward ? RUN_FORWARD : RUN_BACKWARD, phase, times);
     if (!forward) {
-        add_pass(l, &left, s, RUN_AGAIN, "recomputation", times);
-        add_pass(l, &left, s, RUN_SLICES, "recomputation", times);
+        add_op_pass(l, &left, s, RUN_AGAIN, "recomputation", times);
+        add_op_pass(l, &left, s, RUN_SLICES, "recomputation", times);
     }
-    add_cycles(l, phase, "between operations", &left, 1);
+    add_ipu_cycles(l, phase, "between operations", &left, 1);
 }
 
 /* ---- folds over the spans ------------------------------------------------------------------ */
@@ -151,12 +151,12 @@ static void fold_spans(struct leaves *l, struct stage_sum *stages)
             cycles_add(&sum->spent, &parts, times);
             sum->times += times;
         } else {
-            add_cycles(l, span_kind_names[s->kind], "", &parts, times);
+            add_ipu_cycles(l, span_kind_names[s->kind], "", &parts, times);
         }
     }
 }
 
-static void collect(struct leaves *l)
+static void collect_costs(struct leaves *l)
 {
     const struct plan *p = l->t->plan;
     struct stage_sum *stages = ARENA_ARRAY(l->a, struct stage_sum, 2 * (size_t)p->n_stages);
@@ -166,12 +166,12 @@ static void collect(struct leaves *l)
     fold_spans(l, stages);
     for (uint32_t i = 0; i < 2 * p->n_stages; i++)
         if (stages[i].times)
-            add_stage(l, &p->stages[i / 2], i % 2 == 0, &stages[i].spent, stages[i].times);
+            add_stage_costs(l, &p->stages[i / 2], i % 2 == 0, &stages[i].spent, stages[i].times);
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
 
-static int larger(const void *x, const void *y)
+static int larger_cost(const void *x, const void *y)
 {
     const struct cost *a = x, *b = y;
     if (a->ipu_cycles != b->ipu_cycles)
@@ -194,13 +194,13 @@ static void sort(struct cost *c)
 {
     for (size_t i = 0; i < c->n_children; i++)
         sort(&c->children[i]);
-    sort_items(c->children, c->n_children, sizeof *c->children, larger);
+    sort_items(c->children, c->n_children, sizeof *c->children, larger_cost);
 }
 
 void cost_tree_build(struct cost *root, const struct timeline *t, struct arena *a)
 {
     struct leaves l = { .t = t, .a = a };
-    collect(&l);
+    collect_costs(&l);
     *root = (struct cost){ .name = "step", .part = N_PARTS, .ipu_cycles = t->step_cycles * timeline_ipus(t) };
     for (size_t i = 0; i < l.n; i++) {
         const struct leaf *at = &l.items[i];

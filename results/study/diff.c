@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diff.c - two simulations set beside each other, and what makes them differ; the walk from one to the other.
+ * diff.c - the settings in which two simulations differ, and the walk from one to the other.
  */
 #include "results/study/diff.h"
 
@@ -19,13 +19,13 @@ static struct diff_times minus(struct diff_times x, struct diff_times y)
 
 /* ---- what differs ------------------------------------------------------------------------------ */
 
-struct change { const char *set, *what; };
-struct changes { struct change *items; size_t n, cap; struct arena *a; };
+struct diff_change { const char *set, *what; };
+struct changes { struct diff_change *items; size_t n, cap; struct arena *a; };
 
 static void add_change(struct changes *c, const char *name, const char *from, const char *to)
 {
     c->items = arena_grow(c->a, c->items, c->n, &c->cap, sizeof *c->items);
-    c->items[c->n++] = (struct change){ arena_printf(c->a, "%s=%s", name, to ? to : ""),
+    c->items[c->n++] = (struct diff_change){ arena_printf(c->a, "%s=%s", name, to ? to : ""),
                                         arena_printf(c->a, "%s %s -> %s", name, from ? from : "not given", to ? to : "not given") };
 }
 
@@ -34,7 +34,7 @@ static bool is_same(const char *x, const char *y)
     return x && y ? strcmp(x, y) == 0 : x == y;
 }
 
-/* Names of system and framework are left out: what they stand for are their sheets' values. */
+/* Names of system and framework are no changes of their own: the values of their sheets are. */
 static void compare_recipes(struct changes *out, const struct simulation *a, const struct simulation *b)
 {
     static const char *const names_only[] = { "id", "source", "system", "framework" };
@@ -58,13 +58,13 @@ static const struct input *input_find(const struct inputs *in, const char *name)
     return NULL;
 }
 
-/* Whether a key outside [framework] has settled it, which is compared by itself. */
+/* A key outside [framework] may decide the value; that key is compared itself. */
 static bool is_settled(const struct recipe *r, const char *framework_key)
 {
     return r->steps_per_call >= 0 && text_is(framework_key, "steps_per_call");
 }
 
-/* Of the frameworks what holds in the end, be it from a sheet or from the recipe. */
+/* Adds the values of the two frameworks that differ in the end, from a sheet or from the recipe. */
 static void compare_frameworks(struct changes *out, const struct simulation *a, const struct simulation *b)
 {
     struct inputs x, y;
@@ -98,7 +98,7 @@ static void compare_faults(struct changes *out, const struct recipe *a, const st
             add_change(out, arena_printf(out->a, "faults.%s", b->faults[i].key), NULL, b->faults[i].value);
 }
 
-/* Names of further sheets say nothing by themselves; nor do constants that one side's chips do not have: they follow the generation. */
+/* Skips names of further sheets, and constants that one side's chips do not have because they follow the generation. */
 static bool is_compared(const struct input *in)
 {
     const char *key = strchr(in->name, '.') + 1;
@@ -128,62 +128,62 @@ static void compare_sheets(struct changes *out, const struct simulation *a, cons
 
 /* ---- the walk ------------------------------------------------------------------------------------ */
 
-struct walk {
+struct diff_walk {
     struct diff *out;
     const struct simulation_request *a;
     struct changes changes;
     bool *done;                         /* by change */
-    const char **sets; size_t n_sets;   /* of those done, in the order they were; room for all */
+    const char **sets; size_t n_sets;   /* the sets of all changes done, in order; room for all */
     struct diff_times at;
 };
 
-/* Some changes that are not done yet, in order. */
-struct group { size_t *items, n; };
+/* Changes that are not done yet, in order. */
+struct change_group { size_t *items, n; };
 
-static bool possible(struct result *r, struct walk *w, const struct group *g)
+static bool possible(struct result *r, struct diff_walk *w, const struct change_group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         w->sets[w->n_sets + i] = w->changes.items[g->items[i]].set;
     return result_with(r, w->a, w->sets, w->n_sets + g->n, NULL);
 }
 
-static void take(struct walk *w, const struct group *g, const struct result *r)
+static void take_change(struct diff_walk *w, const struct change_group *g, const struct result *r)
 {
     struct diff_cause *c = &w->out->causes[w->out->n++];
     struct result alone;
     *c = (struct diff_cause){ .sets = ARENA_ARRAY(w->changes.a, const char *, g->n), .n_sets = g->n, .change = minus(times_of(r), w->at) };
     for (size_t i = 0; i < g->n; i++) {
-        const struct change *x = &w->changes.items[g->items[i]];
+        const struct diff_change *x = &w->changes.items[g->items[i]];
         c->sets[i] = w->sets[w->n_sets++] = x->set;
         c->what = i ? arena_printf(w->changes.a, "%s with %s", c->what, x->what) : x->what;
         w->done[g->items[i]] = true;
     }
-    c->stands_alone = result_with(&alone, w->a, c->sets, c->n_sets, NULL);
-    if (c->stands_alone)
+    c->possible_alone = result_with(&alone, w->a, c->sets, c->n_sets, NULL);
+    if (c->possible_alone)
         c->alone = minus(times_of(&alone), times_of(&w->out->a));
     w->at = times_of(r);
 }
 
-/* The first change that is possible by itself. */
-static bool take_one(struct walk *w)
+/* Finds the first change that is possible alone. */
+static bool take_one(struct diff_walk *w)
 {
     for (size_t i = 0; i < w->changes.n; i++) {
-        struct group one = { &i, 1 };
+        struct change_group one = { &i, 1 };
         struct result r;
         if (!w->done[i] && possible(&r, w, &one)) {
-            take(w, &one, &r);
+            take_change(w, &one, &r);
             return true;
         }
     }
     return false;
 }
 
-/* Leaves out what the group is possible without. */
-static void shrink(struct walk *w, struct group *g)
+/* Drops the changes that the group is possible without. */
+static void shrink(struct diff_walk *w, struct change_group *g)
 {
     struct result r;
     for (size_t i = 0; i < g->n && g->n > 1; i++) {
-        struct group fewer = { ARENA_ROOM(w->changes.a, size_t, g->n), 0 };
+        struct change_group fewer = { ARENA_ROOM(w->changes.a, size_t, g->n), 0 };
         for (size_t k = 0; k < g->n; k++)
             if (k != i)
                 fewer.items[fewer.n++] = g->items[k];
@@ -194,10 +194,10 @@ static void shrink(struct walk *w, struct group *g)
     }
 }
 
-/* None is possible by itself: the first few that are together; B itself where they never are on A's files. */
-static void take_group(struct walk *w)
+/* If no change is possible alone: the first few that are possible together, or B itself if they never are with A's files. */
+static void use_change_group(struct diff_walk *w)
 {
-    struct group g = { ARENA_ROOM(w->changes.a, size_t, w->changes.n), 0 };
+    struct change_group g = { ARENA_ROOM(w->changes.a, size_t, w->changes.n), 0 };
     struct result r;
     bool good = false;
     for (size_t i = 0; i < w->changes.n && !good; i++)
@@ -209,10 +209,10 @@ static void take_group(struct walk *w)
         shrink(w, &g);
         possible(&r, w, &g);
     }
-    take(w, &g, good ? &r : &w->out->b);
+    take_change(w, &g, good ? &r : &w->out->b);
 }
 
-static size_t left_over(const struct walk *w)
+static size_t left_over(const struct diff_walk *w)
 {
     size_t n = 0;
     for (size_t i = 0; i < w->changes.n; i++)
@@ -220,11 +220,11 @@ static size_t left_over(const struct walk *w)
     return n;
 }
 
-static void walk(struct walk *w)
+static void walk_changes(struct diff_walk *w)
 {
     for (size_t left; (left = left_over(w)) > 0; ) {
         if (!take_one(w))
-            take_group(w);
+            use_change_group(w);
         if (w->a->progress)
             w->a->progress(w->a->user, w->changes.n - left, w->changes.n);
     }
@@ -246,7 +246,7 @@ bool diff_simulations(struct diff *out, const struct simulation_request *a, cons
     *out = (struct diff){ .n = 0 };
     bool good = simulate_side(&x, &out->a, a, arena, err) && simulate_side(&y, &out->b, b, arena, err);
     if (good) {
-        struct walk w = { .out = out, .a = a, .changes.a = arena, .at = times_of(&out->a) };
+        struct diff_walk w = { .out = out, .a = a, .changes.a = arena, .at = times_of(&out->a) };
         compare_recipes(&w.changes, &x, &y);
         compare_faults(&w.changes, &x.recipe, &y.recipe);
         compare_frameworks(&w.changes, &x, &y);
@@ -254,7 +254,7 @@ bool diff_simulations(struct diff *out, const struct simulation_request *a, cons
         w.sets = ARENA_ROOM(arena, const char *, w.changes.n);
         w.done = ARENA_ARRAY(arena, bool, w.changes.n);
         out->causes = ARENA_ROOM(arena, struct diff_cause, w.changes.n);
-        walk(&w);
+        walk_changes(&w);
         out->whole = minus(times_of(&out->b), times_of(&out->a));
         out->rest = minus(times_of(&out->b), w.at);
     }

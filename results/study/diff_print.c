@@ -14,7 +14,7 @@ static double per_cent(int64_t change, int64_t of)
     return of ? 100 * (double)change / (double)of : 0;
 }
 
-static bool is_idle(const struct diff_cause *c)
+static bool changes_nothing(const struct diff_cause *c)
 {
     return !c->change.step_ps && !c->change.sample_fs && !c->alone.step_ps && !c->alone.sample_fs;
 }
@@ -28,11 +28,11 @@ static void print_cause(FILE *f, const struct diff_cause *c)
 {
     fputs("  ", f);
     print_times(f, c->change);
-    if (!c->stands_alone)
+    if (!c->possible_alone)
         fprintf(f, "  %14s  ", "not possible");
     else
         fprintf(f, "  %+12.6g s  ", 1e-12 * (double)c->alone.step_ps);
-    if (c->stands_alone && c->alone.step_ps != c->change.step_ps)
+    if (c->possible_alone && c->alone.step_ps != c->change.step_ps)
         fprintf(f, "%+12.6g s", 1e-12 * (double)(c->change.step_ps - c->alone.step_ps));
     else
         fprintf(f, "%14s", "");
@@ -43,7 +43,7 @@ static void print_idle(FILE *f, const struct diff *d)
 {
     bool any = false;
     for (size_t i = 0; i < d->n; i++)
-        if (is_idle(&d->causes[i])) {
+        if (changes_nothing(&d->causes[i])) {
             fprintf(f, "%s%s", any ? ", " : "  no effect on the step: ", d->causes[i].what);
             any = true;
         }
@@ -55,10 +55,10 @@ static void print_causes(FILE *f, const struct diff *d)
     fprintf(f, "causes, applied to A one after the other: recipe keys, then sheet values\n"
                "  %16s %17s  %14s  %14s\n", "per step", "per sample", "alone, on A", "interaction");
     for (size_t i = 0; i < d->n; i++)
-        if (!is_idle(&d->causes[i]))
+        if (!changes_nothing(&d->causes[i]))
             print_cause(f, &d->causes[i]);
     if (d->rest.step_ps || d->rest.sample_fs)
-        print_cause(f, &(struct diff_cause){ .what = "not stated by any key or value", .change = d->rest, .stands_alone = true, .alone = d->rest });
+        print_cause(f, &(struct diff_cause){ .what = "not stated by any key or value", .change = d->rest, .possible_alone = true, .alone = d->rest });
     fputs("  ", f);
     print_times(f, d->whole);
     fprintf(f, "  sum\n");
@@ -91,8 +91,8 @@ static json_t *cause_json(const struct diff_cause *c)
         json_array_append_new(sets, json_string(c->sets[i]));
     json_object_set_new(o, "cause", json_string(c->what));
     json_object_set_new(o, "set", sets);
-    json_object_set_new(o, "alone", c->stands_alone ? times_json(c->alone) : json_null());
-    json_object_set_new(o, "interaction", c->stands_alone ? times_json((struct diff_times){ c->change.step_ps - c->alone.step_ps,
+    json_object_set_new(o, "alone", c->possible_alone ? times_json(c->alone) : json_null());
+    json_object_set_new(o, "interaction", c->possible_alone ? times_json((struct diff_times){ c->change.step_ps - c->alone.step_ps,
                                                                  c->change.sample_fs - c->alone.sample_fs }) : json_null());
     return o;
 }

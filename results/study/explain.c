@@ -2,11 +2,11 @@
 /*
  * explain.c - what bounds a run, and the way from the ideal to the predicted step.
  *
- * Bound: a replica's IPUs wait for the slowest of them, so the one that waits least shows what the time is spent on. A model that
- * does not fit is bound by memory, whatever its time; a step as long as its input takes to arrive, by the host; one that is held up by a slow
- * chip, by that.
- * Ideal: the model's multiply-accumulates on all IPUs at their full rate. Then what recomputation adds at that rate, what matmuls and
- * convolutions take beyond it, and everything else by class.
+ * Bound: the IPUs of a replica wait for the slowest of them, so the one that waits least shows what the time is spent on. A model that does
+ * not fit is bound by memory, whatever its time; a step as long as its input takes to arrive is bound by the host; a step that waits for a
+ * slow chip is bound by that chip.
+ * Waterfall: it begins with the model's multiply-accumulates on all IPUs at their full rate. It adds recomputation at that rate, the time
+ * that matmuls and convolutions take beyond it, and everything else by class.
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
@@ -15,7 +15,7 @@
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-/* A slow chip does not wait while it takes longer. */
+/* The extra time of a slow chip is no waiting. */
 static uint64_t cycles_on(const struct timeline_row *row, enum part_class class)
 {
     return cycles_of_class(&row->spent, class) - (class == CLASS_WAITING ? row->slow_cycles : 0);
@@ -49,7 +49,7 @@ static void find_ipus(struct bound *b, const struct timeline *t, uint32_t width)
     b->class_share = (double)max_u64(most_cycles, row->slow_cycles) / (double)t->step_cycles;
 }
 
-/* Of each kind of link the slowest that is not cut. */
+/* Finds the slowest link of each kind that is not cut. */
 static void slowest_links(double *bytes_per_s, const struct topology *t)
 {
     for (int k = 0; k < N_LINK_KINDS; k++)
@@ -61,7 +61,7 @@ static void slowest_links(double *bytes_per_s, const struct topology *t)
     }
 }
 
-/* The kind of link that takes longest of what the part sends. */
+/* The kind of link that takes longest for what the part sends. */
 static const char *busiest_link(const struct plan *p, enum part part)
 {
     double bytes[N_LINK_KINDS] = {0}, bytes_per_s[N_LINK_KINDS];
@@ -110,7 +110,7 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
         w->items[w->n++] = (struct waterfall_item){ name, from, to };
 }
 
-/* That of the fastest type among the products: of an fp8 program fp8's, though its first convolution is in fp16. None is slower than fp32. */
+/* The rate of the fastest type among the products: fp8 for an fp8 program, though its first convolution is in fp16. fp32 is the slowest. */
 static uint64_t full_rate(const struct plan *p)
 {
     const struct chip *c = &p->topology->machine->chip;
@@ -121,7 +121,7 @@ static uint64_t full_rate(const struct plan *p)
     return most;
 }
 
-/* IPU cycles of so many multiply-accumulates a micro-batch at the full rate, over all micro-batches and replicas. */
+/* IPU cycles for `mac` multiply-accumulates per micro-batch at the full rate, over all micro-batches and replicas. */
 static uint64_t at_full_rate(const struct plan *p, uint64_t mac)
 {
     double rate = (double)full_rate(p) * (double)p->topology->machine->chip.n_tiles;

@@ -12,7 +12,7 @@ enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2,
 
 static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* of the time per sample */
 
-static double share_of(const struct cost *c, const struct cost *of)
+static double share_of_step(const struct cost *c, const struct cost *of)
 {
     return (double)c->ipu_cycles / (double)of->ipu_cycles;
 }
@@ -32,7 +32,7 @@ static const char *bound_name(const struct bound *b)
     return b->host_input ? "the host: the step waits for its input" : b->slow_chip ? "a slow chip" : part_class_names[b->class];
 }
 
-static void print_bound(FILE *f, const struct explanation *e)
+static void print_what_bounds(FILE *f, const struct explanation *e)
 {
     const struct bound *b = &e->bound;
     if (b->memory)
@@ -51,7 +51,7 @@ static void print_bound(FILE *f, const struct explanation *e)
     fputc('\n', f);
 }
 
-/* What is to be learnt, and which steps are measured, is not how fast it goes: no help comes from changing that. */
+/* Keys that decide what is learnt, or which steps are measured: changing them is no way to make it faster. */
 static bool is_choice(const struct input *in)
 {
     static const char *const given[] = { "data.", "training.", "hosts.timed_steps" };
@@ -84,7 +84,7 @@ static void print_best(FILE *f, const struct explanation *e, bool of_recipe, con
 }
 
 /* The fullest tile by region, largest first. */
-static void print_memory(FILE *f, const struct explanation *e)
+static void print_fullest_tile(FILE *f, const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;
     struct tile_memory m = p->memory[p->worst_ipu];
@@ -102,7 +102,7 @@ static void print_memory(FILE *f, const struct explanation *e)
     fputc('\n', f);
 }
 
-/* Of the steps that make a model fit, the one that leaves a sample fastest; the recipe's before the machine's. */
+/* The move that makes the model fit with the fastest sample; moves of the recipe come before those of the machine. */
 static void print_fitting(FILE *f, const struct explanation *e)
 {
     const struct move *best = NULL;
@@ -124,8 +124,8 @@ static void print_conclusion(FILE *f, const struct explanation *e)
 {
     const struct result *r = e->result;
     fprintf(f, "%s: %.4g s per step, %.6g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
-    print_bound(f, e);
-    print_memory(f, e);
+    print_what_bounds(f, e);
+    print_fullest_tile(f, e);
     if (!r->fits)
         print_fitting(f, e);
     print_best(f, e, true, "helps most in the recipe");
@@ -148,12 +148,12 @@ static void print_trace(FILE *f, const struct explanation *e, const struct cost 
 
 static void print_cost(FILE *f, const struct explanation *e, const struct cost *c)
 {
-    fprintf(f, "  %-12s %10.4g s %5.1f %%  ", part_names[c->part], cost_seconds(c, &e->sim->timeline), 100 * share_of(c, &e->tree));
+    fprintf(f, "  %-12s %10.4g s %5.1f %%  ", part_names[c->part], cost_seconds(c, &e->sim->timeline), 100 * share_of_step(c, &e->tree));
     for (size_t i = 0; i < c->n_children && i < CHILDREN_SHOWN; i++)
-        fprintf(f, "%s%s %.1f", i ? ", " : "", c->children[i].name, 100 * share_of(&c->children[i], &e->tree));
+        fprintf(f, "%s%s %.1f", i ? ", " : "", c->children[i].name, 100 * share_of_step(&c->children[i], &e->tree));
     const struct cost *phase = c->n_children ? &c->children[0] : NULL;
     if (phase && phase->n_children)
-        fprintf(f, "; most: %s %.1f", phase->children[0].name, 100 * share_of(&phase->children[0], &e->tree));
+        fprintf(f, "; most: %s %.1f", phase->children[0].name, 100 * share_of_step(&phase->children[0], &e->tree));
     fputc('\n', f);
 }
 
@@ -171,7 +171,7 @@ static void print_costs(FILE *f, const struct explanation *e)
     struct cost others = { .ipu_cycles = rest };
     if (rest)
         fprintf(f, "  %-12s %10.4g s %5.1f %%  the %zu smaller ones\n", "others", cost_seconds(&others, &e->sim->timeline),
-                100 * share_of(&others, &e->tree), n - COSTS_SHOWN);
+                100 * share_of_step(&others, &e->tree), n - COSTS_SHOWN);
 }
 
 static void print_moves(FILE *f, const struct explanation *e)
@@ -190,7 +190,7 @@ static void print_moves(FILE *f, const struct explanation *e)
     }
 }
 
-/* What a framework's programs do, where the recipe does not say it. */
+/* Values of the framework that its sheet states and the recipe does not. */
 static bool is_left_to_sheet(const struct input *in)
 {
     return in->of_recipe && in->on_sheet;
@@ -204,7 +204,7 @@ static bool is_first_of_input(const struct moves *moves, size_t i)
     return k == i;
 }
 
-/* The largest move of each such value. */
+/* The largest move of each of these values. */
 static void print_left(FILE *f, const struct explanation *e)
 {
     bool any = false;
@@ -230,7 +230,7 @@ void explain_print(FILE *f, const struct explanation *e)
 
 /* ---- data ----------------------------------------------------------------------------------------------- */
 
-static double seconds(const struct explanation *e, uint64_t ipu_cycles)
+static double mean_seconds(const struct explanation *e, uint64_t ipu_cycles)
 {
     struct cost c = { .ipu_cycles = ipu_cycles };
     return cost_seconds(&c, &e->sim->timeline);
@@ -242,7 +242,7 @@ void waterfall_write_csv(FILE *f, const struct explanation *e)
     for (size_t i = 0; i < e->waterfall.n; i++) {
         const struct waterfall_item *w = &e->waterfall.items[i];
         csv_write_cell(f, w->name, false);
-        fprintf(f, "%.10g,%.10g,%llu,%llu\n", seconds(e, w->from_ipu_cycles), seconds(e, w->to_ipu_cycles),
+        fprintf(f, "%.10g,%.10g,%llu,%llu\n", mean_seconds(e, w->from_ipu_cycles), mean_seconds(e, w->to_ipu_cycles),
                 (unsigned long long)w->from_ipu_cycles, (unsigned long long)w->to_ipu_cycles);
     }
 }
@@ -280,7 +280,7 @@ static json_t *cost_json(const struct explanation *e, const struct cost *c, int 
     json_object_set_new(o, "name", json_string(c->name));
     json_object_set_new(o, "ipu_cycles", json_integer((json_int_t)c->ipu_cycles));
     json_object_set_new(o, "seconds", json_real(cost_seconds(c, &e->sim->timeline)));
-    json_object_set_new(o, "share", json_real(share_of(c, &e->tree)));
+    json_object_set_new(o, "share", json_real(share_of_step(c, &e->tree)));
     if (depth == 1) {
         json_object_set_new(o, "class", json_string(part_class_names[part_classes[c->part]]));
         json_object_set_new(o, "formula", json_string(cost_formulas[c->part]));
@@ -337,8 +337,8 @@ static json_t *move_json(const struct explanation *e, const struct move *m)
     return o;
 }
 
-/* All that a framework's programs do, each as the recipe sets it or a sheet says it. */
-static json_t *framework_json(const struct explanation *e)
+/* Every value of the framework, from the recipe or from a sheet. */
+static json_t *framework_values_json(const struct explanation *e)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < e->inputs.n; i++)
@@ -354,8 +354,8 @@ json_t *explain_json(const struct explanation *e)
         json_array_append_new(moves, move_json(e, &e->moves.items[i]));
     for (size_t i = 0; i < e->waterfall.n; i++) {
         const struct waterfall_item *w = &e->waterfall.items[i];
-        json_array_append_new(waterfall, json_pack("{s:s, s:f, s:f, s:I, s:I}", "name", w->name, "from_s", seconds(e, w->from_ipu_cycles),
-            "to_s", seconds(e, w->to_ipu_cycles), "from_ipu_cycles", (json_int_t)w->from_ipu_cycles, "to_ipu_cycles", (json_int_t)w->to_ipu_cycles));
+        json_array_append_new(waterfall, json_pack("{s:s, s:f, s:f, s:I, s:I}", "name", w->name, "from_s", mean_seconds(e, w->from_ipu_cycles),
+            "to_s", mean_seconds(e, w->to_ipu_cycles), "from_ipu_cycles", (json_int_t)w->from_ipu_cycles, "to_ipu_cycles", (json_int_t)w->to_ipu_cycles));
     }
     json_object_set_new(o, "id", json_string(e->result->id));
     json_object_set_new(o, "step_time_s", json_real(e->result->step_time_s));
@@ -366,6 +366,6 @@ json_t *explain_json(const struct explanation *e)
     json_object_set_new(o, "costs", cost_json(e, &e->tree, 0));
     json_object_set_new(o, "moves", moves);
     json_object_set_new(o, "waterfall", waterfall);
-    json_object_set_new(o, "framework", framework_json(e));
+    json_object_set_new(o, "framework", framework_values_json(e));
     return o;
 }

@@ -2,8 +2,7 @@
 /*
  * inputs.c - the values of a simulation, and the same simulation with one of them moved.
  *
- * Which way is faster is read off the unit: times and what takes one (s, cycles, exchanges) become smaller, everything else (rates,
- * shares, counts) larger.
+ * The unit tells which way is faster: times (s, cycles, s/B) become smaller, everything else (rates, shares, counts) larger.
  */
 #include "results/study/inputs.h"
 
@@ -16,7 +15,7 @@ static const double STEP = 0.1;
 
 /* ---- listing ------------------------------------------------------------------------------ */
 
-static bool is_listed(const struct inputs *in, const char *name)
+static bool is_input_listed(const struct inputs *in, const char *name)
 {
     for (size_t i = 0; i < in->n; i++)
         if (text_is(in->items[i].name, name))
@@ -35,7 +34,7 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct sheet_row *row = &s->rows[i];
         const char *name = arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", row->key);
-        if (!is_listed(out, name))
+        if (!is_input_listed(out, name))
             add_input(out, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
                                            .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) }, a);
     }
@@ -54,28 +53,28 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
                 .of_recipe = true, .field = keys[i].field }, a);
 }
 
-static void stands(struct input *in, const char *source, const char *path, uint32_t line)
+static void place_input(struct input *in, const char *source, const char *path, uint32_t line)
 {
     in->source = source;
     in->path = path;
     in->line = line;
 }
 
-/* What the framework does: as the recipe sets it, or the sheet that says it first. */
+/* Says where a value of the framework comes from: the recipe, or the first sheet that states it. */
 static void place_framework_value(struct input *in, const struct simulation *sim)
 {
-    stands(in, sim->recipe.source, sim->recipe.path, 0);
+    place_input(in, sim->recipe.source, sim->recipe.path, 0);
     for (size_t s = sim->framework.n_sheets; s-- > 0;) {
         const struct sheet_row *row = sheet_find(&sim->framework.sheets[s], in->field->name);
         if (!row)
             continue;
-        stands(in, row->source, sim->framework.sheets[s].path, row->line);
+        place_input(in, row->source, sim->framework.sheets[s].path, row->line);
         in->on_sheet = true;
         in->origin = sheet_row_origin(row);
     }
     for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
         if (text_is(sim->recipe.framework_settings[e].key, in->field->name)) {
-            stands(in, sim->recipe.source, sim->recipe.path, sim->recipe.framework_settings[e].line);
+            place_input(in, sim->recipe.source, sim->recipe.path, sim->recipe.framework_settings[e].line);
             in->on_sheet = false;
             in->origin = ORIGIN_SOURCED;
         }
@@ -87,7 +86,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
         const struct field *f = &framework_fields[i];
         struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->plan.options.framework, a),
                             .unit = f->unit, .of_recipe = true, .field = f,
-                            .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
+                            .idle = sim->recipe.mode != MODE_TRAIN || is_input_listed(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
         place_framework_value(&in, sim);
         add_input(out, in, a);
     }
@@ -98,7 +97,7 @@ void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct
     const struct sheet *sheets[MAX_SHEETS];
     size_t n = simulation_sheets(sheets, sim);
     *out = (struct inputs){ .of = sim };
-    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
+    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* the frameworks' sheets come last, and are listed key by key */
         list_sheet(out, sheets[i], a);
     list_framework(out, sim, a);
 }
@@ -116,7 +115,7 @@ static bool is_time(const struct input *in)
     return text_is(in->unit, "s") || text_is(in->unit, "cycles") || text_is(in->unit, "s/B");
 }
 
-/* The value a step away; NULL where there is none: a name, or a zero. Whole numbers move by one at least. */
+/* The value one step away, or NULL for a name or a zero. Whole numbers move by at least one. */
 static const char *stepped(const struct input *in, bool faster, struct arena *a)
 {
     double x;
@@ -148,7 +147,7 @@ static struct move try_move(const struct input *in, const char *to, const struct
     return m;
 }
 
-static void add_move(struct moves *out, struct move m, struct arena *a)
+static void list_move(struct moves *out, struct move m, struct arena *a)
 {
     out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
     out->items[out->n++] = m;
@@ -165,7 +164,7 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
         if (!back.refused && (m.refused || back.relative < m.relative))
             m = back;
     }
-    add_move(out, m, a);
+    list_move(out, m, a);
 }
 
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)
@@ -196,7 +195,7 @@ static double size_of_move(const struct move *m)
     return m->refused ? -1 : fabs(m->relative);
 }
 
-static int larger(const void *x, const void *y)
+static int larger_move(const void *x, const void *y)
 {
     const struct move *a = x, *b = y;
     double p = size_of_move(a), q = size_of_move(b);
@@ -216,11 +215,11 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
             move_sheet_value(out, in, base, q, a);
         size_t n = in->of_recipe && !in->idle ? input_next_values(to, MOST_NEXT_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
-            add_move(out, try_move(in, to[k], base, q, a), a);
+            list_move(out, try_move(in, to[k], base, q, a), a);
         if (q->progress)
             q->progress(q->user, i + 1, inputs->n);
     }
-    sort_items(out->items, out->n, sizeof *out->items, larger);
+    sort_items(out->items, out->n, sizeof *out->items, larger_move);
 }
 
 /* ---- shares by origin ------------------------------------------------------------------------------ */
@@ -231,7 +230,7 @@ static double changed_by(const char *const *sets, size_t n_sets, double step_tim
     return n_sets && result_with(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
 }
 
-/* All that a tenth can move, together. */
+/* The share of all values that a tenth can move, moved together. */
 static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);
@@ -245,7 +244,7 @@ static double share_in_proportion(enum origin origin, const struct inputs *input
     return fmax(0, changed_by(sets, n, step_time_s, q) / STEP);
 }
 
-/* The largest change of the step by one of the next values, either way. */
+/* The largest change of the step, up or down, by one of the next values. */
 static double share_of_next(const struct input *in, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char *to[MOST_NEXT_VALUES];
@@ -258,7 +257,7 @@ static double share_of_next(const struct input *in, double step_time_s, const st
     return share;
 }
 
-/* What is compared with is asked as all others are: with splits that are given, memory does not place the layers. */
+/* The base is simulated with the same options as the rest: with given splits, memory does not place the layers. */
 double inputs_share_of_origin(enum origin origin, const struct inputs *inputs, const struct simulation_request *q, struct arena *a)
 {
     struct simulation_request step = *q;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.c - threads that simulate chunks of configurations into texts, and one writer that puts the texts in order.
+ * sweep.c - threads that simulate chunks of configurations into texts, and one writer that writes the texts in order.
  *
- * Each thread has a simulator of its own and shares nothing but the ring of chunks. A chunk is a run of neighbouring numbers, whose
- * settings differ least. The ring bounds what is finished and not yet written.
+ * Each thread has a simulator of its own and shares only the ring of chunks. A chunk is a run of neighbouring numbers, because their
+ * settings differ least. The size of the ring limits how many finished chunks wait to be written.
  */
 #include "results/study/sweep.h"
 
@@ -23,10 +23,10 @@ enum { CHUNK = 32, CHUNKS_A_THREAD = 8, SIMULATORS_BYTES = 128 << 20 };
 enum status { FITS, DOES_NOT_FIT, REFUSED };
 static const char *const status_names[] = { "fits", "does not fit", "refused" };
 
-struct row { uint64_t number; const char *recipe, **settings; enum status status; const char *reason; const struct result *result; const struct validity *validity; };
+struct sweep_row { uint64_t number; const char *recipe, **settings; enum status status; const char *reason; const struct result *result; const struct validity *validity; };
 
-/* The value of "key=value"; "" where the recipe's own holds. */
-static const char *value_of(const char *setting)
+/* The value of "key=value", or "" for a recipe's own value. */
+static const char *setting_value(const char *setting)
 {
     const char *equals = strchr(setting, '=');
     return equals ? equals + 1 : "";
@@ -50,12 +50,12 @@ static void write_validity(FILE *f, const struct validity *v)
     fputc(',', f);
 }
 
-static void write_csv_row(FILE *f, const struct sweep *w, const struct row *r)
+static void write_csv_row(FILE *f, const struct sweep *w, const struct sweep_row *r)
 {
     fprintf(f, "%" PRIu64 ",%" PRIu64 ",%016" PRIx64 ",", r->number + 1, w->space->n, w->identity);
     csv_write_cell(f, r->recipe, false);
     for (size_t k = 0; k < w->space->n_keys; k++)
-        csv_write_cell(f, value_of(r->settings[k]), false);
+        csv_write_cell(f, setting_value(r->settings[k]), false);
     csv_write_cell(f, status_names[r->status], false);
     csv_write_cell(f, r->reason, false);
     write_validity(f, r->validity);
@@ -65,7 +65,7 @@ static void write_csv_row(FILE *f, const struct sweep *w, const struct row *r)
         result_write_csv_empty(f);
 }
 
-static void write_json_row(FILE *f, const struct sweep *w, const struct row *r)
+static void write_json_row(FILE *f, const struct sweep *w, const struct sweep_row *r)
 {
     json_t *object = json_object(), *settings = json_object();
     struct arena a = {0};
@@ -78,7 +78,7 @@ static void write_json_row(FILE *f, const struct sweep *w, const struct row *r)
     for (size_t i = 0, k = 0; i < w->space->n_axes; i++)
         for (size_t l = 0; l < w->space->axes[i].n_keys; l++, k++)
             if (*r->settings[k])
-                json_object_set_new(settings, utf8_text(w->space->axes[i].keys[l], &a), json_string(utf8_text(value_of(r->settings[k]), &a)));
+                json_object_set_new(settings, utf8_text(w->space->axes[i].keys[l], &a), json_string(utf8_text(setting_value(r->settings[k]), &a)));
     json_object_set_new(object, "settings", settings);
     json_object_set_new(object, "status", json_string(status_names[r->status]));
     json_object_set_new(object, "reason", *r->reason ? json_string(utf8_text(r->reason, &a)) : json_null());
@@ -108,7 +108,7 @@ void sweep_write_header(FILE *f, const struct sweep *w)
     result_write_csv_header(f);
 }
 
-static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s, const struct sweep *w, uint64_t number, const char **sets)
+static void simulate_configuration(FILE *f, struct sweep_count *count, struct simulator *s, const struct sweep *w, uint64_t number, const char **sets)
 {
     struct simulation sim;
     struct result r;
@@ -116,11 +116,11 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     struct validity validity;
     char reason[128] = "";
     const char **swept = sets + w->n_sets;
-    struct row row = { .number = number, .recipe = space_configuration(swept, w->space, number), .settings = swept, .reason = reason };
+    struct sweep_row row = { .number = number, .recipe = space_configuration(swept, w->space, number), .settings = swept, .reason = reason };
     const char *given[w->n_sets + w->space->n_keys + 1];
     size_t n = 0;
     for (size_t i = 0; i < w->n_sets + w->space->n_keys; i++)
-        if (i < w->n_sets || *sets[i])          /* a table leaves cells empty */
+        if (i < w->n_sets || *sets[i])          /* an empty cell of a table sets nothing */
             given[n++] = sets[i];
     if (!simulator_run(s, &sim, &r, row.recipe, given, n, &err)) {
         row.status = REFUSED;
@@ -146,17 +146,17 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
 
 struct chunk { char *text; size_t n_bytes; struct sweep_count count; bool done; };
 
-/* Chunk i lies in ring[i % n_ring]. */
-struct work {
+/* Chunk i is ring[i % n_ring]. */
+struct sweep_work {
     const struct sweep *sweep;
-    uint64_t first, end, n_chunks, next, written;       /* next: not yet taken */
+    uint64_t first, end, n_chunks, next, written;       /* next: the first chunk that no thread has taken */
     struct chunk *ring; size_t n_ring;
     bool stop;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
 
-static bool take_chunk(struct work *w, uint64_t *number)
+static bool take_chunk(struct sweep_work *w, uint64_t *number)
 {
     pthread_mutex_lock(&w->lock);
     while (!w->stop && w->next < w->n_chunks && w->next >= w->written + w->n_ring)
@@ -168,20 +168,20 @@ static bool take_chunk(struct work *w, uint64_t *number)
     return got;
 }
 
-static void simulate_chunk(struct chunk *c, struct work *w, struct simulator *s, uint64_t number, const char **sets)
+static void simulate_chunk(struct chunk *c, struct sweep_work *w, struct simulator *s, uint64_t number, const char **sets)
 {
     FILE *f = text_stream(&c->text, &c->n_bytes);
     uint64_t first = w->first + number * CHUNK, end = min_u64(first + CHUNK, w->end);
-    __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread knows it */
+    __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread uses it */
     for (uint64_t i = first; i < end; i++)
-        simulate_row(f, &c->count, s, w->sweep, i, sets);
+        simulate_configuration(f, &c->count, s, w->sweep, i, sets);
     if (fclose(f) != 0)
         out_of_memory(c->n_bytes);
 }
 
-static void *work_on(void *user)
+static void *sweep_thread(void *user)
 {
-    struct work *w = user;
+    struct sweep_work *w = user;
     struct simulator s;
     struct arena a = {0};
     uint64_t number;
@@ -205,7 +205,7 @@ static void *work_on(void *user)
     return NULL;
 }
 
-static struct chunk wait_for(struct work *w, uint64_t number)
+static struct chunk wait_for_chunk(struct sweep_work *w, uint64_t number)
 {
     struct chunk *at = &w->ring[number % w->n_ring];
     pthread_mutex_lock(&w->lock);
@@ -228,11 +228,11 @@ static void add_count(struct sweep_count *to, const struct sweep_count *c)
     to->n_refused += c->n_refused;
 }
 
-static bool write_all(FILE *f, struct sweep_count *count, struct work *w, struct err *err)
+static bool write_chunks(FILE *f, struct sweep_count *count, struct sweep_work *w, struct err *err)
 {
     const struct sweep *sweep = w->sweep;
     for (uint64_t i = 0; i < w->n_chunks; i++) {
-        struct chunk c = wait_for(w, i);
+        struct chunk c = wait_for_chunk(w, i);
         fwrite(c.text, 1, c.n_bytes, f);
         fflush(f);
         free(c.text);
@@ -246,7 +246,7 @@ static bool write_all(FILE *f, struct sweep_count *count, struct work *w, struct
     return true;
 }
 
-static void stop_work(struct work *w)
+static void stop_work(struct sweep_work *w)
 {
     pthread_mutex_lock(&w->lock);
     w->stop = true;
@@ -257,7 +257,7 @@ static void stop_work(struct work *w)
 bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *sweep, uint64_t first, uint64_t end, struct err *err)
 {
     struct arena a = {0};
-    struct work w = { .sweep = sweep, .first = first, .end = end, .n_chunks = ceil_div(end - first, CHUNK),
+    struct sweep_work w = { .sweep = sweep, .first = first, .end = end, .n_chunks = ceil_div(end - first, CHUNK),
                       .n_ring = (size_t)sweep->n_jobs * CHUNKS_A_THREAD };
     pthread_t *threads = ARENA_ARRAY(&a, pthread_t, sweep->n_jobs);
     uint32_t n_threads = 0;
@@ -265,9 +265,9 @@ bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *sweep, ui
     w.ring = ARENA_ARRAY(&a, struct chunk, w.n_ring);
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.changed, NULL);
-    while (n_threads < sweep->n_jobs && pthread_create(&threads[n_threads], NULL, work_on, &w) == 0)
+    while (n_threads < sweep->n_jobs && pthread_create(&threads[n_threads], NULL, sweep_thread, &w) == 0)
         n_threads++;
-    bool good = n_threads ? write_all(f, count, &w, err) : fail(err, "no thread could be started");
+    bool good = n_threads ? write_chunks(f, count, &w, err) : fail(err, "no thread could be started");
     stop_work(&w);
     for (uint32_t i = 0; i < n_threads; i++)
         pthread_join(threads[i], NULL);
@@ -281,12 +281,12 @@ bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *sweep, ui
 
 /* ---- identity -------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_text(const char *text, uint64_t seed)
+static uint64_t hash_string(const char *text, uint64_t seed)
 {
     return hash_bytes(text, strlen(text) + 1, seed);
 }
 
-static bool hash_folder(uint64_t *h, const char *folder, const char *suffix, struct arena *a, struct err *err)
+static bool hash_input_folder(uint64_t *h, const char *folder, const char *suffix, struct arena *a, struct err *err)
 {
     char **names, *text;
     size_t n, n_bytes;
@@ -295,21 +295,21 @@ static bool hash_folder(uint64_t *h, const char *folder, const char *suffix, str
     for (size_t i = 0; i < n; i++) {
         if (!read_text_file(&text, &n_bytes, arena_printf(a, "%s/%s%s", folder, names[i], suffix), LARGEST_FILE_BYTES, a, err))
             return false;
-        *h = hash_bytes(text, n_bytes, hash_text(names[i], *h));
+        *h = hash_bytes(text, n_bytes, hash_string(names[i], *h));
     }
     return true;
 }
 
-/* A recipe that cannot be read is a row that says so: its name stands for it. */
+/* A recipe that cannot be read becomes a refused row, so only its name is hashed. */
 static uint64_t hash_recipe(const struct sweep *w, const char *name, uint64_t h, struct arena *a)
 {
     struct recipe_file file;
-    h = hash_text(name, h);
+    h = hash_string(name, h);
     if (!recipe_file_load(&file, name, w->paths->recipes_dir, a, NULL))
         return h;
     for (size_t i = 0; i < file.file.n_entries; i++) {
         const struct ini_entry *e = &file.file.entries[i];
-        h = hash_text(e->value, hash_text(e->key, hash_text(e->section, h)));
+        h = hash_string(e->value, hash_string(e->key, hash_string(e->section, h)));
     }
     return h;
 }
@@ -317,22 +317,22 @@ static uint64_t hash_recipe(const struct sweep *w, const char *name, uint64_t h,
 bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch, struct err *err)
 {
     const struct space *s = w->space;
-    uint64_t h = hash_text(result_columns(scratch), hash_text(PODBENCH_VERSION, 0));
+    uint64_t h = hash_string(result_columns(scratch), hash_string(PODBENCH_VERSION, 0));
     const struct references *judged_by = &w->record->references;
     for (size_t i = 0; i < judged_by->n; i++)
-        h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_text(judged_by->items[i].configuration, h));
+        h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_string(judged_by->items[i].configuration, h));
     for (size_t i = 0; i < s->n_recipes; i++)
         h = hash_recipe(w, s->recipes[i], h, scratch);
     for (size_t i = 0; i < w->n_sets; i++)
-        h = hash_text(w->sets[i], h);
+        h = hash_string(w->sets[i], h);
     for (size_t i = 0; i < s->n_axes; i++)
         for (size_t k = 0; k < s->axes[i].n_keys; k++) {
-            h = hash_text(s->axes[i].keys[k], h);
+            h = hash_string(s->axes[i].keys[k], h);
             for (size_t v = 0; v < s->axes[i].n; v++)
-                h = hash_text(s->axes[i].settings[v * s->axes[i].n_keys + k], h);
+                h = hash_string(s->axes[i].settings[v * s->axes[i].n_keys + k], h);
         }
     *out = h;
-    return hash_folder(out, w->paths->specs_dir, ".csv", scratch, err)
-        && hash_folder(out, arena_printf(scratch, "%s/sdk", w->paths->specs_dir), ".csv", scratch, err)
-        && hash_folder(out, w->paths->data_dir, ".csv", scratch, err);
+    return hash_input_folder(out, w->paths->specs_dir, ".csv", scratch, err)
+        && hash_input_folder(out, arena_printf(scratch, "%s/sdk", w->paths->specs_dir), ".csv", scratch, err)
+        && hash_input_folder(out, w->paths->data_dir, ".csv", scratch, err);
 }

@@ -3,9 +3,9 @@
  * sweep_parts.c - shards of a sweep, and their rows merged. The first cells of a row say which configuration of which sweep it is; the rest
  * is copied unread.
  *
- * Slurm tells a task of an array its number, the array's least one, its step and how many there are; srun tells each process of a
- * step its rank and how many there are. Both at once: every task of the array starts as many processes. Open MPI tells rank and
- * size, as does MPICH's launcher. GNU parallel tells a job its number alone.
+ * Slurm gives a task of an array its number, the array's least number, its step and its size; srun gives each process of a step its rank and
+ * the number of processes. With both, every task of the array starts the same number of processes. Open MPI and MPICH give rank and size.
+ * GNU parallel gives a job only its number.
  */
 #include "results/study/sweep.h"
 
@@ -30,7 +30,7 @@ static bool number_of(uint64_t *out, const char *text)
 
 enum { MOST_SHARDS = 1000000 };
 
-/* Where a variable is there it is a number. */
+/* A variable that is set must be a number. */
 static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names, size_t n, const char *(*get)(const char *name), struct err *err)
 {
     *all = true;
@@ -44,14 +44,14 @@ static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names
 }
 
 /* rank: from 0. */
-struct launcher { const char *name, *rank, *size, *with; };      /* with: has to be there too */
+struct launcher { const char *name, *rank, *size, *with; };      /* with: a variable that has to be set too */
 static const struct launcher launchers[] = {
     { "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
     { "MPICH", "PMI_RANK", "PMI_SIZE", NULL },
     { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
 };
 
-/* One of several processes, as who started them says; by NULL: it says nothing, and is the only one. */
+/* One of several processes, by what started them; by NULL: nothing did, and it is the only one. */
 struct member { uint64_t rank, size; const char *by; };
 
 static bool from_launcher(struct member *out, const char *(*get)(const char *name), struct err *err)
@@ -71,7 +71,7 @@ static bool from_launcher(struct member *out, const char *(*get)(const char *nam
     return true;
 }
 
-/* Task numbers that are not evenly apart tell nobody which part is whose. */
+/* Task numbers with uneven gaps do not say which part a task has. */
 static bool from_array(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
     static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT" };
@@ -89,7 +89,7 @@ static bool from_array(struct member *out, const char *(*get)(const char *name),
                 "; number the array evenly, or name the part with --shard I/N", id, n, least, step);
 }
 
-/* Each task of an array may start processes of its own. */
+/* Each task of an array may start several processes. */
 static bool from_environment(struct shard *out, const char *(*get)(const char *name), struct err *err)
 {
     struct member launched = { 0, 1, NULL }, array = { 0, 1, NULL };
@@ -126,7 +126,7 @@ bool shard_find(struct shard *out, const char *text, const char *(*get)(const ch
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-struct place { uint64_t number, of, identity; };        /* number: from 1 */
+struct row_place { uint64_t number, of, identity; };        /* number: from 1 */
 
 static bool skip(const char **at, const char *text)
 {
@@ -136,7 +136,7 @@ static bool skip(const char **at, const char *text)
     return same;
 }
 
-static bool take_number(uint64_t *out, const char **at, int base)
+static bool parse_cell(uint64_t *out, const char **at, int base)
 {
     char *end;
     bool digit = strchr(base == 16 ? "0123456789abcdef" : "0123456789", **at) && **at;
@@ -146,16 +146,16 @@ static bool take_number(uint64_t *out, const char **at, int base)
     return good;
 }
 
-/* By hand: a part of ten million rows is looked through before a sweep goes on. */
-static bool row_place(struct place *out, const char *line)
+/* Parsed by hand for speed: a part may have ten million rows. */
+static bool row_place(struct row_place *out, const char *line)
 {
     static const char *const of_csv[] = { "", ",", ",", "," }, *const of_json[] = { "{\"configuration\":", ",\"of\":", ",\"sweep\":\"", "\"," };
     const char *const *between = *line == '{' ? of_json : of_csv;
-    return skip(&line, between[0]) && take_number(&out->number, &line, 10) && skip(&line, between[1]) && take_number(&out->of, &line, 10)
-        && skip(&line, between[2]) && take_number(&out->identity, &line, 16) && skip(&line, between[3]);
+    return skip(&line, between[0]) && parse_cell(&out->number, &line, 10) && skip(&line, between[1]) && parse_cell(&out->of, &line, 10)
+        && skip(&line, between[2]) && parse_cell(&out->identity, &line, 16) && skip(&line, between[3]);
 }
 
-/* A line with its newline; false at the end, where *n is 0, for a last line that has none, and for one that is longer than any row. */
+/* Reads a line with its newline. False at the end of the file (*n is 0), for a last line without newline, and for one longer than any row. */
 static bool whole_line(char **line, size_t *n, FILE *f)
 {
     enum { LONGEST_BYTES = 1 << 20 };
@@ -186,7 +186,7 @@ static bool check_header(struct look *l, const char *line, struct err *err)
 
 static bool count_row(struct look *l, const char *line, struct err *err)
 {
-    struct place p;
+    struct row_place p;
     if (!row_place(&p, line))
         return fail(err, "%s: row %" PRIu64 " is not a sweep's; remove the file to start anew", l->path, l->n_rows + 1);
     if (p.identity != l->w->identity || p.of != l->w->space->n)
@@ -223,11 +223,11 @@ bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const stru
 
 /* ---- joining -------------------------------------------------------------------------------------- */
 
-struct piece { const char *path; struct place place; bool has_rows; };
-struct merge { FILE *f; const char *path; char *header, *line; struct place last; const char *last_path; };
+struct piece { const char *path; struct row_place place; bool has_rows; };
+struct merge { FILE *f; const char *path; char *header, *line; struct row_place last; const char *last_path; };
 
-/* The header, where there is one, is held; the first row tells where the part stands. */
-static bool open_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
+/* Keeps the header of a CSV; the first row says where the part belongs. */
+static bool open_sweep_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
 {
     size_t n;
     bool any = whole_line(&m->line, &n, f), is_table = any && *m->line != '{';
@@ -250,7 +250,7 @@ static bool look_at_parts(struct piece *parts, struct merge *m, size_t n, struct
     bool good = true;
     for (size_t i = 0; i < n && good; i++) {
         FILE *f = open_regular(NULL, parts[i].path, err);
-        good = f && open_part(&parts[i], m, f, a, err);
+        good = f && open_sweep_part(&parts[i], m, f, a, err);
         if (f)
             fclose(f);
     }
@@ -265,7 +265,7 @@ static int by_place(const void *x, const void *y)
     return a->place.number < b->place.number ? -1 : a->place.number > b->place.number ? 1 : strcmp(a->path, b->path);
 }
 
-static bool follows(struct merge *m, const struct place *p, const char *path, struct err *err)
+static bool follows(struct merge *m, const struct row_place *p, const char *path, struct err *err)
 {
     if (m->last.of && p->identity != m->last.identity)
         return fail(err, "%s: sweep %016" PRIx64 ", and %s is of sweep %016" PRIx64 ": a recipe, a value, a sheet or the version differs", path,
@@ -280,10 +280,10 @@ static bool follows(struct merge *m, const struct place *p, const char *path, st
     return true;
 }
 
-/* The header comes with the first row: what is refused at once has printed nothing. */
+/* The header is written with the first row, so that a merge refused at once prints nothing. */
 static bool copy_row(struct merge *m, const struct piece *part, size_t n, struct err *err)
 {
-    struct place p;
+    struct row_place p;
     bool is_first = m->last.number == 0;
     if (!row_place(&p, m->line))
         return fail(err, "%s: a line that is not a row", part->path);
@@ -305,7 +305,7 @@ static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct
     return good && (n == 0 || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
 }
 
-static bool join(struct merge *m, const struct piece *parts, size_t n, struct err *err)
+static bool join_parts(struct merge *m, const struct piece *parts, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n && parts[i].has_rows; i++) {
         FILE *f = open_regular(NULL, parts[i].path, err);
@@ -331,7 +331,7 @@ bool parts_merge(FILE *f, const char *path, const char *const *paths, size_t n, 
     bool good = (files_are_distinct(paths, paths, n, err) || fail_at(err, "merge")) && look_at_parts(parts, &m, n, a, err);
     if (good) {
         sort_items(parts, n, sizeof *parts, by_place);
-        good = join(&m, parts, n, err);
+        good = join_parts(&m, parts, n, err);
     }
     free(m.line);
     return good;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep_space.c - lists, ranges and tables of values as axes, and configurations by their number.
+ * sweep_space.c - axes from lists, ranges and tables of values, and configurations by number.
  */
 #include "results/study/sweep.h"
 
@@ -20,7 +20,7 @@ void space_start(struct space *s, const char *const *recipes, size_t n_recipes)
 
 /* ---- values of one key --------------------------------------------------------------------------- */
 
-struct values { const char **items; size_t n, cap; bool rise; };         /* rise: of a range */
+struct values { const char **items; size_t n, cap; bool rise; };         /* rise: they are a range */
 
 static void add_value(struct values *v, const char *text, size_t n, struct arena *a)
 {
@@ -63,7 +63,7 @@ static bool parse_part(double *out, const char *text, size_t n, struct arena *a)
     return parse_f64(memcpy(arena_alloc(a, n + 1), text, n), out);
 }
 
-/* FROM..TO, +STEP or *FACTOR after it. *is_range tells whether the text is one at all. */
+/* Adds FROM..TO, perhaps followed by +STEP or *FACTOR. *is_range: the text is a range at all. */
 static bool add_range(struct values *v, bool *is_range, const char *list, const char *text, struct arena *a, struct err *err)
 {
     const char *dots = strstr(list, ".."), *by = dots ? dots + 2 + strcspn(dots + 2, "+*") : NULL;
@@ -120,7 +120,7 @@ static const char *meaning(const char *key, const char *setting, struct arena *a
     return !recipe_key_is_text(key) && parse_f64(value, &x) && fabs(x) < 0x1p53 ? arena_printf(a, "%.17g", x) : value;
 }
 
-/* The first step of the axis that sets all as an earlier one does; its number of steps where none does. */
+/* The first step of the axis that repeats an earlier one, or the number of steps. */
 static size_t first_again(size_t *earlier, const struct axis *x, struct arena *a)
 {
     const char **steps = ARENA_ARRAY(a, const char *, x->n);
@@ -141,7 +141,7 @@ static const char *step_text(const struct axis *x, size_t i, struct arena *a)
     return text;
 }
 
-static bool stand_once(const struct axis *x, const char *option, struct arena *a, struct err *err)
+static bool check_steps_differ(const struct axis *x, const char *option, struct arena *a, struct err *err)
 {
     size_t earlier, again = first_again(&earlier, x, a);
     if (again == x->n)
@@ -160,7 +160,7 @@ bool space_over(struct space *s, const char *text, struct arena *a, struct err *
         return false;
     struct axis *x = add_axis(s, 1, v.n, a);
     set_values(x, 0, key, &v, a);
-    return v.rise || stand_once(x, "--over", a, err);
+    return v.rise || check_steps_differ(x, "--over", a, err);
 }
 
 bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena *a, struct err *err)
@@ -176,7 +176,7 @@ bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena
     struct axis *x = add_axis(s, n, v[0].n, a);
     for (size_t k = 0; k < n; k++)
         set_values(x, k, keys[k], &v[k], a);
-    return stand_once(x, "--zip", a, err);
+    return check_steps_differ(x, "--zip", a, err);
 }
 
 bool space_from(struct space *s, const char *path, struct arena *a, struct err *err)

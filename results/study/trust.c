@@ -2,9 +2,9 @@
 /*
  * trust.c - one answer compared with all published runs.
  *
- * A property is extrapolated when no published run of the same kind (family of models, training or inference) has that name, when
- * its count lies outside all of theirs, or when its share of the step is far above all of theirs; a sheet value that was changed for this
- * simulation always is.
+ * A property is extrapolated if no published run of the same kind (family of models, training or inference) has its name, if its count is
+ * outside the range of theirs, or if its share of the step is far above all of theirs. A sheet value that was changed for this simulation
+ * always is.
  */
 #include "results/study/trust.h"
 
@@ -13,12 +13,12 @@
 
 static const double SHARE_BEYOND = 0.05;
 
-/* One answer beside each reference. */
-struct beside { const struct references *all; const struct properties *at; struct apart *apart; bool *same_kind; };
+/* One answer compared with each reference. */
+struct comparison { const struct references *all; const struct properties *at; struct apart *apart; bool *same_kind; };
 
-static struct beside set_beside(const struct references *all, const struct properties *at, struct arena *a)
+static struct comparison compare_with_all(const struct references *all, const struct properties *at, struct arena *a)
 {
-    struct beside b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
+    struct comparison b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
     for (size_t i = 0; i < all->n; i++) {
         b.apart[i] = properties_apart(at, &all->items[i].at);
         b.same_kind[i] = properties_same_kind(at, &all->items[i].at);
@@ -26,7 +26,7 @@ static struct beside set_beside(const struct references *all, const struct prope
     return b;
 }
 
-static void find_nearest(struct validity *v, const struct beside *b)
+static void find_nearest(struct validity *v, const struct comparison *b)
 {
     for (size_t i = 0; i < b->all->n; i++) {
         size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
@@ -41,8 +41,8 @@ static void find_nearest(struct validity *v, const struct beside *b)
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
 }
 
-/* A share is outside where it is more than a twentieth of the step above all of theirs: where it is below, another is above. */
-static bool is_share_inside(const struct beside *b, size_t property)
+/* A share is outside if it is above all of theirs by more than a twentieth of the step. Below is not tested: another share is then above. */
+static bool is_share_inside(const struct comparison *b, size_t property)
 {
     for (size_t i = 0; i < b->all->n; i++)
         if (b->same_kind[i] && b->at->share[property] <= b->all->items[i].at.share[property] + SHARE_BEYOND)
@@ -50,7 +50,7 @@ static bool is_share_inside(const struct beside *b, size_t property)
     return false;
 }
 
-static bool is_inside(const struct beside *b, size_t property)
+static bool is_inside(const struct comparison *b, size_t property)
 {
     bool is_count = properties[property].kind == PROPERTY_COUNT;
     if (properties[property].kind == PROPERTY_SHARE)
@@ -68,23 +68,23 @@ static bool is_inside(const struct beside *b, size_t property)
     return is_count && low <= x && x <= high;
 }
 
-static void extrapolate(struct validity *v, const char *name)
+static void add_extrapolated(struct validity *v, const char *name)
 {
     if (v->n_extrapolates < MAX_EXTRAPOLATES)
         v->extrapolates[v->n_extrapolates++] = name;
 }
 
-static void find_extrapolated(struct validity *v, const struct beside *b, const struct simulation *sim, struct arena *a)
+static void find_extrapolated(struct validity *v, const struct comparison *b, const struct simulation *sim, struct arena *a)
 {
     for (size_t i = 0; i < b->all->n && !v->same_kind; i++)
         v->same_kind = b->same_kind[i];
     for (size_t i = 0; i < n_properties && v->same_kind; i++)
         if (!is_inside(b, i))
-            extrapolate(v, properties[i].name);
+            add_extrapolated(v, properties[i].name);
     if (!v->same_kind)
-        extrapolate(v, "workload");
+        add_extrapolated(v, "workload");
     for (size_t i = 0; i < sim->changes.n; i++)
-        extrapolate(v, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", sim->changes.items[i].key));
+        add_extrapolated(v, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", sim->changes.items[i].key));
 }
 
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err)
@@ -96,15 +96,15 @@ bool track_record_open(struct track_record *out, const char *left_out_csv, struc
     return true;
 }
 
-/* A time that is a fitted value times an assumed one is in proportion to either: together they are no more than all of it. */
-static void share_products(struct validity *v)
+/* A time that is a fitted value times an assumed one counts for both, so the sum is scaled down to at most 1. */
+static void limit_shares(struct validity *v)
 {
     double by = 1 / fmax(1, v->from_fitted_share + v->from_assumed_share);
     v->from_fitted_share *= by;
     v->from_assumed_share *= by;
 }
 
-static void take_interval(struct validity *v)
+static void set_interval(struct validity *v)
 {
     struct log_interval x = open_readings_interval(&v->open, v->half_width);
     v->low = v->throughput * exp(x.low);
@@ -117,7 +117,7 @@ void validity_add_readings(struct validity *v, const struct track_record *by, co
 {
     open_readings_try(&v->open, by, as_asked, q, a);
     if (has_interval(v))
-        take_interval(v);
+        set_interval(v);
 }
 
 void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct simulation_request *q,
@@ -125,16 +125,16 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 {
     struct properties at = properties_of(sim, a);
     const struct references *references = &by->references;
-    struct beside beside = set_beside(references, &at, a);
+    struct comparison comparison = compare_with_all(references, &at, a);
     *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
-    find_nearest(out, &beside);
-    find_extrapolated(out, &beside, sim, a);
+    find_nearest(out, &comparison);
+    find_extrapolated(out, &comparison, sim, a);
     if (by->spread.n_errors >= 2) {
-        struct expected_error expected = spread_expect(&by->spread, references, beside.apart);
+        struct expected_error expected = spread_expect(&by->spread, references, comparison.apart);
         out->unlike = expected.unlike;
         out->tested_unlike = by->spread.unlike;
         out->half_width = expected.half_width;
-        take_interval(out);
+        set_interval(out);
     }
     out->near = out->same_kind && out->distance <= NEAR_DISTANCE;
     open_readings_list(&out->open, sim, a);
@@ -145,7 +145,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     inputs_list_sheets(&inputs, sim, a);
     out->from_fitted_share = inputs_share_of_origin(ORIGIN_FITTED, &inputs, q, a);
     out->from_assumed_share = inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, q, a);
-    share_products(out);
+    limit_shares(out);
 }
 
 /* ---- printing --------------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
     open_readings_print(f, &v->open);
 }
 
-static json_t *number(double x)
+static json_t *number_or_null(double x)
 {
     return isnan(x) ? json_null() : json_real(x);
 }
@@ -211,8 +211,8 @@ json_t *validity_json(const struct validity *v)
     json_object_set_new(o, "tested_unlike_share", has_interval(v) ? json_real(v->tested_unlike) : json_null());
     json_object_set_new(o, "open_readings", open_readings_json(&v->open));
     json_object_set_new(o, "not_set", open_readings_unset_json(&v->open));
-    json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));
-    json_object_set_new(o, "from_assumed_share", number(v->from_assumed_share));
-    json_object_set_new(o, "from_sourced_share", number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
+    json_object_set_new(o, "from_fitted_share", number_or_null(v->from_fitted_share));
+    json_object_set_new(o, "from_assumed_share", number_or_null(v->from_assumed_share));
+    json_object_set_new(o, "from_sourced_share", number_or_null(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
     return o;
 }

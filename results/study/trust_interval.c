@@ -2,15 +2,20 @@
 /*
  * trust_interval.c - 90 % intervals from the errors of configurations whose group was left out.
  *
- * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
- * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest
- * the mean of all, or the same where that is larger; times 1 + d / farthest, so that it is twice as large where nothing that far was
- * tested. What errors cannot tell of is a step that is spent on other things than theirs. Unlike is the part of it that is so, the same
- * weighted mean; tested: as much as nine in ten configurations were unlike the others, their group left out. Beyond that the part that is
- * like them shrinks from 1 - tested to 1 - unlike, and the width grows by the logarithm of that: upwards, as if the rest were not there.
- *     half width = quantile x size + added,    added = ln((1 - tested) / (1 - unlike)), 0 within what was tested
- * with the quantile of (|error| - added) / size over configurations with their group left out, as split conformal prediction takes it:
- * the ceil(0.9 (n + 1))-th smallest of n.
+ *     half width = quantile x size + added
+ *
+ * size is the error to expect at distance d from the nearest reference. local is the mean |error| of the references, weighted by
+ * exp(-distance), but at least a quarter of the mean of all, because no run next to a good one is without error. Then
+ *     size = (exp(-d) local + (1 - exp(-d)) max(local, mean of all)) (1 + d / farthest),
+ * which doubles at the largest distance that was tested.
+ *
+ * added covers a step that is spent on other things than the references' steps, of which their errors say nothing. unlike is that share of
+ * the step, weighted as above; tested is the share below which nine in ten configurations were unlike the others, with their group left
+ * out. Beyond it the part of the step that is like theirs shrinks from 1 - tested to 1 - unlike:
+ *     added = ln((1 - tested) / (1 - unlike)), and 0 up to tested.
+ *
+ * quantile is that of (|error| - added) / size over configurations with their group left out, the ceil(0.9 (n + 1))-th smallest of n, as in
+ * split conformal prediction.
  */
 #include "results/study/trust.h"
 
@@ -27,14 +32,14 @@ static bool is_left_out(const struct reference *x, const struct left_out *out)
     return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
 }
 
-/* From `from` to each reference; infinite: left out. */
-static void leave(struct apart *apart, const struct references *r, const struct apart *from, const struct left_out *out)
+/* Copies the distances to each reference; those left out become infinite. */
+static void leave_out_references(struct apart *apart, const struct references *r, const struct apart *from, const struct left_out *out)
 {
     for (size_t i = 0; i < r->n; i++)
         apart[i] = (struct apart){ is_left_out(&r->items[i], out) ? INFINITY : from[i].distance, from[i].unlike };
 }
 
-/* Of each reference from each: as far from one to the other as back. */
+/* All pairwise distances; the matrix is symmetric. */
 static const struct apart *all_apart(const struct references *r, struct arena *a)
 {
     struct apart *all = ARENA_ARRAY(a, struct apart, r->n * r->n);
@@ -44,7 +49,7 @@ static const struct apart *all_apart(const struct references *r, struct arena *a
     return all;
 }
 
-/* The references about a run; nearest infinite: none is left. */
+/* What the references near a run say of it; nearest is infinite if all are left out. */
 struct about { double nearest, error, unlike; };
 
 static struct about about(const struct references *r, const struct apart *apart)
@@ -64,8 +69,8 @@ static struct about about(const struct references *r, const struct apart *apart)
     return x;
 }
 
-/* The size of the error to expect, before the quantile; 0: no reference is left. */
-static double size_of(const struct spread *s, const struct about *x)
+/* The size of the error to expect, or 0 if all references are left out. */
+static double expected_size(const struct spread *s, const struct about *x)
 {
     if (isinf(x->nearest))
         return 0;
@@ -78,7 +83,7 @@ static double added_to(const struct spread *s, const struct about *x)
     return x->unlike > s->unlike ? log((1 - s->unlike) / (1 - x->unlike)) : 0;
 }
 
-/* As split conformal prediction takes it; sorts them. */
+/* The conformal quantile of the values, which are sorted. */
 static double nine_in_ten(double *values, size_t n)
 {
     gsl_sort(values, 1, n);
@@ -88,11 +93,11 @@ static double nine_in_ten(double *values, size_t n)
 
 static struct about about_without_group(const struct references *r, size_t i, const struct apart *all, const char *without, struct apart *apart)
 {
-    leave(apart, r, all + i * r->n, &(struct left_out){ r->items[i].group, without, NULL });
+    leave_out_references(apart, r, all + i * r->n, &(struct left_out){ r->items[i].group, without, NULL });
     return about(r, apart);
 }
 
-/* values: room for one of each reference. */
+/* values has room for one number per reference. */
 static void take_sizes(struct spread *s, const struct references *r, const struct about *abouts, const char *without, double *values)
 {
     size_t n = 0;
@@ -122,7 +127,7 @@ struct spread spread_of(const struct references *r, const char *without, struct 
         abouts[i] = about_without_group(r, i, all, without, apart);
     take_sizes(&s, r, abouts, without, values);
     for (size_t i = 0; i < r->n; i++) {
-        double size = size_of(&s, &abouts[i]);
+        double size = expected_size(&s, &abouts[i]);
         if (size > 0 && !text_is(r->items[i].group, without))
             values[n++] = fmax(0, fabs(r->items[i].left_out) - added_to(&s, &abouts[i])) / size;
     }
@@ -134,7 +139,7 @@ struct spread spread_of(const struct references *r, const char *without, struct 
 struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart)
 {
     struct about x = about(r, apart);
-    double size = size_of(s, &x);
+    double size = expected_size(s, &x);
     return (struct expected_error){ size > 0 ? s->quantile * size + added_to(s, &x) : 0, x.unlike };
 }
 
@@ -157,7 +162,7 @@ double spread_deviation(const struct references *r, const struct properties *at,
 
 /* ---- coverage --------------------------------------------------------------------------------- */
 
-static void count(struct interval_count *c, bool inside, double half_width)
+static void count_inside(struct interval_count *c, bool inside, double half_width)
 {
     c->mean_half_width = (c->mean_half_width * (double)c->n + half_width) / (double)(c->n + 1);
     c->n++;
@@ -169,10 +174,10 @@ static void test(struct interval_count *c, const struct spread *s, const struct 
 {
     double half = spread_half_width(s, r, &x->at, out);
     if (half > 0)
-        count(c, fabs(x->left_out) <= half, half);
+        count_inside(c, fabs(x->left_out) <= half, half);
 }
 
-static void test_group(struct interval_coverage *out, const struct references *r, const char *group, struct arena *a)
+static void test_left_out_group(struct interval_coverage *out, const struct references *r, const char *group, struct arena *a)
 {
     struct interval_count *c = &out->groups[out->n_groups++];
     struct spread s = spread_of(r, group, a);
@@ -194,7 +199,7 @@ void interval_coverage(struct interval_coverage *out, const struct references *r
         for (size_t k = 0; k < i && !seen; k++)
             seen = text_is(r->items[k].group, r->items[i].group);
         if (!seen)
-            test_group(out, r, r->items[i].group, a);
+            test_left_out_group(out, r, r->items[i].group, a);
     }
 }
 
@@ -238,7 +243,7 @@ static const double NEAR_ENOUGH = 1e-12;
 
 struct mixture { const struct normal *parts; size_t n; double p; };
 
-static double above(double x, void *user)
+static double mixture_excess(double x, void *user)
 {
     const struct mixture *m = user;
     double sum = 0;
@@ -250,14 +255,14 @@ static double above(double x, void *user)
 double mixture_quantile(double p, const struct normal *parts, size_t n)
 {
     struct mixture m = { parts, n, p };
-    gsl_function f = { above, &m };
+    gsl_function f = { mixture_excess, &m };
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         double quantile = parts[i].mean + gsl_cdf_gaussian_Pinv(p, parts[i].deviation);
         low = fmin(low, quantile);
         high = fmax(high, quantile);
     }
-    if (!(above(low, &m) < 0) || !(above(high, &m) > 0))       /* all in one place, as far as numbers tell */
+    if (!(mixture_excess(low, &m) < 0) || !(mixture_excess(high, &m) > 0))       /* the parts are too narrow to bracket a root */
         return low;
     gsl_root_fsolver *s = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
     gsl_root_fsolver_set(s, &f, low, high);

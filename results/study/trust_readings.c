@@ -2,9 +2,9 @@
 /*
  * trust_readings.c - other readings of a recipe, simulated one by one.
  *
- * Each is as possible as the one that is taken, so the throughput may be that of any, with the error that is to be expected of it, by how far it
- * is from published runs: a mixture of as many log-normal distributions as there are readings, in equal parts, whose quantiles of 5 and 95 %
- * are the interval.
+ * Each reading is as possible as the one taken. The throughput therefore has a mixture of log-normal distributions with equal weights, one
+ * for each reading, whose width is the error to expect at its distance from published runs. The interval is from the 5 % to the 95 %
+ * quantile of the mixture.
  */
 #include "results/study/trust.h"
 
@@ -27,7 +27,7 @@ static bool is_open(const struct recipe *r, const char *key)
     return false;
 }
 
-/* The calls' part of the step, where neither the recipe nor anything that was set says how many steps they make; 0: there is nothing to tell. */
+/* The calls' share of the step if neither the recipe nor an override says how many steps a call makes; 0 if one does, or the share is small. */
 static double unset_call_share(const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
@@ -42,7 +42,7 @@ static double unset_call_share(const struct simulation *sim)
     return share > CALL_SHARE ? share : 0;
 }
 
-static const char *default_value(const char *key, const struct simulation *sim, struct arena *a)
+static const char *default_of_key(const char *key, const struct simulation *sim, struct arena *a)
 {
     struct recipe_setting *keys;
     size_t n = recipe_settings(&keys, &sim->recipe, a);
@@ -54,14 +54,14 @@ static const char *default_value(const char *key, const struct simulation *sim, 
     return field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->plan.options.framework, a);
 }
 
-/* As the recipe has it, or the value that it has without being given; "": a text that is not given. */
+/* The recipe's value of a key, or its default; "" for a text that is not given. */
 static const char *taken_value(const char *key, const struct simulation *sim, struct arena *a)
 {
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
-    return given ? given->value : default_value(key, sim, a);
+    return given ? given->value : default_of_key(key, sim, a);
 }
 
-static void add(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
+static void add_reading(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
 {
     out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true, NULL };
 }
@@ -72,9 +72,9 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
     *out = (struct open_readings){ .unset_call_share = unset_call_share(sim) };
     out->items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 1);
     for (size_t i = 0; i < r->n_readings; i++)
-        add(out, r->readings[i].key, r->readings[i].value, sim, a);
+        add_reading(out, r->readings[i].key, r->readings[i].value, sim, a);
     if (out->unset_call_share > 0) {
-        add(out, CALL_KEY, "0", sim, a);
+        add_reading(out, CALL_KEY, "0", sim, a);
         out->unset_taken_from = arena_strdup(a, sim->framework.name);
     }
 }
@@ -117,7 +117,7 @@ struct log_interval open_readings_interval(const struct open_readings *o, double
             parts[n++] = (struct normal){ log(o->items[i].throughput_ratio), o->items[i].half_width / widths };
     if (n == 1 || !(half > 0))
         return (struct log_interval){ -half, half };
-    /* with more than nine readings on one side the answer itself may be in a tail */
+    /* with more than nine readings on one side the answer itself may be in a tail: the interval always holds it */
     return (struct log_interval){ fmin(0, mixture_quantile(TAIL, parts, n)), fmax(0, mixture_quantile(1 - TAIL, parts, n)) };
 }
 

@@ -2,12 +2,16 @@
 /*
  * trust_references.c - the properties of runs, and errors of published configurations, each with its group left out of the fit.
  *
- * The constants of the software were fitted by least squares on r = ln(simulated / published) of the rows that calibrate. Without the
- * rows of a group they would be elsewhere: one Gauss-Newton step from where they are, on the rows that are left,
- *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation;  left out: r_group + J_group d,
- * by GSL's linear least squares, which drops directions that the rows left say nothing of. A constant that none of them moves with has
- * its default. A row of another role was never in the fit: its error stands. Constants of chips are fitted to hundreds of kernels and
- * stay as they are.
+ * The constants of the software were fitted by least squares on r = ln(simulated / published) of the calibrating rows. A fit without the
+ * rows of a group is approximated by one Gauss-Newton step d on the remaining rows:
+ *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation,  error left out = r_group + J_group d.
+ * GSL's linear least squares drops directions that the remaining rows do not determine. A constant that moves none of them takes its default.
+ * A row of another role was never in the fit, so its error is used as it is. Constants of chips are fitted to hundreds of kernels and are
+ * not refitted.
+ *
+ * The weights of the properties are a judgement, not a fit. Another model of the family, another framework, another chip or type counts 1;
+ * twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the global batch a quarter each; another family, or
+ * inference for training, 4, which nothing else makes up for. Two steps without a common class of work are as far apart as two families.
  */
 #include "results/study/trust.h"
 
@@ -57,7 +61,7 @@ static const char *first_word(const char *text, struct arena *a)
     return memcpy(arena_alloc(a, n + 1), text, n);
 }
 
-/* Sheets of frameworks are found whatever the case of the recipe's letters. */
+/* Upper and lower case are one name, as they are for sheets of frameworks. */
 static uint64_t hash_of_name(const char *name)
 {
     uint64_t hash = 0;
@@ -73,7 +77,7 @@ static uint64_t sequence_length(const struct recipe *r, const struct workload *w
     return w->traits & TAKES_SEQUENCES && r->model.sequence_length ? r->model.sequence_length : w->default_sequence_length;
 }
 
-/* Of the step's time, as a table holds them: four digits, so that a run is no distance from itself. */
+/* Shares of the step's time, rounded to the four digits of the table, so that a run has distance 0 from itself. */
 static void fill_shares(double *share, const struct simulation *sim)
 {
     double part_s[N_PARTS], sum[N_PART_CLASSES] = {0}, step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
@@ -120,7 +124,7 @@ bool property_names_equal(const struct properties *x, const struct properties *y
     return x->name_hash[i] == y->name_hash[i];
 }
 
-/* To or from nothing at all counts as one. */
+/* A count against none (0) is one doubling. */
 static double doublings(double x, double y)
 {
     return isfinite(x) && isfinite(y) ? fabs(x - y) : x != y;
@@ -164,7 +168,7 @@ struct build {
 
 /* ---- simulating ------------------------------------------------------------------------------- */
 
-/* What was fitted of the software: rows of sheets that are not the machine's. */
+/* Lists the fitted constants of the software: fitted rows of the sheets after the machine's. */
 static void list_constants(struct build *b, const struct simulation *sim)
 {
     const struct sheet *sheets[MAX_SHEETS];
@@ -198,7 +202,7 @@ static bool simulate_reference(struct build *b, struct reference *r)
     return good;
 }
 
-/* Change of ln(throughput) with constant k at another value; 0: it is of another program's sheet, and moves nothing here. */
+/* The change of ln(throughput) with constant k at another value; 0 if no sheet of this recipe has the constant. */
 static double moved_by(struct build *b, const struct reference *r, size_t k, double value)
 {
     const char *set = arena_printf(b->a, SHEET_OVERRIDE_SECTION ".%s=%.10g", b->constants[k], value);
@@ -219,7 +223,7 @@ static void find_slopes(struct build *b, const struct reference *r, double *slop
 
 /* ---- leaving out -------------------------------------------------------------------------------- */
 
-/* The step d of the constants without one group; false where too few rows are left. */
+/* The step d of the constants without one group; false if too few rows remain. */
 static bool refit_without(double *d, const struct build *b, const char *group)
 {
     const struct references *all = b->out;
@@ -243,7 +247,7 @@ static bool refit_without(double *d, const struct build *b, const char *group)
     size_t rank;
     bool good = gsl_multifit_linear_tsvd(x, y, 1e-3, c, covariance, &chi, &rank, w) == 0;
     for (size_t j = 0; j < k; j++)
-        d[j] = fmin(1, fmax(-1, gsl_vector_get(c, j)));     /* at most a factor of e: further the slopes do not reach */
+        d[j] = fmin(1, fmax(-1, gsl_vector_get(c, j)));     /* at most a factor of e, as slopes say nothing of larger ones */
     gsl_multifit_linear_free(w);
     gsl_vector_free(c);
     gsl_vector_free(y);
@@ -252,7 +256,7 @@ static bool refit_without(double *d, const struct build *b, const char *group)
     return good;
 }
 
-static bool others_tell(const struct build *b, const char *group, size_t k)
+static bool others_depend_on(const struct build *b, const char *group, size_t k)
 {
     const struct references *all = b->out;
     for (size_t i = 0; i < all->n; i++)
@@ -269,7 +273,7 @@ static double default_of(const char *constant)
     return system_constants[k].unfitted_value;
 }
 
-static void leave_out(struct build *b)
+static void leave_out_groups(struct build *b)
 {
     for (size_t i = 0; i < b->out->n; i++) {
         struct reference *r = &b->out->items[i];
@@ -277,7 +281,7 @@ static void leave_out(struct build *b)
         if (r->role != FIGURE_CALIBRATE || !refit_without(d, b, r->group))
             continue;
         for (size_t j = 0; j < b->n_constants; j++)
-            r->left_out += others_tell(b, r->group, j) ? b->slope[i][j] * d[j] : moved_by(b, r, j, default_of(b->constants[j]));
+            r->left_out += others_depend_on(b, r->group, j) ? b->slope[i][j] * d[j] : moved_by(b, r, j, default_of(b->constants[j]));
     }
 }
 
@@ -296,8 +300,8 @@ static struct reference *find_configuration(const struct references *in, const c
     return NULL;
 }
 
-/* A configuration that is published again is the same measurement; one that ever calibrates is a calibrating one. Of rows of one run the
- * last stands: its steady state, where that is known beside its median. What is context stands where nothing else is known. */
+/* A configuration that is published twice is one measurement, and calibrates if either row does. The last row of a run counts: its steady
+ * state, if that is published besides its median. A context row counts only if there is no other. */
 static void add_figure(struct references *out, const struct figure *f, struct arena *a)
 {
     struct reference *same = find_configuration(out, f->configuration);
@@ -332,7 +336,7 @@ void references_build(struct references *out, const struct figures *figures, str
     for (size_t i = 0; i < out->n; i++)
         if (out->items[i].role == FIGURE_CALIBRATE)
             find_slopes(&b, &out->items[i], b.slope[i]);
-    leave_out(&b);
+    leave_out_groups(&b);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------- */
@@ -370,7 +374,7 @@ static const char *const first_columns[N_FIRST] = { "configuration", "recipe", "
 enum { PUBLISHED, SIMULATED, LEFT_OUT, N_LAST };
 static const char *const last_columns[N_LAST] = { "published_samples_per_s", "simulated_samples_per_s", "left_out_log_error" };
 
-static bool find_columns(size_t *at, const struct csv_table *t, struct err *err)
+static bool find_reference_columns(size_t *at, const struct csv_table *t, struct err *err)
 {
     for (size_t i = 0; i < N_FIRST; i++)
         if (!csv_column(at++, t, first_columns[i], err))
@@ -384,7 +388,7 @@ static bool find_columns(size_t *at, const struct csv_table *t, struct err *err)
     return true;
 }
 
-/* A name is read as it stands. */
+/* A name is any text. */
 static bool read_property(struct properties *out, size_t i, const char *cell)
 {
     if (properties[i].kind == PROPERTY_COUNT)
@@ -395,7 +399,7 @@ static bool read_property(struct properties *out, size_t i, const char *cell)
     return true;
 }
 
-static bool read_row(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
+static bool read_reference(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
 {
     double *numbers[N_LAST] = { &out->published, &out->simulated, &out->left_out };
     *out = (struct reference){ .configuration = row->cells[at[CONFIGURATION]], .recipe = row->cells[at[RECIPE]], .group = row->cells[at[GROUP]],
@@ -422,11 +426,11 @@ bool references_load(struct references *out, const char *path, struct arena *a, 
     *out = (struct references){0};
     if (access(path, F_OK) != 0)
         return true;
-    if (!csv_load(&t, path, a, err) || !find_columns(at, &t, err))
+    if (!csv_load(&t, path, a, err) || !find_reference_columns(at, &t, err))
         return false;
     out->items = ARENA_ROOM(a, struct reference, t.n_rows);
     for (; out->n < t.n_rows; out->n++)
-        if (!read_row(&out->items[out->n], &t, &t.rows[out->n], at, err))
+        if (!read_reference(&out->items[out->n], &t, &t.rows[out->n], at, err))
             return false;
     return true;
 }

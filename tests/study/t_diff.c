@@ -146,7 +146,7 @@ static void causes_are_told_apart(void **state)
     assert_string_equal(d.causes[0].sets[0], "parallel.gradient_accumulation=7");
     assert_string_equal(d.causes[1].what, "machine.host_latency_s 8.83e-6 -> 20e-6");
     assert_near((double)d.causes[1].change.step_ps, (2 + 7 * 2) * 11.17e6, 6e3);
-    assert_true(d.causes[0].stands_alone && d.causes[0].alone.step_ps == d.causes[0].change.step_ps);   /* the first has none before it */
+    assert_true(d.causes[0].possible_alone && d.causes[0].alone.step_ps == d.causes[0].change.step_ps);   /* the first has none before it */
     arena_free(&a);
 }
 
@@ -163,7 +163,7 @@ static void changes_that_need_each_other_go_together(void **state)
     assert_int_equal(d.causes[0].n_sets, 2);            /* domains of 16 without a gateway: 32 IPUs want one of 32 */
     assert_string_equal(d.causes[0].what, "machine.n_ipus 16 -> 32 with machine.ipus_per_domain 16 -> 32");
     assert_string_equal(d.causes[1].sets[0], "parallel.replicas=32");
-    assert_false(d.causes[1].stands_alone);
+    assert_false(d.causes[1].possible_alone);
     arena_free(&a);
 }
 

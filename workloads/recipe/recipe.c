@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe.c - how one run is configured: a recipe's file read, its values overridden, its refusals.
+ * recipe.c - reading a recipe's file, overriding its values, and refusing what makes no sense together.
  *
- * Which keys there are, and when each matters, is the table of recipe_keys.c.
+ * The table of keys is in recipe_keys.c.
  */
 #include "system-model/machine/framework.h"
 #include "workloads/convergence/rcp_points.h"
@@ -19,7 +19,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The id itself: it is a path. */
+/* The id is already a path. */
 static const char *recipe_path(const char *id, const char *dir, struct arena *a)
 {
     return ends_with(id, ".ini") || strchr(id, '/') ? id : arena_printf(a, "%s/%s.ini", dir, id);
@@ -39,7 +39,7 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     return fail(err, "no recipe '%.80s' in %s; %s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a));
 }
 
-bool recipes_stand_once(const char *const *ids, size_t n, const char *recipes_dir, struct err *err)
+bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_dir, struct err *err)
 {
     struct arena scratch = {0};
     const char **paths = ARENA_ROOM(&scratch, const char *, n);
@@ -64,7 +64,7 @@ static void drop_entry(struct overridden *o, const char *section, const char *ke
     f->n_entries = kept;
 }
 
-/* How long to train is said in one of three ways; a new one takes the place of the old. */
+/* The length of training is given in one of three ways; a new one replaces the old. */
 static void drop_rivals(struct overridden *o, const struct ini_entry *e)
 {
     static const char *const rivals[] = { "epochs", "samples_to_converge", "converge" };
@@ -81,7 +81,7 @@ static const char *slice(const char *text, size_t n, struct arena *a)
     return memcpy(arena_alloc(a, n + 1), text, n);
 }
 
-/* "section.key=value" replaces what the file says, or adds to it; "section.key=" takes the key away, and its readings, as what holds then is settled. */
+/* "section.key=value" replaces or adds an entry; "section.key=" removes it. Either also removes the key's open readings. */
 static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
@@ -116,7 +116,7 @@ static bool is_onnx_recipe(const struct recipe *r)
     return w && w->traits & IS_FILE;
 }
 
-/* What is no key of the table: hyperparameters, the framework's settings, faults, what is open. A copy with room for so many more. */
+/* A copy of a list of entries that the table does not hold (hyperparameters, framework settings, faults, open readings), with room for more. */
 static struct ini_entry *wider(const struct ini_entry *list, size_t n, size_t n_more, struct arena *a)
 {
     struct ini_entry *copy = ARENA_ARRAY(a, struct ini_entry, n + n_more + 1);
@@ -133,7 +133,7 @@ static void make_room(struct recipe *r, size_t n_more, struct arena *a)
     r->open = wider(r->open, r->n_open, n_more, a);
 }
 
-/* In the place of an entry of that key, or behind the last. */
+/* Replaces the entry of that key, or appends it. */
 static void put_entry(struct ini_entry *list, size_t *n, const struct ini_entry *e)
 {
     size_t i = 0;
@@ -185,7 +185,7 @@ const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
     return NULL;
 }
 
-static bool is_given(const struct recipe *r, const char *section, const char *key)
+static bool is_key_given(const struct recipe *r, const char *section, const char *key)
 {
     for (size_t i = 0; i < r->n_entries; i++)
         if (text_is(r->entries[i].section, section) && text_is(r->entries[i].key, key))
@@ -197,13 +197,13 @@ static bool check_required(const struct recipe *r, struct err *err)
 {
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
-        if (k->field.required && !is_given(r, k->section, k->field.name))
+        if (k->field.required && !is_key_given(r, k->section, k->field.name))
             return fail(err, "%s: %s is missing in [%s]: %s", r->path, k->field.name, k->section, k->field.help);
     }
     return true;
 }
 
-/* What no single key can show. */
+/* Checks that concern several keys. */
 static bool check_sense(const struct recipe *r, struct err *err)
 {
     struct err unknown = { "" };
@@ -254,7 +254,7 @@ bool recipe_file_load(struct recipe_file *out, const char *id, const char *recip
     const char *path;
     if (!find_recipe(&path, id, recipes_dir, a, err) || !ini_load(&out->file, path, a, err))
         return false;
-    out->is_whole = read_recipe(&out->plain, &out->file, a, NULL);      /* overrides may supply what is missing */
+    out->is_whole = read_recipe(&out->plain, &out->file, a, NULL);      /* overrides may give a key that is missing */
     return true;
 }
 
@@ -273,9 +273,8 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
     return true;
 }
 
-/* The file's own reading with only what is overridden read again. False where that is not all there is to it (an unknown key, another
- * workload, a dimension of a file, a value out of range): then everything is read, and of several mistakes the first in the file is
- * told. */
+/* A fast path: takes the file's own recipe and reads only the overridden keys. False if that is not enough (an unknown key, another workload, a
+ * dimension of a file, a value out of range): then everything is read again, so that the message names the first mistake in the file. */
 static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
 {
     bool has_room = false;

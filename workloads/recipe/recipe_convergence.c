@@ -2,14 +2,14 @@
 /*
  * recipe_convergence.c - see recipe_convergence.h.
  *
- * Packed BERT submissions log two sequences a pack, whatever the pack holds on average; the rules judge by what is logged.
+ * Packed BERT submissions log two sequences per pack, whatever a pack holds on average, and the rules use the logged number.
  */
 #include "workloads/recipe/recipe_convergence.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The next word of a text, up to one of these ends, or as much of it as there is room. */
+/* Copies the next word of a text, up to one of these ends, cut to the room. */
 static bool take_word(char *out, size_t room, const char **text, const char *ends)
 {
     size_t n = strcspn(*text, ends), taken = n < room ? n : room - 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_framework.c - the framework that a recipe names: its sheet, with what the recipe's own program sets on top.
+ * recipe_framework.c - the framework that a recipe names: its sheet, overridden by what the recipe's own program sets.
  *
- * [framework] takes every key of a framework's sheet; hosts.steps_per_call overrides the sheet's too. Pipelines are held to
- * the schedules that the framework can run.
+ * [framework] takes every key of a framework's sheet; hosts.steps_per_call overrides the sheet too. A pipeline must use a schedule that the
+ * framework can run.
  */
 #include "workloads/recipe/recipe.h"
 
@@ -29,8 +29,8 @@ static bool is_name(const char *name, const char *text, size_t n)
     return *text == *name && strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* A sheet's room comes before that of schedules and takes any names. */
-static bool check_names(const struct framework *f, struct arena *a, struct err *err)
+/* A sheet may list any names, as long as they fit the room; schedules are checked after that. */
+static bool check_framework_names(const struct framework *f, struct arena *a, struct err *err)
 {
     for (const char *name = f->schedules, *end; name; name = *end ? end + 1 : NULL) {
         end = strchrnul(name, ',');
@@ -44,7 +44,7 @@ static bool check_names(const struct framework *f, struct arena *a, struct err *
     return true;
 }
 
-static bool check_schedule(const struct plan_options *o, struct err *err)
+static bool check_framework_schedule(const struct plan_options *o, struct err *err)
 {
     const struct framework *f = &o->framework;
     bool pipelined = o->n_stages > 1 || (!o->n_stages && o->ipus_per_replica > 1);
@@ -65,9 +65,9 @@ static bool check_schedule(const struct plan_options *o, struct err *err)
 bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err)
 {
     out->framework = *f;
-    if (!apply_settings(&out->framework, r, a, err) || !check_names(&out->framework, a, err))
+    if (!apply_settings(&out->framework, r, a, err) || !check_framework_names(&out->framework, a, err))
         return false;
     if (out->training && r->state_bytes_per_param == 0 && out->optimizer.moments_of_framework)
         out->optimizer.state_bytes_per_param = out->optimizer.n_moments * out->framework.moment_bytes;
-    return check_schedule(out, err);
+    return check_framework_schedule(out, err);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_idle.c - which keys a recipe gives, and which of them change nothing.
+ * recipe_idle.c - finds the keys of a recipe that change nothing.
  */
 #include "system-model/plan/plan.h"
 #include "workloads/recipe/recipe_internal.h"
 
-/* One share for all, or one an IPU of the replica; what goes beyond is not read. */
+/* available_memory takes one share for all IPUs or one per IPU of the replica; further ones are not read. */
 static bool has_idle_shares(const struct recipe *r)
 {
     uint64_t n = 1;
@@ -14,14 +14,14 @@ static bool has_idle_shares(const struct recipe *r)
     return r->available_memory && n > r->ipus_per_replica;
 }
 
-/* Whether the framework's multiple is asked for at all: see check_schedule. */
+/* The framework's multiple matters only for some schedules: see check_schedule. */
 static bool runs_in_turns(const struct recipe *r)
 {
     return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
 }
 
-/* What [framework] sets matters in training, and of some keys only where something else of the recipe has not settled it. That a program
- * reduces no outputs holds of one process too, and is no mistake there. */
+/* [framework] matters in training, and some of its keys only if no other key of the recipe decides the same. A program with one process may
+ * still state that it reduces no outputs: that is not idle. */
 static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
@@ -37,8 +37,8 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     return r->mode != MODE_TRAIN;
 }
 
-/* Only the sheets that the plan was made by can tell: whether the replicas are on one pod, whether a product has another factor of 0, and
- * whether micro-batches wait for their host exchange at all. */
+/* The plan's sheets are needed to tell whether the replicas are on one pod, whether another factor of a product is 0, and whether
+ * micro-batches wait for their host exchange at all. */
 static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
 {
     const struct plan_options *o = &p->options;
@@ -59,10 +59,10 @@ static bool is_idle_in_plan(const struct plan *p, const char *section, const cha
     return false;
 }
 
-static bool is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
+static bool is_key_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
 {
     const struct recipe_key *k = recipe_key_find(e->section, e->key);
-    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* what a file says of its source is no mistake */
+    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* a key that documents the source is never idle */
     return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
         || (p && is_idle_in_plan(p, e->section, e->key));
 }
@@ -73,7 +73,7 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
     *n = 0;
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
-        if (is_idle(r, p, e))
+        if (is_key_idle(r, p, e))
             (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
         else if (text_is(e->key, "available_memory") && has_idle_shares(r))
             (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,

@@ -15,16 +15,16 @@ extern const struct recipe_key recipe_keys[];
 extern const size_t n_recipe_keys;
 
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL: none of the table */
-bool recipe_key_describes(const struct recipe_key *k);      /* what sources say of a run, also where nothing follows from it */
+bool recipe_key_describes(const struct recipe_key *k);      /* it documents a run, and may have no effect */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);
-bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps matters: it trains, and to no given end */
-bool recipe_may_converge(const struct recipe *r);       /* it trains what MLPerf has reference points of */
+bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps matters: it trains without a given end */
+bool recipe_may_converge(const struct recipe *r);       /* it trains a benchmark with reference points */
 bool recipe_is_packed(const struct recipe *r);          /* more than one sequence a row */
 bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* after all other entries */
-/* Where an entry stands: "--set section.key=value", or file and line. */
+/* "--set section.key=value", or file and line. */
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);
-/* Fails, with the keys or sections that there are. */
+/* Fails with a message that lists the known keys or sections. */
 bool recipe_unknown_key(const char *place, const struct ini_entry *e, struct arena *a, struct err *err);
 
 #endif

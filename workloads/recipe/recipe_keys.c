@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_keys.c - the table of all keys of a recipe, and what it alone answers: which key is meant, which there are, as text and JSON.
+ * recipe_keys.c - the table of all keys of a recipe, looked up by name and listed as text and JSON.
  *
- * One table row says where a key stands, its type and range, and when it matters; the loader, the messages, the
- * printed list of keys and the report of keys without effect walk it. [optimizer] also takes the hyperparameters that
- * MLPerf logs name, which document a run and are written to its logs; [faults] takes numbered keys.
+ * A row has a key's section, type, range, and when it matters. The loader, the messages, the list of keys and the report of keys without
+ * effect all walk the table. [optimizer] also takes the hyperparameters that MLPerf logs name, which document a run and are written to its
+ * logs; [faults] takes numbered keys.
  */
 #include "workloads/recipe/recipe_internal.h"
 #include <jansson.h>
@@ -64,7 +64,7 @@ static bool in_checkpoints(const struct recipe *r)
 static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
-static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
+static bool trains_in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
 bool recipe_is_packed(const struct recipe *r) { return in_packing(r) && r->model.sequences_per_pack > 1; }
 bool recipe_may_converge(const struct recipe *r)
 {
@@ -72,9 +72,9 @@ bool recipe_may_converge(const struct recipe *r)
     return w && w->benchmark && in_training(r);
 }
 static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
-/* A run that is timed to its end is longer than its first steps. */
+/* A run timed to its end has no first steps to average over. */
 bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) && !has_length(r); }
-static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* drawn runs have an end */
+static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a drawn run has an end */
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
@@ -116,7 +116,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
            "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
-    COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples in one epoch"),
+    COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, trains_in_epochs, "samples in one epoch"),
     COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
            "labels of the longest transcript; default: from the length of the audio"),
@@ -204,7 +204,7 @@ const struct recipe_key recipe_keys[] = {
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 const size_t n_recipe_keys = N_RECIPE_KEYS;
 
-/* Hyperparameters as MLPerf logs name them, and three that submissions state elsewhere. */
+/* Hyperparameters under their names in MLPerf logs, and three that submissions state elsewhere. */
 static const char *const hyperparameters[] = {
     "global_batch_size", "label_smoothing", "model_bn_span", "num_warmup_steps", "start_warmup_step", "max_sequence_length",
     "opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_gradient_clip_norm",
@@ -262,7 +262,7 @@ bool recipe_takes_fault(const char *key)
     return false;
 }
 
-static void add_name(const char **names, size_t *n, const char *name)
+static void add_offered_name(const char **names, size_t *n, const char *name)
 {
     for (size_t i = 0; i < *n; i++)
         if (text_is(names[i], name))
@@ -270,31 +270,31 @@ static void add_name(const char **names, size_t *n, const char *name)
     names[(*n)++] = name;
 }
 
-/* Names a message may offer: keys of a section, or all sections; with the one that may have been meant. */
+/* The names that a message offers: keys of a section, or all sections, and the one that was probably meant. */
 static const char *known_names(const char *section, const char *typed, struct arena *a)
 {
     const char **names = ARENA_ARRAY(a, const char *, N_RECIPE_KEYS + n_framework_fields);
     size_t n = 0;
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
         if (!section)
-            add_name(names, &n, recipe_keys[i].section);
+            add_offered_name(names, &n, recipe_keys[i].section);
         else if (text_is(recipe_keys[i].section, section))
-            add_name(names, &n, recipe_keys[i].field.name);
+            add_offered_name(names, &n, recipe_keys[i].field.name);
     if (!section)
-        add_name(names, &n, "framework");
+        add_offered_name(names, &n, "framework");
     if (!section)
-        add_name(names, &n, "faults");
+        add_offered_name(names, &n, "faults");
     if (!section)
-        add_name(names, &n, "open");
+        add_offered_name(names, &n, "open");
     for (size_t i = 0; text_is(section, "framework") && i < n_framework_fields; i++)
-        add_name(names, &n, framework_fields[i].name);
+        add_offered_name(names, &n, framework_fields[i].name);
     if (text_is(section, "faults")) {
-        add_name(names, &n, "link");
-        add_name(names, &n, "chip");
-        add_name(names, &n, "flow (and link1, link2...)");
+        add_offered_name(names, &n, "link");
+        add_offered_name(names, &n, "chip");
+        add_offered_name(names, &n, "flow (and link1, link2...)");
     }
     if (text_is(section, "optimizer"))
-        add_name(names, &n, "hyperparameters as MLPerf logs name them");
+        add_offered_name(names, &n, "hyperparameters as MLPerf logs name them");
     return n ? arena_printf(a, "%sknown: %s", names_suggestion(names, n, typed, a), names_list(names, n, a)) : "";
 }
 
@@ -327,8 +327,8 @@ static void print_values(FILE *f, const struct field *field)
         fputs("text", f);
 }
 
-/* Of a recipe's own keys that name their values the first holds where none is given; what a framework sets stands on its sheet. */
-static const char *default_value(const char *section, const struct field *field)
+/* The first choice is the default of a recipe's own key; a framework's key has its sheet's value. */
+static const char *key_default(const char *section, const struct field *field)
 {
     if (text_is(section, "framework"))
         return NULL;
@@ -348,7 +348,7 @@ static json_t *key_json(const char *section, const struct field *field)
     json_object_set_new(o, "minimum", is_number ? json_real(field->min) : json_null());
     json_object_set_new(o, "maximum", is_number ? json_real(field->max) : json_null());
     json_object_set_new(o, "choices", choices);
-    json_object_set_new(o, "default", default_value(section, field) ? json_string(default_value(section, field)) : json_null());
+    json_object_set_new(o, "default", key_default(section, field) ? json_string(key_default(section, field)) : json_null());
     return o;
 }
 

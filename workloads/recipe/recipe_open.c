@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_open.c - [open]: settings that a recipe's source leaves open, with the readings that are as possible as the one taken.
+ * recipe_open.c - [open]: settings that a recipe's source leaves open, with other readings that are as possible as the one taken.
  *
  *     [open]
  *     precision.partials = fp32
  *     hosts.steps_per_call = 1 | 312
- * Each has a value that its key takes, and another than the one taken; whether it goes with the recipe's other keys, and with what is set by hand,
- * is found where it is simulated. What --set gives is settled, and open no longer. Published figures choose no reading.
+ * A reading is a valid value of its key, and differs from the one taken. Whether it goes with the recipe's other keys, and with overrides,
+ * shows when it is simulated. A key that --set gives is no longer open. Published figures never choose a reading.
  */
 #include "workloads/recipe/recipe_internal.h"
 
 #include <string.h>
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_reading_blank(char c) { return c == ' ' || c == '\t'; }
 
-static const char *trimmed(const char *from, const char *end, struct arena *a)
+static const char *trimmed_reading(const char *from, const char *end, struct arena *a)
 {
-    while (from < end && is_blank(*from))
+    while (from < end && is_reading_blank(*from))
         from++;
-    while (from < end && is_blank(end[-1]))
+    while (from < end && is_reading_blank(end[-1]))
         end--;
     return memcpy(arena_alloc(a, (size_t)(end - from) + 1), from, (size_t)(end - from));
 }
 
-/* An entry of [open] as the entry that it is about; false: it is about none. */
+/* Splits an entry of [open] into the section and key that it is about; false if it names none. */
 static bool find_subject(struct ini_entry *out, const struct ini_entry *e, const char *place, struct arena *a, struct err *err)
 {
     const char *dot = strchr(e->key, '.');
@@ -33,7 +33,7 @@ static bool find_subject(struct ini_entry *out, const struct ini_entry *e, const
     return true;
 }
 
-/* Where a value is read. */
+/* The field that a key is read into. */
 union record { struct recipe recipe; struct framework framework; };
 struct subject { struct ini_entry entry; const struct field *field; bool of_framework; const char *place; };
 
@@ -49,14 +49,14 @@ static bool find_field(struct subject *s, struct arena *a, struct err *err)
     return recipe_unknown_key(s->place, &s->entry, a, err);
 }
 
-/* As podbench writes it: 7 for 07. NULL: no value of the key. */
+/* The value as podbench writes it (7 for 07), or NULL if the key cannot have it. */
 static const char *plain_text(const struct subject *s, const char *value, struct arena *a, struct err *err)
 {
     union record with = {0};
     return field_set(&with, s->field, value, s->place, err) ? field_text(s->field, &with, a) : NULL;
 }
 
-/* What the recipe has, or a default; of the framework only what the recipe itself sets is known here. NULL: not known. */
+/* The recipe's value or its default. NULL: not known here, as for what only the framework's sheet states. */
 static const char *taken_text(const struct subject *s, const struct recipe *r, const struct ini_entry *taken, struct arena *a)
 {
     if (s->of_framework)
@@ -89,7 +89,7 @@ static bool add_readings(struct recipe *r, const struct ini_entry *e, struct are
         return false;
     for (const char *from = e->value, *end; from; from = *end ? end + 1 : NULL) {
         end = strchrnul(from, '|');
-        if (!add_reading(r, &s, trimmed(from, end, a), a, err))
+        if (!add_reading(r, &s, trimmed_reading(from, end, a), a, err))
             return false;
     }
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_plan.c - a recipe as the planner's options: lists taken apart, optimizer looked up, faults read.
+ * recipe_plan.c - turns a recipe into the planner's options: parses lists, finds the optimizer, reads faults.
  */
 #include "workloads/recipe/recipe_internal.h"
 #include <assert.h>
@@ -15,7 +15,7 @@ static const struct optimizer_row { const char *name; struct optimizer o; } opti
 };
 enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
-/* "path:12: key", or the override that set it: the head of a message. */
+/* The head of a message: "path:12: key", or the override that set it. */
 static const char *where(const struct recipe *r, const char *section, const char *key, struct arena *a)
 {
     for (size_t i = 0; i < r->n_entries; i++) {
@@ -133,7 +133,7 @@ static bool read_optimizer(struct plan_options *out, const struct recipe *r, str
         if (out->training)
             out->optimizer = optimizers[i].o;
         if (out->training && r->model.compute == COMPUTE_FP32)
-            out->optimizer.state_bytes_per_param *= 2;      /* moments of the weights' type; a framework's are told later */
+            out->optimizer.state_bytes_per_param *= 2;      /* moments have the weights' type, unless the framework says otherwise later */
         if (out->training && r->state_bytes_per_param > 0)
             out->optimizer.state_bytes_per_param = r->state_bytes_per_param;
         return true;
