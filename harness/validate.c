@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-/* Where fitted values stand: a chip's over its sheet, and the laws of convergence. */
+/* A table of fitted values; without the file it is empty. */
 static bool load_constants(struct csv_table *out, const char *path, struct session *s, struct err *err)
 {
     *out = (struct csv_table){ .path = path };
@@ -29,7 +29,7 @@ static const char *constant_name(const struct csv_table *t, const struct csv_row
     return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
 }
 
-/* Of a table of fits in a column; of a fitted sheet at the head of its note, as calibrate writes it. "": not fitted. */
+/* A table of fits has a column for it; a fitted sheet has it at the beginning of its note. "": not fitted. */
 static const char *standard_error(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
     static const char head[] = "standard error ";
@@ -115,7 +115,7 @@ static bool leave_groups_out(struct interval_coverage *out, struct references *r
     return new_file_save(&file, err);
 }
 
-/* Of a run's step, by the references of other groups: as if nothing like it had been published. */
+/* The error of a run's step by the references of other groups, as if nothing like it had been published. */
 static double error_by_other_groups(void *user, const struct simulation *sim)
 {
     struct arena scratch = {0};

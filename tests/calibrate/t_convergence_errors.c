@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_convergence_errors.c - what reference points foretell of the published submissions, as text. */
+/* t_convergence_errors.c - what the reference points predict for the published submissions, as text. */
 #include "tests/golden_text.h"
 #include "results/calibrate/calibrate.h"
 
-/* Sums by hand: three of BERT that validate, 10, -20 and 40 % off, one of RNN-T that stands beside and is in a sum alone. */
+/* Sums by hand: three submissions of BERT that validate, with errors of 10, -20 and 40 %, and one of RNN-T in a sum of its own. */
 static void sums_by_hand(void **state)
 {
     struct convergence_error items[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_convergence_calibrate.c - the convergence sheet comes out as it stands, and not at all from runs that do not determine it; runs that
- * validate shape nothing but intervals.
+ * t_convergence_fit.c - the convergence sheet is reproduced exactly, and refused for runs that do not determine it; runs that validate
+ * affect only intervals.
  */
 #include "tests/check.h"
 #include "results/calibrate/calibrate.h"
@@ -27,7 +27,7 @@ static void the_sheet_comes_out_as_it_stands(void **state)
     arena_free(&a);
 }
 
-/* Why there is no sheet of the runs whose lines stay. */
+/* The message for the table of runs that keeps only these lines. */
 static const char *refusal_of(bool (*stays)(const char *line), struct arena *a)
 {
     struct err err = { "" };
@@ -57,8 +57,8 @@ static bool but_most_of_bert(const char *line)
     return !strstr(line, ",bert,") || strstr(line, ",validate,") || (strstr(line, ",ipu-pod16-POPART-closed,") && !strstr(line, "v1.1,"));
 }
 
-/* Without the runs trained by plain SGD nobody knows how many epochs one plans with it; it was written as "-nan". Two submissions of BERT
- * are too few to tell how far a mean is to be trusted, however many validate. */
+/* Without the runs trained by plain SGD the planned epochs of SGD are unknown; they were once written as "-nan". Two submissions of
+ * BERT are too few to estimate the spread of a mean, however many validate. */
 static void what_no_run_tells_is_refused(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void what_no_run_tells_is_refused(void **state)
     arena_free(&a);
 }
 
-/* A folder with the convergence tables of which one has another text; tables_drop removes it. */
+/* A folder with the convergence tables, one of them replaced by this text; tables_drop removes it. */
 static const char *const tables[] = { "benchmarks.csv", "fits.csv", "rcp.csv", "retuned.csv", "rounds.csv" };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
@@ -96,7 +96,7 @@ static void tables_drop(const char *dir, struct arena *a)
     rmdir(dir);
 }
 
-/* The sheet from other records of retuning, or why there is none; the other tables as they are. */
+/* The sheet from other records of retuning, or the message if there is none; the other tables do not change. */
 static char *sheet_of_retuned(const char *records, struct arena *a, struct err *err)
 {
     char *made = NULL;
@@ -112,8 +112,8 @@ static char *sheet_of_retuned(const char *records, struct arena *a, struct err *
     return NULL;
 }
 
-/* ln 2 of one record; ln 4 and ln 1: mean ln 2, squares 2 (ln 2)^2 with one degree of freedom, as a third benchmark has one record too. One
- * more of the first is off by sqrt(2 (ln 2)^2 (1 + 1)) = 1.386, of the second by sqrt(2 (ln 2)^2 1.5) = 1.2006. */
+/* ln 2 from one record; ln 4 and ln 1: mean ln 2, squares 2 (ln 2)^2 with one degree of freedom, as the third benchmark has one record
+ * too. One more record of the first has a spread of sqrt(2 (ln 2)^2 (1 + 1)) = 1.386, one of the second sqrt(2 (ln 2)^2 1.5) = 1.2006. */
 static void gains_by_hand(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void gains_by_hand(void **state)
 
 /* ---- the noise of a batch ---------------------------------------------------------------------------------------- */
 
-/* Numbers between blanks, so many times as far from their mean. */
+/* The numbers of a text, with their distances from the mean multiplied. */
 static char *spread_out(const char *numbers, double times, struct arena *a)
 {
     double values[64], sum = 0;
@@ -148,7 +148,7 @@ static char *spread_out(const char *numbers, double times, struct arena *a)
     return out;
 }
 
-/* The sheet that comes of records of which those of RNN-T at its largest batch are spread so many times as far about their means. */
+/* The sheet from records in which those of RNN-T at its largest batch are spread this many times as far about their means. */
 static char *sheet_of_spread(double times, struct arena *a)
 {
     struct csv_table t;
@@ -178,7 +178,7 @@ static char *sheet_of_spread(double times, struct arena *a)
     return made;
 }
 
-/* One in twenty: at 5.2 % there is no slope with the batch, and the spread is that of all records; at 4.6 % there is one. */
+/* The threshold is 5 %: at p = 5.2 % there is no slope with the batch, and the spread is that of all records; at 4.6 % there is one. */
 static void a_slope_that_may_be_chance_is_none(void **state)
 {
     static const struct { double times; const char *coefficient, *exponent, *source; } cases[] = {
@@ -199,7 +199,7 @@ static void a_slope_that_may_be_chance_is_none(void **state)
 
 /* ---- runs that validate ----------------------------------------------------------------------------------------- */
 
-/* The table of runs without those that validate (by: 0), or with other numbers in theirs. */
+/* The table of runs without those that validate (by: 0), or with their numbers multiplied. */
 static char *runs_with_validate(double by, struct arena *a)
 {
     static const char *const numbers[] = { "samples_to_converge", "time_to_train_s", "epochs", "final_accuracy" };
@@ -246,7 +246,7 @@ static bool makes_intervals_only(const struct csv_table *t, const struct csv_row
     return (is_spread && column > 2) || (is_effect && text_is(t->columns[column], "standard_error"));
 }
 
-/* Cell by cell, but for what makes intervals only; how many of those differ. */
+/* Compares every cell except those that only affect intervals, and returns how many of these differ. */
 static size_t compare_sheets(const char *sheet, struct arena *a)
 {
     struct csv_table now, kept;
@@ -275,7 +275,7 @@ static struct drawn_runs drawn(const struct convergence *c, bool open, struct ar
     return d;
 }
 
-/* What is predicted of a submission's samples and time, by the sheet that stands and by another; whether the interval differs. */
+/* Compares the predicted samples and time of a submission by two sheets. Returns whether the interval differs. */
 static bool predictions_are_the_same(const struct run_row *r, const char *dir, struct arena *a)
 {
     struct convergence kept, now;
@@ -294,7 +294,7 @@ static bool predictions_are_the_same(const struct run_row *r, const char *dir, s
 
 static void runs_that_validate_make_intervals_only(void **state)
 {
-    static const double ways[] = { 0, 1.37, 0.81 };     /* left out; farther; nearer */
+    static const double ways[] = { 0, 1.37, 0.81 };     /* left out, multiplied, divided */
     struct arena a = { 0 };
     struct err err = { "" };
     struct run_rows all;
@@ -303,7 +303,7 @@ static void runs_that_validate_make_intervals_only(void **state)
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         char *text = runs_with_validate(ways[way], &a), *sheet = sheet_of_runs(text, &a);
         size_t n_moved = 0, n_bert = 0;
-        assert_true(compare_sheets(sheet, &a) >= 7);    /* five effects, the spread and how it was found */
+        assert_true(compare_sheets(sheet, &a) >= 7);    /* five effects, the spread and its source */
         const char *dir = tables_with("fits.csv", sheet, &a);
         for (size_t i = 0; i < all.n; i += run_rows_group(&all, i)) {
             const struct run_row *r = &all.items[i];
@@ -319,7 +319,7 @@ static void runs_that_validate_make_intervals_only(void **state)
     arena_free(&a);
 }
 
-/* Where they stand in the table does not count either. */
+/* Their place in the table does not matter either. */
 static void runs_that_validate_may_stand_first(void **state)
 {
     struct arena a = { 0 };

@@ -12,8 +12,8 @@
 static const struct model_paths kernel_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
                                                  .data_dir = "workloads/convergence" };
 
-/* Rows 0 and 1 measure the first constant, as 4 and as 6; rows 2 to 4 the second, all as 2. Ratios are so small that softening them
- * changes next to nothing. */
+/* Rows 0 and 1 measure the first constant as 4 and as 6; rows 2 to 4 measure the second as 2. Ratios are so small that softening
+ * hardly changes them. */
 static bool four_and_six(double *out, const double *x, void *user, struct err *err)
 {
     (void)user, (void)err;
@@ -24,8 +24,9 @@ static bool four_and_six(double *out, const double *x, void *user, struct err *e
     return true;
 }
 
-/* The mean of 4 and 6; White's error: each is 1 away, half of it is its pull, sqrt(2 x 0.5^2), times sqrt(5 / (5 - 2)) for two constants
- * from five rows. One error for all rows would be sqrt(2 / 3 / 2) for the first and sqrt(2 / 3 / 3) for the second, which no row doubts. */
+/* The mean of 4 and 6. White's error: each row is 1 away and has half the influence, sqrt(2 x 0.5^2), times sqrt(5 / (5 - 2)) for two
+ * constants from five rows. A common error for all rows would give sqrt(2 / 3 / 2) for the first and sqrt(2 / 3 / 3) for the second,
+ * on which its rows agree. */
 static void errors_come_from_the_rows_that_move(void **state)
 {
     (void)state;
@@ -41,7 +42,7 @@ static void errors_come_from_the_rows_that_move(void **state)
     assert_false(found[0].at_bound || found[1].at_bound);
 }
 
-/* A row of no weight counts neither for the value nor for how many rows there are. */
+/* A row with weight 0 affects neither the value nor the number of rows. */
 static void a_row_left_out_counts_for_nothing(void **state)
 {
     (void)state;
@@ -57,7 +58,7 @@ static void a_row_left_out_counts_for_nothing(void **state)
     assert_near(found[0].value, 4, 0.01);
 }
 
-/* Two valleys, at 2 and at 8, and between them a hill at 5. */
+/* Two minima, at 2 and at 8, and a maximum between them at 5. */
 static bool two_valleys(double *out, const double *x, void *user, struct err *err)
 {
     (void)user, (void)err;
@@ -66,7 +67,7 @@ static bool two_valleys(double *out, const double *x, void *user, struct err *er
     return true;
 }
 
-/* The value that a constant has now says which is meant. */
+/* The start value decides which minimum is found. */
 static void a_fit_starts_where_it_is_told(void **state)
 {
     static const struct { double start, found; } cases[] = { { 1, 2 }, { 3.5, 2 }, { 7, 8 }, { 9.5, 8 }, { 0, 2 }, { 10, 8 } };
@@ -92,8 +93,8 @@ static bool of_a_line(double *out, const double *x, void *user, struct err *err)
     return true;
 }
 
-/* Values that explain their rows exactly are found from where a first step goes to a bound (the first), and near bounds, where each step is
- * a small one. Found by fuzzing. */
+/* Values that explain their rows exactly are found where the first step goes to a bound, and near bounds, where each step is small.
+ * Found by fuzzing. */
 static void values_that_explain_all_are_found(void **state)
 {
     static const struct line lines[] = {
@@ -117,7 +118,7 @@ static void values_that_explain_all_are_found(void **state)
     }
 }
 
-/* What the planner makes of a kernel on a chip of these constants. */
+/* The planner's value for a kernel on a chip with these constants. */
 static double kernel_tflop_per_s(const char *recipe, const double *constants, struct plan_cache *cache, struct arena *a)
 {
     struct machine m;
@@ -139,7 +140,7 @@ static const char *const made_kernels[] = {
 };
 enum { N_MADE = sizeof made_kernels / sizeof *made_kernels };
 
-/* One after the other; at the end nothing is under way. */
+/* Counts one by one; after the last call nothing is in progress. */
 struct told { size_t n; bool under_way; };
 
 static void count_predictions(void *user, const char *what, size_t done, size_t of)
@@ -173,7 +174,7 @@ static void fit_to_made(struct chip_fit *fit, const double *made, double *errors
     plan_cache_free(&cache);
 }
 
-/* What each constant adds to a kernel's time beside its open-source value: none to the other generation's. */
+/* What each constant adds to a kernel's time over its open-source value; constants of the other generation add nothing. */
 static void check_shares(const struct chip_fit *fit, struct arena *a)
 {
     struct plan_cache cache = {0};
@@ -196,8 +197,8 @@ static void check_shares(const struct chip_fit *fit, struct arena *a)
     plan_cache_free(&cache);
 }
 
-/* Kernels published as a chip of other constants would run them give those constants back, wherever between their bounds they are, and no
- * error is left; before, each is as far off as the planner is without a fit. A row that validates is not read. */
+/* Kernels published as a chip with other constants would run them give these constants back, wherever they are between their bounds,
+ * and no error remains. Before the fit each error is the planner's own. A row that validates is not read. */
 static void kernels_give_their_constants_back(void **state)
 {
     (void)state;
@@ -218,7 +219,7 @@ static void kernels_give_their_constants_back(void **state)
     }
 }
 
-/* What a fit asks for, in order, of rows that are met where the constants are 4 and 1. */
+/* Records, in order, the points that a fit evaluates; its rows are met where the constants are 4 and 1. */
 struct asked { double x[400][2]; size_t n; };
 
 static bool four_and_one(double *out, const double *x, void *user, struct err *err)
@@ -235,7 +236,7 @@ static bool four_and_one(double *out, const double *x, void *user, struct err *e
 
 static double at_logit(double low, double high, double u) { return low + (high - low) / (1 + exp(-u)); }
 
-/* `step` to both sides of a start at share `share` of its range, the other at its own. */
+/* Differences of `step` to both sides of a start at `share` of its range; the other constant stays at its start. */
 static void check_looks(const double (*x)[2], int k, double low, double high, double share, double step, double other)
 {
     double u = log(share / (1 - share));
@@ -245,8 +246,9 @@ static void check_looks(const double (*x)[2], int k, double low, double high, do
     assert_near(x[1][1 - k], other, 1e-9);
 }
 
-/* First where it is told, a fiftieth inside where that is on a bound; then to both sides of that, by the step of 0.01 of the range, 0.01 / 0.21 of
- * the logit; where that were more than 1, as of 0.05 at a bound, by 1. Then the same from the middle of all. */
+/* The fit first evaluates the start, moved inside by a fiftieth if it is on a bound; then both sides of it, with the step of 0.01 of
+ * the range, which is 0.01 / 0.21 of the logit, or 1 if that were more, as for 0.05 at a bound. Then it does the same from the middle
+ * of all ranges. */
 static void where_a_fit_looks(void **state)
 {
     static const struct { double start, begins; } ends[] = { { 6, 5.84 }, { -2, -1.84 } };
@@ -268,14 +270,14 @@ static void where_a_fit_looks(void **state)
         while (asked.x[middle][0] != 5 || asked.x[middle][1] != 2)
             assert_true(++middle + 4 < asked.n);
         for (size_t k = middle + 1; k < asked.n; k++)
-            assert_true(asked.x[k][0] != 5 || asked.x[k][1] != 2);          /* and no third time */
+            assert_true(asked.x[k][0] != 5 || asked.x[k][1] != 2);          /* and not a third time */
         check_looks(&asked.x[middle + 1], 0, 0, 10, 0.5, 0.04, 2);
         check_looks(&asked.x[middle + 3], 1, -2, 6, 0.5, 0.2, 5);
     }
 }
 
-/* One row far off: the two others are d away from their value and it y, and the pull of a row is d / (0.01 + d^2): 2 x 0.02 / 0.0104 and
- * y / (0.01 + y^2) are equal where y^2 - 0.26 y + 0.01 = 0. */
+/* One outlier. The two other rows are d away from their value and it is y away. The pull of a row is d / (0.01 + d^2): 2 x 0.02 /
+ * 0.0104 and y / (0.01 + y^2) are equal where y^2 - 0.26 y + 0.01 = 0. */
 static bool one_far_off(double *out, const double *x, void *user, struct err *err)
 {
     (void)user, (void)err;
@@ -302,7 +304,7 @@ static bool a_value(double *out, const double *x, void *user, struct err *err)
     return true;
 }
 
-/* On a bound: within a hundredth of the range of it. */
+/* A value within a hundredth of the range counts as on the bound. */
 static void near_a_bound(void **state)
 {
     static const struct { double value; bool at_bound; } cases[] = { { 3.095, true }, { 3.105, false }, { 12.895, false }, { 12.905, true } };
@@ -319,7 +321,7 @@ static void near_a_bound(void **state)
     }
 }
 
-/* What cannot be predicted says why, at the start, in the first differences, and wherever else. */
+/* An error of the prediction is reported, at the start, in the first differences, and later. */
 struct failing { size_t at, n; };
 
 static bool not_always(double *out, const double *x, void *user, struct err *err)
@@ -349,7 +351,7 @@ static void what_cannot_be_predicted_says_why(void **state)
     assert_true(n_failed > 6);
 }
 
-/* A ratio that is no number ends the fit. */
+/* A ratio that is not a number ends the fit. */
 static bool no_number(double *out, const double *x, void *user, struct err *err)
 {
     (void)x, (void)user, (void)err;
@@ -368,7 +370,7 @@ static void what_is_no_number_is_refused(void **state)
     assert_string_equal(err.msg, "the fit: exceeded max number of iterations");
 }
 
-/* On screen and as a sheet: each number is one of its own, and one of the constants is on its bound. */
+/* As text and as a sheet. Every number is different, and one of the constants is on its bound. */
 static void a_fit_of_kernels_as_text(void **state)
 {
     struct chip_fit_row rows[] = { { .recipe = "kernel:one", .error = 0.345 }, { .recipe = "kernel:two", .error = -0.567 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
+/* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out must not see. */
 #include "tests/golden_text.h"
 #include <jansson.h>
 #include "results/calibrate/calibrate.h"
@@ -17,8 +17,8 @@ static void add(const char *submitter, const char *round, const char *division, 
     items[i] = (struct submission){ &rows[i], 1, false, ln_ratio };
 }
 
-/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26, of the same round: weight (9 + 16) / 169, so
- * 25 / 169 x 0.26; what is left: 169 - 25^2 / 169. Of another round: 9 / 169. Of another submitter: nothing. */
+/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26 in the same round: weight (9 + 16) / 169, so the mean is 25 /
+ * 169 x 0.26 and the remaining variance 169 - 25^2 / 169. In another round the weight is 9 / 169, for another submitter 0. */
 static void effects_by_hand(void **state)
 {
     (void)state;
@@ -55,7 +55,7 @@ static void two_submissions_share_their_weight(void **state)
     arena_free(&a);
 }
 
-/* The mean by weights of spreads 3, 4 and 12, 25 / 194 each; how wide by 6, 2.5 and 7.5: total 98.5, covariances 42.25. */
+/* The mean uses spreads of 3, 4 and 12, with weights of 25 / 194 each; the width uses 6, 2.5 and 7.5: total 98.5, covariances 42.25. */
 static void a_mean_by_some_spreads_is_as_wide_as_others_say(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static struct effect effect_under_both(const char *submitter, const char *round,
     return effect_of(&all, &mean, &width, "bert", submitter, round, a);
 }
 
-/* Whatever submissions that validate are, the mean is the same to the bit; the width is not. */
+/* Submissions that validate never change the mean, to the bit; they change the width. */
 static void what_validates_moves_the_width_alone(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void what_validates_moves_the_width_alone(void **state)
     arena_free(&a);
 }
 
-/* Unrelated submitters, one submission each: only the total shows, and it is the rms of what was seen. */
+/* Unrelated submitters with one submission each: only the total spread is determined, and it is the root mean square of the ratios. */
 static void spreads_are_the_most_likely(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void spreads_are_the_most_likely(void **state)
     arena_free(&a);
 }
 
-/* One submitter always 0.3 off: that is its own, not the submissions' spread. */
+/* A submitter that is always 0.3 off: that is the submitter's spread, not the submissions'. */
 static void a_bias_is_not_spread(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void every_submitter_is_left_out_once(void **state)
         if (text_is(l.items[i].benchmark, "bert"))
             assert_int_equal(l.items[i].n + l.items[i].n_others, n_bert);
     assert_int_equal(n_runs, 10 * n_bert);
-    assert_true(4 * n_inside > 3 * n_runs && n_inside < n_runs);       /* intervals are of nine in ten */
+    assert_true(4 * n_inside > 3 * n_runs && n_inside < n_runs);       /* intervals of 90 % */
     char *text;
     PRINTED(text, submitters_left_out_print(f, &l));
     assert_golden(text, "tests/golden/submitters_left_out.txt", &a);
@@ -181,7 +181,7 @@ static void every_submitter_is_left_out_once(void **state)
     arena_free(&a);
 }
 
-/* A table of four submissions of one batch; the last one's runs are at the given counts of samples. */
+/* A table of four submissions with one batch; the last one's runs are at the given numbers of samples. */
 static const char *four_submissions(const double *samples, size_t n)
 {
     static char text[4096];
@@ -195,8 +195,8 @@ static const char *four_submissions(const double *samples, size_t n)
     return temp_file(text, (size_t)at, ".csv");
 }
 
-/* The interval of the one that is left out does not depend on its own runs: they are put at its ends, and one sample beyond. A run that
- * would end within a batch of the lower end is inside, as samples come by the batch. */
+/* The interval of the submitter that is left out does not depend on its own runs: they are put at its ends, and one sample beyond. A
+ * run that would end within a batch of the lower end is inside, as samples come in batches. */
 static void the_ends_of_an_interval_are_inside(void **state)
 {
     (void)state;
@@ -226,7 +226,8 @@ static void the_ends_of_an_interval_are_inside(void **state)
     arena_free(&a);
 }
 
-/* Each of four submitters beside the reference point and the other three: the last one's two runs are 2.9 million samples on the mean. */
+/* Each of four submitters is predicted from the reference point and the other three. The last one's two runs take 2.9 million samples
+ * on average. */
 static void four_left_out_as_text(void **state)
 {
     (void)state;
@@ -246,7 +247,7 @@ static void four_left_out_as_text(void **state)
     arena_free(&a);
 }
 
-/* One that validates does not stand for a later one that does not. */
+/* A row that validates does not replace a later one that does not. */
 static void what_validates_hides_nothing(struct run_rows *runs, struct convergence_tables *tables, struct arena *a)
 {
     static const struct { enum role first, again; size_t n; } cases[] = {
@@ -265,7 +266,7 @@ static void what_validates_hides_nothing(struct run_rows *runs, struct convergen
     }
 }
 
-/* A system that is handed in again with the same first run counts once; whatever differs makes it another. */
+/* A system that is submitted again with the same first run counts once; any difference makes it another. */
 static void what_was_handed_in_before_counts_once(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void what_was_handed_in_before_counts_once(void **state)
         assert_int_equal(s.n, differs ? 4 : 3);
     }
     what_validates_hides_nothing(&runs, tables, &a);
-    for (size_t i = 0; i < 3; i++)          /* found by fuzzing: the logarithm of what is left of them was none */
+    for (size_t i = 0; i < 3; i++)          /* found by fuzzing: the logarithm of the remaining samples was NaN */
         runs.items[i].samples_to_converge = 262.207;
     assert_false(submissions_of(&s, &runs, tables, &a, &err));
     assert_non_null(strstr(err.msg, "262.207 samples to converge, and evaluations are 150000 apart"));

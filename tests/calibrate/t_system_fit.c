@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_system_fit.c - the fit of the system's constants finds again what rows were made with, and leaves alone what they cannot tell.
+ * t_system_fit.c - the fit recovers the constants that rows were made with, and does not fit those that the rows cannot determine.
  */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
@@ -22,7 +22,7 @@ static double loop_share(const struct timeline *t)
     return (double)loop / (double)t->step_cycles;
 }
 
-/* What a machine with these constants would publish; every loop of BERT takes `slower` times as long. */
+/* The value that a machine with these constants would publish; every loop of BERT takes `slower` times as long. */
 static void publish(struct figure *out, const char *const *ids, size_t n, const struct fitted_system *fitted, double slower,
                     struct plan_cache *cache, struct arena *a)
 {
@@ -40,7 +40,7 @@ static void publish(struct figure *out, const char *const *ids, size_t n, const 
     }
 }
 
-/* An evaluation on such a machine: forward passes alone are loops as a whole but for their calls, which take no time by default. */
+/* An evaluation on such a machine. Forward passes are all loop except for their calls, which take no time by default. */
 static struct figure publish_evaluation(const char *id, const struct fitted_system *fitted, double slower, struct plan_cache *cache)
 {
     struct fitted_system usual = {0};
@@ -59,7 +59,7 @@ static struct figure publish_evaluation(const char *id, const struct fitted_syst
     return (struct figure){ .id = "evaluation", .recipe = id, .configuration = id, .metric = "evaluation_time_s", .value = time_s };
 }
 
-/* One simulation after the other; at the end nothing is under way. */
+/* Counts simulations one by one; after the last call nothing is in progress. */
 struct told { size_t n; bool under_way; };
 
 static void count_simulations(void *user, const char *what, size_t done, size_t of)
@@ -69,8 +69,8 @@ static void count_simulations(void *user, const char *what, size_t done, size_t 
     assert_true(of == 0 && (what ? text_is(what, "simulations of published runs") && done == ++t->n : done == 0));
 }
 
-/* A call of 70 ms and 0.2 ms for an access to streaming memory come back, though every loop of BERT is a tenth slower than the model has it;
- * rows that validate are not looked at; output averages, which no row has, stay at their default. */
+/* A call of 70 ms and 0.2 ms for an access to streaming memory are recovered, although every loop of BERT is a tenth slower than in
+ * the model. Rows that validate are not read; averages of outputs, which no row has, stay at their default. */
 static void constants_come_back(void **state)
 {
     (void)state;
@@ -110,13 +110,14 @@ static void constants_come_back(void **state)
     for (size_t g = 0; g < fit.n_groups; g++)
         assert_near(fit.groups[g].error.value, text_is(fit.groups[g].family, "bert") ? 0.1 : 0, 1e-3);
     assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 4 && fit.groups[2].n_rows == 1 && !fit.groups[2].training);
-    assert_true(fit.median_fitted > 0.02 && fit.median_fitted < fit.median_unfitted);     /* the loops' error stays an error */
+    assert_true(fit.median_fitted > 0.02 && fit.median_fitted < fit.median_unfitted);     /* the error of the loops remains an error */
     plan_cache_free(&cache);
     arena_free(&a);
 }
 
-/* Rows within 5 % of the model, and one that took 19 % longer for no reason that is modelled: values averaged over processes seem to explain it, at
- * 0.107 +- 0.065 s each, farther from their 0.005 s than root two standard errors, but make worse what the rows say of each other. */
+/* Rows within 5 % of the model, and one that took 19 % longer for no modelled reason. Values averaged over processes seem to explain
+ * it, at 0.107 +- 0.065 s each: more than root two standard errors from their default of 0.005 s. But they make the predictions of
+ * left-out rows worse. */
 static void one_row_alone_fits_no_constant(void **state)
 {
     static const char *const with_averages[] = {
@@ -187,8 +188,8 @@ static void a_fit_as_text(void **state)
     free(text);
 }
 
-/* Rows of inference, which no constant moves, 8 % slower than the model, 5 % and 20 % slower: nothing is fitted, every median is the 8 %, and a
- * row is left out as it is. */
+/* Rows of inference, which no constant moves, 8 %, 5 % and 20 % slower than the model: nothing is fitted, every median is 8 %, and
+ * leaving a row out changes nothing. */
 static void what_no_constant_moves_is_not_fitted(void **state)
 {
     static const char *const inference[] = { "vendor-c600-resnet50-b1-poprt", "vendor-c600-resnet50-b4-poprt", "vendor-c600-resnet50-b16-poprt" };
@@ -218,7 +219,7 @@ static void what_no_constant_moves_is_not_fitted(void **state)
     arena_free(&a);
 }
 
-/* Nine groups, room for eight: the ninth, ResNet's training, is put to the eighth, wherever its rows stand. */
+/* Nine groups with room for eight: the ninth, ResNet's training, joins the eighth, in whatever order its rows come. */
 static void more_groups_than_there_is_room_for(void **state)
 {
     static const char *const each[] = {

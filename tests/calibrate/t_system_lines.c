@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_system_lines.c - which constants of the system rows of made lines show, and how far the rest of a loop may be off: the thresholds by hand.
+ * t_system_lines.c - which constants of the system are determined by made-up linear rows, and how far a loop may be off: the thresholds
+ * by hand.
  */
 #include "tests/check.h"
 #include "results/calibrate/calibrate.h"
 
 enum { CALL, REMOTE = 2, MOST_ROWS = 48 };
 
-/* Rows of 1 s at the defaults, each a configuration of its own unless said otherwise. */
+/* Rows of 1 s at the defaults, each a configuration of its own unless stated otherwise. */
 struct made { struct figure figures[MOST_ROWS]; struct system_row rows[MOST_ROWS]; size_t n; };
 
 static struct system_row *add_row(struct made *m, const char *configuration, double log_ratio, struct arena *a)
@@ -18,9 +19,8 @@ static struct system_row *add_row(struct made *m, const char *configuration, dou
     return &m->rows[i];
 }
 
-/* `n_calls` rows (an even number) with a call that takes 0.005 s for each of its seconds and a fifth of one on the mean,
- * with a scatter of so many times that, up and down by turns; each row as often as `twins` says, in one configuration; then `n`
- * rows of loops alone. */
+/* `n_calls` rows (an even number) with a call that takes 0.005 s for each of its seconds, 0.2 s on average, with an alternating
+ * scatter of so many times that. Each row is repeated `twins` times in one configuration. Then `n` rows of loops alone. */
 static bool call_is_fitted(size_t n, size_t n_calls, double scatter, size_t twins)
 {
     struct arena a = {0};
@@ -42,8 +42,8 @@ static bool call_is_fitted(size_t n, size_t n_calls, double scatter, size_t twin
     return fit.fitted[CALL];
 }
 
-/* 40 rows of 42, and two values to find: White's error is scatter / sqrt(40) x sqrt(42 / 40), and root two of it are as much as the mean
- * where the scatter is sqrt(40) / (1.4142 x 1.0247) = 4.364 of it. */
+/* 40 rows of 42, and two values to find. White's error is scatter / sqrt(40) x sqrt(42 / 40), and root two of it equals the mean where
+ * the scatter is sqrt(40) / (1.4142 x 1.0247) = 4.364 times the mean. */
 static void a_constant_is_fitted_from_root_two_errors_on(void **state)
 {
     (void)state;
@@ -52,8 +52,8 @@ static void a_constant_is_fitted_from_root_two_errors_on(void **state)
     assert_false(call_is_fitted(2, 40, 1.002 * edge, 1));
 }
 
-/* Four rows of 24: each left out is 4/3 of its scatter away from the mean of the rest, and with the default it is mean + scatter away: both
- * are the same where 16/9 s^2 = m^2 + s^2, from s = 1.134 m on. Twins are one configuration. */
+/* Four rows of 24. Each left-out row is 4/3 of its scatter away from the mean of the others, and mean + scatter away with the default.
+ * Both are equal where 16/9 s^2 = m^2 + s^2, at s = 1.134 m. Repeated rows are one configuration. */
 static void a_constant_must_predict_what_is_left_out(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void a_constant_must_predict_what_is_left_out(void **state)
     }
 }
 
-/* The first row alone has a call, of 0.05 s: left out, it is told better from where a fit starts, at 0.03 s, than without any. */
+/* Only the first row has a call, of 0.05 s. When it is left out, the fit's start of 0.03 s predicts it better than no call does. */
 static void a_single_row_moves_a_constant(void **state)
 {
     struct arena a = {0};
@@ -80,7 +80,7 @@ static void a_single_row_moves_a_constant(void **state)
     arena_free(&a);
 }
 
-/* Loops that are 60 % too fast or too slow are taken to be 50 % off at most; those of 45 % are what they are. */
+/* Loops that are 60 % too fast or too slow are fitted as 50 % at most; those of 45 % as 45 %. */
 static void a_loop_is_half_wrong_at_most(void **state)
 {
     static const double off[] = { 1.6, 0.4, 1.45, 0.55 }, found[] = { 0.5, -0.5, 0.45, -0.45 };
@@ -102,9 +102,9 @@ static void a_loop_is_half_wrong_at_most(void **state)
     arena_free(&a);
 }
 
-/* A call of 0.3 s shows in seven rows, 4 ms more for an access to streaming memory in five of them; eight more rows are 3, 8 and so on up to
- * 38 % slower than the model for no reason that is modelled. The seven are met, also when they are left out, so the 3 % are in the middle of
- * all; with one of the two at its default, what that one explains is left. */
+/* A call of 0.3 s is in seven rows, and 4 ms for an access to streaming memory in five of them; eight more rows are 3, 8 and so on up
+ * to 38 % slower than the model for no modelled reason. The seven are met, also when they are left out, so that 3 % is the median of
+ * all. With one of the two at its default, what it explains becomes the error. */
 static void errors_with_and_without(void **state)
 {
     struct arena a = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_append.c - lines at the end of a shared file: many writers, half a line left by a kill, a header once. */
+/* t_append.c - lines at the end of a shared file: many writers, an incomplete line left by a kill, one header. */
 #include "tests/check.h"
 #include "results/history/history.h"
 #include <errno.h>
@@ -91,7 +91,7 @@ static void writers_do_not_lose_each_others_lines(void **state)
     arena_free(&a);
 }
 
-/* What failed before is no reason to ask for the lock again, and again. */
+/* A failure of an earlier call is not a reason to ask for the lock again and again. */
 static void an_interruption_of_before_is_none_of_now(void **state)
 {
     struct arena a = {0};
@@ -105,7 +105,7 @@ static void an_interruption_of_before_is_none_of_now(void **state)
     arena_free(&a);
 }
 
-/* What begins otherwise is someone else's, and stays as it is; a spreadsheet's mark and line ends are none of it. */
+/* A file that begins otherwise belongs to someone else and stays as it is. A spreadsheet's byte order mark and line ends are accepted. */
 static void another_table_is_refused(void **state)
 {
     static const struct { const char *before, *after; } files[] = {

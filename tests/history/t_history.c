@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_history.c - the table of what was predicted: read by lines, written from a run's tables, drawn as blocks. */
+/* t_history.c - the table of predictions: read line by line, written from a run's tables, drawn as blocks. */
 #include "tests/check.h"
 #include <math.h>
 #include "results/history/history.h"
@@ -25,7 +25,7 @@ static const char *loaded(const char *lines, const char *metric, const char *rec
     return arena_printf(a, "%s%zu broken", text, h.n_broken);
 }
 
-/* By time, and as they stand where that is the same; a label that comes again takes the place of the one before. */
+/* Points are ordered by time, and within one time as in the file. A label that is repeated replaces the earlier point. */
 static void points_are_in_order_of_time(void **state)
 {
     static const char lines[] = "l1,t3,v,i,p,m,1.5,s\nl2,t1,v,i,p,m,2,s\nl3,t2,v,i,p,m,3,s\nl4,t2,v,i,p,m,4,s\nl5,t0,v,i,p,m,5,s\n"
@@ -41,7 +41,7 @@ static void points_are_in_order_of_time(void **state)
     arena_free(&a);
 }
 
-/* A cell too few or too many, a value that is no number, a last line that was cut short. */
+/* A cell too few or too many, a value that is not a number, an incomplete last line. */
 static void broken_lines_are_counted(void **state)
 {
     struct arena a = {0};
@@ -78,7 +78,7 @@ static const char *written(const char *rows, double error, struct arena *a)
     return text + strlen(header);
 }
 
-/* What is kept of each row, and the mean error of what validates, where there is one. */
+/* The metrics of each row, and the mean error of the rows that validate, if there is one. */
 static void a_run_adds_its_lines(void **state)
 {
     static const char rows[] = "id,version,inputs,latency_s,time_to_train_s,throughput_samples_per_s,memory_peak_bytes_per_tile,other\n"
@@ -102,7 +102,7 @@ static void a_run_adds_its_lines(void **state)
     arena_free(&a);
 }
 
-/* Eight heights from the least to the most of what is shown; of one value the fourth. */
+/* Eight heights from the least to the greatest value shown; a single value has the fourth. */
 static void values_as_blocks(void **state)
 {
     struct arena a = {0};
@@ -117,12 +117,12 @@ static void values_as_blocks(void **state)
     assert_string_equal(sparkline(&s, 99, &a), "\u2588\u2588\u2581\u2581\u2581\u2581\u2581\u2581\u2581\u2581");
     s.n = 2;
     assert_string_equal(sparkline(&s, 8, &a), "\u2584\u2584");
-    points[0].value = 1e308, points[1].value = -1e308;      /* farther apart than any number */
+    points[0].value = 1e308, points[1].value = -1e308;      /* their distance is not a finite number */
     assert_string_equal(sparkline(&s, 8, &a), "\u2588\u2581");
     arena_free(&a);
 }
 
-/* By the size of what was before: up is up below zero, too. */
+/* Relative to the absolute value before: an increase is positive below zero, too. */
 static void changes_by_hand(void **state)
 {
     static const struct { double before, after; const char *text; } changes[] = {

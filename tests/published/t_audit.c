@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_audit.c - expressions by hand and refused, verdicts from numbers, and the table of claims that is here. */
+/* t_audit.c - expressions computed by hand and refused, verdicts, and the repository's table of claims. */
 #include "tests/golden_text.h"
 #include "results/published/check.h"
 #include <jansson.h>
@@ -168,7 +168,7 @@ static void what_is_named_is_found_or_missed(void **state)
     arena_free(&a);
 }
 
-/* Each document that a claim stands in is listed, and each listed one has a claim. */
+/* Every document that a claim names is listed, and every listed document has a claim. */
 static void claims_stand_in_listed_documents(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void claims_stand_in_listed_documents(void **state)
     arena_free(&a);
 }
 
-/* Four claims made up, one of each verdict, with a bar and a reading: in every format. */
+/* Four made-up claims, one for each verdict, with a bar and a reading, in every format. */
 static void claims_as_text(void **state)
 {
     struct claim items[] = {

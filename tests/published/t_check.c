@@ -103,7 +103,7 @@ static void accuracy_as_json(void **state)
     json_decref(known), json_decref(unknown);
 }
 
-/* A single run, with samples given and predicted; beside it a kernel, which is counted alone. */
+/* A single run, with published and with predicted samples. A kernel is only counted. */
 static void one_run_as_text(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void metrics_are_columns(void **state)
     world_free(&w);
 }
 
-/* The first figure is missed by 10 %: a tolerance of a tenth less is not met, one of a tenth more is. */
+/* The first figure is missed by 10 %. A tolerance that is smaller by a tenth fails it, one that is larger by a tenth passes it. */
 static void a_tolerance_is_met_or_not(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void a_published_value_of_nothing_is_refused(void **state)
     world_free(&w);
 }
 
-/* Errors 0.1, -0.25 and 0.25 of times, and 0; the ratio, d, repeats others. */
+/* The errors are 0.1, 0, and -0.25 and 0.25 of times. The ratio, d, repeats other rows. */
 static void accuracy_is_median_mean_bias_and_worst(void **state)
 {
     (void)state;
@@ -245,8 +245,8 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     world_free(&w);
 }
 
-/* One run, 25 % too fast by its throughput: 20 % too short a step, and 60 minutes where 75 are published. By sums without regard to the
- * metric these would be -15 % together; + is too fast. Predicted samples: 92 minutes are 22.7 % too slow. */
+/* One run that is 25 % too fast by its throughput: its step is 20 % too short, and it takes 60 minutes where 75 are published. Sums
+ * that ignored the metric would give -15 %; + means too fast. With predicted samples 92 minutes are 22.7 % too slow. */
 static void a_bias_is_of_speed_whatever_the_metric(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void a_bias_is_of_speed_whatever_the_metric(void **state)
     world_free(&w);
 }
 
-/* A ratio of either role repeats its configurations; as context it stays that, and one that was derived has its own group. */
+/* A ratio of either role repeats its configurations. A context ratio stays context, and a derived ratio is in its own group. */
 static void a_ratio_repeats_what_it_is_made_of(void **state)
 {
     static const struct { enum role role; size_t n_parents; enum counts_as want; } cases[] = {
@@ -290,7 +290,7 @@ static void a_ratio_repeats_what_it_is_made_of(void **state)
     }
 }
 
-/* Two runs of one configuration, which calibrates: 46 minutes predicted for 40 and, in the other's 33, for 36.8. */
+/* Two runs of one configuration, which calibrates: 46 minutes predicted for 40, and in the other 33 for 36.8. */
 static void predicted_times_count_configurations_too(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void a_configuration_counts_once(void **state)
     world_free(&w);
 }
 
-/* What calibrates has been seen: other rows of its configuration validate nothing. */
+/* A configuration that calibrates has been seen, so its other rows validate nothing. */
 static void rows_of_a_calibrated_configuration_repeat_it(void **state)
 {
     (void)state;
@@ -352,7 +352,8 @@ static void rows_of_a_calibrated_configuration_repeat_it(void **state)
     world_free(&w);
 }
 
-/* 40 minutes published: 30 with the published samples, 46 with the predicted ones. What a vendor states again counts once. */
+/* 40 minutes are published: 30 are simulated with the published samples, 46 with the predicted ones. A score that is published twice
+ * counts once. */
 static void times_to_train_by_published_and_predicted_samples(void **state)
 {
     (void)state;
@@ -383,7 +384,7 @@ static void times_to_train_by_published_and_predicted_samples(void **state)
     world_free(&w);
 }
 
-/* A row of "fits" is right or wrong; what ran counts too, each configuration once. */
+/* A row of "fits" is right or wrong. Runs that ran count too, each configuration once. */
 static void fits_is_right_or_wrong(void **state)
 {
     (void)state;
@@ -430,8 +431,8 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     world_free(&w);
 }
 
-/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s of 2048 accumulations and in 3.386 s of 512 leave
- * 0.29707 s. Both have to fit, and to have a throughput. */
+/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s with 2048 accumulations and in 3.386 s with
+ * 512 give an intercept of 0.29707 s. Both runs have to fit and to have a throughput. */
 static void a_derived_row_follows_from_simulated_ones(void **state)
 {
     static const char one[] = "vendor-bow-pod16-bert-large-ph1-popart", other[] = "vendor-bow-pod64-bert-large-ph1-popart";
@@ -464,7 +465,7 @@ static void a_derived_row_follows_from_simulated_ones(void **state)
     }
 }
 
-/* Rows that follow from others by what they are of, from the first row on. */
+/* Derived rows are grouped by metric, also when a row of another kind has the same metric. */
 static void derived_rows_are_grouped(void **state)
 {
     (void)state;

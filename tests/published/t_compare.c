@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_compare.c - the gate sees every change, says how much and whether for better, and sees nothing in equal tables. */
+/* t_compare.c - the comparison of two tables shows every change, its size and direction, and nothing for equal tables. */
 #include "tests/check.h"
 #include <jansson.h>
 #include "results/published/check.h"
@@ -73,7 +73,7 @@ static void a_change_has_size_and_direction(void **state)
     arena_free(&a);
 }
 
-/* A digit that only the text shows is a change too. */
+/* A difference in the text alone is a change too. */
 static void the_comparison_is_of_text(void **state)
 {
     (void)state;

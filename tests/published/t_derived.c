@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_derived.c - rows that follow from published ones: the line by hand, the stricter role, and what is refused. */
+/* t_derived.c - rows that follow from published ones: the line by hand, the stricter role, and refusals. */
 #include "tests/check.h"
 #include "results/published/published.h"
 #include <limits.h>
@@ -8,7 +8,7 @@ static const char recipes[] = "workloads/recipes";
 static const char header[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n";
 static const char spec_header[] = "id,metric,parents,tolerance,note\n";
 
-/* A folder of tables of its own: one of published rows, one of derived. */
+/* A folder with one table of published rows and one of derived rows. */
 static const char *folder_of(const char *rows, const char *derived, struct arena *a)
 {
     char name[] = "/tmp/podbench-derived-XXXXXX";
@@ -32,8 +32,8 @@ static void remove_folder(const char *folder, struct arena *a)
     rmdir(folder);
 }
 
-/* 65,536 sequences a step: 65536 / 5179 = 12.6542 s with an accumulation of 2048, 65536 / 19353 = 3.38635 s with 512.
- * Slope: 9.26783 / 1536 = 6.03375 ms; what is left at 0: 3.38635 - 512 x 0.00603375 = 0.29707 s. */
+/* 65,536 sequences a step: 65536 / 5179 = 12.6542 s with an accumulation of 2048, 65536 / 19353 = 3.38635 s with 512. Slope: 9.26783 /
+ * 1536 = 6.03375 ms; intercept: 3.38635 - 512 x 0.00603375 = 0.29707 s. */
 static const char rows[] =
     "a,vendor-bow-pod16-bert-large-ph1-popart,throughput_samples_per_s,5179,samples/s,0.1,calibrate,a test,,\n"
     "b,vendor-bow-pod64-bert-large-ph1-popart,throughput_samples_per_s,19353,samples/s,0.1,validate,a test,,\n"
@@ -82,7 +82,7 @@ static void an_evaluation_is_as_many_calls_as_it_needs(void **state)
     arena_free(&a);
 }
 
-/* 3,200 images a batch: 6,400 take two calls and one more a third. */
+/* 3,200 images a batch: 6,400 images take two calls, 6,401 take three. */
 static void whole_batches_need_no_more(void **state)
 {
     static const struct { int samples; double calls; } cases[] = { { 1, 1 }, { 3200, 1 }, { 3201, 2 }, { 6400, 2 }, { 6401, 3 } };
@@ -152,7 +152,7 @@ static void what_makes_no_line_is_refused(void **state)
     }
 }
 
-/* Parents in any order are one line. 65536 / 21000 = 3.12076 s: 0.057 s below nothing at 0, which is no number to list. */
+/* Parents in any order are one line. 65536 / 21000 = 3.12076 s gives an intercept of -0.057 s, which need not be listed. */
 static void a_line_is_listed_whole(void **state)
 {
     static const char *const whole[] = { "loop,loop_s_per_micro_batch,a+b,0.05,\nupdate,update_s,b+a,0.1,\n",
@@ -213,7 +213,7 @@ static void tolerances_here_are_the_aims(void **state)
     arena_free(&a);
 }
 
-/* Recipes of one's own: rows whose parents have none there are left out, and counted. */
+/* With a user's folder of recipes, rows whose parents have no recipe there are left out and counted. */
 static void without_a_recipe_a_row_is_left_out(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static void equal_runs_pass(void **state)
     arena_free(&p.a);
 }
 
-/* Each of the four tables is looked at. */
+/* Each of the four tables is checked. */
 static void tables_without_ids_are_refused(void **state)
 {
     (void)state;
@@ -75,7 +75,8 @@ static void tables_without_ids_are_refused(void **state)
     }
 }
 
-/* Twelve groups and eight accuracies are shown, six files; of more, how many. A group that stayed as it was is none. */
+/* At most twelve groups, eight accuracies and six files are shown, then how many more there are. A group that did not change is not
+ * shown. */
 static void long_lists_are_cut(void **state)
 {
     struct gate_move move = { .id = "r", .what = "moved" };
@@ -102,7 +103,7 @@ static void long_lists_are_cut(void **state)
         assert_non_null(strstr(text, "   0.50  -\n"));
         free(text);
     }
-    /* Nothing moved, and nothing that was read differs: no word of the program. */
+    /* Nothing moved: neither files nor the program are mentioned. */
     struct gate still = { .inputs_known = true, .n_rows = 3 };
     char *text;
     text = printed(&still);
@@ -111,7 +112,7 @@ static void long_lists_are_cut(void **state)
     free(text);
 }
 
-/* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r does not fit any more; s: memory alone; k: 11 -> 10.5, error 10 -> 5 %. */
+/* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r no longer fits; s: only its memory; k: 11 -> 10.5, error 10 -> 5 %. */
 static void moves_are_grouped_by_what_moved_most(void **state)
 {
     struct pair p = {0};
@@ -128,7 +129,7 @@ static void moves_are_grouped_by_what_moved_most(void **state)
     assert_near(p.g.groups[0].low, -0.1, 1e-12);
     assert_near(p.g.groups[0].high, -0.02, 1e-12);
     assert_string_equal(p.g.groups[0].largest->what, "100 -> 90 samples/s");
-    /* errors 1 and 5 % become 9 and 0 %: the mean falls from 3 to 4.5, and what grew is (8 + 0) / 2 = 4 points */
+    /* errors of 1 and 5 % become 9 and 0 %: the mean grows from 3 to 4.5 %, and the growth is (8 + 0) / 2 = 4 points */
     assert_false(gate_accuracy_holds(&p.g));
     assert_int_equal(p.g.n_accuracy, 1);
     assert_near(p.g.accuracy[0].growth, 0.04, 1e-12);
@@ -141,7 +142,7 @@ static void moves_are_grouped_by_what_moved_most(void **state)
     arena_free(&p.a);
 }
 
-/* An error as large on the other side is neither better nor worse. */
+/* An error of the same size with the other sign is neither better nor worse. */
 static void as_far_off_on_the_other_side(void **state)
 {
     struct pair p = {0};
@@ -158,7 +159,7 @@ static void as_far_off_on_the_other_side(void **state)
     arena_free(&p.a);
 }
 
-/* What was nothing has grown by no share of itself; and where no file that was read differs, the program does. */
+/* A value that was 0 has no relative growth. If no input differs, the program does. */
 static void what_was_nothing(void **state)
 {
     struct pair p = {0};
@@ -182,7 +183,7 @@ static void what_was_nothing(void **state)
     arena_free(&p.a);
 }
 
-/* p and q are one configuration: 2 and 4 % become 8 and 1, so 3 becomes 4.5 and what grew is 3; r's 10 % become 12. */
+/* p and q are one configuration: 2 and 4 % become 8 and 1 %, so 3 becomes 4.5 % and the growth is 3 points; r's 10 % become 12 %. */
 static void rows_of_a_configuration_share_its_weight(void **state)
 {
     static const char header[] = "id,recipe,metric,role,workload,configuration,error,predicted_error\n";
@@ -203,7 +204,7 @@ static void rows_of_a_configuration_share_its_weight(void **state)
     arena_free(&p.a);
 }
 
-/* p's error falls from 9 to 1 % while q's grows from 1 to 5 %: the mean is better, the gate fails all the same. */
+/* p's error falls from 9 to 1 % while q's grows from 1 to 5 %: the mean is better, but the gate fails. */
 static void one_mended_error_does_not_hide_another(void **state)
 {
     struct pair p = {0};
@@ -215,7 +216,7 @@ static void one_mended_error_does_not_hide_another(void **state)
     arena_free(&p.a);
 }
 
-/* An error that grows by the margin, 25 to 50 %, holds; by less still, and by more it does not. */
+/* An error that grows by exactly the margin, from 25 to 50 %, holds, and so does a smaller growth; a larger one does not. */
 static void an_error_may_grow_by_the_margin(void **state)
 {
     static const struct { const char *after; bool holds; } cases[] = { { "0.5", true }, { "0.4999", true }, { "0.5001", false } };
@@ -241,10 +242,10 @@ static void rows_that_come_and_go_are_a_change(void **state)
     arena_free(&p.a);
 }
 
-/* Each cause once, in rows of their own: a by its convolutions, b by no part, so by its batch; c to g by what else is told; h fits now; i and j are
- * gone, x, y and z are new. Kernels k and l, a link m as far off on the other side; n is gone, o and p are new. Errors of rows that count as
- * validate alone: 2 and 8 % become 5 and 4, so 5 becomes 4.5, and what grew is 3 points of two rows; 10 and 20 % become 4 and 10 by
- * predicted samples. */
+/* Each cause in a row of its own: a by its convolutions, b by no part and so by its batch, c to g by the other columns; h fits now; i
+ * and j are gone, x, y and z are new. Kernels k and l move, link m changes the sign of its error; n is gone, o and p are new. Only
+ * errors of rows that count as validate are compared: 2 and 8 % become 5 and 4 %, so 5 becomes 4.5 % and the growth is 3 points over
+ * two rows; with predicted samples 10 and 20 % become 4 and 10 %. */
 static const char every_cause[] =
     "change: 11 predictions moved (6 better, 4 worse), 5 rows are new, 3 are gone\n"
     "  what moved most          rows  by            the largest\n"
@@ -314,7 +315,7 @@ static const char *manifest(const char *text, const char *suffix, struct arena *
     return arena_strdup(a, temp_file(text, strlen(text), suffix));
 }
 
-/* One file changed, one new, one gone, one the same; without one of the manifests nothing is known. */
+/* One file changed, one is new, one is gone, one is the same. Without one of the manifests nothing is known. */
 static void inputs_that_changed_are_named(void **state)
 {
     struct arena a = {0};

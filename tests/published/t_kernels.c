@@ -10,7 +10,7 @@
 
 static const char matmul[] = "kernel:matmul;machine=bow;m=48;k=32;n=20;type=fp16;partials=fp32";
 
-/* On a small chip; err "": planned. */
+/* The kernel on a small chip. err "": it is planned. */
 static struct op_plan plan_of(const char *text, struct err *err)
 {
     struct arena a = { 0 };
@@ -39,17 +39,17 @@ static void test_cases_count_their_work(void **state)
     struct op_plan p = row_plan(matmul);
     assert_int_equal(p.mac, 48 * 32 * 20);
     assert_int_equal(p.partials, PARTIALS_FP32);
-    /* padded by one on each side, stride 2: 9 becomes 5 */
+    /* padded by one on each side, with stride 2: 9 become 5 */
     p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 25 * 9 * 4 * 10);
     p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;pad=0;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 16 * 9 * 4 * 10);
-    /* a filter as wide as the padded input moves nowhere */
+    /* a filter as wide as the padded input has one position */
     p = row_plan("kernel:conv;machine=gc2;batch=3;filter=5;input=3;in_chans=8;out_chans=10;stride=1;groups=2;pad=1;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 1 * 25 * 4 * 10);
 }
 
-/* PopLibs' share of memory for temporaries, 180,000 B, though these operands take more than half of the tile's 300,000. */
+/* PopLibs' share of memory for temporaries, 180,000 B, although the operands take more than half of the tile's 300,000. */
 static void test_share_of_memory_is_the_default(void **state)
 {
     (void)state;
@@ -82,8 +82,8 @@ static void test_refusals(void **state)
            "filter: 6 is wider than the padded input");
 }
 
-/* 3x3 over 5 x 5 positions, one of padding around them: 13 of 15 pairs along each axis multiply something, 14 of 15 where a stride of two goes
- * over 10 x 10; without padding all do. Channels of groups count once. */
+/* 3x3 over 5 x 5 positions with padding of one: 13 of 15 pairs along each axis multiply input, 14 of 15 with a stride of two over 10 x
+ * 10, and all without padding. The channels of groups count once. */
 static void test_rates_leave_padding_out(void **state)
 {
     static const struct { const char *shape; double products; } cases[] = {
@@ -107,7 +107,7 @@ static void test_rates_leave_padding_out(void **state)
     arena_free(&a);
 }
 
-/* Time, cycles, rate and share of peak are one figure in four units. */
+/* Time, cycles, rate and share of peak are one value in four units. */
 static void test_predictions_agree(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void test_predictions_agree(void **state)
     arena_free(&a);
 }
 
-/* Writes a fitted sheet into a folder of its own and applies it to a chip. */
+/* Writes a fitted sheet into a new folder and applies it to a chip. */
 static bool apply(struct chip *chip, const char *rows, struct err *err)
 {
     struct arena a = { 0 };
@@ -175,7 +175,7 @@ static void test_fitted_sheet(void **state)
     assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency is in '%', want 'share'");
 }
 
-/* Each key at its ends, and beyond. */
+/* Each key at both ends of its range, and beyond them. */
 static void test_ranges(void **state)
 {
     static const struct { const char *kind, *all; } kinds[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_ledger.c - the ledger: what it refuses, what it notices, and that it holds a validating row back from calibration. */
+/* t_ledger.c - what the ledger refuses and reports, and that a validating row cannot calibrate. */
 #include "tests/check.h"
 #include "results/calibrate/calibrate.h"
 #include "results/published/published.h"
@@ -37,7 +37,7 @@ static void the_last_line_of_an_id_holds(void **state)
     arena_free(&a);
 }
 
-/* One fault a row, and the line that would set it right. */
+/* One fault for each row, with the line that repairs it. */
 static void every_change_is_noticed(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void a_line_as_it_is_written(void **state)
     free(text);
 }
 
-/* Hashes are for good: those of the rows that are here are those that were written. */
+/* Hashes never change: the current rows have the hashes that the ledger holds. */
 static void the_tables_agree_with_their_ledger(void **state)
 {
     struct arena a = { 0 };
@@ -114,7 +114,7 @@ static void what_a_row_says_is_in_its_hash(void **state)
     arena_free(&a);
 }
 
-/* By its own id, and under a new name. */
+/* A validating row is found by its id, and by its content under a new id. */
 static void a_row_that_validates_never_calibrates(void **state)
 {
     (void)state;

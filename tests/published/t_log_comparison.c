@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_log_comparison.c - logs beside a simulation, by hand: three runs of which one does not count. */
+/* t_log_comparison.c - logs compared with a simulation, by hand: three runs, of which one does not count. */
 #include "tests/golden_text.h"
 #include "results/published/log_comparison.h"
 #include <jansson.h>
 
-/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of 4,
- * start-up of 1 and 2 s, 3 and 4 s after the last evaluation. */
+/* Two converged runs with a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of
+ * 4 s, start-up of 1 and 2 s, 3 and 4 s after the last evaluation. */
 static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
 static const struct run_log logs[] = {
     { .global_batch = 30, .throughput_samples_per_s = 60, .steady_samples_per_s = 75, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
@@ -25,8 +25,8 @@ static const struct compared_value *value(const struct log_comparison *c, const 
     return NULL;
 }
 
-/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and
- * 4 evaluations of 2 s, 1.1 and 0.7 s that their round adds, 0.2 s at the end. */
+/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3
+ * and 4 evaluations of 2 s, 1.1 and 0.7 s added by their round, 0.2 s at the end. */
 static struct log_comparison compare_logs(const struct run_log *of_runs, struct arena *a)
 {
     static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
@@ -106,7 +106,7 @@ static void test_parts_sum_to_the_difference(void **state)
     arena_free(&a);
 }
 
-/* Where one log does not say how long it evaluated: 2 and 7 evaluations, 4.5 on the mean, take as long as simulated ones do, 2 s each. */
+/* One log has no evaluation times: its 2 and 7 evaluations, 4.5 on average, are taken to last 2 s each, as simulated ones do. */
 static void test_evaluations_of_no_known_time(void **state)
 {
     struct arena a = { 0 };
@@ -120,8 +120,9 @@ static void test_evaluations_of_no_known_time(void **state)
     arena_free(&a);
 }
 
-/* Two epochs of 105 samples, 7 steps of 15 that hold a call of 5 each and another at the end, in 20 and 42 s: steps of 4 and 4.2 s, where the samples
- * alone say 2.86 and 6 s. The run has 15 steps; the simulated one of 9 steps of 3 s, 10. Logs of another's program are counted by their samples. */
+/* Two epochs of 105 samples are 7 steps of 15, of which a call holds 5, so that another call follows at the end. They take 20 and 42
+ * s: steps of 4 and 4.2 s, where the samples alone would give 2.86 and 6 s. The run has 15 steps; the simulated one, of 9 steps of 3
+ * s, has 10. Logs of another program are counted by their samples. */
 static void test_epochs_of_whole_calls(void **state)
 {
     struct arena a = { 0 };
@@ -139,7 +140,7 @@ static void test_epochs_of_whole_calls(void **state)
     (void)state;
     log_compare(&c, &f, &log, "r", &side, &a);
     assert_near(value(&c, "step")->published, 4100, 1e-9);
-    assert_true(isnan(value(&c, "step")->simulated_low) && isnan(value(&c, "step")->simulated_high));     /* an error that is not known */
+    assert_true(isnan(value(&c, "step")->simulated_low) && isnan(value(&c, "step")->simulated_high));     /* the error is not known */
     assert_near(value(&c, "step in steady state")->published, 4020, 1e-9);
     assert_near(value(&c, "step in block 1")->published, 4000, 1e-9);
     assert_near(value(&c, "step in block 2")->published, 4200, 1e-9);
@@ -154,8 +155,8 @@ static void test_epochs_of_whole_calls(void **state)
     arena_free(&a);
 }
 
-/* Evaluated at the end: 4 checkpoints in 11 s, of the 42 s between a start of 1 s and the last of them; training takes 31 s at 60 samples/s, and
- * seconds pass on the way that no step takes. Simulated: 5 of 1.5 s, with 0.7 s to load and 1.3 s to switch. What comes after is 2 s. */
+/* Evaluation at the end: 4 checkpoints in 11 s. From a start of 1 s to the last of them are 42 s, of which training takes 31 s at 60
+ * samples/s; some seconds pass between steps. Simulated: 5 of 1.5 s, with 0.7 s to load and 1.3 s to switch. 2 s follow. */
 static void test_evaluations_at_the_end(void **state)
 {
     struct arena a = { 0 };
@@ -178,7 +179,7 @@ static void test_evaluations_at_the_end(void **state)
     arena_free(&a);
 }
 
-/* Two epochs of 110 samples, in steps of 15 that are a call each: 7 steps, then 8, in 20 and 42 s. */
+/* Two epochs of 110 samples, in steps of 15 that are a call each: 7 steps in 20 s, then 8 in 42 s. */
 static void test_epochs_of_whole_steps(void **state)
 {
     struct arena a = { 0 };
@@ -227,7 +228,7 @@ static void test_formats(void **state)
     arena_free(&a);
 }
 
-/* Large numbers are whole, others have five digits. */
+/* Large numbers are printed as integers, others with five digits. */
 static void test_digits(void **state)
 {
     struct compared_value values[] = {
@@ -245,7 +246,7 @@ static void test_digits(void **state)
     free(text);
 }
 
-/* 7 below, within, above and at either end of the interval; without one nothing is said. */
+/* 7 is below, inside, above and at either end of the interval. Without an interval nothing is printed. */
 static void test_inside_and_outside(void **state)
 {
     struct compared_value values[] = {

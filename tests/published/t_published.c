@@ -61,7 +61,7 @@ static void bad_tables_are_refused(void **state)
     arena_free(&a);
 }
 
-/* Of a table that is taken. */
+/* The figures of a table that is accepted. */
 static struct figures figures_of(const char *text, struct arena *a)
 {
     const char *path = temp_file(text, strlen(text), ".csv");
@@ -72,7 +72,7 @@ static struct figures figures_of(const char *text, struct arena *a)
     return f;
 }
 
-/* Operations and transfers name themselves with a colon; whether a recipe fits is 0 or 1; context needs no tolerance, and no recipe. */
+/* Recipe cells of operations and transfers contain a colon. "fits" is 0 or 1. Context rows need no tolerance and no recipe. */
 static void cells_that_may_be(void **state)
 {
     static const char text[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
@@ -98,7 +98,7 @@ static void cells_that_may_be(void **state)
     arena_free(&a);
 }
 
-/* Rows without a recipe say nothing of one another, nor do those of other recipes. */
+/* Rows without a recipe, and rows of different recipes, may have any configuration. */
 static void configurations_that_may_be(void **state)
 {
     static const char text[] = "id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note\n"
@@ -112,7 +112,7 @@ static void configurations_that_may_be(void **state)
     arena_free(&a);
 }
 
-/* What must not be said twice, or in two ways, must not be so in two tables either. */
+/* What may not repeat or conflict within a table may not do so across two tables either. */
 static void tables_of_a_folder_agree(void **state)
 {
     static const struct { const char *other, *message; } cases[] = {
@@ -137,7 +137,7 @@ static void tables_of_a_folder_agree(void **state)
     }
 }
 
-/* More of a rate is faster, more of a time slower; of what is not simulated neither. */
+/* A larger rate is faster, a larger time slower. A metric that is not simulated is neither. */
 static void a_metric_says_what_is_faster(void **state)
 {
     static const struct { const char *metric; int faster; } cases[] = {
@@ -166,7 +166,8 @@ static bool contains(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/* The protocol: more than 64 IPUs, more than 16 of Bow, the open division and what has been seen without calibrating (RNN-T). */
+/* The protocol: rows that validate are of more than 64 IPUs, more than 16 Bow IPUs, the open division, or a model that was seen
+ * without calibrating (RNN-T). */
 static bool never_calibrates(const char *id, struct arena *a)
 {
     struct recipe r;
@@ -178,7 +179,7 @@ static bool never_calibrates(const char *id, struct arena *a)
         || text_is(r.workload, "transformer-transducer");
 }
 
-/* What is judged is averaged, and by its direction. */
+/* Every metric that is judged has a direction. */
 static void every_judged_metric_has_a_direction(void **state)
 {
     struct figures f;
@@ -229,7 +230,8 @@ static void every_figure_names_recipes_that_are_here(void **state)
     }
 }
 
-/* 27 submissions, each with throughput, step time and score, BERT with its evaluation; one of each kind by hand from its log. */
+/* 27 submissions, each with throughput, step time and score, BERT also with its evaluation. One row of each kind is checked by hand
+ * against its log. */
 static void scores_are_the_official_ones(void **state)
 {
     static const struct { const char *id; double value; enum role role; } known[] = {
@@ -261,7 +263,7 @@ static void scores_are_the_official_ones(void **state)
     arena_free(&a);
 }
 
-/* An empty cell means the recipe; a table without the column has none to repeat. */
+/* An empty configuration means the recipe. A table without that column repeats nothing. */
 static void a_configuration_is_the_recipe_unless_it_says(void **state)
 {
     static const struct { const char *file, *id, *configuration; } known[] = {
@@ -285,7 +287,7 @@ static void a_configuration_is_the_recipe_unless_it_says(void **state)
     }
 }
 
-/* One measurement in three forms: step time is the global batch over throughput, within the printed digits. */
+/* One measurement in three forms: the step time is the global batch over the throughput, within the printed digits. */
 static void step_times_agree_with_throughput(void **state)
 {
     struct figures f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_runs_table.c - the table of single runs: each cell in its place, what is refused, and which runs are of one submission. */
+/* t_runs_table.c - the table of single runs: every cell in its member, refusals, and which runs belong to one submission. */
 #include "tests/check.h"
 #include "results/published/published.h"
 
@@ -63,7 +63,7 @@ static void bad_rows_are_refused(void **state)
     arena_free(&a);
 }
 
-/* Only the base learning rate may have no column. */
+/* Only the column of the base learning rate is optional. */
 static void one_column_may_be_missing(void **state)
 {
     static const char rest[] = "round,division,submitter,system,accelerators,benchmark,time_to_train_s,startup_s,eval_s,post_train_s,global_batch,"
@@ -91,7 +91,7 @@ static void runs_of_one_submission_stand_together(void **state)
     struct err err = { "" };
     struct run_rows t;
     static const char *const names[] = { "v,c,G,p,,b", "v,c,G,p,,b", "w,c,G,p,,b", "w,d,G,p,,b", "w,d,H,p,,b", "w,d,H,q,,b", "w,d,H,q,,r", "w,d,H,q,,r", "w,d,H,q,,r", "w,d,H,q,,r" };
-    static const size_t groups[] = { 2, 1, 1, 1, 1, 1, 3, 2, 1, 1 };   /* from each on; the last has another role */
+    static const size_t groups[] = { 2, 1, 1, 1, 1, 1, 3, 2, 1, 1 };   /* from each row on; the last has another role */
     const char *lines = "";
     (void)state;
     for (size_t i = 0; i < 10; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_time_to_train.c - time to train by hand out of its parts, the batch that logs state, both manners, and coverage by simulated timing. */
+/* t_time_to_train.c - time to train by hand from its parts, the batch that logs state, published and predicted samples, and coverage
+ * by simulated timing. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "results/published/check.h"
@@ -27,8 +28,8 @@ static void end(struct run *x)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe says ten evaluations; one every 4 epochs
- * would be nine. */
+/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe states ten evaluations; one every 4
+ * epochs would be nine. */
 static void the_recipe_counts_its_evaluations(void **state)
 {
     (void)state;
@@ -44,7 +45,7 @@ static void the_recipe_counts_its_evaluations(void **state)
     end(&x);
 }
 
-/* SDK 2.5.1: a checkpoint is written in 1.5 s and read back in 0.15 s; 5.9 s to switch, 11.1 to load. */
+/* SDK 2.5.1: a checkpoint is written in 1.5 s and read back in 0.15 s; switching takes 5.9 s and loading 11.1 s. */
 static void checkpoints_are_written_and_read_back(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void bert_converges_by_the_logged_batch(void **state)
     assert_near(x.r.predicted_time_to_train_s, x.r.time_to_train_s, 0);
     double predicted_s = x.r.time_to_train_s;
     end(&x);
-    assert_true(run(&x, bert, NULL, 0));                /* samples given: the prediction stays beside them */
+    assert_true(run(&x, bert, NULL, 0));                /* with published samples the prediction is still there */
     assert_near(x.r.predicted_time_to_train_s, predicted_s, 0);
     assert_true(x.r.time_to_train_s - x.r.scaling_time_s < predicted_s);
     end(&x);
@@ -134,7 +135,7 @@ static void bert_converges_by_the_logged_batch(void **state)
     end(&x);
 }
 
-/* A fixed schedule: its whole epochs, each fourth evaluated, and the last. */
+/* A fixed schedule runs all its epochs, and evaluates every fourth and the last. */
 static void resnet_converges_by_its_planned_epochs(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void resnet_converges_by_its_planned_epochs(void **state)
     end(&x);
 }
 
-/* Only a recipe that is held to an MLPerf round has a predicted time beside its own. */
+/* Only a recipe of an MLPerf round has a predicted time in addition to its own. */
 static void other_recipes_have_no_prediction(void **state)
 {
     (void)state;
@@ -221,8 +222,8 @@ static void the_sheet_holds_the_error_of_throughput(void **state)
     arena_free(&a);
 }
 
-/* 30 cycles of 160 a second in each timed step. The step's 50 are all the chips'; or 34 of the host's input, which takes longer than the other 20;
- * or the input's alone, which the loader does not make longer. */
+/* The loader takes 30 of 160 cycles a second in each timed step. The step's 50 are all of the IPUs; or 34 are the host's input, which
+ * takes longer than the other 20; or all are the input's, which the loader does not delay. */
 static void a_step_without_the_loader_waits_for_its_input(void **state)
 {
     static const struct { uint64_t floor_cycles; double steady_s; } cases[] = { { 0, 20 / 160. }, { 13, 20 / 160. }, { 34, 34 / 160. }, { 50, 50 / 160. } };
@@ -235,8 +236,8 @@ static void a_step_without_the_loader_waits_for_its_input(void **state)
     }
 }
 
-/* Of what comes after the last step, loading the program that evaluates is the first evaluation's, and never more than there is: where all
- * evaluations come last. What a step has of the loader's start (2 of 160 cycles a second) is not in the others. */
+/* When all evaluations come last, the first one includes loading the evaluation program, which is never more than what follows the
+ * last step. The loader's start in a step (2 of 160 cycles a second) is not in the other parts. */
 static void the_first_evaluation_loads_its_program(void **state)
 {
     static const struct { enum eval_placement placement; double load_s, tail_s, first_s, rest_s; } cases[] = {
@@ -322,7 +323,7 @@ static void every_published_ipu_run_is_covered_or_not(void **state)
     arena_free(&a);
 }
 
-/* A source names a system by a word of its own, of its round and benchmark; what podbench wrote names the recipe. */
+/* A source names a system as a word of its own, with its round and benchmark. Logs that podbench wrote name the recipe. */
 static void a_submission_finds_its_recipe(void **state)
 {
     static const char large[] = "mlperf-v2.0-closed-bow-pod16-bert-large";
