@@ -335,7 +335,10 @@ static void plan_norm(struct passes *p, const struct vector_op *w)
     passes_map_vector(p, n, by_row);
 }
 
-static const struct function_row { uint32_t n, n_backward; enum map_op forward[4], backward[4]; } function_rows[] = {
+/* PopART builds functions without a vertex of their own from map expressions (willow/src/popx/op). Sine, cosine and arc sine cost what an
+ * exponential does; their kin follow from identities: tan x = sin x / cos x, atan x = asin(x / sqrt(1 + x^2)),
+ * sinh x = (e^x - e^-x) / 2, asinh x = log(x + sqrt(x^2 + 1)), atanh x = log((1 + x) / (1 - x)) / 2. */
+static const struct function_row { uint32_t n, n_backward; enum map_op forward[5], backward[5]; } function_rows[] = {
     [FUNCTION_EXP]          = { 1, 1, { MAP_EXP }, { MAP_BINARY } },
     [FUNCTION_LOG]          = { 1, 1, { MAP_LOG }, { MAP_DIVIDE } },
     [FUNCTION_SQRT]         = { 1, 2, { MAP_SQRT }, { MAP_RSQRT, MAP_BINARY } },
@@ -353,6 +356,15 @@ static const struct function_row { uint32_t n, n_backward; enum map_op forward[4
     [FUNCTION_ADD]          = { 1, 0, { MAP_SCALAR }, { MAP_SCALAR } },
     [FUNCTION_SIN]          = { 1, 2, { MAP_EXP }, { MAP_EXP, MAP_BINARY } },
     [FUNCTION_COS]          = { 1, 2, { MAP_EXP }, { MAP_EXP, MAP_BINARY } },
+    [FUNCTION_TAN]          = { 3, 3, { MAP_EXP, MAP_EXP, MAP_DIVIDE }, { MAP_EXP, MAP_SQUARE, MAP_DIVIDE } },
+    [FUNCTION_ASIN]         = { 1, 4, { MAP_EXP }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ACOS]         = { 2, 4, { MAP_EXP, MAP_SCALAR }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ATAN]         = { 5, 3, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY, MAP_EXP }, { MAP_SQUARE, MAP_SCALAR, MAP_DIVIDE } },
+    [FUNCTION_SINH]         = { 4, 5, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR }, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_COSH]         = { 4, 5, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR }, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_ASINH]        = { 5, 4, { MAP_SQUARE, MAP_SCALAR, MAP_SQRT, MAP_BINARY, MAP_LOG }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ACOSH]        = { 5, 4, { MAP_SQUARE, MAP_SCALAR, MAP_SQRT, MAP_BINARY, MAP_LOG }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ATANH]        = { 5, 3, { MAP_SCALAR, MAP_SCALAR, MAP_DIVIDE, MAP_LOG, MAP_SCALAR }, { MAP_SQUARE, MAP_SCALAR, MAP_DIVIDE } },
     [FUNCTION_FLOOR]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
     [FUNCTION_CEIL]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
     [FUNCTION_ROUND]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
