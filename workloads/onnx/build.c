@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map.c - which ONNX operator becomes what.
+ * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass; and the report of operators.
  *
- * One row of `mappings` an operator. Nodes are walked in the file's order; what only computes constants makes no operation.
- */
-/*
- * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass.
- *
- * The first output is what is trained: softmax, if it ends in one, and cross-entropy against one label a row. A loss in the file is that.
- */
-/*
- * report.c - what became of a file's operators, and the sizes of its values for who executes them.
+ * A node that only computes constants makes no operation. Training adds a cross-entropy of the first output against one label for each row;
+ * a softmax at its end, or a loss in the file, becomes part of it.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
 
-static void count(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)
+static void count_fate(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)
 {
     struct onnx_import *im = p->import;
     for (size_t i = 0; i < im->n_counts; i++)
@@ -27,7 +20,7 @@ static void count(struct mapper *p, const char *op, enum onnx_fate fate, const c
     im->counts[im->n_counts++] = (struct onnx_count){ op, into, fate, 1 };
 }
 
-/* One pass over the result: what an operation without a rule costs at least. */
+/* Prices a node without a mapping as one pass over its result, the least that it can cost. */
 static bool approximate(struct mapper *p)
 {
     for (uint32_t i = 0; i < p->n->n_outputs; i++) {
@@ -50,7 +43,7 @@ static bool approximate(struct mapper *p)
     return true;
 }
 
-static bool is_wanted(const struct mapper *p)
+static bool node_is_wanted(const struct mapper *p)
 {
     bool any = false;
     for (uint32_t i = 0; i < p->n->n_outputs; i++)
@@ -58,7 +51,6 @@ static bool is_wanted(const struct mapper *p)
     return any;
 }
 
-/* Only joins and resizes may have inputs without elements, which they pass over. */
 static bool has_empty(const struct mapper *p)
 {
     bool empty = false;
@@ -77,14 +69,14 @@ static bool map_node(struct mapper *p)
     p->into = NULL;
     if (p->n->gone) {
         if (*op && !p->n->fused_as)
-            count(p, op, ONNX_UNUSED, "nothing reads it");
-        else if (*op)                       /* else a place that was never taken */
-            count(p, op, p->n->rough ? ONNX_APPROXIMATED : ONNX_FUSED, p->n->fused_as);
+            count_fate(p, op, ONNX_UNUSED, "nothing reads it");
+        else if (*op)                       /* else an empty place */
+            count_fate(p, op, p->n->rough ? ONNX_APPROXIMATED : ONNX_FUSED, p->n->fused_as);
         p->g->n_rough_ops += p->n->rough;
         return true;
     }
-    if (!is_wanted(p) || (y && y->constant)) {
-        count(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
+    if (!node_is_wanted(p) || (y && y->constant)) {
+        count_fate(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
         return true;
     }
     if (has_empty(p))
@@ -94,19 +86,18 @@ static bool map_node(struct mapper *p)
     if (map ? map(p) : approximate(p)) {
         bool rough = !map || p->n->rough;
         p->g->n_rough_ops += map && rough;
-        count(p, op, rough ? ONNX_APPROXIMATED : p->n->fused_as ? ONNX_FUSED : ONNX_MAPPED, p->n->fused_as ? p->n->fused_as : p->into);
+        count_fate(p, op, rough ? ONNX_APPROXIMATED : p->n->fused_as ? ONNX_FUSED : ONNX_MAPPED, p->n->fused_as ? p->n->fused_as : p->into);
         return true;
     }
     if (!p->o->approximate || !map || !approximate(p))
         return p->err && *p->err->msg ? false : MAP_REFUSE(p, "lacks an input that it needs");
     if (p->err)
-        *p->err = (struct err){ "" };       /* what was refused has a price */
-    count(p, op, ONNX_APPROXIMATED, "one pass over its result");
+        *p->err = (struct err){ "" };       /* the refusal is settled */
+    count_fate(p, op, ONNX_APPROXIMATED, "one pass over its result");
     return true;
 }
 
-/* From the outputs back: what no output needs makes no operation. In training that is the first output alone. A condition that was given is
- * computed all the same. */
+/* Values that an output needs: in training the first output alone. Conditions given by the options are computed all the same. */
 static bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
@@ -127,11 +118,9 @@ static bool *map_wanted(const struct mapper *p)
     return wanted;
 }
 
-/* ==== from build.c ==== */
-
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------------ */
 
-/* A window reads it, perhaps behind a few operations element by element. */
+/* A window reads the value, directly or after at most `depth` operations that prepare images. */
 static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++) {
@@ -145,7 +134,7 @@ static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t 
     return false;
 }
 
-/* Four dimensions of floats, or five, with one, three or four channels, under a window, are pictures. */
+/* Pictures are floats of four or five dimensions with one, three or four channels that a window reads. */
 static bool is_picture(const struct onnx_model *m, uint32_t value)
 {
     const struct onnx_value *v = &m->values[value];
@@ -193,7 +182,7 @@ static bool ends_in_softmax(const struct mapper *p, uint32_t value)
     return onnx_is(n, ONNX_OP_SOFTMAX) || onnx_is(n, ONNX_OP_LOG_SOFTMAX);
 }
 
-static bool is_loss(const struct mapper *p, uint32_t value)
+static bool is_file_loss(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
@@ -209,10 +198,10 @@ static void make_part_of_loss(struct mapper *p)
     p->m->values[n->inputs[0]].output = true;
 }
 
-/* A loss that the file has is the one that is added, and the softmax before it is part of it. */
+/* In training the added loss replaces a loss of the file, and includes a softmax before it. */
 static void drop_loss(struct mapper *p)
 {
-    if (!p->o->inference && is_loss(p, p->m->outputs[0]))
+    if (!p->o->inference && is_file_loss(p, p->m->outputs[0]))
         make_part_of_loss(p);
     if (!p->o->inference && ends_in_softmax(p, p->m->outputs[0]))
         make_part_of_loss(p);
@@ -227,7 +216,7 @@ static bool map_output(struct mapper *p)
 {
     uint32_t value = p->m->outputs[0];
     if (p->m->values[value].producer == NO_ID)
-        return refuse_idle(p);              /* the loss of an input */
+        return refuse_idle(p);              /* the file has nothing but a loss */
     p->n = &p->m->nodes[p->m->values[value].producer];
     bool image = map_is_image(p, value);
     uint32_t tensor = image ? map_as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? map_any_plain(p, value) : map_as_plain(p, value);
@@ -305,7 +294,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     return true;
 }
 
-/* ==== from report.c ==== */
+/* ---- report ---------------------------------------------------------------------------------------------------------- */
 
 const char *const onnx_fate_names[N_ONNX_FATES] = {
     [ONNX_MAPPED] = "mapped", [ONNX_FUSED] = "fused", [ONNX_FOLDED] = "folded", [ONNX_UNUSED] = "unused",

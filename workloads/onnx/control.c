@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * control.c - control flow whose course is known: the branch that an If takes, the rounds of a Loop or a Scan, in the place of the node.
+ * control.c - control flow and sequences that are known before the model runs: their nodes are replaced.
  *
- * Exporters write an If where a shape decides, as for a squeeze of a dimension that may be 1, and a Loop for ranges of numbers or for the
- * images of a batch; a Scan runs a round for each row of what it reads. With all sizes given the condition and the trips are known: the nodes of
- * the branch that is taken stand behind the If, those of each round before the Loop, which is met again behind them. Names of a body get its
- * scope in front: two bodies, or two rounds, may have the same. A condition that data decide may be given; what is not is refused, or guessed.
- */
-/*
- * sequence.c - sequences of tensors whose lengths are known: what chunks, stacks and lists are exported as.
+ * Exporters write an If where a shape decides (a squeeze of a dimension that may be 1), a Loop for ranges of numbers or the images of a
+ * batch, and a Scan to run a body for each row of a tensor. Once all sizes are given, conditions and trip counts follow. The nodes of the
+ * branch are put after the If; those of a round before the Loop, which is met again after them. Each body gets a scope, so that names may
+ * repeat. A condition that depends on data may be given by the options; else it is refused, or guessed with --approximate.
  *
- * A sequence is the list of its items' values. Who makes or changes one is gone; who reads an item is a copy of it, who joins them a Concat.
- * Positions must be known, as they are where the loop around them was run (control.c).
+ * A sequence is the list of its items' values, which chunks, stacks and lists are exported as. Nodes that build sequences disappear; a
+ * node that reads an item becomes a copy of it, one that joins them a Concat. Positions must be known, as they are in unrolled loops.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <math.h>
@@ -19,15 +16,15 @@
 
 enum { MOST_BODIES = 1000 };
 
-/* What a Loop has between two rounds: the values that it carries on, and of each round those that are stacked. */
+/* A loop between two rounds: the values carried to the next one, and the values of all rounds that will be stacked. */
 struct onnx_loop {
     const Onnx__GraphProto *body;
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
-    bool scan;                              /* a Scan: no count and no condition among its body's inputs and outputs */
+    bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
 
-/* The names that a body's nodes get in front; NULL: refused. Functions count as bodies: they have a scope too. */
+/* A new scope inside the node's; NULL: refused. Calls of functions count as levels too. */
 static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n, struct err *err)
 {
     uint32_t depth = 0;
@@ -42,8 +39,8 @@ static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n,
     return NULL;
 }
 
-/* A body's initialisers, and its nodes in places that are there. */
-static bool fill(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, struct err *err)
+/* Links a body's initialisers, and its nodes into places already made. */
+static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, struct err *err)
 {
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!onnx_add_initialiser(m, g->initializer[i], scope, err))
@@ -54,7 +51,7 @@ static bool fill(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, c
     return true;
 }
 
-/* The value that a body has as this output; NO_ID: refused, nothing makes it. */
+/* The value of a body's output; NO_ID: refused, nothing makes it. */
 static uint32_t made_inside(struct onnx_model *m, const struct onnx_node *n, const Onnx__ValueInfoProto *output, const char *scope, struct err *err)
 {
     uint32_t id = onnx_value_seen(m, scope, output->name ? output->name : "");
@@ -66,7 +63,7 @@ static uint32_t made_inside(struct onnx_model *m, const struct onnx_node *n, con
 
 /* ---- If ------------------------------------------------------------------------------------------------------------- */
 
-static bool is_known(const struct onnx_model *m, uint32_t value)
+static bool is_settled(const struct onnx_model *m, uint32_t value)
 {
     return value != NO_ID && m->values[value].known && onnx_elements(&m->values[value]) == 1;
 }
@@ -83,7 +80,7 @@ static const Onnx__GraphProto *longer_branch(const struct onnx_model *m, const s
     return a && b && b->n_node > a->n_node ? b : a;
 }
 
-/* The one input that a value follows from alone, or the value itself: what a user may give. NULL: more than one number. */
+/* What a user can give to settle a value: the only input that it depends on, or the value itself. NULL: neither is a single number. */
 static const struct onnx_value *chosen_by(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     const struct onnx_value *v = &m->values[value], *by = NULL;
@@ -110,7 +107,7 @@ static const char *how_to_choose(const struct onnx_model *m, uint32_t value)
 bool unfold_if(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_node taken = m->nodes[id];
-    bool known = taken.n_inputs && is_known(m, taken.inputs[0]);
+    bool known = taken.n_inputs && is_settled(m, taken.inputs[0]);
     if (!known && !m->approximate)
         return onnx_refuse(m, &m->nodes[id], err, "its condition is known only while the model runs; %s, or price the longer branch with "
                                                   "--approximate", how_to_choose(m, taken.n_inputs ? taken.inputs[0] : NO_ID));
@@ -123,7 +120,7 @@ bool unfold_if(struct onnx_model *m, size_t id, struct err *err)
         return false;
     onnx_retire(m, id, known ? "the branch that is taken" : "the longer of two branches that data choose from");
     m->nodes[id].rough = !known;
-    if (!fill(m, id + 1, g, scope, taken.call, err))
+    if (!link_body(m, id + 1, g, scope, taken.call, err))
         return false;
     for (uint32_t i = 0; i < taken.n_outputs; i++) {
         uint32_t from = made_inside(m, &m->nodes[id], g->output[i], scope, err);
@@ -149,7 +146,7 @@ static bool carry(struct onnx_model *m, struct onnx_node *n, struct onnx_loop *l
     return true;
 }
 
-/* Inputs: what is carried, what is read row by row. Outputs: what is carried, what is stacked. */
+/* Inputs: values carried, then tensors read row by row. Outputs: values carried, then values stacked. */
 static bool start_scan(struct onnx_model *m, struct onnx_node *n, struct err *err)
 {
     static const char *const others[] = { "scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions" };
@@ -171,8 +168,8 @@ static bool start_scan(struct onnx_model *m, struct onnx_node *n, struct err *er
     return carry(m, n, l, 0, err);
 }
 
-/* Inputs: trips, condition, what is carried. Outputs: what is carried, what is stacked. */
-static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
+/* Inputs: trip count, condition, values carried. Outputs: values carried, then values stacked. */
+static bool start_loop(struct onnx_model *m, struct onnx_node *n, struct err *err)
 {
     const Onnx__GraphProto *g = body_of(m, n, "body");
     uint32_t n_carried = max_u32(n->n_inputs, 2) - 2;
@@ -184,7 +181,7 @@ static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
     return carry(m, n, l, 2, err);
 }
 
-/* Of what a Scan reads the row of this round, by a node of its own; what it carries stands before those among the body's inputs. */
+/* A Gather reads this round's row of each scanned tensor. The body's inputs are the values carried, then the rows. */
 static void bind_rows(struct onnx_model *m, size_t at, const struct onnx_loop *l, const uint32_t *inputs, const char *scope)
 {
     uint32_t round = onnx_number(m, arena_printf(m->arena, "%s#round", scope), ONNX_INT64, (double)l->done);
@@ -207,7 +204,7 @@ static void bind_round(struct onnx_model *m, struct onnx_loop *l, const char *sc
         onnx_bind(m, scope, l->body->input[2 + i]->name, l->carried[i]);
 }
 
-/* Its nodes stand before the Loop, which then has what they make. */
+/* Puts the nodes of one round before the Loop, which takes over what they make. */
 static bool run_round(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_loop *l = m->nodes[id].loop;
@@ -220,7 +217,7 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
         bind_rows(m, id, l, m->nodes[id + n_new].inputs, scope);
     else
         bind_round(m, l, scope);
-    if (!fill(m, id + l->n_scanned, l->body, scope, call, err))
+    if (!link_body(m, id + l->n_scanned, l->body, scope, call, err))
         return false;
     uint32_t *stacked = ARENA_ARRAY(m->arena, uint32_t, (l->done + 1) * l->n_stacked);
     if (l->done)
@@ -236,7 +233,7 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-/* Result i of all rounds gets a dimension in front, of as many as there were. */
+/* Joins result i of all rounds along a new first dimension. */
 static void stack(struct onnx_model *m, size_t at, const struct onnx_loop *l, uint32_t i, uint32_t result)
 {
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, l->done);
@@ -266,18 +263,18 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-/* One round, where data decide how many there are and a rough price will do. */
+/* With --approximate, a trip count that depends on data is taken to be one. */
 bool unfold_loop(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_node *n = &m->nodes[id];
-    if (!n->loop && !start(m, n, err))
+    if (!n->loop && !start_loop(m, n, err))
         return false;
     uint32_t trips = n->n_inputs ? n->inputs[0] : NO_ID, condition = n->loop->condition;
-    bool known = (trips != NO_ID || condition != NO_ID) && (trips == NO_ID || is_known(m, trips)) &&
-                 (condition == NO_ID || is_known(m, condition));
+    bool known = (trips != NO_ID || condition != NO_ID) && (trips == NO_ID || is_settled(m, trips)) &&
+                 (condition == NO_ID || is_settled(m, condition));
     if (!known && !m->approximate)
         return onnx_refuse(m, n, err, "how often it runs is known only while the model runs; %s, or price one round with --approximate",
-                           how_to_choose(m, trips == NO_ID || is_known(m, trips) ? condition : trips));
+                           how_to_choose(m, trips == NO_ID || is_settled(m, trips) ? condition : trips));
     n->rough |= !known;
     bool ended = known ? (trips != NO_ID && (double)n->loop->done >= m->values[trips].known[0]) ||
                          (condition != NO_ID && m->values[condition].known[0] == 0) : n->loop->done > 0;
@@ -295,7 +292,7 @@ bool unfold_scan(struct onnx_model *m, size_t id, struct err *err)
     return n->loop->done < rows->dims[0] ? run_round(m, id, err) : end_loop(m, id, err);
 }
 
-/* ==== from sequence.c ==== */
+/* ---- sequences ------------------------------------------------------------------------------------------ */
 
 enum { MOST_ITEMS = 1000 };
 
@@ -333,7 +330,7 @@ bool unfold_sequence_construct(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-/* The table gives this to Identity, for inputs that are sequences. */
+/* An Identity of a sequence. */
 bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
 {
     const struct onnx_items *items = items_read(m, id, err);
@@ -342,18 +339,18 @@ bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
     return items != NULL;
 }
 
-/* Which of n items input i says, the last where it is left out; behind them too: where one is put. Below zero it counts from their end. False:
- * not known, or outside. */
-static bool place_of(uint32_t *at, const struct onnx_model *m, const struct onnx_node *n, uint32_t i, uint32_t items, bool behind)
+/* The position that input i gives among the items, by default the last one; negative ones count from the end. An insertion may be past the
+ * last item. False: not known, or out of range. */
+static bool item_position(uint32_t *at, const struct onnx_model *m, const struct onnx_node *n, uint32_t i, uint32_t items, bool insertion)
 {
     const struct onnx_value *v = onnx_in(m, n, i);
     if (v && (!v->known || onnx_elements(v) != 1))
         return false;
-    int64_t place = v ? onnx_whole(v->known[0]) : (int64_t)items + behind - 1;
-    return onnx_axis(at, place, place < 0 ? items : items + behind);
+    int64_t place = v ? onnx_whole(v->known[0]) : (int64_t)items + insertion - 1;
+    return onnx_axis(at, place, place < 0 ? items : items + insertion);
 }
 
-static bool refuse_place(const struct onnx_model *m, const struct onnx_node *n, struct err *err)
+static bool refuse_position(const struct onnx_model *m, const struct onnx_node *n, struct err *err)
 {
     return onnx_refuse(m, n, err, "a place in a sequence that is outside it, or known only while the model runs; export tensors");
 }
@@ -365,8 +362,8 @@ bool unfold_sequence_insert(struct onnx_model *m, size_t id, struct err *err)
     uint32_t at, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n + 1) : NULL;
     if (!old)
         return false;
-    if (!onnx_in(m, n, 1) || old->n == MOST_ITEMS || !place_of(&at, m, n, 2, old->n, true))
-        return refuse_place(m, n, err);
+    if (!onnx_in(m, n, 1) || old->n == MOST_ITEMS || !item_position(&at, m, n, 2, old->n, true))
+        return refuse_position(m, n, err);
     for (uint32_t i = 0; i < old->n; i++)
         values[i + (i >= at)] = old->values[i];
     values[at] = n->inputs[1];
@@ -380,16 +377,16 @@ bool unfold_sequence_erase(struct onnx_model *m, size_t id, struct err *err)
     uint32_t at, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n) : NULL;
     if (!old)
         return false;
-    if (!place_of(&at, m, &m->nodes[id], 1, old->n, false))
-        return refuse_place(m, &m->nodes[id], err);
+    if (!item_position(&at, m, &m->nodes[id], 1, old->n, false))
+        return refuse_position(m, &m->nodes[id], err);
     for (uint32_t i = 0; i + 1 < old->n; i++)
         values[i] = old->values[i + (i >= at)];
     become_sequence(m, id, old->n - 1, values);
     return true;
 }
 
-/* Other inputs, with their readers counted. */
-static void read_instead(struct onnx_model *m, struct onnx_node *n, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs)
+/* Turns a node into another operator with other inputs, and counts their readers. */
+static void become_reader(struct onnx_model *m, struct onnx_node *n, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs)
 {
     onnx_drop_inputs(m, n);
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
@@ -405,13 +402,13 @@ bool unfold_sequence_at(struct onnx_model *m, size_t id, struct err *err)
     uint32_t at;
     if (!items)
         return false;
-    if (!place_of(&at, m, &m->nodes[id], 1, items->n, false))
-        return refuse_place(m, &m->nodes[id], err);
-    read_instead(m, &m->nodes[id], ONNX_OP_IDENTITY, 1, &items->values[at]);
+    if (!item_position(&at, m, &m->nodes[id], 1, items->n, false))
+        return refuse_position(m, &m->nodes[id], err);
+    become_reader(m, &m->nodes[id], ONNX_OP_IDENTITY, 1, &items->values[at]);
     return true;
 }
 
-/* With a new axis each item gets a dimension first. */
+/* With new_axis, each item is unsqueezed first. */
 bool unfold_sequence_concat(struct onnx_model *m, size_t id, struct err *err)
 {
     const struct onnx_items *items = items_read(m, id, err);
@@ -432,7 +429,7 @@ bool unfold_sequence_concat(struct onnx_model *m, size_t id, struct err *err)
         rows[i] = onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, name));
         onnx_put_axis(m, id + i, ONNX_OP_UNSQUEEZE, items->values[i], rows[i], axis);
     }
-    read_instead(m, &m->nodes[id + (stacked ? items->n : 0)], ONNX_OP_CONCAT, items->n, rows);
+    become_reader(m, &m->nodes[id + (stacked ? items->n : 0)], ONNX_OP_CONCAT, items->n, rows);
     return true;
 }
 
@@ -442,11 +439,11 @@ bool unfold_sequence_length(struct onnx_model *m, size_t id, struct err *err)
     if (!items)
         return false;
     uint32_t n = onnx_number(m, arena_printf(m->arena, "#length%zu", m->n_values), ONNX_INT64, items->n);
-    read_instead(m, &m->nodes[id], ONNX_OP_IDENTITY, 1, &n);
+    become_reader(m, &m->nodes[id], ONNX_OP_IDENTITY, 1, &n);
     return true;
 }
 
-/* Sizes of the parts: one for each, one for all but the last, or of one element. 0 parts: refused. */
+/* Sizes of the parts, given one by one, as one size for all but the last, or 1 by default. Returns their number; 0: refused. */
 static uint32_t part_sizes(const struct onnx_model *m, const struct onnx_node *n, uint64_t size, double **sizes, struct err *err)
 {
     const struct onnx_value *split = onnx_in(m, n, 1);
@@ -463,7 +460,7 @@ static uint32_t part_sizes(const struct onnx_model *m, const struct onnx_node *n
     return (uint32_t)parts;
 }
 
-/* The node becomes a Split; where the axis goes, each part has a Squeeze behind it. */
+/* The node becomes a Split; if the axis disappears, each part is squeezed. */
 static void split_into(struct onnx_model *m, size_t id, uint32_t n, double *sizes, bool squeezed, int64_t axis)
 {
     uint32_t *parts = ARENA_ARRAY(m->arena, uint32_t, n), *items = ARENA_ARRAY(m->arena, uint32_t, n), whole = m->nodes[id].outputs[0];
@@ -481,7 +478,7 @@ static void split_into(struct onnx_model *m, size_t id, uint32_t n, double *size
     v->n_dims = 1;
     v->dims[0] = n;
     v->known = sizes;
-    read_instead(m, &m->nodes[id], ONNX_OP_SPLIT, 2, inputs);
+    become_reader(m, &m->nodes[id], ONNX_OP_SPLIT, 2, inputs);
     m->nodes[id].outputs = parts;
     m->nodes[id].n_outputs = n;
     m->values[whole].items = new_items(m, n, items);

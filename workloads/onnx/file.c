@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * skim.c - an ONNX file without the numbers of its large tensors, of which the sizes alone count: hundreds of megabytes are passed over.
+ * file.c - an ONNX file's bytes as protobuf messages in the arena, and the numbers that its tensors hold.
  *
- * Protobuf's format is a row of fields: a tag (number and kind), then a number, 4 or 8 bytes, or a length and so many bytes. Messages that
- * may hold tensors are entered; the numbers in a tensor are left out where they are many. A length that shrinks is written in five bytes.
- */
-/*
- * unpack.c - an ONNX file's bytes as protobuf messages in the arena.
- *
- * Weights may be missing, or lie in another file, which is never read: only shapes count.
- */
-/*
- * numbers.c - the numbers that a tensor of an ONNX file holds, as doubles, whatever their type and field.
+ * Only shapes count unless the contents are asked for, so the numbers of large tensors are skipped, which may be hundreds of megabytes;
+ * external files of weights are never read. Protobuf's format is a sequence of fields: a tag (number and wire type), then a varint, 4 or
+ * 8 bytes, or a length and as many bytes. Messages that may hold tensors are entered; a length that shrinks is written in five bytes.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <inttypes.h>
@@ -20,7 +13,7 @@
 
 enum { MOST_BYTES = 10 * MOST_KNOWN, LENGTH_BYTES = 5 };
 enum message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, FUNCTION, OTHER };
-enum wire { WIRE_NUMBER, WIRE_8_BYTES, WIRE_BYTES, WIRE_4_BYTES = 5 };     /* the last three bits of a tag */
+enum wire { WIRE_NUMBER, WIRE_8_BYTES, WIRE_BYTES, WIRE_4_BYTES = 5 };     /* low three bits of a tag */
 
 static const struct inner { enum message of; uint64_t field; enum message is; } inners[] = {
     { MODEL, 7, GRAPH }, { MODEL, 25, FUNCTION }, { GRAPH, 1, NODE }, { GRAPH, 5, TENSOR }, { FUNCTION, 7, NODE }, { NODE, 5, ATTRIBUTE },
@@ -29,7 +22,7 @@ static const struct inner { enum message of; uint64_t field; enum message is; } 
 
 struct skim { FILE *f; struct arena *a; uint8_t *out; size_t n, room; };
 
-static uint8_t *place(struct skim *s, size_t more)
+static uint8_t *skim_reserve(struct skim *s, size_t more)
 {
     if (s->n + more > s->room) {
         s->room = 2 * (s->n + more);
@@ -42,15 +35,15 @@ static uint8_t *place(struct skim *s, size_t more)
     return s->out + s->n - more;
 }
 
-static bool copy(struct skim *s, uint64_t n, uint64_t *left)
+static bool skim_copy(struct skim *s, uint64_t n, uint64_t *left)
 {
-    if (n > *left || fread(place(s, n), 1, n, s->f) != n)
+    if (n > *left || fread(skim_reserve(s, n), 1, n, s->f) != n)
         return false;
     *left -= n;
     return true;
 }
 
-static bool pass_over(struct skim *s, uint64_t n, uint64_t *left)
+static bool skim_over(struct skim *s, uint64_t n, uint64_t *left)
 {
     if (n > *left || fseeko(s->f, (off_t)n, SEEK_CUR) != 0)
         return false;
@@ -58,8 +51,8 @@ static bool pass_over(struct skim *s, uint64_t n, uint64_t *left)
     return true;
 }
 
-/* Seven bits a byte, the lowest first. */
-static bool read_number(struct skim *s, uint64_t *x, uint64_t *left)
+/* Varint: seven bits a byte, the lowest first. */
+static bool skim_number(struct skim *s, uint64_t *x, uint64_t *left)
 {
     *x = 0;
     for (unsigned shift = 0; shift < 64 && *left > 0; shift += 7) {
@@ -74,21 +67,21 @@ static bool read_number(struct skim *s, uint64_t *x, uint64_t *left)
     return false;
 }
 
-static void write_number(struct skim *s, uint64_t x)
+static void skim_write(struct skim *s, uint64_t x)
 {
     for (; x > 127; x >>= 7)
-        *place(s, 1) = (uint8_t)(x & 127) | 128;
-    *place(s, 1) = (uint8_t)x;
+        *skim_reserve(s, 1) = (uint8_t)(x & 127) | 128;
+    *skim_reserve(s, 1) = (uint8_t)x;
 }
 
-/* All of its bytes say that another follows, but the last. */
-static void write_length(uint8_t *at, uint64_t x)
+/* A varint padded to LENGTH_BYTES: the high bit of each byte but the last announces another. */
+static void skim_write_length(uint8_t *at, uint64_t x)
 {
     for (int i = 0; i < LENGTH_BYTES; i++, x >>= 7)
         at[i] = (uint8_t)(x & 127) | (i + 1 < LENGTH_BYTES ? 128 : 0);
 }
 
-static enum message entered(enum message of, uint64_t field)
+static enum message inner_message(enum message of, uint64_t field)
 {
     for (size_t i = 0; i < sizeof inners / sizeof *inners; i++)
         if (inners[i].of == of && inners[i].field == field)
@@ -96,7 +89,7 @@ static enum message entered(enum message of, uint64_t field)
     return OTHER;
 }
 
-/* Of a tensor: floats, integers of both sizes, raw bytes, doubles, unsigned ones. */
+/* The fields of TensorProto that hold numbers: float, int32, int64, raw, double, uint64. */
 static bool holds_numbers(uint64_t field)
 {
     return field == 4 || field == 5 || field == 7 || field == 9 || field == 10 || field == 11;
@@ -107,21 +100,21 @@ static bool skim_message(struct skim *s, enum message is, uint64_t left);
 static bool skim_bytes(struct skim *s, enum message of, uint64_t tag, uint64_t *left)
 {
     uint64_t n;
-    enum message is = entered(of, tag >> 3);
-    if (!read_number(s, &n, left) || n > *left)
+    enum message is = inner_message(of, tag >> 3);
+    if (!skim_number(s, &n, left) || n > *left)
         return false;
     if (of == TENSOR && holds_numbers(tag >> 3) && n > MOST_BYTES)
-        return pass_over(s, n, left);
-    write_number(s, tag);
+        return skim_over(s, n, left);
+    skim_write(s, tag);
     if (is == OTHER) {
-        write_number(s, n);
-        return copy(s, n, left);
+        skim_write(s, n);
+        return skim_copy(s, n, left);
     }
     size_t at = s->n + LENGTH_BYTES;
-    place(s, LENGTH_BYTES);
+    skim_reserve(s, LENGTH_BYTES);
     if (!skim_message(s, is, n))
         return false;
-    write_length(s->out + at - LENGTH_BYTES, s->n - at);
+    skim_write_length(s->out + at - LENGTH_BYTES, s->n - at);
     *left -= n;
     return true;
 }
@@ -131,18 +124,18 @@ static bool skim_message(struct skim *s, enum message is, uint64_t left)
     uint64_t tag, x;
     bool good = true;
     while (good && left > 0) {
-        good = read_number(s, &tag, &left);
+        good = skim_number(s, &tag, &left);
         if (good && (tag & 7) == WIRE_BYTES) {
             good = skim_bytes(s, is, tag, &left);
             continue;
         }
         if (good)
-            write_number(s, tag);
+            skim_write(s, tag);
         if (good && (tag & 7) == WIRE_NUMBER) {
-            good = read_number(s, &x, &left);
-            write_number(s, x);
+            good = skim_number(s, &x, &left);
+            skim_write(s, x);
         } else if (good) {
-            good = ((tag & 7) == WIRE_8_BYTES && copy(s, 8, &left)) || ((tag & 7) == WIRE_4_BYTES && copy(s, 4, &left));
+            good = ((tag & 7) == WIRE_8_BYTES && skim_copy(s, 8, &left)) || ((tag & 7) == WIRE_4_BYTES && skim_copy(s, 4, &left));
         }
     }
     return good;
@@ -157,16 +150,16 @@ bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct 
     return good;
 }
 
-/* ==== from unpack.c ==== */
+/* ---- messages ------------------------------------------------------------------------------------ */
 
-enum { MAX_FILE_BYTES = INT32_MAX };        /* what protobuf can hold */
+enum { MAX_FILE_BYTES = INT32_MAX };        /* protobuf's own limit */
 
-static void *arena_for_protobuf(void *arena, size_t n_bytes)
+static void *protobuf_alloc(void *arena, size_t n_bytes)
 {
     return arena_alloc(arena, n_bytes);
 }
 
-static void keep_until_the_arena_goes(void *arena, void *data)
+static void protobuf_free_nothing(void *arena, void *data)
 {
     (void)arena;
     (void)data;
@@ -174,7 +167,7 @@ static void keep_until_the_arena_goes(void *arena, void *data)
 
 static ProtobufCAllocator allocator_in(struct arena *a)
 {
-    return (ProtobufCAllocator){ arena_for_protobuf, keep_until_the_arena_goes, a };
+    return (ProtobufCAllocator){ protobuf_alloc, protobuf_free_nothing, a };
 }
 
 const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a)
@@ -228,7 +221,7 @@ const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struc
     return model && model->graph ? model : NULL;
 }
 
-/* ==== from numbers.c ==== */
+/* ---- numbers of a tensor, as doubles whatever their type ---------------------------------------------- */
 
 static size_t number_bytes(int type)
 {
@@ -259,7 +252,7 @@ static double half(uint16_t bits)
     return bits >> 15 ? -x : x;
 }
 
-/* The upper half of a float. */
+/* bfloat16: the upper half of a float. */
 static double brain_float(uint16_t bits)
 {
     uint32_t whole = (uint32_t)bits << 16;
@@ -288,7 +281,7 @@ static double raw_number(const uint8_t *p, int type)
     }
 }
 
-/* Which of the fields holds the numbers depends on the type, or they lie as raw bytes. */
+/* The numbers are raw bytes, or in the field that their type selects. */
 static bool number_at(double *out, const Onnx__TensorProto *t, size_t i)
 {
     size_t size = number_bytes(t->data_type);

@@ -2,23 +2,23 @@
 /*
  * fold.c - contents of small tensors that follow from shapes and constants: what exporters compute to find a reshape's sizes.
  *
- * A result is constant where all it is made of is; the contents are followed up to MOST_KNOWN elements. Integers are held as
- * doubles: exact to 2^53, and beyond that only ends of slices occur ("to the last").
+ * A result is constant if all its inputs are; its contents are followed up to MOST_KNOWN elements. Integers are held as doubles: exact to
+ * 2^53, and only ends of slices are larger ("to the last").
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-static const struct onnx_value *input(const struct fold *f, uint32_t i) { return onnx_in(f->m, f->n, i); }
+static const struct onnx_value *fold_input(const struct fold *f, uint32_t i) { return onnx_in(f->m, f->n, i); }
 
 static bool whole_numbers(const struct fold *f)
 {
     return onnx_is_whole(f->out->type);
 }
 
-/* Where element i of the result falls in an operand that is repeated. */
-static uint64_t seen_in(const struct fold *f, uint64_t i, const struct onnx_value *v)
+/* The element of a broadcast operand that element i of the result reads. */
+static uint64_t broadcast_index(const struct fold *f, uint64_t i, const struct onnx_value *v)
 {
     uint64_t at = 0, stride = 1;
     for (uint32_t k = 0; k < v->n_dims; k++) {
@@ -30,7 +30,7 @@ static uint64_t seen_in(const struct fold *f, uint64_t i, const struct onnx_valu
     return at;
 }
 
-/* Whole numbers are divided towards zero. */
+/* Division of integers rounds towards zero. */
 bool fold_pair(struct fold *f)
 {
     const struct op_attributes at = { .function = f->n->op->function };
@@ -38,7 +38,7 @@ bool fold_pair(struct fold *f)
     if (!f->a || !f->b || f->n->n_inputs != 2)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++) {
-        double y = op_value_of_two(f->n->op->kind, &at, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))]);
+        double y = op_value_of_two(f->n->op->kind, &at, f->a[broadcast_index(f, i, fold_input(f, 0))], f->b[broadcast_index(f, i, fold_input(f, 1))]);
         f->out->known[i] = truncated ? trunc(y) : y;
     }
     return true;
@@ -51,7 +51,7 @@ bool fold_mod(struct fold *f)
     if (!f->a || !f->b)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++) {
-        double a = f->a[seen_in(f, i, input(f, 0))], b = f->b[seen_in(f, i, input(f, 1))];
+        double a = f->a[broadcast_index(f, i, fold_input(f, 0))], b = f->b[broadcast_index(f, i, fold_input(f, 1))];
         f->out->known[i] = of_dividend ? fmod(a, b) : a - b * floor(a / b);
     }
     return true;
@@ -89,11 +89,11 @@ bool fold_cast(struct fold *f)
     return true;
 }
 
-/* Quantised weights as floats: one scale, or one for each row along the axis. */
+/* One scale, or one for each row along the axis. */
 bool fold_dequantize(struct fold *f)
 {
     uint32_t axis = 0;
-    const struct onnx_value *x = input(f, 0), *scale = input(f, 1), *zero = input(f, 2);
+    const struct onnx_value *x = fold_input(f, 0), *scale = fold_input(f, 1), *zero = fold_input(f, 2);
     if (!f->a || !f->b || (zero && !f->c) || onnx_int(f->n, "block_size", 0))
         return false;
     uint64_t n = onnx_elements(scale);
@@ -110,7 +110,7 @@ bool fold_where(struct fold *f)
     if (!f->a || !f->b || !f->c)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = f->a[seen_in(f, i, input(f, 0))] != 0 ? f->b[seen_in(f, i, input(f, 1))] : f->c[seen_in(f, i, input(f, 2))];
+        f->out->known[i] = f->a[broadcast_index(f, i, fold_input(f, 0))] != 0 ? f->b[broadcast_index(f, i, fold_input(f, 1))] : f->c[broadcast_index(f, i, fold_input(f, 2))];
     return true;
 }
 
@@ -119,13 +119,13 @@ bool fold_expand(struct fold *f)
     if (!f->a)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = f->a[seen_in(f, i, input(f, 0))];
+        f->out->known[i] = f->a[broadcast_index(f, i, fold_input(f, 0))];
     return true;
 }
 
 bool fold_shape(struct fold *f)
 {
-    const struct onnx_value *x = input(f, 0);
+    const struct onnx_value *x = fold_input(f, 0);
     uint64_t first;
     onnx_shape_range(&first, f->n, x->n_dims);
     for (uint64_t i = 0; i < f->n_out; i++)
@@ -135,16 +135,16 @@ bool fold_shape(struct fold *f)
 
 bool fold_size(struct fold *f)
 {
-    f->out->known[0] = (double)onnx_elements(input(f, 0));
+    f->out->known[0] = (double)onnx_elements(fold_input(f, 0));
     return true;
 }
 
-/* Above or below a diagonal of the last two dimensions: causal masks. */
+/* Keeps what is above or below a diagonal of the last two dimensions, as for causal masks. */
 bool fold_triangle(struct fold *f)
 {
     uint32_t n = f->out->n_dims;
     bool upper = onnx_flag(f->n, "upper", true);
-    if (!f->a || n < 2 || (input(f, 1) && !f->b))
+    if (!f->a || n < 2 || (fold_input(f, 1) && !f->b))
         return false;
     int64_t columns = (int64_t)f->out->dims[n - 1], rows = (int64_t)f->out->dims[n - 2], k = f->b ? onnx_whole(f->b[0]) : 0;
     for (uint64_t i = 0; i < f->n_out; i++) {
@@ -171,7 +171,7 @@ bool fold_constant(struct fold *f)
     return true;
 }
 
-/* Floats filled with one number are how files without weights write them: only single ones and whole numbers are followed. */
+/* Files stripped of their weights have floats of one value instead, which are not contents: only single ones and integers are followed. */
 bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
@@ -183,7 +183,7 @@ bool fold_constant_of_shape(struct fold *f)
     return true;
 }
 
-/* Ones on a diagonal, as many to the right as the attribute says. */
+/* Ones on the k-th diagonal. */
 bool fold_eye(struct fold *f)
 {
     uint64_t columns = f->out->dims[1];
@@ -206,7 +206,7 @@ bool fold_concat(struct fold *f)
         return false;
     uint64_t outer = onnx_elements_between(f->out, 0, axis), row = onnx_elements_between(f->out, axis, f->out->n_dims), at = 0;
     for (uint32_t k = 0; k < f->n->n_inputs; k++) {
-        const struct onnx_value *v = input(f, k);
+        const struct onnx_value *v = fold_input(f, k);
         uint64_t n = onnx_elements_between(v, axis, v->n_dims);
         for (uint64_t i = 0; i < outer * n && v->known; i++)
             f->out->known[i / n * row + at + i % n] = v->known[i];
@@ -220,7 +220,7 @@ bool fold_concat(struct fold *f)
 bool fold_transpose(struct fold *f)
 {
     struct onnx_list order;
-    const struct onnx_value *x = input(f, 0);
+    const struct onnx_value *x = fold_input(f, 0);
     onnx_list(&order, f->m, f->n, "perm", NO_ID);
     for (uint64_t i = 0; i < f->n_out && f->a; i++) {
         uint64_t rest = i, at = 0;
@@ -235,7 +235,7 @@ bool fold_transpose(struct fold *f)
 
 bool fold_gather(struct fold *f)
 {
-    const struct onnx_value *x = input(f, 0);
+    const struct onnx_value *x = fold_input(f, 0);
     if (!f->a || !f->b || x->n_dims != 1)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++) {
@@ -250,7 +250,7 @@ bool fold_gather(struct fold *f)
 bool fold_slice(struct fold *f)
 {
     struct onnx_cuts cuts;
-    const struct onnx_value *x = input(f, 0);
+    const struct onnx_value *x = fold_input(f, 0);
     int64_t from[ONNX_MAX_DIMS] = { 0 }, step[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     if (!f->a || !onnx_cuts(&cuts, f->m, f->n))
         return false;
@@ -274,7 +274,7 @@ bool fold_slice(struct fold *f)
 bool fold_reduction(struct fold *f)
 {
     const struct onnx_operator *op = f->n->op;
-    uint64_t n = onnx_elements(input(f, 0));
+    uint64_t n = onnx_elements(fold_input(f, 0));
     if (!f->a || f->n_out != 1 || !n)
         return false;
     double total = f->a[0];
@@ -285,10 +285,10 @@ bool fold_reduction(struct fold *f)
     return true;
 }
 
-/* Row d has coordinate d of each element that is not zero. */
+/* Row d holds coordinate d of each element that is not zero. */
 bool fold_nonzero(struct fold *f)
 {
-    const struct onnx_value *x = input(f, 0);
+    const struct onnx_value *x = fold_input(f, 0);
     uint64_t n = f->out->dims[1], found = 0;
     if (!f->a)
         return false;
@@ -306,7 +306,7 @@ bool fold_nonzero(struct fold *f)
 /* The parts along the axis. */
 bool fold_split(struct fold *f)
 {
-    const struct onnx_value *x = input(f, 0);
+    const struct onnx_value *x = fold_input(f, 0);
     uint32_t axis;
     if (!f->a || !onnx_axis(&axis, onnx_int(f->n, "axis", 0), x->n_dims))
         return false;
@@ -334,7 +334,7 @@ static bool from_constants(const struct onnx_model *m, const struct onnx_node *n
     return true;
 }
 
-/* A few numbers joined to others that are computed: scales of a resize, or a shape. */
+/* A Concat of a few numbers, some of them computed: a shape, or scales of a resize. */
 static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
 {
     bool computed = false;
@@ -345,7 +345,7 @@ static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
     return computed && onnx_is(n, ONNX_OP_CONCAT) && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
 }
 
-/* Parts, copies and rows of parameters: to be trained they must stay operations. */
+/* Parts, copies and rows of parameters stay operations, as they are trained. */
 static bool takes_parameters(const struct onnx_model *m, const struct onnx_node *n)
 {
     if (!onnx_has(n, ONNX_REPEATS | ONNX_PICKS | ONNX_CUTS | ONNX_JOINS) || joins_sizes(m, n))

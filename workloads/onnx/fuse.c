@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fuse.c - operations that exporters write out in pieces, recognised as what they are, as a graph compiler does.
+ * fuse.c - recognises operations that exporters write out in pieces, as graph compilers do.
  *
  *     GELU          0.5 x (1 + erf(x / sqrt 2)), and its tanh form          Hendrycks and Gimpel 2016
  *     swish         x sigmoid(x), x hard-sigmoid(x) of slope 1/6
  *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta; or x f + (beta - mean f)
  *     group norm    instance norm of reshaped channels, times gamma, plus beta
- *     batch norm    and a scale and shift by channel behind it (Caffe's Scale layer)
+ *     batch norm    followed by a scale and a shift for each channel (Caffe's Scale layer)
  * The last node of a pattern becomes the whole operation; the others are marked gone.
  */
 #include "workloads/onnx/onnx_internal.h"
@@ -41,13 +41,13 @@ static bool is_near(double found, double x, double share)
     return fabs(found - x) <= share * fabs(x);
 }
 
-static bool is_number(const struct onnx_model *m, uint32_t value, double x)
+static bool is_constant_near(const struct onnx_model *m, uint32_t value, double x)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &m->values[value];
     return v && v->known && onnx_elements(v) == 1 && is_near(v->known[0], x, 1e-3);
 }
 
-/* The other operand of a node of two, where one is this value; NO_ID: it is not. */
+/* The other operand of a node with two, one of which is this value; NO_ID: neither is. */
 static uint32_t other_than(const struct onnx_node *n, uint32_t value)
 {
     return n->n_inputs != 2 ? NO_ID : n->inputs[0] == value ? n->inputs[1] : n->inputs[1] == value ? n->inputs[0] : NO_ID;
@@ -55,10 +55,10 @@ static uint32_t other_than(const struct onnx_node *n, uint32_t value)
 
 static uint32_t other_than_number(const struct onnx_model *m, const struct onnx_node *n, double x)
 {
-    return n->n_inputs != 2 ? NO_ID : is_number(m, n->inputs[0], x) ? n->inputs[1] : is_number(m, n->inputs[1], x) ? n->inputs[0] : NO_ID;
+    return n->n_inputs != 2 ? NO_ID : is_constant_near(m, n->inputs[0], x) ? n->inputs[1] : is_constant_near(m, n->inputs[1], x) ? n->inputs[0] : NO_ID;
 }
 
-/* What parts make is read inside the pattern alone. */
+/* Nothing outside the pattern reads what its parts make. */
 static bool only_inside(const struct pattern *p, const struct onnx_node *last)
 {
     for (uint32_t i = 0; i < p->n_parts; i++) {
@@ -76,7 +76,7 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
     return true;
 }
 
-/* The last argument: INPUTS(...). */
+/* The last two arguments of become(). */
 #define INPUTS(...) (uint32_t[]){ __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t)
 static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, const uint32_t *inputs, uint32_t n_inputs)
 {
@@ -103,7 +103,7 @@ static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, c
 
 enum { N_FACTORS = 3 };
 
-/* The factors of a product written as a tree of Mul nodes; false: more or fewer. */
+/* The factors of a tree of Mul nodes; false: their number is not three. */
 static bool three_factors(struct pattern *p, const struct onnx_node *last, uint32_t f[N_FACTORS])
 {
     uint32_t n = 1;
@@ -127,7 +127,7 @@ static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
 {
     struct onnx_node *function = made_by(p, value, ONNX_OP_ERF);
     struct onnx_node *inside = function ? maker(p, function->inputs[0]) : NULL;
-    if (!inside || !((onnx_is(inside, ONNX_OP_DIV) && inside->inputs[0] == x && is_number(p->m, inside->inputs[1], 1.4142135)) ||
+    if (!inside || !((onnx_is(inside, ONNX_OP_DIV) && inside->inputs[0] == x && is_constant_near(p->m, inside->inputs[1], 1.4142135)) ||
                      (onnx_is(inside, ONNX_OP_MUL) && other_than_number(p->m, inside, 0.70710678) == x)))
         return false;
     add_part(p, inside);
@@ -138,7 +138,7 @@ static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
 static const double samples[] = { -3, -0.5, 1, 2 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
-/* What products, sums and powers of numbers make of x, where it is one of the samples; false: something else stands among them. */
+/* Evaluates a tree of Mul, Add and Pow at the samples of x; false: it has other nodes. */
 static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N_SAMPLES])
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -159,7 +159,7 @@ static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N
     return true;
 }
 
-/* Of sqrt(2 / pi) (x + 0.044715 x^3), however it is written, and in bfloat16 too. */
+/* tanh of sqrt(2 / pi) (x + 0.044715 x^3), in any arrangement, within the precision of bfloat16. */
 static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
 {
     struct onnx_node *function = made_by(p, value, ONNX_OP_TANH);
@@ -183,7 +183,7 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
     for (uint32_t i = 0; i < N_FACTORS; i++) {
         struct onnx_node *add = made_by(&p, f[i], ONNX_OP_ADD);
         uint32_t inside = add ? other_than_number(m, add, 1) : NO_ID;
-        if (is_number(m, f[i], 0.5))
+        if (is_constant_near(m, f[i], 0.5))
             halves++;
         else if (inside != NO_ID && (made_by(&p, inside, ONNX_OP_ERF) || made_by(&p, inside, ONNX_OP_TANH)) && bell == NO_ID) {
             bell = inside;
@@ -198,19 +198,19 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 
 /* ---- swish --------------------------------------------------------------------------------------------- */
 
-/* x / 6 + 1 / 2, between 0 and 1. */
-static bool is_of_swish(const struct onnx_node *hard_sigmoid)
+/* x / 6 + 1 / 2, limited to 0 to 1. */
+static bool is_swish_gate(const struct onnx_node *hard_sigmoid)
 {
     return is_near(onnx_float(hard_sigmoid, "alpha", NAN), 1.0 / 6, 6e-3) && onnx_float(hard_sigmoid, "beta", 0.5) == 0.5;
 }
 
-/* x times a gate of x. */
+/* x times a function of x. */
 static bool fuse_gated(struct onnx_model *m, struct onnx_node *last, uint32_t x, uint32_t by)
 {
     struct pattern p = { .m = m };
     struct onnx_node *gate = made_by(&p, by, ONNX_OP_SIGMOID), *hard = made_by(&p, by, ONNX_OP_HARD_SIGMOID);
     struct onnx_node *n = gate ? gate : hard;
-    if (!n || n->inputs[0] != x || (hard && !is_of_swish(hard)))
+    if (!n || n->inputs[0] != x || (hard && !is_swish_gate(hard)))
         return false;
     add_part(&p, n);
     add_part(&p, last);
@@ -225,7 +225,7 @@ static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
 
 /* ---- norms ----------------------------------------------------------------------------------------------- */
 
-/* The only node that reads a value, where it is of this operator; nodes stand in order, so it stands later. */
+/* The only reader of a node's result, if it is this operator. Nodes are in order, so the search starts at the node. */
 static struct onnx_node *only_reader(const struct onnx_model *m, const struct onnx_node *n, enum onnx_op op)
 {
     const struct onnx_value *v = onnx_out(m, n, 0);
@@ -238,15 +238,15 @@ static struct onnx_node *only_reader(const struct onnx_model *m, const struct on
     return NULL;
 }
 
-/* A constant of n numbers along one dimension, all others 1. */
+/* A constant of n numbers. */
 static bool is_vector_of(const struct onnx_model *m, uint32_t value, uint64_t n)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &m->values[value];
     return v && v->constant && onnx_elements(v) == n;
 }
 
-/* The vector of n numbers that the operator behind a norm takes; *last moves on to it. NO_ID: none. */
-static uint32_t vector_behind(struct pattern *p, struct onnx_node **last, enum onnx_op op, uint64_t n)
+/* The vector of n numbers that the operator after *last combines with its result; *last moves to that operator. NO_ID: none. */
+static uint32_t next_vector(struct pattern *p, struct onnx_node **last, enum onnx_op op, uint64_t n)
 {
     struct onnx_node *next = only_reader(p->m, *last, op);
     uint32_t vector = next ? other_than(next, (*last)->outputs[0]) : NO_ID;
@@ -257,11 +257,11 @@ static uint32_t vector_behind(struct pattern *p, struct onnx_node **last, enum o
     return vector;
 }
 
-/* Mul by and Add of a vector behind a norm; *last moves to what the pattern ends with. */
+/* A Mul and an Add of vectors that follow *last, which moves to the end of the pattern. */
 static void scale_and_shift(struct pattern *p, struct onnx_node **last, uint64_t n, uint32_t out[2])
 {
-    out[0] = vector_behind(p, last, ONNX_OP_MUL, n);
-    out[1] = out[0] == NO_ID ? NO_ID : vector_behind(p, last, ONNX_OP_ADD, n);
+    out[0] = next_vector(p, last, ONNX_OP_MUL, n);
+    out[1] = out[0] == NO_ID ? NO_ID : next_vector(p, last, ONNX_OP_ADD, n);
 }
 
 static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, uint32_t x)
@@ -272,7 +272,6 @@ static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, ui
            (axes.at[0] == -1 || axes.at[0] == (int64_t)v->n_dims - 1);
 }
 
-/* Of what a mean was taken along it. */
 static uint64_t last_dim(const struct onnx_value *x)
 {
     return x->dims[x->n_dims - 1];
@@ -292,7 +291,7 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
     struct onnx_node *square = variance ? maker(&p, variance->inputs[0]) : NULL, *mean = made_by(&p, less->inputs[1], ONNX_OP_REDUCE_MEAN);
     const struct onnx_value *epsilon = variance ? onnx_in(m, plus, variance->outputs[0] == plus->inputs[0] ? 1 : 0) : NULL;
     uint32_t x = less->inputs[0], d = less->outputs[0];
-    bool squared = square && square->inputs[0] == d && ((onnx_is(square, ONNX_OP_POW) && is_number(m, square->inputs[1], 2)) ||
+    bool squared = square && square->inputs[0] == d && ((onnx_is(square, ONNX_OP_POW) && is_constant_near(m, square->inputs[1], 2)) ||
                                                         (onnx_is(square, ONNX_OP_MUL) && square->inputs[1] == d));
     if (!squared || !epsilon->known || !is_mean_of(m, mean, x) || !is_mean_of(m, variance, square->outputs[0]))
         return false;
@@ -304,7 +303,7 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
     return become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(x, by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
 }
 
-/* The maker of either operand, by its operator; *other: the other operand. */
+/* The node of this operator that makes one operand; *other: the other operand. */
 static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n, enum onnx_op op, uint32_t *other)
 {
     for (uint32_t i = 0; n && n->n_inputs == 2 && i < 2; i++) {
@@ -316,13 +315,13 @@ static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n
     return NULL;
 }
 
-/* The mean of (x - mean)^2 and its parts, in either order; NULL: another thing. */
+/* The node that makes the mean of (x - mean)^2, with its parts added to the pattern; NULL: the value is something else. */
 static struct onnx_node *variance_of(struct pattern *p, uint32_t value, uint32_t x, uint32_t mean)
 {
     struct onnx_node *variance = made_by(p, value, ONNX_OP_REDUCE_MEAN), *square = variance ? maker(p, variance->inputs[0]) : NULL;
     struct onnx_node *less = square ? made_by(p, square->inputs[0], ONNX_OP_SUB) : NULL;
     bool squared = less && ((onnx_is(square, ONNX_OP_MUL) && square->inputs[0] == square->inputs[1]) ||
-                            (onnx_is(square, ONNX_OP_POW) && is_number(p->m, square->inputs[1], 2)));
+                            (onnx_is(square, ONNX_OP_POW) && is_constant_near(p->m, square->inputs[1], 2)));
     if (!squared || other_than(less, x) != mean || !is_mean_of(p->m, variance, square->outputs[0]))
         return NULL;
     add_part(p, variance);
@@ -331,7 +330,7 @@ static struct onnx_node *variance_of(struct pattern *p, uint32_t value, uint32_t
     return variance;
 }
 
-/* As TensorFlow writes it: x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). times is x f, x its operand i. */
+/* TensorFlow's x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). `times` makes x f, and x is its operand i. */
 static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct onnx_node *shift, struct onnx_node *times, uint32_t i)
 {
     struct pattern p = { .m = m };
@@ -381,7 +380,7 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
     uint32_t by[2];
     double epsilon = onnx_float(norm, "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);
-    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))  /* the last: one a group */
+    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))  /* the last has a number for each group */
            && (last->epsilon = epsilon, true);
 }
 
@@ -395,7 +394,7 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
     uint32_t *own = norm->inputs, by[2];
     const Onnx__NodeProto *attributes = norm->proto;
     add_part(&p, norm);
-    scale_and_shift(&p, &last, x->dims[1], by);          /* of one dimension it is refused */
+    scale_and_shift(&p, &last, x->dims[1], by);          /* inputs of one dimension are refused later */
     if (last == norm || !become(&p, last, ONNX_OP_BATCH_NORM, INPUTS(own[0], own[1], own[2], own[3], own[4], by[0], by[1])))
         return false;
     last->proto = attributes;               /* its epsilon */

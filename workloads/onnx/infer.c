@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reach.c - which nodes count: those that lead to the outputs, or to the values that the recipe stops at.
+ * infer.c - the nodes that count, the sizes of a model's inputs, and from them the shapes of all its values.
  *
- * What only leads elsewhere is neither shaped nor refused: further outputs of a model that is trained, or what a detector does with its boxes.
- * A body of an If or a Loop may read any value that is made before it, so all that stands before one that counts does too.
- */
-/*
- * infer.c - sizes of a model's inputs, and from them the shapes of all its values.
+ * Nodes count that lead to the outputs, or to the values that the recipe stops at. Others are neither shaped nor refused: what a detector
+ * does with its boxes, say. A body of an If or a Loop may read any value made before it, so all nodes before one that counts do too.
  *
- * The first dimension of the inputs is the batch, where it has a name or the first input's size, and so is any other of that name. Where the
- * file fixes it, reshapes that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name,
- * the first one too; a value of one number takes what they give by its own. A first input of one size in front and names behind (three
- * channels, "height", "width"), or one with a number for each of its first dimension (a mean a channel), has no batch: one sample a run. A
- * name may be a sum or a product of others ("past_sequence + sequence", "2*s0"), as exporters write what a decoder with a cache reads.
+ * The first dimension of an input is the batch if it has a name or the first input's size, and so is any other dimension of that name. If
+ * the file fixes the batch, a reshape to that size means the recipe's. The options give sizes to symbolic dimensions by name, the first
+ * one included, and numbers to values of one element. There is no batch, and one sample a run, if the first input has a fixed size first
+ * and names after it ([3, height, width]), or meets a constant with a number for each of its first dimension (a mean for each channel). A
+ * name may be a sum of products of others ("past_sequence + sequence", "2*s0"), which exporters write for decoders with a cache.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
 
-/* "boxes,scores" instead of the file's own outputs. */
+/* Names such as "boxes,scores" replace the file's own outputs. */
 static bool stop_at(struct onnx_model *m, const char *names, struct err *err)
 {
     size_t n = 0, cap = 0;
@@ -63,10 +60,10 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
     return true;
 }
 
-/* ==== from infer.c ==== */
+/* ---- sizes of inputs --------------------------------------------------------------------------------- */
 
-/* The next name or number of a dimension's, and the sign behind it; NULL: no more. */
-static const char *next_part(const char **at, char *sign, struct arena *a)
+/* The next operand of a dimension's name, and the sign after it; NULL: no more. */
+static const char *next_operand(const char **at, char *sign, struct arena *a)
 {
     *at += strspn(*at, " ");
     size_t n = strcspn(*at, "+*"), end = n;
@@ -82,7 +79,7 @@ static const char *next_part(const char **at, char *sign, struct arena *a)
 
 struct names { const char **at; size_t n, cap; };
 
-static void add_name(struct names *names, const char *name, struct arena *a)
+static void add_dimension_name(struct names *names, const char *name, struct arena *a)
 {
     uint64_t number;
     bool seen = parse_u64(name, &number);
@@ -94,7 +91,7 @@ static void add_name(struct names *names, const char *name, struct arena *a)
     names->at[names->n++] = name;
 }
 
-/* Of dimensions, and of their parts. */
+/* Names of symbolic dimensions, and of the operands in them. */
 static struct names symbolic_names(const struct onnx_model *m)
 {
     struct names names = { 0 };
@@ -103,14 +100,14 @@ static struct names symbolic_names(const struct onnx_model *m)
             const char *at = m->values[m->inputs[i]].dim_names[d], *part;
             char sign;
             if (at)
-                add_name(&names, at, m->arena);
-            while (at && (part = next_part(&at, &sign, m->arena)))
-                add_name(&names, part, m->arena);
+                add_dimension_name(&names, at, m->arena);
+            while (at && (part = next_operand(&at, &sign, m->arena)))
+                add_dimension_name(&names, part, m->arena);
         }
     return names;
 }
 
-/* Before the nodes are walked any value may turn out to be one number; values of a branch ("0/...") come with the branch. */
+/* Before all shapes are known (whole), any value may turn out to be one number, and values of a branch ("0/...") do not exist yet. */
 static bool is_name_of(const struct onnx_model *m, const struct names *names, const char *name, bool whole)
 {
     bool found = !whole && name[strspn(name, "0123456789")] == '/' && *name != '/';
@@ -121,7 +118,7 @@ static bool is_name_of(const struct onnx_model *m, const struct names *names, co
     return found;
 }
 
-static bool check_names(const struct onnx_model *m, const struct onnx_options *o, bool whole, struct err *err)
+static bool check_dimension_names(const struct onnx_model *m, const struct onnx_options *o, bool whole, struct err *err)
 {
     struct names names = symbolic_names(m);
     for (size_t i = 0; i < o->n_dimensions; i++) {
@@ -133,7 +130,7 @@ static bool check_names(const struct onnx_model *m, const struct onnx_options *o
     return true;
 }
 
-/* [n, 1, 1]: a number for each of the first dimension of what has as many. */
+/* A constant [n, 1, 1] beside a value [n, ...]. */
 static bool is_column_for(const struct onnx_value *v, const struct onnx_value *of)
 {
     uint64_t all = 1;
@@ -142,7 +139,7 @@ static bool is_column_for(const struct onnx_value *v, const struct onnx_value *o
     return v->data && v->data->n_dims == of->n_dims && of->dims[0] > 1 && all == of->dims[0] && (uint64_t)v->data->dims[0] == all;
 }
 
-/* What is taken from each of its first dimension, or multiplied with it, is another number: these are channels. */
+/* The input is normalised with one number for each of its first dimension, which are channels then. */
 static bool has_channels_first(const struct onnx_model *m, uint32_t input)
 {
     for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++)
@@ -152,7 +149,7 @@ static bool has_channels_first(const struct onnx_model *m, uint32_t input)
     return false;
 }
 
-/* The first input's, as the file fixes it; 0: it has none. */
+/* The batch that the file fixes; 0: none. */
 static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
 {
     const struct onnx_value *v = &m->values[input];
@@ -162,8 +159,8 @@ static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
     return v->n_dims == 0 || (names && v->dims[0] > 1) || has_channels_first(m, input) ? 0 : v->dims[0];
 }
 
-/* A value of one number that the options give by its name: an input that chooses the course (a sampling rate), or a condition that data
- * decide. What follows from it is known then. */
+/* The options may give a value of one number by its name: an input that selects a branch (a sampling rate), or a condition that depends
+ * on data. Its contents are known from here on. */
 static bool take_given(struct onnx_value *v, const struct onnx_model *m, const struct onnx_options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_dimensions; i++) {
@@ -181,14 +178,14 @@ static bool take_given(struct onnx_value *v, const struct onnx_model *m, const s
     return true;
 }
 
-/* The batch, where the first input's name for it stands, in whatever place. */
+/* Also a later dimension with the first input's name for the batch. */
 static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
 {
     const char *name = v->dim_names[d];
     return (d == 0 && (name || v->dims[0] == m->file_batch)) || (name && m->batch_name && text_is(name, m->batch_name));
 }
 
-/* The size that the options give; 0: none. */
+/* The size that the options give to a name; 0: none. */
 static uint64_t given_size(const struct onnx_model *m, const struct onnx_options *o, const char *name)
 {
     uint64_t size = 0;
@@ -198,7 +195,7 @@ static uint64_t given_size(const struct onnx_model *m, const struct onnx_options
     return size || !m->batch_name || !text_is(m->batch_name, name) ? size : o->batch;
 }
 
-/* Of a name, or of a sum of products of names and numbers; 0: *unknown is the first part without a size. */
+/* The size of a name, or of a sum of products of names and numbers; 0: *unknown is the first operand without a size. */
 static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_options *o, const char *name, const char **unknown)
 {
     uint64_t sum = 0, product = 1, size = given_size(m, o, name);
@@ -207,7 +204,7 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
     *unknown = name;
     if (size)
         return size;
-    while ((part = next_part(&at, &sign, m->arena))) {
+    while ((part = next_operand(&at, &sign, m->arena))) {
         if (!parse_u64(part, &size))
             size = given_size(m, o, part);
         *unknown = part;
@@ -219,7 +216,7 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
         sum += product;
         product = 1;
     }
-    return sign ? 0 : sum;              /* a sign at the end has nothing behind it */
+    return sign ? 0 : sum;              /* a trailing sign is malformed */
 }
 
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
@@ -244,7 +241,9 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
     return take_given(v, m, o, err);
 }
 
-/* As the file says, or as its first input has it. */
+/* ---- shapes of nodes --------------------------------------------------------------------------------- */
+
+/* The shape that the file gives, or else that of the first input. */
 static void guess_shape(const struct onnx_model *m, struct onnx_value *out, const struct onnx_value *x)
 {
     if (!out->shaped) {
@@ -258,10 +257,10 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
             out->dims[d] = d == 0 ? m->batch : 1;
 }
 
-/* What is not modelled for a reason that a user can do something about. */
-static const char *reason(const struct onnx_node *n)
+/* What a user can do about an operator that is not modelled; NULL: nothing in particular. */
+static const char *advice(const struct onnx_node *n)
 {
-    static const struct reason { const char *op, *why; } reasons[] = {
+    static const struct advice { const char *op, *why; } advices[] = {
         { "QLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
         { "DynamicQuantizeLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
         { "ConvInteger", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
@@ -269,9 +268,9 @@ static const char *reason(const struct onnx_node *n)
         { "Unique", "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME" },
         { "Sequence", "sequences of tensors are not modelled; export tensors" },
     };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (strncmp(n->op->name, reasons[i].op, strlen(reasons[i].op)) == 0)
-            return reasons[i].why;
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+        if (strncmp(n->op->name, advices[i].op, strlen(advices[i].op)) == 0)
+            return advices[i].why;
     return n->proto && n->proto->domain && *n->proto->domain && !text_is(n->proto->domain, "ai.onnx")
         ? "not an operator of ONNX's own; export the model before a runtime has optimised it" : NULL;
 }
@@ -279,7 +278,7 @@ static const char *reason(const struct onnx_node *n)
 static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
 {
     const struct onnx_value *x = onnx_in(m, n, 0);
-    const char *why = reason(n);
+    const char *why = advice(n);
     if (!approximate && why)
         return onnx_refuse(m, n, err, "%s, or price it roughly with --approximate", why);
     if (!approximate)
@@ -294,7 +293,7 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
     return true;
 }
 
-/* What only cuts and joins parameters (the gates of a recurrence in another order) is done once, before the model runs. */
+/* Parameters that are only cut and joined (the gates of a recurrence in another order) become constants: that is done once. */
 static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     struct onnx_value *v = &m->values[value];
@@ -307,7 +306,7 @@ static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
     return v->constant = constant;
 }
 
-/* Moves of parameters behind each other that are followed. */
+/* The longest chain of such moves that is followed. */
 enum { MOST_REARRANGED = 32 };
 
 static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
@@ -335,7 +334,7 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
     return true;
 }
 
-/* An Identity counts where it passes a sequence on. */
+/* An Identity is replaced only if it passes on a sequence. */
 static bool is_unfolded(const struct onnx_model *m, const struct onnx_node *n)
 {
     const struct onnx_value *x = onnx_in(m, n, 0);
@@ -346,7 +345,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     m->batch = o->batch;
     m->approximate = o->approximate;
-    if (!check_names(m, o, false, err))
+    if (!check_dimension_names(m, o, false, err))
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct onnx_value *v = &m->values[m->inputs[i]];
@@ -363,5 +362,5 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
             return false;
         i += !unfolds;                  /* else the nodes that replace it are next */
     }
-    return check_names(m, o, true, err);
+    return check_dimension_names(m, o, true, err);
 }

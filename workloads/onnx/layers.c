@@ -2,21 +2,20 @@
 /*
  * layers.c - groups a forward graph's operations in layers, for placement, recomputation and stages.
  *
- * A layer may end where few tensors are alive: after an operation behind which only one result is read (a residual unit's sum, an
- * encoder layer's output). Only results that depend on weights and on inputs count: masks, and what is made of weights alone (the biases of
- * positions, rows of a table of angles), are made again or copied. Where such places lie far
- * apart (a U-Net's levels), a stretch with more than a share of all products is cut again where two are alive, then three. A stretch
- * without products joins the one before it, but the head's pooling joins the head.
- * The first layer is the stem, the last the head, those between are blocks.
+ * A layer may end where few tensors are alive: after an operation past which only one result is read (a residual unit's sum, an encoder
+ * layer's output). Only results count that depend on weights and on inputs: masks, and what follows from weights alone (position biases,
+ * rows of a table of angles), are recomputed or copied. If such places are far apart (a U-Net's levels), a stretch with more than a share
+ * of all products is cut again where two tensors are alive, then three. A stretch without products joins the one before it, but the
+ * head's pooling joins the head. The first layer is the stem, the last the head, those between are blocks.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
-enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* one layer may hold 1/SHARE of the products before it is cut again */
+enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* a stretch with more than 1/SHARE of the products is cut again */
 
-struct grouping { struct graph *g; uint32_t *alive; uint64_t *mac; bool *cut, *of_weights, *of_inputs; };   /* by operation, of: by tensor */
+struct grouping { struct graph *g; uint32_t *alive; uint64_t *mac; bool *cut, *of_weights, *of_inputs; };   /* by operation; of_*: by tensor */
 
-static bool counts(const struct grouping *s, uint32_t tensor)
+static bool is_stashed_result(const struct grouping *s, uint32_t tensor)
 {
     return s->g->tensors[tensor].role == ROLE_ACTIVATION && s->of_weights[tensor] && s->of_inputs[tensor];
 }
@@ -34,7 +33,7 @@ void map_dependent(bool *depends, const struct graph *g, enum tensor_role role)
     }
 }
 
-/* Behind each operation: results so far that later ones read. */
+/* After each operation: results made so far that later ones read. */
 static void count_alive(struct grouping *s, struct arena *scratch)
 {
     const struct graph *g = s->g;
@@ -43,12 +42,12 @@ static void count_alive(struct grouping *s, struct arena *scratch)
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
             last[g->ops[i].inputs[k]] = i;
         for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
-            last[g->ops[i].outputs[k]] = i;         /* nobody reads it yet */
+            last[g->ops[i].outputs[k]] = i;         /* no reader so far */
     }
     int64_t *change = ARENA_ARRAY(scratch, int64_t, g->n_ops);
     for (size_t i = 0; i < g->n_ops; i++)
         for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
-            if (counts(s, g->ops[i].outputs[k])) {
+            if (is_stashed_result(s, g->ops[i].outputs[k])) {
                 change[i]++;
                 change[last[g->ops[i].outputs[k]]]--;
             }
@@ -82,7 +81,7 @@ static void make_cuts(struct grouping *s)
     uint64_t all = work(s, 0, n);
     for (size_t i = 0; i < n; i++)
         s->cut[i] = s->alive[i] == 1;
-    s->cut[n - 1] = true;               /* behind the last operation nothing is */
+    s->cut[n - 1] = true;               /* nothing is alive after the last operation */
     for (uint32_t most = 2; most <= MOST_ALIVE; most++)
         for (size_t from = 0, to; from < n; from = to) {
             to = stretch_end(s, from);
@@ -98,11 +97,11 @@ static bool shrinks(const struct grouping *s, size_t from, size_t to)
     return out * SHRINKS < in;
 }
 
-/* Stretches without products join their neighbour: the one before, or, from where they boil an image down, the one behind. */
+/* A stretch without products joins the one before it; from one that shrinks its input much, all join the next one. */
 static void join_idle(struct grouping *s)
 {
     size_t n = s->g->n_ops;
-    bool forward = true;                /* nothing before yet */
+    bool forward = true;                /* there is none before the first */
     for (size_t from = 0, to; from < n; from = to) {
         to = stretch_end(s, from);
         bool idle = work(s, from, to) == 0, last = work(s, to, n) == 0;
@@ -110,7 +109,7 @@ static void join_idle(struct grouping *s)
         if (forward && !last)
             s->cut[to - 1] = false;
         else if (idle) {
-            assert(from > 0);           /* whoever groups has work in the graph */
+            assert(from > 0);           /* the caller has checked that there are products */
             s->cut[from - 1] = false;
         }
     }
@@ -129,7 +128,7 @@ static void name_layer(struct graph *g, uint32_t i, uint32_t n)
         graph_layer(g, l);
 }
 
-/* Results belong to the layer that makes them, weights and inputs to the one that reads them first. */
+/* A result belongs to the layer that makes it, a weight or input to the one that reads it first. */
 static void move_tensors(struct graph *g, struct arena *scratch)
 {
     bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);

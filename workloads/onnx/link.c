@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * link.c - names linked to indices: values, initialisers and nodes of a file as those of the model.
+ * link.c - reads a file into a model: values by name, nodes by index, each after the nodes that make its inputs.
  *
- * A node may read only what stands before it, as the format demands and order.c sees to; so everything later walks the nodes once, in order.
- */
-/*
- * order.c - a file's nodes in the order that the format demands, where a tool has left them in another.
- *
- * Each node must stand behind what makes its inputs. Runtimes sort for themselves, so tools that add nodes (casts to half precision) put them
- * at the end. From the first node on, what a node reads and what is made later goes before it; the rest keeps its order. A circle stays: who
- * links the nodes refuses it.
- */
-/*
- * call.c - functions of the file, in the place of the nodes that call them.
- *
- * A function sees its parameters and what its own nodes make. Its nodes are linked again for each call, under a scope of their own ("f3/"):
- * its parameters are the caller's values, its results too where the caller takes them. A result that is a parameter as it is, is copied.
- */
-/*
- * file.c - reads an ONNX file into a model: its initialisers, inputs, nodes in order, outputs.
+ * The format demands that order, but tools that add nodes (casts to half precision) append them, as runtimes sort for themselves; so nodes
+ * are sorted first. Functions of the file are expanded: their nodes are linked again for each call, under a scope of their own ("f3/"), in
+ * which parameters and results are other names for the caller's values. A result that is a parameter itself is copied.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -39,7 +25,7 @@ static void grow_slots(struct onnx_model *m)
     }
 }
 
-/* The value's, or the empty one where it would stand. */
+/* The slot that holds the value, or the empty one where it belongs. */
 static size_t slot_of(const struct onnx_model *m, const char *name)
 {
     size_t at = hash_bytes(name, strlen(name), 0) & (m->n_slots - 1);
@@ -61,7 +47,7 @@ uint32_t onnx_value(struct onnx_model *m, const char *name)
     return (uint32_t)m->n_values++;
 }
 
-/* Names of a branch are seen in it and in the branches inside it; its scope, "3/7/", goes before them. */
+/* A scope such as "3/7/" is the prefix of the names in it. They are visible there and in scopes inside it. */
 static const char *in_scope(struct onnx_model *m, const char *scope, const char *name)
 {
     return *scope ? arena_printf(m->arena, "%s%s", scope, name) : name;
@@ -143,7 +129,7 @@ bool onnx_add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto
     return true;
 }
 
-/* The tensor of a Constant node; NULL: it has none, or is another operator. */
+/* NULL: not a Constant node, or one without a tensor. */
 static const Onnx__TensorProto *tensor_of_constant(const struct onnx_node *n)
 {
     const Onnx__AttributeProto *p = onnx_is(n, ONNX_OP_CONSTANT) ? onnx_attribute(n, "value") : NULL;
@@ -181,39 +167,39 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
     return true;
 }
 
-/* ==== from order.c ==== */
+/* ---- order: depth-first from the first node on; nodes of a cycle keep their order, and linking refuses them ---- */
 
 struct sorter {
     struct onnx_model *m;
     Onnx__NodeProto *const *nodes, **sorted;
     size_t n_sorted, depth;
-    uint32_t *maker;                        /* by value: node + 1 */
+    uint32_t *maker;                        /* by value: its node + 1 */
     size_t n_makers;
     uint32_t *stack;
-    bool *met;
+    bool *visited;
 };
 
-static void open_node(struct sorter *s, uint32_t id)
+static void visit(struct sorter *s, uint32_t id)
 {
-    if (s->met[id])
+    if (s->visited[id])
         return;
-    s->met[id] = true;
+    s->visited[id] = true;
     s->stack[s->depth++] = id;
 }
 
-/* The first node not met yet that makes what this one reads; NO_ID: none. */
+/* The first unvisited node that makes one of these values; NO_ID: none. */
 static uint32_t missing(const struct sorter *s, char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t value = *names[i] ? onnx_value(s->m, names[i]) : NO_ID;
         uint32_t made_by = value < s->n_makers ? s->maker[value] : 0;
-        if (made_by && !s->met[made_by - 1])
+        if (made_by && !s->visited[made_by - 1])
             return made_by - 1;
     }
     return NO_ID;
 }
 
-/* Also what the branches of an If or the rounds of a Loop read, as deep as they may stand in each other. */
+/* The same for all that a node reads, its bodies included. */
 static uint32_t missing_inside(const struct sorter *s, const Onnx__NodeProto *p, uint32_t depth)
 {
     uint32_t found = missing(s, p->input, p->n_input);
@@ -227,11 +213,11 @@ static uint32_t missing_inside(const struct sorter *s, const Onnx__NodeProto *p,
 
 static void sort_from(struct sorter *s, uint32_t first)
 {
-    open_node(s, first);
+    visit(s, first);
     while (s->depth) {
         uint32_t id = s->stack[s->depth - 1], before = missing_inside(s, s->nodes[id], 0);
         if (before != NO_ID)
-            open_node(s, before);
+            visit(s, before);
         else
             s->sorted[s->n_sorted++] = s->nodes[s->stack[--s->depth]];
     }
@@ -240,13 +226,13 @@ static void sort_from(struct sorter *s, uint32_t first)
 Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
 {
     struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n),
-                        .stack = ARENA_ARRAY(m->arena, uint32_t, n), .met = ARENA_ARRAY(m->arena, bool, n) };
+                        .stack = ARENA_ARRAY(m->arena, uint32_t, n), .visited = ARENA_ARRAY(m->arena, bool, n) };
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             onnx_value(m, nodes[i]->output[k]);
     s.n_makers = m->n_values;
     s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
-    for (size_t i = n; i-- > 0; )               /* of two that make the same the first: the second will be refused */
+    for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is refused */
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             s.maker[onnx_value(m, nodes[i]->output[k])] = (uint32_t)i + 1;
     for (size_t i = 0; i < n; i++)
@@ -254,9 +240,9 @@ Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *con
     return s.sorted;
 }
 
-/* ==== from call.c ==== */
+/* ---- functions ------------------------------------------------------------------------------------- */
 
-enum { DEEPEST = 32, MOST_CALLS = 50000 };
+enum { DEEPEST_CALLS = 32, MOST_CALLS = 50000 };
 
 struct linker { struct onnx_model *m; uint32_t n_calls, depth; struct err *err; };
 
@@ -270,7 +256,7 @@ static const Onnx__FunctionProto *function_of(const struct onnx_model *m, const 
     return NULL;
 }
 
-/* Room for one more node; NO_ID: too many. */
+/* NO_ID: too many nodes. */
 static uint32_t add_node(struct linker *l)
 {
     struct onnx_model *m = l->m;
@@ -314,7 +300,7 @@ static bool copy_parameter(struct linker *l, uint32_t from, uint32_t to)
 
 static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n, const char *scope, const struct onnx_call *call);
 
-/* What the node read and made, the function's nodes will. */
+/* The function's nodes will read and make what the calling node did. */
 static void bind_call(struct onnx_model *m, const struct onnx_node *by, const Onnx__FunctionProto *f, const char *inside)
 {
     onnx_drop_inputs(m, by);
@@ -328,7 +314,7 @@ static void bind_call(struct onnx_model *m, const struct onnx_node *by, const On
             onnx_bind(m, inside, f->output[i], by->outputs[i]);
 }
 
-/* The node that calls stands for a moment, so that its names are found as any node's are. */
+/* The calling node is linked for a moment, to resolve its names like any node's. */
 static bool link_call(struct linker *l, const Onnx__NodeProto *p, const Onnx__FunctionProto *f, const char *scope, const struct onnx_call *outer)
 {
     struct onnx_model *m = l->m;
@@ -336,8 +322,8 @@ static bool link_call(struct linker *l, const Onnx__NodeProto *p, const Onnx__Fu
     if (id == NO_ID || !onnx_link_node(m, id, p, scope, outer, l->err))
         return false;
     struct onnx_node by = m->nodes[id];
-    if (++l->depth > DEEPEST || l->n_calls >= MOST_CALLS)
-        return onnx_refuse(m, &m->nodes[id], l->err, "functions call each other more than %d deep, or %d times", DEEPEST, MOST_CALLS);
+    if (++l->depth > DEEPEST_CALLS || l->n_calls >= MOST_CALLS)
+        return onnx_refuse(m, &m->nodes[id], l->err, "functions call each other more than %d deep, or %d times", DEEPEST_CALLS, MOST_CALLS);
     m->n_nodes--;
     const char *inside = arena_printf(m->arena, "f%u/", l->n_calls++);
     struct onnx_call *call = ARENA_NEW(m->arena, struct onnx_call);
@@ -370,10 +356,10 @@ bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t
     return link_nodes(&l, nodes, n, "", NULL);
 }
 
-/* ==== from file.c ==== */
+/* ---- the whole file -------------------------------------------------------------------------------------- */
 
-/* Some exporters (Paddle's) write all weights as Constant nodes. Where a file has no initialiser but single numbers, these are its parameters;
- * elsewhere they are numbers of the model's code. Files that are stripped of weights have their sizes as initialisers. */
+/* Some exporters (Paddle's) write all weights as Constant nodes. These are the parameters of a file whose initialisers are single numbers
+ * at most; in other files they are numbers of the model's code. Files stripped of their weights keep sizes as initialisers. */
 static bool lacks_initialisers(const struct onnx_model *m)
 {
     bool found = false;
@@ -396,7 +382,7 @@ static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct 
     return true;
 }
 
-/* Shapes that the file gives for values in between serve operations whose own shape is not known. */
+/* Shapes that the file gives for intermediate values are used where an operator has no shape rule. */
 static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
 {
     m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output);

@@ -2,10 +2,10 @@
 /*
  * map_einsum.c - Einsum: sums of products over named dimensions, as transpositions around one product.
  *
- *     "bhqd,bhkd->bhqk"     stacks b h, rows q, inner d, columns k
- * Letters of both operands and of the result number the matrices of a stack; those of both alone are summed over; those of one operand
- * and the result are its rows or columns. A letter of one operand alone is summed up first. Not modelled: more than two operands, a
- * letter twice in one operand (its diagonal), dots where the operands have different numbers of dimensions.
+ *     "bhqd,bhkd->bhqk"     groups b h, rows q, inner d, columns k
+ * Letters in both operands and the result are groups of the product; letters in both operands alone are summed over; letters in one
+ * operand and the result are its rows or columns. A letter in one operand alone is summed first. Not modelled: more than two operands,
+ * a letter twice in one operand (its diagonal), dots for different numbers of dimensions.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
@@ -13,7 +13,7 @@
 struct letters { char at[2 * ONNX_MAX_DIMS]; uint32_t n; };
 struct equation { struct letters in[2], out; uint32_t n_operands; };
 
-/* Dots stand for the dimensions without a letter: capital letters from the end of the alphabet, last one 'Z'. */
+/* Dots mean the dimensions without a letter, which get capital letters that end with 'Z'. */
 static bool add_letters(struct letters *to, const char *text, size_t length, uint32_t n_dims)
 {
     uint32_t n_named = 0;
@@ -49,7 +49,7 @@ static bool has_twice(const struct letters *l)
     return false;
 }
 
-/* Without an arrow the result has, in alphabetical order, what stands in one operand alone. */
+/* Without an arrow the result has the letters that occur once, in alphabetical order. */
 static void implied_result(struct equation *e)
 {
     for (int c = 'A'; c <= 'z'; c++) {
@@ -80,7 +80,7 @@ static bool read_equation(struct equation *out, const struct onnx_model *m, cons
         implied_result(out);
         return true;
     }
-    uint32_t dots = 0, named = 0;           /* what the dots of the operands stand for */
+    uint32_t dots = 0, named = 0;           /* dimensions that the operands' dots mean */
     for (const char *c = arrow + 2; *c; c++)
         named += *c != '.' && *c != ' ';
     for (char c = 'Z' - ONNX_MAX_DIMS + 1; c <= 'Z'; c++)
@@ -88,7 +88,7 @@ static bool read_equation(struct equation *out, const struct onnx_model *m, cons
     return add_letters(&out->out, arrow + 2, strlen(arrow + 2), named + dots);
 }
 
-/* Of a letter in either operand; 0: it is in neither, or they differ. */
+/* 0: no operand has the letter, or its sizes differ. */
 static uint64_t letter_size(const struct equation *e, const struct onnx_model *m, const struct onnx_node *n, char c)
 {
     uint64_t size = 0;
@@ -124,29 +124,29 @@ bool infer_einsum(const struct inference *s)
 
 struct einsum { struct mapper *p; struct equation e; };
 
-static uint64_t size_of(const struct einsum *s, char c) { return letter_size(&s->e, s->p->m, s->p->n, c); }
+static uint64_t einsum_size(const struct einsum *s, char c) { return letter_size(&s->e, s->p->m, s->p->n, c); }
 
 static uint64_t all_of(const struct einsum *s, const struct letters *l)
 {
     uint64_t n = 1;
     for (uint32_t i = 0; i < l->n; i++)
-        n *= size_of(s, l->at[i]);
+        n *= einsum_size(s, l->at[i]);
     return n;
 }
 
-/* Moves dimensions to the order of the letters; x lies as the letters of from. */
+/* Transposes x from one order of letters to another. */
 static uint32_t ordered(const struct einsum *s, uint32_t x, const struct letters *from, const struct letters *to)
 {
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t perm[ONNX_MAX_DIMS];
     for (uint32_t i = 0; i < from->n; i++) {
-        dims[i] = size_of(s, from->at[i]);
+        dims[i] = einsum_size(s, from->at[i]);
         perm[i] = (uint32_t)((const char *)memchr(from->at, to->at[i], from->n) - from->at);
     }
     return map_transposed(s->p, x, dims, perm, from->n);
 }
 
-/* A letter that is read once is summed over: it comes last and is pooled away. */
+/* A letter in one operand alone: its dimension is moved to the end and summed. */
 static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters *l, uint32_t k)
 {
     struct letters kept = { .n = 0 }, order, lone = { .n = 0 };
@@ -182,7 +182,7 @@ static struct groups group_letters(const struct equation *e)
     return g;
 }
 
-static struct letters join(const struct letters *a, const struct letters *b, const struct letters *c)
+static struct letters letters_join(const struct letters *a, const struct letters *b, const struct letters *c)
 {
     struct letters all = *a;
     memcpy(all.at + all.n, b->at, b->n);
@@ -195,8 +195,8 @@ static struct letters join(const struct letters *a, const struct letters *b, con
 static bool map_product(struct einsum *s, uint32_t a, uint32_t b)
 {
     struct groups g = group_letters(&s->e);
-    struct letters first = join(&g.stack, &g.rows, &g.inner), straight = join(&g.stack, &g.inner, &g.columns);
-    struct letters turned = join(&g.stack, &g.columns, &g.inner), made = join(&g.stack, &g.rows, &g.columns);
+    struct letters first = letters_join(&g.stack, &g.rows, &g.inner), straight = letters_join(&g.stack, &g.inner, &g.columns);
+    struct letters turned = letters_join(&g.stack, &g.columns, &g.inner), made = letters_join(&g.stack, &g.rows, &g.columns);
     bool by_columns = g.inner.n && g.columns.n && memcmp(turned.at, s->e.in[1].at, turned.n) == 0;
     uint64_t stack = all_of(s, &g.stack), rows = all_of(s, &g.rows), inner = all_of(s, &g.inner), columns = all_of(s, &g.columns);
     a = ordered(s, a, &s->e.in[0], &first);

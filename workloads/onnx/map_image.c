@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_image.c - operators on images: convolutions, pooling, normalisation by channel, resizing.
- */
-/*
- * map_sample.c - images read at places that data give: GridSample and RoiAlign, linear between four neighbours or the nearest alone.
+ * map_image.c - operators on images: convolutions, pooling, normalisation by channel, resizing, sampling.
  *
- * Rows of all images are a table [images x height x width, channels]. Each point looks up its neighbours' rows, (image x height + y) x width + x,
- * and adds them up by how near they are. Places are counted in floats of 32 bits: those of 16 do not hold them.
+ * GridSample and RoiAlign read images at places that data give: bilinearly, or the nearest element. The rows of all images form a table
+ * [images x height x width, channels]. Each point looks up its neighbours' rows, (image x height + y) x width + x, and adds them weighted by
+ * their distances. Places are computed in fp32, which fp16 could not hold.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <math.h>
 
-/* All inputs but the first, where they are there, stand in the file. */
+/* Inputs after the first must be constants. */
 static bool wants_constants(struct mapper *p)
 {
     for (uint32_t i = 1; i < p->n->n_inputs; i++)
@@ -21,7 +19,7 @@ static bool wants_constants(struct mapper *p)
     return true;
 }
 
-/* Of the last two dimensions. */
+/* The last two spatial dimensions of a window. */
 static struct op_attributes window_attributes(const struct onnx_window *w)
 {
     uint32_t h = w->n - 2, x = w->n - 1;
@@ -32,7 +30,7 @@ static struct op_attributes window_attributes(const struct onnx_window *w)
               .dilation = w->dilation[h], .zeros = { w->before[h], w->before[x], w->after[h], w->after[x] });
 }
 
-/* Dilation is one number; where both directions differ there is no kind for it. */
+/* Operations of the graph have one dilation for both directions. */
 static bool read_window(struct mapper *p, struct onnx_window *w)
 {
     if (!onnx_window(w, p->m, p->n, p->err))
@@ -45,14 +43,14 @@ static bool read_window(struct mapper *p, struct onnx_window *w)
     return true;
 }
 
-/* [batch x depth, height, width, channels] of an image with a depth. */
+/* An image with a depth as [batch x depth, height, width, channels]. */
 static uint32_t each_frame(struct mapper *p, uint32_t x, const struct onnx_value *v)
 {
     return VIEW(p, x, v->dims[0] * v->dims[2], v->dims[3], v->dims[4], v->dims[1]);
 }
 
-/* As the file has the result: a window that was rounded up reaches into more zeros. */
-static void stretch(struct onnx_window *w, const struct onnx_value *x, const struct onnx_value *y)
+/* Adds the zeros that a window needs if the number of results was rounded up (ceil_mode). */
+static void widen_window(struct onnx_window *w, const struct onnx_value *x, const struct onnx_value *y)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         uint64_t reach = (y->dims[2 + i] - 1) * w->stride[i] + (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
@@ -63,7 +61,7 @@ static void stretch(struct onnx_window *w, const struct onnx_value *x, const str
 
 /* ---- convolutions ----------------------------------------------------------------------------------------- */
 
-/* A batch norm that alone reads the convolution is folded into it for inference, as compilers do. */
+/* For inference, a batch norm that is the only reader of a convolution is folded into it, as compilers do. */
 static const struct onnx_node *norm_behind(const struct mapper *p)
 {
     const struct onnx_node *norm = p->o->inference ? map_only_reader(p, p->n->outputs[0]) : NULL;
@@ -97,8 +95,8 @@ static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
     return map_weight(p, map_in_id(p, 1), ONNX_KERNEL, 4, dims);
 }
 
-/* A window's depth as channels: of each result the frames that it reads stand behind each other, as PopLibs' planner may turn a kernel's
- * dimension to channels (expandDims). */
+/* Turns a window's depth into channels: the frames that a result reads are concatenated, as PopLibs' planner may do with a dimension of the
+ * kernel (expandDims). */
 static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct onnx_window *w)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -168,7 +166,7 @@ bool map_pool(struct mapper *p)
     struct onnx_window w;
     if (!read_window(p, &w))
         return false;
-    stretch(&w, map_in(p, 0), map_out(p, 0));
+    widen_window(&w, map_in(p, 0), map_out(p, 0));
     uint32_t x = map_as_image(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
@@ -180,7 +178,7 @@ bool map_pool(struct mapper *p)
     x = map_emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
     if (w.n < 3)
         return map_done(p, 0, x, true);
-    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* each frame first, then over the frames */
+    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* first within each frame, then over the frames */
     x = VIEW(p, x, d[0], d[2], to[3] * to[4], d[1]);
     at = WITH(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
             .zeros = { w.before[0], 0, w.after[0], 0 }, .counts_padding = at.counts_padding);
@@ -204,7 +202,7 @@ static double norm_epsilon(const struct mapper *p)
     return p->n->epsilon > 0 ? p->n->epsilon : onnx_float(p->n, "epsilon", 1e-5);
 }
 
-/* A norm's vector; absent ones are ones, or zeros. */
+/* A vector of a norm, filled with `otherwise` if it is absent. */
 static uint32_t norm_vector(struct mapper *p, uint32_t value, double otherwise, uint64_t n)
 {
     return value == NO_ID ? map_filled(p, otherwise, n) : map_weight(p, value, ONNX_AS_IS, 1, &n);
@@ -216,7 +214,7 @@ static void moving_statistics(struct mapper *p, uint64_t n)
     graph_tensor(p->g, "moving-variance", ROLE_STATE, p->o->type, 1, &n);
 }
 
-/* Statistics are known in inference: one factor and one addend a channel. */
+/* In inference the statistics are known: a factor and an addend for each channel. */
 static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
 {
     uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
@@ -246,7 +244,7 @@ bool map_batch_norm(struct mapper *p)
         return x != NO_ID && MAP_REFUSE(p, "its input has %u dimensions, want at least 2", v->n_dims);
     if (p->o->inference)
         return map_done(p, 0, known_norm(p, x, v->dims[1]), image);
-    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* by a layer behind it: its own are fixed */
+    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* inputs of a fused scale and shift; its own are fixed then */
     uint32_t three[] = { x, norm_vector(p, map_in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
                          norm_vector(p, map_in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
     moving_statistics(p, v->dims[1]);
@@ -254,7 +252,7 @@ bool map_batch_norm(struct mapper *p)
     return map_done(p, 0, map_emit(p, OP_BATCH_NORM, three, 3, at), image);
 }
 
-/* Instance norm: a group a channel. The fused form has a vector of as many numbers as groups as input 3. */
+/* An instance norm has a group for each channel. Input 3 of the fused form has a number for each group. */
 bool map_group_norm(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *counts = map_in(p, 3);
@@ -303,14 +301,14 @@ bool map_lrn(struct mapper *p)
 
 /* ---- other sizes ---------------------------------------------------------------------------------------------------- */
 
-/* Images seen as rows x columns, in other numbers of them. */
+/* Resizes images in their rows and columns. */
 static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], const uint64_t to[4], bool linear)
 {
     struct op_attributes at = WITH(.linear = linear, .view = { to[0], to[1], to[2], to[3] });
     return from[1] == to[1] && from[2] == to[2] ? x : map_emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
 }
 
-/* Of three dimensions the depth comes first, with all of a slice as one row; then the slices, each an image. */
+/* Images with a depth are resized along it first, with a whole slice as one row, and then slice by slice. */
 bool map_resize(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
@@ -331,7 +329,7 @@ bool map_resize(struct mapper *p)
     return map_done(p, 0, x, true);
 }
 
-/* Channels in blocks to pixels (depth first, or columns first), or back: one transposition of the image. */
+/* Blocks of channels to pixels (depth first, or columns first), or back: one transposition of the image. */
 bool map_blocks(struct mapper *p)
 {
     uint64_t b = (uint64_t)onnx_int(p->n, "blocksize", 0);
@@ -348,11 +346,11 @@ bool map_blocks(struct mapper *p)
     return map_done(p, 0, map_emit1(p, OP_TRANSPOSE, x, at), true);
 }
 
-/* ==== from map_sample.c ==== */
+/* ---- sampling ------------------------------------------------------------------------------------------------------------ */
 
-/* Along one side of the image, by point: the neighbours below and above, and how much of each. */
+/* For each point, the lower and upper neighbour along one side of the image, and their weights. */
 struct side { uint32_t at[2], weight[2]; };
-struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x; };     /* first_row: of its image; NO_ID: all of one */
+struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x; };     /* first_row: of each point's image; NO_ID: there is one image */
 
 static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
 {
@@ -364,13 +362,13 @@ static uint32_t both(struct mapper *p, enum op_kind kind, uint32_t a, uint32_t b
     return map_emit2(p, kind, a, b, NO_ATTRIBUTES);
 }
 
-/* 1 where they are the same. */
+/* 1 where a = b. */
 static uint32_t same(struct mapper *p, uint32_t a, uint32_t b)
 {
     return map_emit2(p, OP_COMBINE, a, b, WITH(.function = FUNCTION_EQUAL));
 }
 
-/* Neighbours outside count for nothing, or are those at the border. */
+/* Neighbours outside have weight 0, or are those at the border. */
 static struct side side_of(struct mapper *p, uint32_t place, uint64_t size, bool zeros_outside)
 {
     uint32_t low = map_emit_function(p, FUNCTION_FLOOR, place);
@@ -391,7 +389,7 @@ static struct side nearest(struct mapper *p, uint32_t place, uint64_t size, bool
     return (struct side){ .at = { inside, NO_ID }, .weight = { zeros_outside ? same(p, at, inside) : NO_ID, NO_ID } };
 }
 
-/* [points, channels] of one neighbour. */
+/* One neighbour of each point, weighted: [points, channels]. */
 static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t table, int above_y, int above_x)
 {
     uint32_t row = both(p, OP_ADD, map_scaled(p, s->y.at[above_y], (double)s->width), s->x.at[above_x]);
@@ -406,7 +404,7 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
     return both(p, OP_MUL, found, weight);
 }
 
-/* Of input 0, [points, channels]; NO_ID: refused. */
+/* Samples of input 0, [points, channels]; NO_ID: refused. */
 static uint32_t sampled(struct mapper *p, const struct points *s)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -435,8 +433,8 @@ static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)
     return map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = i, .length = 1));
 }
 
-/* -1 to 1 is from edge to edge of the image or, if corners are aligned, from the middle of the first to the middle of the last element. */
-static uint32_t place_of(struct mapper *p, uint32_t grid, uint64_t size, bool corners)
+/* Grid values -1 to 1 span the image from edge to edge or, with align_corners, from the centre of its first element to that of its last. */
+static uint32_t grid_place(struct mapper *p, uint32_t grid, uint64_t size, bool corners)
 {
     double half = (corners ? (double)size - 1 : (double)size) / 2;
     return map_shifted(p, map_scaled(p, grid, half), corners ? half : half - 0.5);
@@ -458,8 +456,8 @@ bool map_grid_sample(struct mapper *p)
         return false;
     places = VIEW(p, places, s.n, 2);
     struct side (*side)(struct mapper *, uint32_t, uint64_t, bool) = linear ? side_of : nearest;
-    s.x = side(p, place_of(p, column(p, places, 0), s.width, corners), s.width, text_is(outside, "zeros"));
-    s.y = side(p, place_of(p, column(p, places, 1), s.height, corners), s.height, text_is(outside, "zeros"));
+    s.x = side(p, grid_place(p, column(p, places, 0), s.width, corners), s.width, text_is(outside, "zeros"));
+    s.y = side(p, grid_place(p, column(p, places, 1), s.height, corners), s.height, text_is(outside, "zeros"));
     if (images > 1) {
         uint32_t rows = map_scaled(p, VIEW(p, map_numbers(p, "places", TYPE_FP32, images), images, 1), (double)(s.height * s.width));
         s.first_row = VIEW(p, map_emit1(p, OP_EXPAND, rows, WITH(.view = { images, each })), s.n, 1);
@@ -473,9 +471,9 @@ bool map_grid_sample(struct mapper *p)
 
 /* ---- RoiAlign ------------------------------------------------------------------------------------------------------------ */
 
-struct regions { uint64_t n, high, wide; double scale, offset; bool at_least_one; };    /* high, wide: points of each */
+struct regions { uint64_t n, high, wide; double scale, offset; bool at_least_one; };    /* high, wide: points of each region */
 
-/* [regions, points] along one side, from corner to corner, of columns i and i + 2; what is more than one element outside counts for nothing. */
+/* Points along one side, [regions, points], between columns i and i + 2 of the corners. Points more than one element outside have weight 0. */
 static struct side region_side(struct mapper *p, const struct regions *r, uint32_t corners, uint32_t i, uint64_t n, uint64_t size)
 {
     uint32_t first = map_scaled(p, column(p, corners, i), r->scale), last = map_scaled(p, column(p, corners, i + 2), r->scale);
@@ -491,7 +489,7 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
     return s;
 }
 
-/* Every place along one side meets every one along the other: [regions, high, wide] as points. */
+/* Broadcasts one side over the other: [regions, high, wide] as points. */
 static uint32_t spread(struct mapper *p, const struct regions *r, uint32_t x, bool along_height)
 {
     x = VIEW(p, x, r->n, along_height ? r->high : 1, along_height ? 1 : r->wide);
@@ -507,7 +505,7 @@ static void spread_side(struct mapper *p, const struct regions *r, struct side *
     }
 }
 
-/* So many points in each direction of a bin, and their mean. */
+/* The mean of sampling_ratio points in each direction of a bin. */
 bool map_roi_align(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);

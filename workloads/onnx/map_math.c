@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_math.c - operators on each number by itself: functions of one, and of two.
- */
-/*
- * map_quantize.c - the steps to integers and back around operators of floats (QDQ).
+ * map_math.c - operators on single elements: functions of one, functions of two, selection; and quantisation around operators of floats (QDQ).
  *
- * What is computed is scaled, rounded and cut off as the file says. Quantised weights are floats by the time the graph has them (fold.c).
+ * Results of quantised operators are scaled, rounded and limited as the file says. Quantised weights are floats already (fold.c).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <float.h>
@@ -19,7 +16,7 @@ static bool done_like_input(struct mapper *p, uint32_t y)
     return map_done(p, 0, y, map_is_image(p, map_in_id(p, 0)));
 }
 
-/* In whatever layout and dimensions the input lies. */
+/* The first input, in the layout and dimensions that it has. */
 static uint32_t input_as_it_is(struct mapper *p)
 {
     uint32_t x = map_in_id(p, 0);
@@ -34,7 +31,6 @@ bool map_function(struct mapper *p)
     return done_like_input(p, map_emit1(p, p->n->op->kind, x, onnx_function_attributes(p->n)));
 }
 
-/* Repeated where it has ones, the small one is as large. */
 bool map_fits_in(const struct tensor *small, const struct tensor *large)
 {
     for (uint32_t i = 0; i < small->n_dims; i++)
@@ -43,7 +39,7 @@ bool map_fits_in(const struct tensor *small, const struct tensor *large)
     return true;
 }
 
-/* Between limits that are tensors: the larger of one, then the smaller of the other. */
+/* Limits that are tensors: a maximum, then a minimum. */
 static bool clip_computed(struct mapper *p, bool low, bool high)
 {
     uint32_t x = map_as_plain(p, map_in_id(p, 0));
@@ -82,14 +78,14 @@ uint32_t map_shifted(struct mapper *p, uint32_t x, double by)
     return by == 0 ? x : map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_ADD, .low = by));
 }
 
-/* One number, of as many dimensions as x. */
+/* A number with as many dimensions as x. */
 static uint32_t number_beside(struct mapper *p, double number, uint32_t x)
 {
     const uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
     return map_view(p, map_filled(p, number, 1), p->g->tensors[x].n_dims, dims);
 }
 
-/* The result of a function that is made of others. */
+/* The result of a function that is composed of others. */
 static bool done_composed(struct mapper *p, uint32_t y)
 {
     p->into = "functions of elements";
@@ -148,7 +144,7 @@ bool map_thresholded_relu(struct mapper *p)
     return done_composed(p, map_emit2(p, OP_SELECT, x, above, NO_ATTRIBUTES));
 }
 
-/* max(x, 0) + slope min(x, 0). Older exporters give the slopes by channel without the ones behind them. */
+/* max(x, 0) + slope min(x, 0). Older exporters leave out the trailing ones of [channels, 1, 1]. */
 bool map_prelu(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *given = map_in(p, 1);
@@ -204,7 +200,7 @@ struct function_of_two { enum op_kind kind; enum op_function function; };
 static struct function_of_two function_of(const struct onnx_node *n) { return (struct function_of_two){ n->op->kind, n->op->function }; }
 static struct function_of_two combination(enum op_function f) { return (struct function_of_two){ OP_COMBINE, f }; }
 
-/* A number and a tensor: one pass without an exchange, where the function has such a form. */
+/* A number and a tensor: where it can be, one pass without an exchange. */
 static uint32_t with_number(struct mapper *p, struct function_of_two two, uint32_t x, double number, bool number_first)
 {
     bool subtract = two.function == FUNCTION_SUBTRACT && two.kind == OP_COMBINE, divide = two.function == FUNCTION_DIVIDE;
@@ -224,7 +220,7 @@ static uint32_t with_number(struct mapper *p, struct function_of_two two, uint32
     return map_emit2(p, OP_COMBINE, x, number_beside(p, number, x), WITH(.function = two.function, .inverted = number_first));
 }
 
-/* Repeats x to the dimensions that both together have. */
+/* Broadcasts x to the dimensions of both. */
 static uint32_t expanded(struct mapper *p, uint32_t x, uint32_t other)
 {
     const struct tensor *a = &p->g->tensors[x], *b = &p->g->tensors[other];
@@ -270,14 +266,14 @@ uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y)
     return combine(p, (struct function_of_two){ .kind = OP_ADD }, x, y);
 }
 
-/* Depth and height may be joined: both are there, or neither. */
+/* Depth and height may be joined if both are 1 or neither is. */
 static bool joins_depth(const struct onnx_value *v)
 {
     uint64_t depth = v->n_dims >= 3 ? v->dims[v->n_dims - 3] : 1, height = v->n_dims >= 2 ? v->dims[v->n_dims - 2] : 1;
     return (depth == 1) == (height == 1);
 }
 
-/* Images stay images if the other operand is one too, or has no more than channels. */
+/* The result is an image if one operand is and the other is too, or is constant, or is not larger. */
 static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_t n_dims)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];
@@ -287,7 +283,7 @@ static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_
            (map_is_image(p, b) && vb->n_dims == n_dims && (va->constant || onnx_elements(va) <= onnx_elements(vb)));
 }
 
-static bool map_pair(struct mapper *p, struct function_of_two two, uint32_t a, uint32_t b, uint32_t *out, bool *image)
+static bool combine_values(struct mapper *p, struct function_of_two two, uint32_t a, uint32_t b, uint32_t *out, bool *image)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];
     uint32_t n = max_u32(va->n_dims, vb->n_dims);
@@ -321,24 +317,24 @@ bool map_binary(struct mapper *p)
     bool image;
     if (p->n->n_inputs != 2)
         return map_sum(p);
-    if (!map_pair(p, function_of(p->n), map_in_id(p, 0), map_in_id(p, 1), &y, &image))
+    if (!combine_values(p, function_of(p->n), map_in_id(p, 0), map_in_id(p, 1), &y, &image))
         return false;
     if (onnx_is(p->n, ONNX_OP_DIV) && onnx_is_whole(map_out(p, 0)->type))
         y = map_emit_function(p, FUNCTION_FLOOR, y);
     return map_done(p, 0, y, image);
 }
 
-/* One of two, not both: 1 - (a = b). */
+/* 1 - (a = b) */
 bool map_xor(struct mapper *p)
 {
     uint32_t y;
     bool image;
-    if (!map_pair(p, combination(FUNCTION_EQUAL), map_in_id(p, 0), map_in_id(p, 1), &y, &image))
+    if (!combine_values(p, combination(FUNCTION_EQUAL), map_in_id(p, 0), map_in_id(p, 1), &y, &image))
         return false;
     return map_done(p, 0, map_shifted(p, map_emit_function(p, FUNCTION_NEGATE, y), 1), image);
 }
 
-/* a - floor(a / b) b: of the divisor's sign. */
+/* a - floor(a / b) b, which has the divisor's sign. */
 bool map_mod(struct mapper *p)
 {
     uint32_t parts, whole;
@@ -346,7 +342,7 @@ bool map_mod(struct mapper *p)
     if (onnx_flag(p->n, "fmod", false))
         return MAP_REFUSE(p, "of the dividend's sign; want fmod = 0");
     uint32_t n = map_out(p, 0)->n_dims, b = map_as_operand(p, map_in_id(p, 1), false, n), a = b == NO_ID ? NO_ID : map_as_operand(p, map_in_id(p, 0), false, n);
-    if (a == NO_ID || !map_pair(p, combination(FUNCTION_DIVIDE), map_in_id(p, 0), map_in_id(p, 1), &parts, &image))
+    if (a == NO_ID || !combine_values(p, combination(FUNCTION_DIVIDE), map_in_id(p, 0), map_in_id(p, 1), &parts, &image))
         return false;
     if (image)
         return MAP_REFUSE(p, "on an image");
@@ -355,7 +351,7 @@ bool map_mod(struct mapper *p)
     return map_done(p, 0, combine(p, combination(FUNCTION_SUBTRACT), a, whole), false);
 }
 
-/* Sum, Mean, Max, Min of any number: pair by pair. All have the result's dimensions here, as models have them. */
+/* Sum, Mean, Max and Min of any number of operands with equally many dimensions, pair by pair. */
 bool map_sum(struct mapper *p)
 {
     uint32_t y = NO_ID, n = map_in(p, 0)->n_dims;
@@ -383,7 +379,7 @@ bool map_pow(struct mapper *p)
     return done_like_input(p, e == 3 ? map_emit2(p, OP_MUL, y, x, NO_ATTRIBUTES) : y);
 }
 
-/* Of two numbers: condition (a - b) + b; where one of them cannot be subtracted from, the other is selected. */
+/* Where(condition, a, b) for two numbers: condition (a - b) + b, or a selection if one is infinite. */
 static bool choose_number(struct mapper *p, double a, double b)
 {
     uint32_t condition = map_in_id(p, 0), x = map_is_image(p, condition) ? map_as_image(p, condition) : map_any_plain(p, condition);
@@ -401,7 +397,7 @@ static bool choose_number(struct mapper *p, double a, double b)
     return map_done(p, 0, x, map_is_image(p, condition));
 }
 
-/* Where(condition, x, y): a number on one side is the constant that the other is replaced by. */
+/* A known number becomes a constant of the selection. */
 bool map_where(struct mapper *p)
 {
     const struct onnx_value *a = map_in(p, 1), *b = map_in(p, 2);
@@ -425,9 +421,9 @@ bool map_where(struct mapper *p)
     return map_done(p, 0, map_emit(p, OP_SELECT, (uint32_t[]){ x, condition, other }, 3, at), false);
 }
 
-/* ==== from map_quantize.c ==== */
+/* ---- quantisation ------------------------------------------------------------------------------------------------ */
 
-/* One scale and zero point that the file knows. */
+/* The scale and zero point, each a known number. */
 static bool one_scale(struct mapper *p, double *scale, double *zero)
 {
     if (!onnx_is_known_number(map_in(p, 1)) || (map_in(p, 2) && !onnx_is_known_number(map_in(p, 2))))
@@ -437,7 +433,7 @@ static bool one_scale(struct mapper *p, double *scale, double *zero)
     return *scale != 0 || MAP_REFUSE(p, "has a scale of 0");
 }
 
-/* In so many scales, rounded to even, and cut off where the type ends. */
+/* x / scale + zero point, rounded to even and limited to the range of the type. */
 bool map_quantize(struct mapper *p)
 {
     static const struct { int type; double least, most; } ends[] = {

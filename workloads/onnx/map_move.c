@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_move.c - operators that put elements in other places, or see them in other dimensions.
- */
-/*
- * map_pieces.c - ranges of one value that together are all of it: one division, which moves nothing.
+ * map_move.c - operators that reorder elements, or view, join, cut, pad and repeat them.
  *
- * Exporters write a split as slices (two halves of a rotary embedding, a chunk of channels) or as rows by their numbers (query, key and value of
- * one product). A range by itself is copied; where ranges of equal length leave nothing of a dimension out, the value is taken apart, as a split
- * is, and the gradient is put together again in one operation instead of one for each range.
+ * Exporters write a split as slices (two halves of a rotary embedding, a chunk of channels) or as numbered rows (query, key and value of one
+ * product). A single range is copied. If readers take all ranges of equal length, the value is split once, which moves nothing, and its
+ * gradient is joined in one operation instead of one for each range.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -15,7 +12,7 @@
 
 /* ---- other dimensions ---------------------------------------------------------------------------------------- */
 
-/* An image whose spatial dimensions alone are seen in another way stays one; anything else is plain. */
+/* An image stays an image if only its spatial dimensions change. */
 static bool keeps_image(const struct onnx_value *x, const struct onnx_value *y)
 {
     return y->n_dims >= 3 && y->n_dims <= 5 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
@@ -33,7 +30,7 @@ bool map_reshape(struct mapper *p)
     return map_alias(p);
 }
 
-/* Drops dimensions of one and joins those that stay together: what is left of the order. */
+/* Drops dimensions of size 1 and joins those that stay neighbours. Returns how many are left. */
 static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims, const uint32_t *perm, uint32_t n)
 {
     uint32_t first[ONNX_MAX_DIMS], group[ONNX_MAX_DIMS], n_groups = 0, previous = NO_ID;
@@ -41,7 +38,7 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
     for (uint32_t i = 0; i < n; i++) {
         if (dims[perm[i]] == 1)
             continue;
-        bool follows = perm[i] > previous;              /* than NO_ID nothing is larger */
+        bool follows = perm[i] > previous;              /* never, for the first one */
         for (uint32_t d = previous + 1; follows && d < perm[i]; d++)
             follows = dims[d] == 1;
         if (follows) {
@@ -67,11 +64,11 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 {
     struct op_attributes at = NO_ATTRIBUTES;
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
-    at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a tensor has fewer than may change places */
+    at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a view may have more dimensions than a tensor */
     return left < 2 ? x : map_emit1(p, OP_TRANSPOSE, x, at);
 }
 
-/* Only a product's second operand: it reads it with rows and columns exchanged at no cost. */
+/* The second operand of a product may have rows and columns exchanged, at no cost. */
 static bool feeds_matmul(const struct mapper *p, uint32_t n_dims)
 {
     const struct onnx_node *reader = map_only_reader(p, p->n->outputs[0]);
@@ -99,12 +96,12 @@ bool map_transpose(struct mapper *p)
         perm[i] = given.n == n ? (uint32_t)given.at[i] : n - 1 - i;
     bool image = map_is_image(p, map_in_id(p, 0));
     p->into = "a change of layout that moves nothing";
-    if (image && is_order(perm, n, true))               /* channels last: as the image lies */
+    if (image && is_order(perm, n, true))               /* channels last, as the image is stored */
         return map_done(p, 0, map_as_image(p, map_in_id(p, 0)), false);
     x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
-    if (!image && n == 4 && is_order(perm, n, false))   /* channels first: the graph keeps them last */
+    if (!image && n == 4 && is_order(perm, n, false))   /* channels first, which the graph stores last */
         return map_done(p, 0, x, true);
     bool swapped = feeds_matmul(p, n);
     if (swapped) {
@@ -121,7 +118,7 @@ bool map_transpose(struct mapper *p)
     return true;
 }
 
-/* ---- parts and wholes --------------------------------------------------------------------------------------------- */
+/* ---- joins and cuts ----------------------------------------------------------------------------------------------- */
 
 bool map_concat(struct mapper *p)
 {
@@ -137,7 +134,7 @@ bool map_concat(struct mapper *p)
         uint32_t x = map_in_layout(p, map_in_id(p, i), image);
         if (x == NO_ID)
             return false;
-        if (n == MOST) {                /* more than one operation takes: what there is so far first */
+        if (n == MOST) {                /* an operation takes no more: join these first */
             parts[0] = map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
             n = 1;
         }
@@ -173,7 +170,7 @@ bool map_split(struct mapper *p)
     return true;
 }
 
-/* Every step-th element: the range in pieces of step elements, zeros at its end where it breaks off, and the first of each piece. */
+/* Every step-th element: the range, padded to a multiple of step, is viewed as pieces of step elements, and the first of each is kept. */
 uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
 {
     struct tensor t = p->g->tensors[x];
@@ -191,7 +188,7 @@ uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t fro
     return map_view(p, x, t.n_dims, t.dims);
 }
 
-/* From the last to the first, step below zero: one by one, joined again. */
+/* A negative step: the elements one by one, joined in reverse. */
 static uint32_t backwards(struct mapper *p, uint32_t x, uint32_t axis, int64_t from, uint64_t n, int64_t step)
 {
     uint32_t rows[MAX_OP_OUTPUTS];
@@ -261,7 +258,7 @@ bool map_pad(struct mapper *p)
         uint32_t axis = map_layout_axis(i, image, v->n_dims);
         if (left < 1)
             return MAP_REFUSE(p, "cuts off all of dimension %u", i);
-        if (left < size)                    /* less than nothing around it: that is cut off */
+        if (left < size)                    /* negative pads cut elements off */
             x = map_emit1(p, OP_SLICE, x, WITH(.axis = axis, .begin = (uint64_t)begin, .length = (uint64_t)left));
         if (before || after)
             x = map_emit1(p, OP_PAD, x, WITH(.axis = axis, .begin = (uint64_t)before, .length = (uint64_t)(left + before + after), .rate = number,
@@ -287,7 +284,7 @@ bool map_expand(struct mapper *p)
     return map_done(p, 0, map_emit1(p, OP_EXPAND, x, at), image);
 }
 
-/* Along dimensions of one it repeats; along others it puts copies one behind the other. */
+/* Dimensions of size 1 are broadcast, others are concatenated copies. */
 bool map_tile(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
@@ -313,12 +310,12 @@ bool map_tile(struct mapper *p)
     return map_done(p, 0, repeated ? map_emit1(p, OP_EXPAND, x, at) : x, false);
 }
 
-/* ==== from map_pieces.c ==== */
+/* ---- splits that are written as ranges -------------------------------------------------------------------------------------- */
 
-struct range { uint32_t axis; uint64_t begin, length; };
+struct row_span { uint32_t axis; uint64_t begin, length; };
 
-/* A row by its number. */
-static bool row_range(struct range *r, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *v)
+/* A Gather of one known row. */
+static bool row_range(struct row_span *r, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *v)
 {
     const struct onnx_value *at = onnx_in(m, n, 1);
     if (!onnx_is_known_number(at) || !onnx_axis(&r->axis, onnx_int(n, "axis", 0), v->n_dims))
@@ -331,8 +328,8 @@ static bool row_range(struct range *r, const struct onnx_model *m, const struct 
     return true;
 }
 
-/* A slice of one dimension, in steps of one. */
-static bool slice_range(struct range *r, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *v)
+/* A Slice of one dimension, with step 1. */
+static bool slice_range(struct row_span *r, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *v)
 {
     struct onnx_cuts cuts;
     uint32_t n_cut = 0;
@@ -344,13 +341,13 @@ static bool slice_range(struct range *r, const struct onnx_model *m, const struc
             return false;
         if (c->n == v->dims[c->axis])
             continue;
-        *r = (struct range){ c->axis, (uint64_t)c->from, c->n };
+        *r = (struct row_span){ c->axis, (uint64_t)c->from, c->n };
         n_cut++;
     }
     return n_cut == 1;
 }
 
-static bool range_of(struct range *r, const struct onnx_model *m, const struct onnx_node *n, uint32_t value)
+static bool range_of(struct row_span *r, const struct onnx_model *m, const struct onnx_node *n, uint32_t value)
 {
     const struct onnx_value *v = &m->values[value], *y = n->gone || n->n_inputs == 0 || n->inputs[0] != value ? NULL : onnx_out(m, n, 0);
     if (!y || !y->shaped || y->constant)
@@ -358,13 +355,13 @@ static bool range_of(struct range *r, const struct onnx_model *m, const struct o
     return onnx_is(n, ONNX_OP_GATHER) ? row_range(r, m, n, v) : onnx_is(n, ONNX_OP_SLICE) && slice_range(r, m, n, v);
 }
 
-/* Each range of this length along this dimension has a reader. */
-static bool leaves_nothing(const struct onnx_model *m, uint32_t value, const struct range *like, uint64_t n_pieces)
+/* All ranges of this length along this axis have readers. */
+static bool covers_all(const struct onnx_model *m, uint32_t value, const struct row_span *like, uint64_t n_pieces)
 {
     uint64_t seen = 0;
     uint32_t n_readers = m->values[value].n_readers;
     for (size_t i = m->values[value].producer == NO_ID ? 0 : m->values[value].producer; i < m->n_nodes && n_readers; i++) {
-        struct range r;
+        struct row_span r;
         for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             n_readers -= m->nodes[i].inputs[k] == value;
         if (range_of(&r, m, &m->nodes[i], value) && r.axis == like->axis && r.length == like->length && r.begin % r.length == 0)
@@ -375,7 +372,7 @@ static bool leaves_nothing(const struct onnx_model *m, uint32_t value, const str
 
 uint32_t map_piece(struct mapper *p, bool image)
 {
-    struct range r;
+    struct row_span r;
     uint32_t value = map_in_id(p, 0);
     const struct onnx_value *v = &p->m->values[value];
     if (!range_of(&r, p->m, p->n, value) || v->dims[r.axis] % r.length || r.begin % r.length)
@@ -384,7 +381,7 @@ uint32_t map_piece(struct mapper *p, bool image)
     for (size_t i = 0; i < p->n_divisions; i++)
         if (p->divisions[i].value == value && p->divisions[i].axis == r.axis && p->divisions[i].n == n && p->divisions[i].image == image)
             return p->divisions[i].first + (uint32_t)piece;
-    if (n < 2 || n > MAX_OP_OUTPUTS || !leaves_nothing(p->m, value, &r, n))
+    if (n < 2 || n > MAX_OP_OUTPUTS || !covers_all(p->m, value, &r, n))
         return NO_ID;
     uint32_t x = map_in_layout(p, value, image);
     if (x == NO_ID)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_pick.c - operators that pick elements by index, or say by index where a one stands.
+ * map_pick.c - operators that pick or place elements by index, and one-hot encodings.
  *
- * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first. In training a
- * scatter of the larger is refused: its gradient is not modelled.
+ * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions are combined into one number first. A
+ * scatter with reduction max is refused in training: its gradient is not modelled.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
-/* One row, known which: a slice. */
+/* A single known row is a slice. */
 static bool gather_one(struct mapper *p, uint32_t axis, double index)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -57,14 +57,14 @@ bool map_gather(struct mapper *p)
     return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 
-/* Seen as [outer, n, inner]: the axis, or all of it behind, last. */
+/* Moves an axis to the end: [outer, n, inner] to [outer, inner, n]. */
 static uint32_t axis_last(struct mapper *p, uint32_t x, const struct onnx_value *v, uint32_t axis)
 {
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     return inner == 1 ? x : map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
 }
 
-/* Along a dimension each row is a table of its own numbers. */
+/* Each row along the axis is a table with rows of one element. */
 bool map_gather_elements(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
@@ -84,7 +84,7 @@ bool map_gather_elements(struct mapper *p)
     return map_done(p, 0, x, false);
 }
 
-/* Indices [n, deep] as numbers of rows: each column times the rows that one step in it passes over. */
+/* Indices [n, deep] to row numbers: the sum of each column times its stride in rows. */
 static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64_t deep, const uint64_t *dims)
 {
     uint32_t sum = NO_ID;
@@ -105,7 +105,7 @@ bool map_gather_nd(struct mapper *p)
     if (onnx_int(p->n, "batch_dims", 0))
         return MAP_REFUSE(p, "has batch dimensions; want none");
     uint64_t rows = onnx_elements_between(v, 0, (uint32_t)deep);
-    assert(deep && rows);               /* no operator comes here with an empty operand */
+    assert(deep && rows);               /* empty operands are refused before */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     uint32_t table = map_any_plain(p, map_in_id(p, 0)), index = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
     if (index == NO_ID)
@@ -115,7 +115,7 @@ bool map_gather_nd(struct mapper *p)
     return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 
-/* An axis that was put in last moves to its place. */
+/* Moves the last axis back to its place. */
 static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value *v, uint32_t axis)
 {
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
@@ -124,7 +124,7 @@ static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value 
 
 /* ---- scattering --------------------------------------------------------------------------------------------------------- */
 
-/* PopLibs has updates that replace, add and take the larger. */
+/* PopLibs has updates that replace, add and take the maximum. */
 static bool scatter_how(struct mapper *p, enum scatter_how *how)
 {
     static const struct { const char *reduction; enum scatter_how how; } ways[] = {
@@ -140,7 +140,6 @@ static bool scatter_how(struct mapper *p, enum scatter_how *how)
     return MAP_REFUSE(p, "with reduction %.20s is not modelled; none, add and max are", reduction);
 }
 
-/* Three inputs row-major; false: refused. */
 static bool plain_inputs(struct mapper *p, uint32_t in[3])
 {
     for (uint32_t i = 0; i < 3; i++) {
@@ -151,7 +150,7 @@ static bool plain_inputs(struct mapper *p, uint32_t in[3])
     return true;
 }
 
-/* Along a dimension each row is a table of its own numbers. */
+/* Each row along the axis is a table with rows of one element. */
 bool map_scatter(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
@@ -183,7 +182,7 @@ bool map_scatter_nd(struct mapper *p)
     if (deep == 0 || deep > v->n_dims)
         return MAP_REFUSE(p, "its indices name %ju of %u dimensions", (uintmax_t)deep, v->n_dims);
     uint64_t rows = onnx_elements_between(v, 0, (uint32_t)deep);
-    assert(deep && rows);               /* no operator comes here with an empty operand */
+    assert(deep && rows);               /* empty operands are refused before */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     if (onnx_elements(map_in(p, 2)) != n * inner)
         return MAP_REFUSE(p, "has %ju updates, want %ju", (uintmax_t)onnx_elements(map_in(p, 2)), (uintmax_t)(n * inner));
@@ -195,7 +194,7 @@ bool map_scatter_nd(struct mapper *p)
     return map_done(p, 0, y, false);
 }
 
-/* Places first, the values looked up by them; the smallest are the largest of what is negated. */
+/* Finds the indices and gathers the values by them. The smallest are the largest of the negated input. */
 bool map_top_k(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0) ? map_out(p, 0) : map_out(p, 1);
@@ -215,7 +214,7 @@ bool map_top_k(struct mapper *p)
     return map_done(p, 1, places, false);
 }
 
-/* ---- ones by index ------------------------------------------------------------------------------------------------------ */
+/* ---- one-hot ------------------------------------------------------------------------------------------------------------ */
 
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n)
 {
@@ -224,8 +223,7 @@ uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, ui
     return numbers;
 }
 
-/* One where a row's index is the number of the column: [rows] to [rows, columns] of the type, by comparison with the columns' numbers, as
- * PopLibs' encodeOneHot does element by element. */
+/* Compares indices with column numbers, as PopLibs' encodeOneHot does element by element. */
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
 {
     uint32_t numbers = map_numbers(p, "columns", p->g->tensors[index].type, columns);
@@ -252,7 +250,7 @@ bool map_one_hot(struct mapper *p)
     return map_done(p, 0, axis_back(p, hot, y, axis), false);
 }
 
-/* One where the largest stands, the first of equal ones. Up to opset 12 everything from the axis on is one row. */
+/* One-hot of the first maximum. Up to opset 12 the dimensions from the axis on are one row. */
 bool map_hardmax(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);

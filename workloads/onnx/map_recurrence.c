@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_recurrence.c - LSTM and GRU: one direction after the other, weights as the file has them. A plain RNN, of which PopLibs has no layer that
- * its frameworks call, is its steps: products of all inputs at once, then for each step a product, a sum and a function.
+ * map_recurrence.c - LSTM and GRU, direction by direction, with the file's weights; and plain RNNs.
+ *
+ * PopLibs has no layer for a plain RNN that its frameworks call. It is written as its steps: a product of all inputs at once, then a product, a
+ * sum and a function for each step.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
-enum { MOST_STEPS = 1000 };             /* of a plain RNN */
+enum { MOST_STEPS = 1000 };             /* of a plain RNN, at most */
 
 static bool goes_back(const struct mapper *p, uint64_t direction)
 {
     return direction == 1 || text_is(onnx_string(p->n, "direction", "forward", p->m->arena), "reverse");
 }
 
-/* Of one direction of the file's [directions, gates x hidden, width], or of both biases [directions, 2 x gates x hidden]: input i of the node. */
+/* Input i for one direction: a matrix of [directions, gates x hidden, width], or both biases of [directions, 2 x gates x hidden]. */
 static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction, const uint64_t *dims, bool lstm)
 {
     uint32_t weight = map_weight(p, NO_ID, ONNX_AS_IS, i < 3 ? 2 : 1, dims);
@@ -24,7 +26,7 @@ static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction,
     return weight;
 }
 
-/* One direction: the file's weights [directions, gates x hidden, width] and [directions, gates x hidden, hidden], biases of both. */
+/* The operation for one direction, with its input weights, recurrent weights and biases. */
 static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint64_t hidden, uint64_t direction)
 {
     bool lstm = onnx_is(p->n, ONNX_OP_LSTM);
@@ -41,7 +43,7 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
                    .from_last = goes_back(p, direction)));
 }
 
-/* Numbers of the file, or of an input, repeated for each sample or seen in other dimensions: zeros, as a rule. */
+/* The value is a constant or an input, perhaps repeated for each sample or viewed in other dimensions; usually it is zeros. */
 static bool is_only_moved(const struct mapper *p, uint32_t value)
 {
     for (;;) {
@@ -53,7 +55,7 @@ static bool is_only_moved(const struct mapper *p, uint32_t value)
     }
 }
 
-/* A state that another part of the model hands over: in training that part wants a gradient. */
+/* The initial state comes from another trained part of the model, which needs a gradient in training. */
 static bool has_trained_state(const struct mapper *p)
 {
     bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors), any = false;
@@ -77,7 +79,7 @@ static bool check_recurrence(struct mapper *p)
     return map_in(p, 7) && !onnx_is(p->n, ONNX_OP_RNN) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
 }
 
-/* [batch, rows, hidden] of each direction: one row of each as [directions, batch, hidden]. */
+/* One row of each direction's [batch, rows, hidden], as [directions, batch, hidden]. */
 static uint32_t states_at(struct mapper *p, const uint32_t *y, uint64_t directions, const uint64_t *row)
 {
     uint32_t states[2];
@@ -90,7 +92,7 @@ static uint32_t states_at(struct mapper *p, const uint32_t *y, uint64_t directio
     return directions == 1 ? states[0] : map_emit(p, OP_CONCAT, states, 2, WITH(.axis = 0));
 }
 
-/* The last cell states stand behind the last step: PopLibs' lstmFwd gives them beside its states. */
+/* Splits off the last cell states, which follow the last step: PopLibs' lstmFwd returns them with its states. */
 static bool part_from_cells(struct mapper *p, uint32_t *y, uint64_t directions, uint64_t steps)
 {
     uint32_t cells = states_at(p, y, directions, (uint64_t[]){ steps, steps });
@@ -99,8 +101,8 @@ static bool part_from_cells(struct mapper *p, uint32_t *y, uint64_t directions, 
     return map_done(p, 2, cells, false);
 }
 
-/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs what a forward one does, and ends at the first step;
- * what states are given at the start costs nothing. */
+/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs as much as a forward one, and its last step is
+ * the first. Given initial states cost nothing. */
 bool map_recurrence(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2);
@@ -127,7 +129,7 @@ bool map_recurrence(struct mapper *p)
 
 /* ---- a plain RNN --------------------------------------------------------------------------------------------------------- */
 
-/* What is put between two steps, of one direction. */
+/* The activation of one direction; N_OP_KINDS: not modelled. */
 static enum op_kind step_function(const struct mapper *p, uint64_t direction)
 {
     static const struct { const char *name; enum op_kind kind; } kinds[] = { { "Tanh", OP_TANH }, { "Relu", OP_RELU }, { "Sigmoid", OP_SIGMOID } };
@@ -140,7 +142,7 @@ static enum op_kind step_function(const struct mapper *p, uint64_t direction)
     return N_OP_KINDS;
 }
 
-/* The input's share of all steps [steps, batch, hidden], with both biases. */
+/* Products of all inputs with their weights, plus both biases: [steps, batch, hidden]. */
 static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidden)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -158,8 +160,8 @@ static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidd
     return VIEW(p, x, v->dims[0], v->dims[1], hidden);
 }
 
-/* Rows joined along the first dimension, as many at a time as an operation takes. */
-static uint32_t joined(struct mapper *p, uint32_t *rows, uint64_t n)
+/* Concatenates rows along the first dimension, at most MAX_OP_INPUTS at a time. */
+static uint32_t concat_rows(struct mapper *p, uint32_t *rows, uint64_t n)
 {
     while (n > 1) {
         uint64_t left = 0;
@@ -172,7 +174,7 @@ static uint32_t joined(struct mapper *p, uint32_t *rows, uint64_t n)
     return rows[0];
 }
 
-/* h = f(share of the input + h x recurrent weights), from the state that the node gives or from nothing. */
+/* h = f(input product + h x recurrent weights), from the given initial state or from zero. */
 static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden, uint32_t *last)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -196,7 +198,7 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
         rows[at] = VIEW(p, h, 1, state[0], state[1]);
     }
     *last = VIEW(p, h, 1, state[0], state[1]);
-    return VIEW(p, joined(p, rows, steps), steps, 1, state[0], state[1]);
+    return VIEW(p, concat_rows(p, rows, steps), steps, 1, state[0], state[1]);
 }
 
 static bool is_state(const struct onnx_value *v, uint64_t directions, uint64_t batch, uint64_t hidden)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_sums.c - ONNX operators that add up: products, softmax, reductions, running sums.
- */
-/*
- * map_loss.c - losses in the path of a model that is not trained: their values are outputs like others.
+ * map_sums.c - operators that add up: products, softmax, reductions, running sums, and losses that are outputs like others.
  *
- * Each row of classes meets a one where its label stands, as PopLibs' encodeOneHot makes it: a label that is no class, as ignored ones often
- * are, has none, and counts for nothing.
- *     loss of a row = -(sum of ones x logarithms of shares) x the label's weight, or 0 if it is ignored
+ * A loss compares classes with one-hot labels, which PopLibs' encodeOneHot makes. A label that is no class, as ignored labels often are, has
+ * none and counts as zero.
+ *     loss of a row = -(sum of one-hot x logarithms of probabilities) x the label's weight, or 0 if it is ignored
  *     mean = sum of losses / sum of weights
  */
 #include "workloads/onnx/onnx_internal.h"
@@ -17,7 +14,7 @@
 
 /* ---- products ------------------------------------------------------------------------------------------------------ */
 
-/* A constant matrix, perhaps behind leading ones. */
+/* A matrix as a weight, or viewed without its leading ones. */
 static uint32_t matrix(struct mapper *p, uint32_t value, bool transposed)
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -47,7 +44,7 @@ bool map_gemm(struct mapper *p)
     return map_done(p, 0, map_added(p, y, map_scaled(p, c, beta)), false);
 }
 
-/* Both operands get the stack of matrices of the larger one. */
+/* Broadcasts the leading dimensions of both operands to each other. */
 static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
 {
     const struct tensor *x = &p->g->tensors[*a], *y = &p->g->tensors[*b];
@@ -64,15 +61,15 @@ static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
     *b = smaller[1] ? map_emit1(p, OP_EXPAND, *b, at[1]) : *b;
 }
 
-/* A constant behind a transposition of its two dimensions: the product reads it as it lies, and shares it with who else does. */
-static uint32_t turned_constant(const struct mapper *p, uint32_t value)
+/* The constant matrix that a Transpose exchanges rows and columns of; the product reads it directly, and may share it. NO_ID: none. */
+static uint32_t transposed_constant(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     const struct onnx_node *n = v->constant && v->producer != NO_ID ? &p->m->nodes[v->producer] : NULL;
     return onnx_is(n, ONNX_OP_TRANSPOSE) && v->n_dims == 2 ? n->inputs[0] : NO_ID;
 }
 
-/* A vector on the left is a row, on the right a column; the product has one dimension less. */
+/* A vector is a row on the left and a column on the right; the product has one dimension less. */
 static bool matmul_vector(struct mapper *p)
 {
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
@@ -96,7 +93,7 @@ bool map_matmul(struct mapper *p)
     uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = map_in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
     bool swapped = p->of[b_value].swapped;
-    uint32_t turned = turned_constant(p, b_value);
+    uint32_t turned = transposed_constant(p, b_value);
     if (turned != NO_ID) {
         swapped = true;
         b_value = turned;
@@ -112,7 +109,7 @@ bool map_matmul(struct mapper *p)
 
 /* ---- softmax, reductions ------------------------------------------------------------------------------------------------ */
 
-/* Over a dimension in the middle: it is moved to the end, and back. */
+/* A softmax over a middle dimension moves it to the end and back. */
 static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_t inner)
 {
     uint32_t x = map_any_plain(p, map_in_id(p, 0));
@@ -127,7 +124,7 @@ static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_
     return map_done(p, 0, x, false);
 }
 
-/* Up to opset 12 everything from the axis on is one row; from 13 on the axis alone. */
+/* Up to opset 12 the dimensions from the axis on are one row; from 13 on the axis alone is. */
 bool map_softmax(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -166,7 +163,7 @@ static bool reduced_axes(const struct mapper *p, uint32_t *gone)
     return true;
 }
 
-/* Products have no pool: the halves of [outer, n, inner] are multiplied until one is left, and an odd one waits. */
+/* Pools have no product: halves of [outer, n, inner] are multiplied until one is left; an odd element joins the next round. */
 static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner)
 {
     x = VIEW(p, x, outer, n, inner);
@@ -194,7 +191,7 @@ uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, ui
     return map_emit1(p, kind, x, WITH(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
 }
 
-/* A run of dimensions. Runs apart from each other are pooled one by one. */
+/* Pools the first run of neighbouring dimensions in *gone, and removes it from there. */
 static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t *gone, enum op_kind kind)
 {
     uint32_t first = (uint32_t)__builtin_ctz(*gone), last = first;
@@ -247,7 +244,7 @@ bool map_reduce(struct mapper *p)
     return map_done(p, 0, x, image && y->n_dims == n);
 }
 
-/* Of rows of n: where the last of the largest stands. Each is compared with the largest; the highest number of those that are equal. */
+/* The last maximum of each row: the highest column number among elements that equal the maximum. */
 static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
 {
     uint64_t dims[] = { rows, n }, ends[] = { rows, n };
@@ -260,7 +257,7 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
     return pooled_run(p, map_emit2(p, OP_MUL, x, numbers, NO_ATTRIBUTES), dims, 2, &again, OP_MAX_POOL);
 }
 
-/* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
+/* A middle dimension is moved to the end. The minimum is the maximum of the negated input. */
 bool map_arg_max(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -281,7 +278,7 @@ bool map_arg_max(struct mapper *p)
     return map_done(p, 0, x, false);
 }
 
-/* Running sums are a product with a triangle of ones, as PopART makes them (willow/src/popx/op/cumsumx.cpp). */
+/* Running sums are a product with a triangle of ones, as in PopART (willow/src/popx/op/cumsumx.cpp). */
 bool map_cumsum(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
@@ -310,12 +307,12 @@ bool map_cumsum(struct mapper *p)
     return map_done(p, 0, x, false);
 }
 
-/* What a triangle leaves of each matrix: a product with ones and zeros that lie on the chip. */
+/* Multiplies each matrix by a triangle of ones that is stored on the chip. */
 bool map_triangle(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *k = map_in(p, 1);
     uint32_t x = v->n_dims < 2 ? NO_ID : map_as_plain(p, map_in_id(p, 0)), n = v->n_dims;
-    uint64_t dims[MAX_DIMS] = { 1, 1, 1 };         /* before those of a matrix */
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1 };         /* leading ones */
     if (x == NO_ID || (k && !onnx_is_known_number(k)))
         return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is not a matrix");
     dims[n - 1] = v->dims[n - 1];
@@ -329,11 +326,11 @@ bool map_triangle(struct mapper *p)
     return map_done(p, 0, map_emit2(p, OP_MUL, x, ones, NO_ATTRIBUTES), false);
 }
 
-/* ==== from map_loss.c ==== */
+/* ---- losses ---------------------------------------------------------------------------------------------------------------- */
 
 struct loss { uint64_t rows, classes; uint32_t labels, hot; };
 
-/* [batch, classes, ...] to [rows, classes]; NO_ID: refused. */
+/* Input 0, [batch, classes, ...], as [rows, classes]. NO_ID: refused. */
 static uint32_t rows_of_classes(struct mapper *p, uint64_t inner)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -343,12 +340,12 @@ static uint32_t rows_of_classes(struct mapper *p, uint64_t inner)
     return x == NO_ID ? NO_ID : VIEW(p, x, onnx_elements(v) / v->dims[1], v->dims[1]);
 }
 
-static uint32_t product(struct mapper *p, uint32_t x, uint32_t y)
+static uint32_t row_product(struct mapper *p, uint32_t x, uint32_t y)
 {
     return map_emit2(p, OP_MUL, x, y, NO_ATTRIBUTES);
 }
 
-/* By row, 1 where the label is another than the one that is ignored. */
+/* For each row, 1 unless its label is the ignored one. */
 static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
 {
     uint32_t number = graph_tensor(p->g, "ignored", ROLE_STATE, p->g->tensors[l->labels].type, 2, (uint64_t[]){ 1, 1 });
@@ -359,22 +356,22 @@ static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
     return map_shifted(p, map_scaled(p, same, -1), 1);
 }
 
-/* By row [rows, 1], its label's; NO_ID: all are 1. */
+/* The weight of each row's label, [rows, 1]. NO_ID: all are 1. */
 static uint32_t row_weights(struct mapper *p, const struct loss *l, uint32_t by_class)
 {
     uint32_t weights = NO_ID;
     if (by_class != NO_ID) {
         by_class = VIEW(p, by_class, 1, l->classes);
-        weights = map_row_sums(p, product(p, l->hot, by_class), l->rows, l->classes);
+        weights = map_row_sums(p, row_product(p, l->hot, by_class), l->rows, l->classes);
     }
     const Onnx__AttributeProto *ignored = onnx_attribute(p->n, "ignore_index");
     if (!ignored)
         return weights;
     uint32_t kept = counted(p, l, ignored->i);
-    return weights == NO_ID ? kept : product(p, weights, kept);
+    return weights == NO_ID ? kept : row_product(p, weights, kept);
 }
 
-/* Losses by row to what the node gives: all of them, their sum, or their mean. */
+/* Applies the reduction: none, sum, or mean. */
 static uint32_t reduced(struct mapper *p, const struct loss *l, uint32_t losses, uint32_t weights)
 {
     const char *reduction = onnx_string(p->n, "reduction", "mean", p->m->arena);
@@ -413,8 +410,8 @@ bool map_loss(struct mapper *p)
         return false;
     x = softmax ? map_emit_function(p, FUNCTION_LOG, map_emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES)) : x;
     l.hot = map_ones_at(p, l.labels, l.rows, l.classes, p->g->tensors[x].type);
-    uint32_t losses = map_scaled(p, map_row_sums(p, product(p, l.hot, x), l.rows, l.classes), -1), weights = row_weights(p, &l, by_class);
-    uint32_t y = reduced(p, &l, weights == NO_ID ? losses : product(p, losses, weights), weights);
+    uint32_t losses = map_scaled(p, map_row_sums(p, row_product(p, l.hot, x), l.rows, l.classes), -1), weights = row_weights(p, &l, by_class);
+    uint32_t y = reduced(p, &l, weights == NO_ID ? losses : row_product(p, losses, weights), weights);
     if (map_is_wanted(p, 1) && inner > 1)
         x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { v->dims[0], inner, l.classes }, .order = { 0, 2, 1 }));
     p->into = "one-hot, sums";

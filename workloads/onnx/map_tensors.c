@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_tensors.c - values of a file as tensors of the graph: operations put into it, and the layouts that values are read in.
- */
-/*
- * map_weights.c - which constants of a file are trained, and the tensors that constants become.
+ * map_tensors.c - values of a file as tensors of the graph: operations, layouts, and constants, of which some are trained.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -48,8 +45,7 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
 
 /* ---- layouts -------------------------------------------------------------------------------------------------------- */
 
-/* [batch, height, width, channels] of a value of three to five dimensions. One spatial dimension is the width: PopLibs puts dimensions of
- * one in front of it. Of three the first two are joined. */
+/* A single spatial dimension is the width: PopLibs puts dimensions of size 1 before it. Of three, the first two are joined. */
 void map_image_dims(uint64_t dims[4], const struct onnx_value *v)
 {
     dims[0] = v->dims[0];
@@ -63,7 +59,7 @@ bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis)
     return map_is_image(p, value) && (p->m->values[value].n_dims < 5 || axis == 1);
 }
 
-/* Of the file, as the image tensor has it. */
+/* An axis of the file, in an image tensor. */
 static uint32_t image_axis(uint32_t axis, uint32_t n_dims)
 {
     return axis == 0 ? 0 : axis == 1 ? 3 : n_dims == 3 ? axis : axis - 1;
@@ -94,7 +90,7 @@ static bool is_empty(struct mapper *p, uint32_t value)
     return true;
 }
 
-/* Constants get a tensor when they are first read. */
+/* A constant gets its tensor when it is first read. */
 static uint32_t tensor_of(struct mapper *p, uint32_t value)
 {
     struct mapped *at = &p->of[value];
@@ -184,7 +180,7 @@ uint32_t map_as_image(struct mapper *p, uint32_t value)
     return view_as_image(p, at->image ? tensor : at->other, v);
 }
 
-/* A constant by channel beside an image: [channels, 1, 1] in the file, a vector over the last dimension in the graph. */
+/* [channels, 1, 1] in the file is a vector over the last dimension of an image. */
 static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -199,7 +195,7 @@ static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, u
     uint32_t n_large = 0;
     for (uint32_t i = 0; i < 4; i++)
         n_large += at_image[i] > 1;
-    if (n_large < 2)                        /* one dimension: the same elements in any layout */
+    if (n_large < 2)                        /* one dimension: the same order of elements in any layout */
         return map_weight(p, value, ONNX_AS_IS, 4, at_image);
     uint32_t plain = map_weight(p, value, ONNX_AS_IS, n_dims, dims);
     return view_as_image(p, between_layouts(p, plain, &whole, true), &whole);
@@ -233,7 +229,7 @@ uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n
     return view_as_image(p, between_layouts(p, tensor, &whole, true), &whole);
 }
 
-/* Its range is shape.c's to check. */
+/* The shape rule has checked its range. */
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims)
 {
     uint32_t axis = 0;
@@ -294,7 +290,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
     return found;
 }
 
-/* ==== from map_weights.c ==== */
+/* ---- constants and weights ------------------------------------------------------------------------------------------ */
 
 enum data_type map_type(const struct mapper *p, int onnx)
 {
@@ -303,18 +299,18 @@ enum data_type map_type(const struct mapper *p, int onnx)
     return onnx_is_whole(onnx) ? TYPE_INT32 : p->o->type;
 }
 
-/* Floats filled with one number, in a size that stands as an initialiser: a weight of a file without its numbers. */
+/* A weight of a file stripped of its numbers: floats of one value, with a size that is an initialiser. */
 static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
 {
     const struct onnx_value *size = onnx_is(n, ONNX_OP_CONSTANT_OF_SHAPE) ? onnx_in(p->m, n, 0) : NULL;
     return size && size->data && size->producer == NO_ID;
 }
 
-enum { DEEPEST_ROOT = 8 };              /* steps element by element that are followed */
+enum { DEEPEST_ROOT = 8 };              /* the longest chain of such steps that is followed */
 static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth);
 
-/* Element by element of a parameter and of what stands beside it: a weight that is normalised, or counted from one. What is trained has as many
- * elements as what is read. */
+/* The parameter that a weight is computed from element by element: it is normalised, say, or an offset from one. Both have the same number of
+ * elements. */
 static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node *n, uint64_t n_elements, uint32_t depth)
 {
     uint32_t found = NO_ID;
@@ -326,7 +322,7 @@ static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node 
     return found != NO_ID && onnx_is_float(p->m->values[found].type) ? found : NO_ID;
 }
 
-/* The initialiser behind copies, views and steps element by element; NO_ID: made in another way. */
+/* The initialiser that a value is a copy, view or elementwise function of; NO_ID: none. */
 static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
 {
     for (;;) {
@@ -342,7 +338,7 @@ static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
     }
 }
 
-/* Parameters: floats of an initialiser, more than one. What the file computes in another way or has as a constant stays as it is. */
+/* Parameters are floats of an initialiser with more than one element. Other constants are not trained. */
 static bool is_trained(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -377,7 +373,7 @@ static uint32_t known_weight(const struct mapper *p, uint32_t value, enum onnx_l
     return NO_ID;
 }
 
-/* NO_ID: a weight that the mapping makes of others; its source is named by the caller. */
+/* value NO_ID: a weight composed of others, whose source the caller names. */
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
 {
     uint32_t tensor = known_weight(p, value, layout, n_dims, dims);

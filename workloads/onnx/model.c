@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * model.c - what is asked of a model's nodes and values: attributes, operands, sizes, lists; and how a node is refused.
- */
-/*
- * place.c - nodes of ours in the place of others, whose work they do.
+ * model.c - attributes, operands, sizes and lists of nodes, how a node is refused, and nodes that replace others.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-static const Onnx__AttributeProto *named(Onnx__AttributeProto *const *all, size_t n, const char *name)
+static const Onnx__AttributeProto *attribute_named(Onnx__AttributeProto *const *all, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (text_is(all[i]->name, name))
@@ -18,17 +15,17 @@ static const Onnx__AttributeProto *named(Onnx__AttributeProto *const *all, size_
     return NULL;
 }
 
-/* In a function it may be that of who calls it, or the function's own. */
+/* In a function, an attribute may refer to one of the call, whose default the function may hold. */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name)
 {
-    const Onnx__AttributeProto *p = n->proto ? named(n->proto->attribute, n->proto->n_attribute, name) : NULL;
+    const Onnx__AttributeProto *p = n->proto ? attribute_named(n->proto->attribute, n->proto->n_attribute, name) : NULL;
     for (const struct onnx_call *c = n->call; p && p->ref_attr_name && *p->ref_attr_name; c = c->outer) {
         if (!c)
             return NULL;
         name = p->ref_attr_name;
-        p = named(c->by->attribute, c->by->n_attribute, name);
+        p = attribute_named(c->by->attribute, c->by->n_attribute, name);
         if (!p)
-            return named(c->function->attribute_proto, c->function->n_attribute_proto, name);
+            return attribute_named(c->function->attribute_proto, c->function->n_attribute_proto, name);
     }
     return p;
 }
@@ -116,7 +113,7 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
     return true;
 }
 
-/* The sum of a few of them is one too. */
+/* The limit leaves room to add a few of them. */
 int64_t onnx_whole(double x)
 {
     return isnan(x) ? 0 : (int64_t)fmin(fmax(x, -0x1p60), 0x1p60);
@@ -151,7 +148,7 @@ bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct e
     return fail(err, "%s: node %zu, %.40s '%.80s': %s", m->path, (size_t)(n - m->nodes), n->op->name, name, text);
 }
 
-/* ==== from place.c ==== */
+/* ---- nodes that replace others --------------------------------------------------------------------- */
 
 bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err)
 {

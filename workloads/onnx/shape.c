@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shape.c - shapes of all values, by the rule of the operator that makes each (onnx/docs/Operators.md, opset 9 to 21).
+ * shape.c - shape rules of operators on elements, windows, products, recurrences and constants (onnx/docs/Operators.md, opset 9 to 21).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Inputs that the row demands are there and have shapes, and so is the output; those of recurrences are all optional. */
+/* The inputs that the row demands exist and have shapes, and the first output exists; outputs of recurrences are optional. */
 static bool has_operands(const struct inference *s)
 {
     uint32_t n_inputs = s->n->op->n_inputs;
@@ -49,7 +49,7 @@ bool infer_like_first(const struct inference *s)
 
 /* ---- element by element -------------------------------------------------------------------------- */
 
-static bool broadcast(const struct inference *s, int type)
+static bool infer_broadcast(const struct inference *s, int type)
 {
     uint64_t dims[ONNX_MAX_DIMS] = { 0 };
     uint32_t n = 0;
@@ -70,18 +70,19 @@ static bool broadcast(const struct inference *s, int type)
     return infer_set(s, 0, n, dims, type);
 }
 
-bool infer_numbers(const struct inference *s) { return broadcast(s, s->x->type); }
-bool infer_where(const struct inference *s) { return broadcast(s, s->y ? s->y->type : 0); }
+bool infer_numbers(const struct inference *s) { return infer_broadcast(s, s->x->type); }
+bool infer_where(const struct inference *s) { return infer_broadcast(s, s->y ? s->y->type : 0); }
 
-static bool pair(const struct inference *s, int type)
+static bool infer_two(const struct inference *s, int type)
 {
     if (s->n->n_inputs > 2)
         return REFUSE(s, "has %u inputs, want 2", s->n->n_inputs);
-    return broadcast(s, type);
+    return infer_broadcast(s, type);
 }
 
-bool infer_pair(const struct inference *s) { return pair(s, s->x->type); }
-/* Whole numbers have no infinity to become. */
+bool infer_pair(const struct inference *s) { return infer_two(s, s->x->type); }
+
+/* A division of integers by zero has no result. */
 bool infer_quotient(const struct inference *s)
 {
     for (uint64_t i = 0; s->y->known && onnx_is_whole(s->y->type) && i < onnx_elements(s->y); i++)
@@ -90,7 +91,8 @@ bool infer_quotient(const struct inference *s)
     return infer_pair(s);
 }
 
-bool infer_truth(const struct inference *s) { return pair(s, ONNX_BOOL); }
+bool infer_truth(const struct inference *s) { return infer_two(s, ONNX_BOOL); }
+
 bool infer_test(const struct inference *s)
 {
     if (!onnx_flag(s->n, "detect_negative", true) || !onnx_flag(s->n, "detect_positive", true))
@@ -114,8 +116,8 @@ bool infer_cast(const struct inference *s)
 
 enum { MOST_OF_WINDOW = 65535 };
 
-/* The attribute's numbers from `first` on, one a dimension; where the file gives none, what is there stays. */
-static bool take_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_model *m, const struct onnx_node *n, const char *name, uint32_t first,
+/* Numbers of an attribute from `first` on, one a dimension. `to` keeps its defaults if the attribute is absent. */
+static bool window_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_model *m, const struct onnx_node *n, const char *name, uint32_t first,
                          struct err *err)
 {
     struct onnx_list given;
@@ -130,7 +132,7 @@ static bool take_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_model 
     return true;
 }
 
-/* As many outputs as inputs / stride, rounded up, or transposed as inputs x stride; an odd zero goes last (UPPER) or first. */
+/* SAME: ceil(inputs / stride) outputs, or inputs x stride if transposed; an odd zero goes last (UPPER) or first (LOWER). */
 static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lower, bool transposed)
 {
     for (uint32_t i = 0; i < w->n; i++) {
@@ -156,9 +158,9 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
         out->kernel[i] = kernel && kernel->n_dims == x->n_dims ? (uint32_t)kernel->dims[2 + i] : 0;
         out->stride[i] = out->dilation[i] = 1;
     }
-    if (!take_numbers(out->kernel, out->n, m, n, "kernel_shape", 0, err) || !take_numbers(out->stride, out->n, m, n, "strides", 0, err) ||
-        !take_numbers(out->dilation, out->n, m, n, "dilations", 0, err) || !take_numbers(out->before, out->n, m, n, "pads", 0, err) ||
-        !take_numbers(out->after, out->n, m, n, "pads", out->n, err))
+    if (!window_numbers(out->kernel, out->n, m, n, "kernel_shape", 0, err) || !window_numbers(out->stride, out->n, m, n, "strides", 0, err) ||
+        !window_numbers(out->dilation, out->n, m, n, "dilations", 0, err) || !window_numbers(out->before, out->n, m, n, "pads", 0, err) ||
+        !window_numbers(out->after, out->n, m, n, "pads", out->n, err))
         return false;
     for (uint32_t i = 0; i < out->n; i++)
         if (!out->kernel[i])
@@ -183,7 +185,7 @@ static bool windowed(const struct inference *s, uint64_t channels)
             return REFUSE(s, "a window of %" PRIu64 " on %" PRIu64 " elements", reach, padded);
         dims[2 + i] = (padded - reach + (ceil ? w.stride[i] - 1 : 0)) / w.stride[i] + 1;
         if (ceil && (dims[2 + i] - 1) * w.stride[i] >= x->dims[2 + i] + w.before[i])
-            dims[2 + i]--;                  /* a window may not start in the padding behind */
+            dims[2 + i]--;                  /* no window may start in the padding at the end */
     }
     return infer_set(s, 0, x->n_dims, dims, x->type);
 }
@@ -248,7 +250,7 @@ bool infer_gemm(const struct inference *s)
     return infer_set(s, 0, 2, (uint64_t[]){ a->dims[ta], b->dims[!tb] }, a->type);
 }
 
-/* A vector is a row on the left of a product, a column on its right. */
+/* A vector is a row on the left of a product and a column on the right. */
 static void as_matrix(struct onnx_value *v, bool row)
 {
     if (v->n_dims != 1)
@@ -283,7 +285,7 @@ bool infer_matmul(const struct inference *s)
     return infer_set(s, 0, n, dims, a->type);
 }
 
-/* [steps, batch, width] (layout 0) to [steps, directions, batch, hidden], and the last states. */
+/* [steps, batch, width] to [steps, directions, batch, hidden], and the last states [directions, batch, hidden]. */
 bool infer_recurrence(const struct inference *s)
 {
     const struct onnx_value *x = s->x, *r = onnx_in(s->m, s->n, 2);
@@ -316,7 +318,7 @@ bool infer_constant(const struct inference *s)
     return infer_set(s, 0, (uint32_t)p->t->n_dims, dims, p->t->data_type);
 }
 
-/* From opset 15 on a part of the dimensions may be asked for. */
+/* Attributes start and end: opset 15 and later. */
 uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n_dims)
 {
     int64_t all = n_dims, from = onnx_int(n, "start", 0), to = onnx_int(n, "end", all);
@@ -369,7 +371,7 @@ bool infer_range(const struct inference *s)
     double n = (to->known[0] - from->known[0]) / by->known[0];
     if (n >= 1e9)
         return REFUSE(s, "it has a thousand million elements or more");
-    uint64_t count = (uint64_t)ceil(fmax(n - 1e-6, 0));      /* the limits are floats */
+    uint64_t count = (uint64_t)ceil(fmax(n - 1e-6, 0));      /* tolerates rounding of float limits */
     return infer_set(s, 0, 1, &count, from->type);
 }
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shape_moves.c - shapes of what is seen in other dimensions, cut, joined, repeated or reduced.
- */
-/*
- * shape_data.c - shapes of what data pick out, sort or put in other places.
+ * shape_moves.c - shape rules of operators that view, cut, join, repeat, reduce, pick or sort elements.
  *
- * How much some of these make is known only while the model runs, except where the data stand in the file. Asked to approximate, it is taken
- * to be the most that it can be: every element, every box.
+ * The size of some results depends on data, and is known only if the file holds the data. With --approximate it is taken to be the
+ * largest possible: every element, every box.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <inttypes.h>
@@ -14,7 +11,7 @@
 
 /* ---- other dimensions, the same elements ------------------------------------------------------------------ */
 
-/* 0 keeps a dimension, -1 takes what is left. */
+/* 0 keeps a dimension, -1 takes the remaining elements. */
 static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct onnx_value *x)
 {
     uint64_t known = 1, all = onnx_elements(x);
@@ -26,7 +23,7 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
         if (asked == -1)
             open = i;
         bool kept = i < x->n_dims && asked == 0;
-        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* below that: more than there are */
+        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* other negative numbers become too large */
         if (!dims[i] || dims[i] > all || known > all)
             return false;
         known *= dims[i];
@@ -37,7 +34,7 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
     return all % known == 0;
 }
 
-/* Where the file fixes the batch, a shape that begins with it means the recipe's. */
+/* A shape whose first dimension is a multiple of the batch that the file fixes means the recipe's batch. */
 bool infer_reshape(const struct inference *s)
 {
     struct onnx_list list;
@@ -59,7 +56,7 @@ bool infer_flatten(const struct inference *s)
 {
     uint32_t axis;
     uint64_t dims[2] = { 1, 1 };
-    int64_t given = onnx_int(s->n, "axis", 1);     /* one past the last dimension too; negative ones count from the last */
+    int64_t given = onnx_int(s->n, "axis", 1);     /* may be one past the last dimension */
     if (!onnx_axis(&axis, given < 0 ? given + s->x->n_dims : given, s->x->n_dims + 1))
         return REFUSE(s, "axis is out of range");
     for (uint32_t i = 0; i < s->x->n_dims; i++)
@@ -86,8 +83,8 @@ bool infer_transpose(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* The axes that are asked for, as a list and as bits; of_one: each of size 1. */
-static bool take_axes(struct onnx_list *axes, uint32_t *bits, const struct inference *s, const struct onnx_value *x, bool of_one)
+/* The axes given, as a list and as bits; of_one: their sizes must be 1. */
+static bool given_axes(struct onnx_list *axes, uint32_t *bits, const struct inference *s, const struct onnx_value *x, bool of_one)
 {
     uint32_t axis;
     *bits = 0;
@@ -107,7 +104,7 @@ bool infer_squeeze(const struct inference *s)
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t gone, n = 0;
-    if (!take_axes(&axes, &gone, s, s->x, true))
+    if (!given_axes(&axes, &gone, s, s->x, true))
         return false;
     for (uint32_t i = 0; i < s->x->n_dims; i++)
         if (axes.n ? !(gone >> i & 1) : s->x->dims[i] != 1)
@@ -132,7 +129,7 @@ bool infer_unsqueeze(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims + axes.n, dims, s->x->type);
 }
 
-/* ---- parts and wholes ---------------------------------------------------------------------------------------- */
+/* ---- joins and parts ------------------------------------------------------------------------------------------ */
 
 bool infer_concat(const struct inference *s)
 {
@@ -153,8 +150,8 @@ bool infer_concat(const struct inference *s)
     return infer_set(s, 0, x->n_dims, dims, x->type);
 }
 
-/* As many sizes as there are parts, or none: equal parts, the last one smaller. There may be more of them than a list of axes has. */
-static bool part_sizes(uint64_t *parts, const struct inference *s, uint64_t whole)
+/* One size for each part; by default equal parts, the last one smaller. */
+static bool split_sizes(uint64_t *parts, const struct inference *s, uint64_t whole)
 {
     const Onnx__AttributeProto *given = onnx_attribute(s->n, "split");
     const struct onnx_value *sizes = onnx_in(s->m, s->n, 1);
@@ -172,7 +169,7 @@ bool infer_split(const struct inference *s)
     uint32_t axis, n = s->n->n_outputs;
     uint64_t dims[ONNX_MAX_DIMS], left, *parts = ARENA_ARRAY(s->m->arena, uint64_t, n);
     onnx_copy_dims(dims, s->x);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), s->x->n_dims) || !part_sizes(parts, s, s->x->dims[axis]))
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), s->x->n_dims) || !split_sizes(parts, s, s->x->dims[axis]))
         return REFUSE(s, "its axis is out of range, or its sizes are not known, or not as many as its parts");
     left = s->x->dims[axis];
     for (uint32_t i = 0; i < n; i++) {
@@ -187,8 +184,8 @@ bool infer_split(const struct inference *s)
     return left == 0 ? true : REFUSE(s, "its parts leave %" PRIu64 " over", left);
 }
 
-/* Below zero both ends count from the last element on; what lies outside is moved to the end. */
-static void cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
+/* Negative ends count from the last element; ends out of range are clamped. */
+static void clamp_cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
 {
     bool forwards = c->step >= 1;
     int64_t last = forwards ? size : size - 1;
@@ -201,7 +198,7 @@ static void cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
     c->n = ceil_div((uint64_t)span, forwards ? (uint64_t)c->step : -(uint64_t)c->step);
 }
 
-/* Without axes the first ones, without steps every element; else one for each range. No dimension twice. */
+/* By default the axes are the first ones and the steps 1. No axis may occur twice. */
 bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_list starts, ends, axes, steps;
@@ -219,7 +216,7 @@ bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct o
         if (!out->good)
             break;
         seen |= 1u << c->axis;
-        cut(c, starts.at[out->n], ends.at[out->n], (int64_t)x->dims[c->axis]);
+        clamp_cut(c, starts.at[out->n], ends.at[out->n], (int64_t)x->dims[c->axis]);
     }
     return true;
 }
@@ -265,7 +262,7 @@ bool infer_gather_elements(const struct inference *s)
     return infer_set(s, 0, s->y->n_dims, s->y->dims, s->x->type);
 }
 
-/* From opset 18 on they may be for some axes alone. */
+/* From opset 18 on, some axes alone may be padded. */
 bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims)
 {
     struct onnx_list given, axes;
@@ -330,7 +327,7 @@ bool infer_tile(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* Scales, or sizes: Upsample has scales as input 1, Resize as input 1 (opset 10) or 2, sizes as input 3. */
+/* Upsample has its scales in input 1, Resize in input 1 (opset 10) or 2, or sizes in input 3. */
 bool infer_resize(const struct inference *s)
 {
     struct onnx_list axes;
@@ -338,7 +335,7 @@ bool infer_resize(const struct inference *s)
     const struct onnx_value *scales = onnx_in(s->m, s->n, s->n->n_inputs > 2 ? 2 : 1);
     uint64_t dims[ONNX_MAX_DIMS];
     onnx_list(&axes, s->m, s->n, "axes", NO_ID);
-    uint32_t n = axes.n ? axes.n : s->x->n_dims, axis;         /* from opset 18 on some axes alone may be given */
+    uint32_t n = axes.n ? axes.n : s->x->n_dims, axis;         /* axes: opset 18 and later */
     bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == n;
     if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == n))
         return REFUSE(s, "its scales or sizes are not known");
@@ -354,7 +351,7 @@ bool infer_resize(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-static bool blocks(const struct inference *s, bool to_space)
+static bool infer_blocks(const struct inference *s, bool to_space)
 {
     const struct onnx_value *x = s->x;
     uint64_t b = (uint64_t)onnx_int(s->n, "blocksize", 0);
@@ -363,15 +360,15 @@ static bool blocks(const struct inference *s, bool to_space)
     return to_space ? infer_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] / (b * b), x->dims[2] * b, x->dims[3] * b }, x->type)
                     : infer_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] * b * b, x->dims[2] / b, x->dims[3] / b }, x->type);
 }
-bool infer_depth_to_space(const struct inference *s) { return blocks(s, true); }
-bool infer_space_to_depth(const struct inference *s) { return blocks(s, false); }
+bool infer_depth_to_space(const struct inference *s) { return infer_blocks(s, true); }
+bool infer_space_to_depth(const struct inference *s) { return infer_blocks(s, false); }
 
 bool infer_reduce(const struct inference *s)
 {
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS];
     uint32_t gone, n = 0;
-    if (!take_axes(&axes, &gone, s, s->x, false))
+    if (!given_axes(&axes, &gone, s, s->x, false))
         return false;
     if (axes.n == 0 && onnx_flag(s->n, "noop_with_empty_axes", false))
         return infer_set(s, 0, s->x->n_dims, s->x->dims, s->x->type);
@@ -397,12 +394,12 @@ bool infer_argmax(const struct inference *s)
     return infer_set(s, 0, n, dims, ONNX_INT64);
 }
 
-/* ==== from shape_data.c ==== */
+/* ---- elements picked by data --------------------------------------------------------------------------------------- */
 
 #define UNKNOWN_SIZE "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it " \
                      "roughly with --approximate"
 
-/* Places of what is not zero, [dimensions, how many]. */
+/* [dimensions, number of elements that are not zero] */
 bool infer_nonzero(const struct inference *s)
 {
     uint64_t all = onnx_elements(s->x), n = 0;
@@ -413,7 +410,7 @@ bool infer_nonzero(const struct inference *s)
     return infer_set(s, 0, 2, (uint64_t[]){ s->x->n_dims, n }, ONNX_INT64);
 }
 
-/* [boxes taken, 3], of [batch, boxes, 4] and scores [batch, classes, boxes]. */
+/* Boxes [batch, boxes, 4] and scores [batch, classes, boxes] to [boxes selected, 3]. */
 bool infer_non_max_suppression(const struct inference *s)
 {
     const struct onnx_value *scores = s->y, *most = onnx_in(s->m, s->n, 2);
@@ -427,7 +424,7 @@ bool infer_non_max_suppression(const struct inference *s)
     return infer_set(s, 0, 2, (uint64_t[]){ scores->dims[0] * scores->dims[1] * boxes, 3 }, ONNX_INT64);
 }
 
-/* What a condition leaves along an axis, or of all elements. */
+/* The elements that a condition keeps, along an axis or of all. */
 bool infer_compress(const struct inference *s)
 {
     uint32_t axis = 0;
@@ -456,7 +453,7 @@ bool infer_top_k(const struct inference *s)
     uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), s->x->n_dims))
         return REFUSE(s, "axis is out of range");
-    const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* up to opset 9 */
+    const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* opset 9 */
     bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
     if (!known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
@@ -469,7 +466,7 @@ bool infer_top_k(const struct inference *s)
     return infer_set(s, 0, n_dims, dims, s->x->type) && infer_set(s, 1, n_dims, dims, ONNX_INT64);
 }
 
-/* A dimension of depth beside each index. */
+/* A new dimension of size depth. */
 bool infer_one_hot(const struct inference *s)
 {
     struct onnx_list depth;
@@ -486,7 +483,7 @@ bool infer_one_hot(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims + 1, dims, values->type);
 }
 
-/* The last dimension of the indices says where in so many first ones of the data; the rest of the data follows. */
+/* The last dimension of the indices addresses the leading dimensions of the data; the other dimensions of the data are kept. */
 bool infer_gather_nd(const struct inference *s)
 {
     uint64_t dims[2 * ONNX_MAX_DIMS], deep = s->y->n_dims ? s->y->dims[s->y->n_dims - 1] : 0;
@@ -501,7 +498,7 @@ bool infer_gather_nd(const struct inference *s)
     return infer_set(s, 0, n, dims, s->x->type);
 }
 
-/* Regions [how many, 4] of [batch, channels, height, width]. */
+/* Regions [number, 4] of images [batch, channels, height, width]. */
 bool infer_roi_align(const struct inference *s)
 {
     int64_t height = onnx_int(s->n, "output_height", 1), width = onnx_int(s->n, "output_width", 1);
@@ -510,14 +507,14 @@ bool infer_roi_align(const struct inference *s)
     return infer_set(s, 0, 4, (uint64_t[]){ s->y->dims[0], s->x->dims[1], (uint64_t)height, (uint64_t)width }, s->x->type);
 }
 
-/* A number, or one for each label; and the logarithms of the shares. */
+/* Outputs: the loss, or one for each label; the logarithms of the probabilities. */
 bool infer_loss(const struct inference *s)
 {
     bool each = text_is(onnx_string(s->n, "reduction", "mean", s->m->arena), "none");
     return infer_set(s, 1, s->x->n_dims, s->x->dims, s->x->type) && infer_set(s, 0, each ? s->y->n_dims : 0, s->y->dims, s->x->type);
 }
 
-/* Where to look, [batch, height, width, 2]. */
+/* The grid is [batch, height, width, 2]. */
 bool infer_grid_sample(const struct inference *s)
 {
     if (s->x->n_dims != 4 || s->y->n_dims != 4)
@@ -525,7 +522,7 @@ bool infer_grid_sample(const struct inference *s)
     return infer_set(s, 0, 4, (uint64_t[]){ s->x->dims[0], s->x->dims[1], s->y->dims[1], s->y->dims[2] }, s->x->type);
 }
 
-/* To the type of the zero point, or bytes; back to that of the scale. */
+/* To the type of the zero point, by default bytes; back to the type of the scale. */
 bool infer_quantize(const struct inference *s)
 {
     const struct onnx_value *zero = onnx_in(s->m, s->n, 2);
