@@ -89,6 +89,9 @@ struct chip {
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
     uint64_t exchange_near_cycles;          /* transit of a word to a tile of the same column; exchange_transit_cycles if the sheet has none */
     uint64_t exchange_transit_cycles;       /* transit to the farthest tile */
+    /* The price of small messages (network/exchange.c); 0: not measured on this chip. */
+    uint64_t exchange_columns, exchange_island_tiles;
+    uint64_t exchange_least_cycles, exchange_gather_cycles, exchange_scatter_cycles;
     uint64_t supervisor_cycles;             /* fixed cost of starting a vertex on a tile */
     /* Off chip. */
     uint64_t n_links;

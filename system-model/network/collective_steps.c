@@ -13,20 +13,21 @@
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"
+#include "system-model/network/topology_internal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* A compute set of its own, as each stage of GC2's reductions is (arXiv:1912.03413 Table 4.16: one word is added in 0.44 us, 540 cycles of superstep
- * and 167 of vertex). Vector addition, 3 cycles for 8 bytes a worker turn: 11 + 6 (26 + 3 ceil(vectors / 6)) (PopLibs, popops binary vertex). */
+/* Adding is a compute set of its own, as each stage of GC2's reductions is (arXiv:1912.03413 Table 4.16: one word is added in 0.44 us, 540 cycles
+ * of superstep and 167 of vertex). */
 static double add_time_s(const struct chip *c, double bytes, double slowdown)
 {
     if (bytes <= 0)
         return 0;
     uint64_t tile_bytes = ceil_div((uint64_t)bytes, c->n_tiles);
     uint64_t worker_vectors = ceil_div(ceil_div(tile_bytes, c->vector_bytes_per_cycle), c->n_workers);
-    uint64_t cycles = superstep_cycles(c) + c->supervisor_cycles + chip_turn_cycles(c) * (26 + 3 * worker_vectors);
+    uint64_t cycles = superstep_cycles(c) + add_vertex_cycles(c, worker_vectors);
     return (double)cycles / c->clock_hz * slowdown;
 }
 

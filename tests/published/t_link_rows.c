@@ -2,6 +2,7 @@
 /* t_link_rows.c - micro-benchmark cases: by hand from the sheet's values, every published case predicts, refusals. */
 #include "tests/golden_text.h"
 #include "results/published/link_rows.h"
+#include "system-model/machine/machine.h"
 
 static struct arena a;
 static struct err err;
@@ -326,13 +327,14 @@ static void refusals(void **state)
         { "link:p2p;machine=c2;from=2", "latency_us", "link:p2p;machine=c2;from=2: c2 has IPUs 0 to 1" },
         { "link:p2p;machine=c2;from=2;to=0", "latency_us", "link:p2p;machine=c2;from=2;to=0: c2 has IPUs 0 to 1" },
         { "link:gather;machine=c2;ipus=3", "latency_us", "link:gather;machine=c2;ipus=3: c2 has IPUs 0 to 1" },
-        { "link:all-to-all;machine=c2;from=0;to=1", "latency_us", "link case: all-to-all: on one chip only" },
-        { "link:halves;machine=c2", "latency_us", "link case: halves: ipus 1, want an even number" },
+        { "link:all-to-all;machine=c2;from=0;to=1", "latency_us", "link:all-to-all;machine=c2;from=0;to=1: all-to-all: on one chip only" },
+        { "link:halves;machine=c2", "latency_us", "link:halves;machine=c2: halves: ipus 1, want an even number" },
         { "link:push;machine=c2", "latency_us",
           "link:push;machine=c2: unknown experiment 'push'; known: p2p, halves, hop, broadcast, gather, scatter, all-to-all, reduce, host" },
         { "link:p2p;machine=c2", "speed", "link:p2p;machine=c2: unknown metric 'speed'; known: latency_us, aggregate_gb_per_s" },
-        { "link:hop;machine=c2;apart=1", "latency_us", "link case: hop: no two IPUs of c2 are 1 boards apart" },
-        { "link:halves;machine=dss8440;ipus=5", "latency_us", "link case: halves: ipus 5, want an even number" },
+        { "link:gather;machine=c600", "latency_us", "link:gather;machine=c600: gather: the sheet of c600 has no exchange_least_cycles" },
+        { "link:hop;machine=c2;apart=1", "latency_us", "link:hop;machine=c2;apart=1: hop: no two IPUs of c2 are 1 boards apart" },
+        { "link:halves;machine=dss8440;ipus=5", "latency_us", "link:halves;machine=dss8440;ipus=5: halves: ipus 5, want an even number" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value;
