@@ -8,7 +8,7 @@
  *             as many training steps as hold the set (eval_program);
  *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
  * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose epochs are five calls
- * and a fraction: the last epoch is one call longer, and so are those in which the fractions add up to a call (docs/trust.md).
+ * and a fraction: the last epoch is one call longer, and so are those in which the fractions add up to a call (docs/evidence.md).
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe of an MLPerf round has both times:
  * with its own samples only the system is predicted, with predicted ones everything is.
  */

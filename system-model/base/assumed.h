@@ -49,7 +49,7 @@
       "no source has their vertex") \
     X(BROADCAST_LEAST_RANKS, 3, "ranks", "time", \
       "all-reduces of so many ranks are broadcast where that is faster. When GCL does is not known; two keep the ring, as in its open " \
-      "ancestor (docs/trust.md)") \
+      "ancestor (docs/evidence.md)") \
     X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
       "on a torus each exchange takes the copies of a ring's step one link further; PopLibs splits a step where replicas are wider than two IPUs, " \
       "into how many exchanges is not at hand (docs/unexplained.md)") \

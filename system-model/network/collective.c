@@ -18,7 +18,7 @@
  *
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in their default
  * configuration; quad, for links set up as a twisted torus alone, is used only where a recipe forces it. When the library's successor
- * takes its broadcast is not known: here an all-reduce of three ranks or more takes it where it is faster (docs/trust.md).
+ * takes its broadcast is not known: here an all-reduce of three ranks or more takes it where it is faster (docs/evidence.md).
  * Folding: where nothing is at fault and all domains hold the same positions, one domain's flows stand for all. Unfolded, every domain is
  * played; both give the same bits.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
