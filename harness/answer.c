@@ -76,7 +76,7 @@ static void print_busy(FILE *f, const struct timeline *t, uint32_t n_ipus, doubl
 static void print_bound(FILE *f, const struct timeline *t)
 {
     enum { NOTEWORTHY_PERCENT = 10 };
-    uint32_t n_ipus = t->plan->options.ipus_per_replica, busiest = 0, idlest = 0;
+    uint32_t n_ipus = t->plan->request.ipus_per_replica, busiest = 0, idlest = 0;
     for (uint32_t i = 1; i < n_ipus; i++) {
         busiest = waiting(t, i) < waiting(t, busiest) ? i : busiest;
         idlest = waiting(t, i) > waiting(t, idlest) ? i : idlest;

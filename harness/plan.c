@@ -8,7 +8,7 @@
 static void print(const struct plan *p, const struct options *o)
 {
     if (o->update) {
-        update_print_tensors(stdout, p);
+        plan_print_update_tensors(stdout, p);
         return;
     }
     if (!o->all) {
@@ -28,7 +28,7 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
     if (o->update && o->all)
         return bad_input(err, "plan: --update prints the weight update alone, tensor by tensor; leave --all out");
     bool good = simulate_argument(&sim, &r, o, s, err);
-    if (good && o->update && !sim.plan.options.training)
+    if (good && o->update && !sim.plan.request.training)
         good = fail(err, "%s: --update: inference updates no weights", r.id);
     if (good && o->update)
         tell_unfit(&r);

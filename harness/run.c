@@ -70,7 +70,7 @@ static void tell_no_pipeline(const struct simulation *sim)
     const struct recipe *r = &sim->recipe;
     if (!recipe_entry(r, "parallel.schedule") && sim->plan.n_stages > 1)
         fprintf(stderr, "podbench: %s: parallel.schedule is not set, so stages take turns (none); pipelines of %s: %s\n", r->id, sim->framework.name,
-                sim->plan.options.framework.schedules);
+                sim->framework.schedules);
 }
 
 /* A process feeds one replica at least. */
@@ -84,7 +84,7 @@ static void tell_idle_processes(const struct recipe *r)
 /* Each step has its part of a whole call's cost, also where all of them make less than one call. */
 static void tell_short_run(const struct simulation *sim, const struct result *r)
 {
-    double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.options.framework.steps_per_call;
+    double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.request.program.steps_per_call;
     if (n_steps > 0 && n_steps < call)
         fprintf(stderr, "podbench: %s: the run is %.15g step%s, of a call of %.15g: it counts %.2g %% of what a call costs; hosts.steps_per_call=%.15g "
                 "counts a call of its own\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);

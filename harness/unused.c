@@ -22,7 +22,7 @@ static json_t *all_that_is_found(const struct simulation *sim, const struct resu
 {
     json_t *used_bytes = json_array(), *result = result_json(r);
     result_json_add_groups(result, r);
-    for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++)
+    for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++)
         json_array_append_new(used_bytes, json_integer((json_int_t)sim->plan.memory[i].total_bytes));
     return json_pack("{s:o, s:o, s:I}", "result", result, "used_bytes", used_bytes,
                      "tile_memory_bytes", (json_int_t)sim->machine->chip.tile_memory_bytes);

@@ -4,7 +4,7 @@
  */
 #ifndef ODD_MACHINE_H
 #define ODD_MACHINE_H
-#include "system-model/plan/plan_options.h"
+#include "system-model/plan/plan_request.h"
 #include "tests/chip_fixture.h"
 #include "tests/toy_machine.h"
 
@@ -23,7 +23,7 @@ static inline struct machine odd_machine(void)
 }
 
 /* No fitted constant of the system either, and none of what the recipe to start from keeps of a parameter. */
-static inline void fix_constants(struct plan_options *o)
+static inline void fix_constants(struct plan_request *o)
 {
     o->fitted.call_s = 0.011;
     o->fitted.output_reduction_s = 0.0007;

@@ -8,7 +8,7 @@
 #include "tests/model_paths.h"
 #include "results/simulate/simulate.h"
 
-struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_options opt; struct err err; };
+struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_request opt; struct err err; };
 
 static void start(struct planned *y, const char *recipe)
 {
@@ -17,7 +17,7 @@ static void start(struct planned *y, const char *recipe)
         print_error("%s\n", y->err.msg);
         assert_true(false);
     }
-    y->opt = y->sim.plan.options;
+    y->opt = y->sim.plan.request;
 }
 
 static void stop(struct planned *y)
@@ -33,7 +33,7 @@ static inline bool build(struct planned *y, struct plan *p)
 }
 
 /* Blocks of each of n stages: attentions and feed-forwards. */
-static inline void sizes(struct plan_options *o, const uint32_t (*counts)[2], uint32_t n)
+static inline void sizes(struct plan_request *o, const uint32_t (*counts)[2], uint32_t n)
 {
     o->n_stages = n;
     for (uint32_t i = 0; i < n; i++)

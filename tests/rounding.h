@@ -14,7 +14,7 @@
 static inline double rounding_s(const struct simulation *sim)
 {
     enum { MOST_PARTS_OF_UPDATE = 4 };
-    return (double)sim->graph->n_ops * ((double)sim->plan.options.grad_accum + MOST_PARTS_OF_UPDATE) / sim->machine->chip.clock_hz;
+    return (double)sim->graph->n_ops * ((double)sim->plan.request.grad_accum + MOST_PARTS_OF_UPDATE) / sim->machine->chip.clock_hz;
 }
 
 #endif

@@ -23,9 +23,9 @@ static bool more_copies(const struct result *x, const struct result *y)
 static size_t copies_of(struct flow *flows, const struct plan *p)
 {
     size_t n = 0;
-    for (uint32_t r = 0; r < p->options.n_replicas; r++)
+    for (uint32_t r = 0; r < p->request.n_replicas; r++)
         for (uint32_t s = 0; s + 1 < p->n_stages; s++) {
-            uint32_t base = r * p->options.ipus_per_replica, from = base + p->stages[s].ipu, to = base + p->stages[s + 1].ipu;
+            uint32_t base = r * p->request.ipus_per_replica, from = base + p->stages[s].ipu, to = base + p->stages[s + 1].ipu;
             if (from == to)
                 continue;
             flows[n++] = (struct flow){ from, to, (double)p->stages[s].output_bytes };
@@ -70,7 +70,7 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
 {
     const struct topology *t = sim->topology;
     const struct plan *p = &sim->plan;
-    struct flow *flows = ARENA_ROOM(d->a, struct flow, 2 * (size_t)p->options.n_replicas * p->n_stages);
+    struct flow *flows = ARENA_ROOM(d->a, struct flow, 2 * (size_t)p->request.n_replicas * p->n_stages);
     struct link_loads loads = link_loads_new(d->a);
     double time_s, busiest = 0, sum = 0;
     size_t n = copies_of(flows, p);

@@ -35,7 +35,7 @@ struct fullest { double share; const char *recipe; uint32_t ipu; };
 static void write_tile_regions(FILE *f, const struct simulation *sim, const char *recipe, uint32_t *row, struct fullest *most, struct arena *a)
 {
     double limit = (double)sim->machine->chip.tile_memory_bytes / 1024;
-    for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++, (*row)++) {
+    for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++, (*row)++) {
         const struct tile_memory *m = &sim->plan.memory[i];
         double end = 0;
         fprintf(f, "%u,%.2f,%.2f,%s IPU %u,%.6g", *row, *row - 0.38, *row + 0.38, drawing_label(recipe, a), i, limit);

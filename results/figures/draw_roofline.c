@@ -17,7 +17,7 @@ struct roof { const char *chip; double peak, exchange; size_t n_near, n; };
 static struct roof roof_of(const struct simulation *sim)
 {
     const struct chip *c = &sim->machine->chip;
-    uint64_t mac = chip_mac_per_cycle(c, (enum data_type)sim->recipe.model.compute, sim->plan.options.partials);
+    uint64_t mac = chip_mac_per_cycle(c, (enum data_type)sim->recipe.model.compute, sim->plan.request.partials);
     return (struct roof){ .chip = c->name, .peak = chip_peak_flop_per_s(c, mac),
                           .exchange = (double)(c->n_tiles * c->exchange_bytes_per_cycle) * c->clock_hz };
 }

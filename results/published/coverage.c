@@ -173,7 +173,7 @@ struct run_timing simulated_timing(const struct simulation *sim, const struct re
     const struct recipe *rec = &sim->recipe;
     double load_s = rec->eval_placement == EVAL_END ? fmin(sim->sdk.eval_load_s, r->tail_time_s) : 0;
     return (struct run_timing){ .step_time_s = steady_step_s(sim, r), .samples_per_step = r->global_batch,
-                                .steps_per_call = sim->plan.options.framework.steps_per_call, .startup_s = r->startup_time_s,
+                                .steps_per_call = sim->plan.request.program.steps_per_call, .startup_s = r->startup_time_s,
                                 .tail_s = r->tail_time_s - load_s, .first_eval_extra_s = load_s, .eval_time_s = sim->evaluation_s,
                                 .eval_placement = rec->eval_placement, .error = sim->fitted.throughput_error, .noise = -1 };
 }

@@ -29,7 +29,7 @@ static void remedy_set(struct remedy *r, const char *text)
     r->sets[r->n_sets++] = text;
 }
 
-static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
+static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
 {
     if (o->training && o->recompute != RECOMPUTE_LAYER)
         remedy_set(add_remedy(out, n, "recompute every layer"), "parallel.recompute=layer");
@@ -44,7 +44,7 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
         remedy_set(add_remedy(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
 }
 
-static void list_shape_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
+static void list_shape_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
 {
     if (r->model.micro_batch > 1) {
         struct remedy *half = add_remedy(out, n, "half the micro-batch");
@@ -70,7 +70,7 @@ static bool try_remedy(struct remedy *r, const struct simulation_request *q)
     if (!simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL))
         return false;
     r->fits = result.fits;
-    r->fits_as_asked = result.fits && !sim.plan.options.layer_memory;
+    r->fits_as_asked = result.fits && !sim.plan.request.layer_memory;
     r->throughput_samples_per_s = result.throughput_samples_per_s;
     r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
     simulation_free(&sim);
@@ -124,8 +124,8 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
     size_t n_listed = 0;
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", recipe);
-    list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
-    list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
+    list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, a);
+    list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, a);
     *n = 0;
     bool enough = false;
     for (size_t i = 0; i < n_listed; i++) {

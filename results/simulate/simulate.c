@@ -65,10 +65,10 @@ static void fill_utilisation(struct result *r, const struct recipe *rec, const s
 {
     const struct plan *p = t->plan;
     const struct chip *c = &p->topology->machine->chip;
-    double can = (double)chip_mac_per_cycle(c, (enum data_type)rec->model.compute, p->options.partials) * (double)c->n_tiles
-               * (double)t->step_cycles * p->options.ipus_per_replica;
-    r->mfu = (double)p->model_mac * p->options.grad_accum / can;
-    r->hfu = (double)p->hardware_mac * p->options.grad_accum / can;
+    double can = (double)chip_mac_per_cycle(c, (enum data_type)rec->model.compute, p->request.partials) * (double)c->n_tiles
+               * (double)t->step_cycles * p->request.ipus_per_replica;
+    r->mfu = (double)p->model_mac * p->request.grad_accum / can;
+    r->hfu = (double)p->hardware_mac * p->request.grad_accum / can;
 }
 
 static void fill_memory(struct result *r, const struct plan *p)
@@ -116,7 +116,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     const struct plan *p = t->plan;
     const struct machine *m = p->topology->machine;
     *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = m->name };
-    r->ipus = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
+    r->ipus = (uint64_t)p->request.n_replicas * p->request.ipus_per_replica;
     r->global_batch = (double)p->global_batch * recipe_samples_per_item(rec);
     r->step_time_s = cycles_to_seconds(m, (double)t->step_cycles);
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
@@ -130,11 +130,11 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
 }
 
 /* The step time of one more plan for this simulation. */
-static bool play_once(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_options *opt, struct err *err)
+static bool play_once(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_request *opt, struct err *err)
 {
     struct plan p;
     struct timeline t;
-    struct plan_options totals = *opt;
+    struct plan_request totals = *opt;
     totals.totals_only = true;
     if (!c || !plan_build(&p, c, &totals, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
@@ -145,7 +145,7 @@ static bool play_once(double *step_s, struct simulation *sim, struct compiler *c
 /* Compares with the same step on a machine without faults. */
 static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
 {
-    struct plan_options opt = sim->plan.options;
+    struct plan_request opt = sim->plan.request;
     double healthy_s;
     if (!opt.faults)
         return true;
@@ -172,7 +172,7 @@ static double batches_of(uint64_t samples, double batch)
 static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
-    struct plan_options opt = sim->plan.options;
+    struct plan_request opt = sim->plan.request;
     double batch = (double)sim->graph->micro_batch * opt.n_replicas * recipe_samples_per_item(rec);
     double n = batches_of(rec->eval_samples, batch), n_calls = 1;
     if (n > MOST_EVALUATION_BATCHES)
@@ -218,7 +218,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
 {
     const struct recipe *rec = &sim->recipe;
     r->samples_to_converge = t->samples;
-    double n_steps = ceil(t->samples / r->global_batch), steps_per_call = sim->plan.options.framework.steps_per_call;
+    double n_steps = ceil(t->samples / r->global_batch), steps_per_call = sim->plan.request.program.steps_per_call;
     r->train_time_s = steps_in_whole_calls(n_steps, steps_per_call) * r->step_time_s;
     r->evaluation_time_s = sim->evaluation_s;
     r->eval_time_s = sim->evaluation_s * t->evaluations;
@@ -256,7 +256,7 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
 }
 
 /* Uses another simulation's splits, and so its memory, which is not counted again. */
-static void use_splits_of(struct plan_options *opt, const struct plan_options *of)
+static void use_splits_of(struct plan_request *opt, const struct plan_request *of)
 {
     memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
     opt->n_available_memory = of->n_available_memory;
@@ -267,15 +267,15 @@ static void use_splits_of(struct plan_options *opt, const struct plan_options *o
 static bool run_simulation(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
                 struct err *err)
 {
-    struct plan_options opt;
+    struct plan_request opt;
     if (!simulator_prepare(sim, &opt, recipe, overrides, n_overrides, err))
         return false;
-    opt.fitted = sim->fitted;
+    opt.fitted = sim->fitted.times;
     opt.unfolded = sim->simulator->paths->unfolded;
     opt.totals_only = sim->simulator->options.totals_only;
     opt.as_asked = sim->simulator->options.as_asked;
     if (sim->simulator->options.splits_of)
-        use_splits_of(&opt, &sim->simulator->options.splits_of->plan.options);
+        use_splits_of(&opt, &sim->simulator->options.splits_of->plan.request);
     if (!split_layers(&opt, sim->compiler, sim->simulator->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);

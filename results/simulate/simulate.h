@@ -17,7 +17,7 @@ struct simulation {
     struct sheet_overrides changes;            /* values given in place of the sheets' */
     struct machine *machine;
     struct sdk sdk;
-    struct framework framework;         /* as its sheets state it; plan.options has the recipe's settings too */
+    struct framework framework;         /* with the recipe's settings in place of its sheets' values */
     struct fitted_system fitted;
     struct topology *topology;
     struct graph *graph;

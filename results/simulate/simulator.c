@@ -275,7 +275,7 @@ static bool prepare_recipe(struct simulation *sim, const char *recipe, const cha
     return file && recipe_override(&sim->recipe, file->value, of_recipe, n, &sim->arena, err);
 }
 
-bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const char *recipe, const char *const *overrides,
+bool simulator_prepare(struct simulation *sim, struct plan_request *opt, const char *recipe, const char *const *overrides,
                        size_t n_overrides, struct err *err)
 {
     struct simulator *s = sim->simulator;
@@ -286,7 +286,7 @@ bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const c
     struct hash_entry *sheets = cached_sheets(sim, overrides, n_overrides, err);
     if (!sheets || !check_compute(sim, err))
         return false;
-    if (!recipe_plan_options(opt, &sim->recipe, a, err) || !recipe_framework(opt, &sim->recipe, &sim->framework, a, err))
+    if (!recipe_plan_request(opt, &sim->recipe, a, err) || !recipe_framework(opt, &sim->framework, &sim->recipe, a, err))
         return false;
     struct hash_entry *topology = cached_topology(s, sheets, &sim->recipe, opt->faults, a, err);
     struct hash_entry *graph = topology ? cached_graph(s, &sim->recipe, a, err) : NULL;

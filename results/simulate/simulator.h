@@ -61,7 +61,7 @@ bool result_with(struct result *out, const struct simulation_request *q, const c
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
 
 /* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached. For simulate.c. */
-bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const char *recipe, const char *const *overrides,
+bool simulator_prepare(struct simulation *sim, struct plan_request *opt, const char *recipe, const char *const *overrides,
                        size_t n_overrides, struct err *err);
 /* The compiler of another recipe on this simulation's machine, with or without its faults; NULL, with err, if there is none. */
 struct compiler *simulator_compiler(struct simulation *sim, const struct recipe *rec, bool faults, struct err *err);

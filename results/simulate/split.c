@@ -18,7 +18,7 @@ enum { MOST_ATTEMPTS = 400 };
 
 struct splitter {
     struct compiler *compiler;
-    const struct plan_options *asked;
+    const struct plan_request *asked;
     struct units units;
     struct arena scratch, kept;             /* of one play after the other; of all */
     struct hash_table played;                     /* by borders */
@@ -27,7 +27,7 @@ struct splitter {
 
 /* ---- playing a split ---------------------------------------------------------------------------------- */
 
-static void name_stages(struct plan_options *out, const struct splitter *s, const struct split *split)
+static void name_stages(struct plan_request *out, const struct splitter *s, const struct split *split)
 {
     *out = *s->asked;
     out->n_stages = split->n_stages;
@@ -44,7 +44,7 @@ static void name_stages(struct plan_options *out, const struct splitter *s, cons
 
 static void play(struct split *split, struct splitter *s)
 {
-    struct plan_options opt;
+    struct plan_request opt;
     struct plan p;
     struct timeline t;
     const struct split *known = hash_table_find(&s->played, split->border, sizeof split->border);
@@ -122,7 +122,7 @@ static struct split split_of(const struct plan *even, const struct units *u)
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-static bool find_split(struct plan_options *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
+static bool find_split(struct plan_request *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
 {
     struct plan even;
     struct splitter s = { .compiler = c, .asked = opt, .most_attempts = most_attempts ? most_attempts : MOST_ATTEMPTS };
@@ -144,7 +144,7 @@ static bool find_split(struct plan_options *opt, struct compiler *c, uint32_t mo
         s.n_attempts = 0;
     }
     improve(&best, &s);
-    struct plan_options settled;
+    struct plan_request settled;
     name_stages(&settled, &s, &best);
     memcpy(opt->stage_sizes, settled.stage_sizes, sizeof opt->stage_sizes);
     opt->n_stages = settled.n_stages;
@@ -153,38 +153,37 @@ static bool find_split(struct plan_options *opt, struct compiler *c, uint32_t mo
     return true;
 }
 
-/* All that a split follows from, beside the graph and the machine: the options, with texts in place of what they point to. Which faults
- * there are the compiler's topology has; here it matters that there are some. */
-struct question { struct plan_options plain; uint32_t most_attempts; bool faulty; char checkpoints[]; };
+/* All that a division follows from, apart from the graph and the machine: the request's numbers, the names of its checkpoints, and whether there
+ * are faults; which ones, the compiler's topology knows. */
+struct split_key { unsigned char numbers[PLAN_REQUEST_NUMBER_BYTES]; uint32_t most_attempts; bool has_faults; char checkpoints[]; };
 
-static const struct question *question_of(size_t *n_bytes, const struct plan_options *opt, uint32_t most_attempts, struct arena *a)
+static const struct split_key *split_key(size_t *n_bytes, const struct plan_request *r, uint32_t most_attempts, struct arena *a)
 {
     const char *checkpoints = "";
-    for (uint32_t i = 0; i < opt->n_checkpoints; i++)
-        checkpoints = arena_printf(a, "%s%s\n", checkpoints, opt->checkpoints[i]);
-    *n_bytes = sizeof(struct question) + strlen(checkpoints);
-    struct question *q = arena_alloc(a, *n_bytes);
-    memcpy(q->checkpoints, checkpoints, strlen(checkpoints));
-    q->faulty = opt->faults != NULL;
-    q->most_attempts = most_attempts;
-    memcpy(&q->plain, opt, sizeof *opt);
-    plan_options_plain(&q->plain);
-    return q;
+    for (uint32_t i = 0; i < r->n_checkpoints; i++)
+        checkpoints = arena_printf(a, "%s%s\n", checkpoints, r->checkpoints[i]);
+    *n_bytes = sizeof(struct split_key) + strlen(checkpoints);
+    struct split_key *key = arena_alloc(a, *n_bytes);
+    memcpy(key->numbers, r, sizeof key->numbers);
+    memcpy(key->checkpoints, checkpoints, strlen(checkpoints));
+    key->has_faults = r->faults != NULL;
+    key->most_attempts = most_attempts;
+    return key;
 }
 
 struct answer { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
 
-bool split_layers(struct plan_options *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
+bool split_layers(struct plan_request *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
 {
     struct arena scratch = {0};
     size_t n_bytes;
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
-    const struct question *question = question_of(&n_bytes, opt, most_attempts, &scratch);
-    struct answer *answer = hash_table_find(&c->splits, question, n_bytes);
+    const struct split_key *key = split_key(&n_bytes, opt, most_attempts, &scratch);
+    struct answer *answer = hash_table_find(&c->splits, key, n_bytes);
     bool good = answer || find_split(opt, c, most_attempts, err);
     if (good && !answer) {
-        answer = hash_table_add(&c->splits, question, n_bytes, sizeof *answer, c->arena);
+        answer = hash_table_add(&c->splits, key, n_bytes, sizeof *answer, c->arena);
         answer->n_stages = opt->n_stages;
         memcpy(answer->sizes, opt->stage_sizes, sizeof answer->sizes);
     }
@@ -196,7 +195,7 @@ bool split_layers(struct plan_options *opt, struct compiler *c, uint32_t most_at
     return good;
 }
 
-void split_text(char *out, size_t n, const struct plan_options *o)
+void split_text(char *out, size_t n, const struct plan_request *o)
 {
     size_t at = 0;
     for (uint32_t s = 0; s < o->n_stages && at < n; s++) {

@@ -9,7 +9,7 @@
 #include "results/simulate/split_balanced.h"
 #include "system-model/graph/graph.h"
 
-struct balance { const struct units *units; const struct chip *chip; const struct plan_options *asked; uint32_t n_stages; bool alone; };
+struct balance { const struct units *units; const struct chip *chip; const struct plan_request *asked; uint32_t n_stages; bool alone; };
 
 /* Micro-batches in flight at a stage, at most. */
 static uint64_t in_flight(const struct balance *b, uint32_t stage)
@@ -36,7 +36,7 @@ static uint64_t stage_time(const struct balance *b, uint32_t stage, uint32_t fro
     return time + (stage + 1 == b->n_stages && !b->alone ? u->last_time : 0);
 }
 
-struct split split_balanced(const struct units *u, const struct chip *chip, const struct plan_options *asked, uint32_t n_stages, bool alone)
+struct split split_balanced(const struct units *u, const struct chip *chip, const struct plan_request *asked, uint32_t n_stages, bool alone)
 {
     const struct balance b = { u, chip, asked, n_stages, alone };
     struct arena scratch = {0};
@@ -73,12 +73,12 @@ struct split split_balanced(const struct units *u, const struct chip *chip, cons
 /* A weight's bytes on its IPU: itself, its gradients, its state. */
 static uint64_t fixed_bytes(const struct plan *p, const struct layer_cost *l)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     double state = o->training && o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param * (double)l->n_parameters : 0;
-    return l->weight_bytes + (keeps_gradients(o) ? l->weight_bytes : 0) + (uint64_t)(state / shard_replicas(p));
+    return l->weight_bytes + (plan_keeps_gradients(o) ? l->weight_bytes : 0) + (uint64_t)(state / plan_shard_replicas(p));
 }
 
-static uint64_t kept_bytes(const struct plan_options *o, const struct layer_cost *l)
+static uint64_t kept_bytes(const struct plan_request *o, const struct layer_cost *l)
 {
     return !o->training ? 0 : o->recompute == RECOMPUTE_NONE ? l->kept_bytes : o->recompute == RECOMPUTE_LAYER ? l->output_bytes : 0;
 }
@@ -86,11 +86,11 @@ static uint64_t kept_bytes(const struct plan_options *o, const struct layer_cost
 void units_of_plan(struct units *u, const struct plan *p, struct arena *a)
 {
     const struct graph *g = p->graph;
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     *u = (struct units){ .layer = ARENA_ARRAY(a, uint32_t, g->n_layers), .time = ARENA_ARRAY(a, uint64_t, g->n_layers + 1),
                          .fixed_bytes = ARENA_ARRAY(a, uint64_t, g->n_layers + 1), .kept_bytes = ARENA_ARRAY(a, uint64_t, g->n_layers + 1) };
     for (uint32_t i = 0; i < g->n_layers; i++) {
-        const struct layer_cost *l = &stage_of(p, i)->compiled->layers[i];
+        const struct layer_cost *l = &plan_stage_of(p, i)->compiled->layers[i];
         uint64_t forward = l->forward_cycles, time = forward;
         if (o->training)
             time += l->backward_cycles + (o->recompute == RECOMPUTE_NONE ? 0 : forward);

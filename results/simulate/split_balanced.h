@@ -14,6 +14,6 @@ void units_of_plan(struct units *u, const struct plan *p, struct arena *a);
 /* Borders between stages, in units; border[n_stages] is the end, what is behind it 0. */
 struct split { uint32_t n_stages, border[MAX_STAGES + 1]; bool valid, fits; uint64_t shortfall, step_cycles; };
 /* alone: the heads get a stage of their own behind the n_stages, on the first IPU. Not valid: some stage has no room, however they are divided. */
-struct split split_balanced(const struct units *u, const struct chip *chip, const struct plan_options *asked, uint32_t n_stages, bool alone);
+struct split split_balanced(const struct units *u, const struct chip *chip, const struct plan_request *asked, uint32_t n_stages, bool alone);
 
 #endif

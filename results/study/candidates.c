@@ -136,7 +136,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
     g->clock_hz = p->topology->machine->chip.clock_hz;
     for (size_t i = 0; i < p->graph->n_layers; i++) {
         enum layer_role role = p->graph->layers[i].role;
-        double forward = (double)compiled->layers[i].forward_cycles, backward = p->options.training ? (double)compiled->layers[i].backward_cycles : 0;
+        double forward = (double)compiled->layers[i].forward_cycles, backward = p->request.training ? (double)compiled->layers[i].backward_cycles : 0;
         g->forward_cycles += forward;
         g->backward_cycles += backward;
         g->heads_cycles += role == LAYER_LAST ? 2 * forward + backward : 0;
@@ -145,7 +145,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
         g->n_body_layers += role == LAYER_BODY;
     }
     struct cycles accumulate = compile_weight_work(sim->compiler, &all, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
-    g->accumulate_cycles = p->options.training ? (double)cycles_total(&accumulate) : 0;
+    g->accumulate_cycles = p->request.training ? (double)cycles_total(&accumulate) : 0;
 }
 
 /* Compiles by planning for one IPU, whether or not that fits. */

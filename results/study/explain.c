@@ -85,7 +85,7 @@ void bound_find(struct bound *out, const struct simulation *sim, const struct co
 {
     const struct plan *p = &sim->plan;
     *out = (struct bound){ .memory = !p->fits, .host_input = sim->timeline.step_cycles == p->host_floor_cycles };
-    find_ipus(out, &sim->timeline, p->options.ipus_per_replica);
+    find_ipus(out, &sim->timeline, p->request.ipus_per_replica);
     if (out->host_input)
         out->class = CLASS_HOST;
     else if (out->slow_chip)
@@ -114,10 +114,10 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
 static uint64_t full_rate(const struct plan *p)
 {
     const struct chip *c = &p->topology->machine->chip;
-    uint64_t most = chip_mac_per_cycle(c, TYPE_FP32, p->options.partials);
+    uint64_t most = chip_mac_per_cycle(c, TYPE_FP32, p->request.partials);
     for (size_t i = 0; i < p->graph->n_ops; i++)
         if (op_mac(p->graph, &p->graph->ops[i]))
-            most = max_u64(most, chip_mac_per_cycle(c, p->graph->tensors[p->graph->ops[i].inputs[0]].type, p->options.partials));
+            most = max_u64(most, chip_mac_per_cycle(c, p->graph->tensors[p->graph->ops[i].inputs[0]].type, p->request.partials));
     return most;
 }
 
@@ -125,7 +125,7 @@ static uint64_t full_rate(const struct plan *p)
 static uint64_t at_full_rate(const struct plan *p, uint64_t mac)
 {
     double rate = (double)full_rate(p) * (double)p->topology->machine->chip.n_tiles;
-    return (uint64_t)((double)mac * p->options.grad_accum * p->options.n_replicas / rate);
+    return (uint64_t)((double)mac * p->request.grad_accum * p->request.n_replicas / rate);
 }
 
 static void sum_rows(struct cycles *sum, bool *has_mac, const struct timeline *t)

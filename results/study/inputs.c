@@ -84,7 +84,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
 {
     for (size_t i = 0; i < n_framework_fields; i++) {
         const struct field *f = &framework_fields[i];
-        struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->plan.options.framework, a),
+        struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->framework, a),
                             .unit = f->unit, .of_recipe = true, .field = f,
                             .idle = sim->recipe.mode != MODE_TRAIN || is_input_listed(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
         place_framework_value(&in, sim);

@@ -154,7 +154,7 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     t->rest_cycles = rest_of_step(&sim.timeline);
     if (t->family->width > 1) {
         int n = snprintf(t->layers, sizeof t->layers, "parallel.layers_per_ipu=");
-        split_text(t->layers + n, sizeof t->layers - (size_t)n, &sim.plan.options);
+        split_text(t->layers + n, sizeof t->layers - (size_t)n, &sim.plan.request);
         t->settings[t->n - 1] = t->layers;
     }
     simulation_free(&sim);
@@ -335,7 +335,7 @@ static void keep_own(struct search_state *s, const struct simulation *sim, const
 {
     s->recipe = sim->recipe;
     s->framework = sim->framework;
-    s->training = sim->plan.options.training;
+    s->training = sim->plan.request.training;
     s->samples_per_item = recipe_samples_per_item(&sim->recipe);
     s->samples = r->samples_to_converge;
     s->converges_by_batch = sim->recipe.converge != NULL;

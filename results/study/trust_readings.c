@@ -35,7 +35,7 @@ static double unset_call_share(const struct simulation *sim)
     bool is_set = r->steps_per_call >= 0 || is_open(r, CALL_KEY) || is_open(r, SHEET_KEY);
     for (size_t i = 0; i < r->n_framework_settings; i++)
         is_set |= text_is(r->framework_settings[i].key, "steps_per_call");
-    if (is_set || !(p->options.framework.steps_per_call > 0))
+    if (is_set || !(p->request.program.steps_per_call > 0))
         return 0;
     double share = (double)(p->call_cycles[CALL_SESSION] + p->call_cycles[CALL_FIRST_FETCH] + p->call_cycles[CALL_OUTPUTS])
                  / (double)sim->timeline.step_cycles;
@@ -47,11 +47,11 @@ static const char *default_of_key(const char *key, const struct simulation *sim,
     struct recipe_setting *keys;
     size_t n = recipe_settings(&keys, &sim->recipe, a);
     if (text_is(key, CALL_KEY))
-        return arena_printf(a, "%.15g", sim->plan.options.framework.steps_per_call);
+        return arena_printf(a, "%.15g", sim->plan.request.program.steps_per_call);
     for (size_t i = 0; i < n; i++)
         if (text_is(arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name), key))
             return field_text(keys[i].field, &sim->recipe, a);
-    return field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->plan.options.framework, a);
+    return field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }
 
 /* The recipe's value of a key, or its default; "" for a text that is not given. */

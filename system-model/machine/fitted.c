@@ -117,7 +117,7 @@ void fitted_constants_set(struct chip *chip, const double *values)
 
 const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
 #define C(member, unit, low, high, unfitted, start, source, help) \
-    { { #member, unit, FIELD_F64, offsetof(struct fitted_system, member), low, high, NULL, false, help }, unfitted, start, source }
+    { { #member, unit, FIELD_F64, offsetof(struct fitted_system, times.member), low, high, NULL, false, help }, unfitted, start, source }
     C(call_s, "s", 0, 1, 0, 0.03, "no source",
       "the chips wait for the host between two calls of a session"),
     C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",

@@ -29,11 +29,16 @@ void fitted_constants_set(struct chip *chip, const double *values);
 
 /* ---- software: specs/fitted-system.csv --------------------------------------------------- */
 
-struct fitted_system {
+/* The constants that a plan reads. */
+struct system_times {
     double call_s;              /* the chips wait this long from the end of a session's call until the host has started the next */
     double output_reduction_s;  /* one number is averaged over the processes of a run */
     double remote_access_s;     /* one transfer to or from streaming memory, besides its bytes */
     double loader_s_per_byte;   /* a loader that has just been started makes the batch of its process's first step */
+};
+
+struct fitted_system {
+    struct system_times times;
     double throughput_error;    /* standard deviation of ln(simulated / published) that the calibration left; 0: unknown */
     struct sheet sheet;         /* the rows they came from, if there is a sheet */
 };

@@ -16,14 +16,15 @@
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
 static const char *const host_datas[] = { "ahead", "in-call", NULL };
 
-#define KIND(member, is, of) .name = #member, .unit = of, .type = is, .offset = offsetof(struct framework, member), .required = true
-#define TEXT(member, of, what) { KIND(member, FIELD_TEXT, of), .help = what }
-#define COUNT(member, unit, min, max, help) { #member, unit, FIELD_U64, offsetof(struct framework, member), min, max, NULL, true, help }
-#define NUMBER(member, unit, min, max, help) { #member, unit, FIELD_F64, offsetof(struct framework, member), min, max, NULL, true, help }
+#define OFFSET(member) offsetof(struct framework, program.member)
+#define KIND(member, is, of) .name = #member, .unit = of, .type = is, .offset = OFFSET(member), .required = true
+#define COUNT(member, unit, min, max, help) { #member, unit, FIELD_U64, OFFSET(member), min, max, NULL, true, help }
+#define NUMBER(member, unit, min, max, help) { #member, unit, FIELD_F64, OFFSET(member), min, max, NULL, true, help }
 #define FLAG(member, what) { KIND(member, FIELD_BOOL, "flag"), .help = what }
 #define CHOICE(member, names, what) { KIND(member, FIELD_CHOICE, "name"), .choices = names, .help = what }
 const struct field framework_fields[] = {
-    TEXT(schedules, "names", "pipeline schedules that it can run, such as grouped,sequential"),
+    { .name = "schedules", .unit = "names", .type = FIELD_TEXT, .offset = offsetof(struct framework, schedules), .required = true,
+      .help = "pipeline schedules that it can run, such as grouped,sequential" },
     COUNT(accumulation_multiple, "stages", 0, 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
     CHOICE(update_order, update_orders, "order in which a replica's IPUs update, where collectives or streamed state hold them together"),
     NUMBER(merge_buffer_bytes, "B", 0, 1e15,
@@ -50,8 +51,8 @@ const struct field framework_fields[] = {
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
 enum { N_FRAMEWORK_FIELDS = sizeof framework_fields / sizeof *framework_fields };
+#undef OFFSET
 #undef KIND
-#undef TEXT
 #undef COUNT
 #undef NUMBER
 #undef FLAG

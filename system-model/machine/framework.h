@@ -12,10 +12,8 @@
 enum update_order { UPDATE_IN_SERIES, UPDATE_SIDE_BY_SIDE };
 enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
 
-struct framework {
-    const char *name;                   /* of the sheet: popart-2.1.0 */
-    /* The pipeline. */
-    const char *schedules;              /* comma list: the pipeline schedules that it can run */
+/* What the framework's program does, as numbers. */
+struct program {
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */
     int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */
@@ -39,6 +37,12 @@ struct framework {
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
     bool outputs_each_micro_batch;      /* the results of every micro-batch go to the host, in a host exchange of their own */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
+};
+
+struct framework {
+    struct program program;
+    const char *name;                   /* of the sheet: popart-2.1.0 */
+    const char *schedules;              /* comma list: the pipeline schedules that it can run */
     struct sheet sheets[2];             /* its own and its engine's */
     size_t n_sheets;
 };

@@ -12,17 +12,13 @@
  * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:
  *     loader = bytes of a step of one process x loader_s_per_byte / timed_steps
  */
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
 
 const char *const call_part_names[N_CALL_PARTS] = {
     [CALL_LATENCY] = "latency", [CALL_SESSION] = "session", [CALL_DATA] = "data", [CALL_FIRST_FETCH] = "first-fetch",
     [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
 };
-
-uint64_t replicas_of_process(const struct plan *p)
-{
-    return ceil_div(p->options.n_replicas, max_u64(1, p->options.n_instances));
-}
 
 /* One micro-batch's input of a process's replicas. */
 static double process_bytes(const struct plan *p)
@@ -30,17 +26,17 @@ static double process_bytes(const struct plan *p)
     double bytes = 0;
     for (uint32_t s = 0; s < p->n_stages; s++)
         bytes += (double)p->stages[s].host_bytes;
-    return bytes * (double)replicas_of_process(p);
+    return bytes * (double)plan_process_replicas(&p->request);
 }
 
 void plan_call(struct plan *p)
 {
-    const struct plan_options *o = &p->options;
-    const struct framework *f = &o->framework;
+    const struct plan_request *o = &p->request;
+    const struct program *f = &o->program;
     double steps = o->training ? f->steps_per_call : 1, s[N_CALL_PARTS] = {0};
     s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
     if ((o->training || o->evaluation) && steps > 0) {
-        double fetch_s = process_bytes(p) / f->host_data_bytes_per_s, port_s = (double)p->beside_cycles / p->topology->machine->chip.clock_hz;
+        double fetch_s = process_bytes(p) / f->host_data_bytes_per_s, port_s = (double)p->overlapped_input_cycles / p->topology->machine->chip.clock_hz;
         bool in_call = f->host_data == HOST_DATA_IN_CALL;
         s[CALL_SESSION] = (double)f->session_calls * o->fitted.call_s / steps;
         s[CALL_DATA] = in_call ? fetch_s * o->grad_accum : 0;

@@ -14,7 +14,7 @@
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler.h"
 #include "system-model/graph/graph.h"
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void keep_worst(struct moment *worst, struct moment m)
 /* fp8 halves what is kept, on all stages but the last. */
 static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64_t bytes)
 {
-    bool small = p->options.stash_type == TYPE_FP8 && s != &p->stages[p->n_stages - 1];
+    bool small = p->request.stash_type == TYPE_FP8 && s != &p->stages[p->n_stages - 1];
     return small ? bytes / 2 : bytes;
 }
 
@@ -68,15 +68,15 @@ typedef void on_moment(void *user, uint32_t layer, struct moment m);
 static void each_moment(const struct plan *p, const struct stage_plan *s, on_moment *on, void *user)
 {
     uint64_t others = s->stash_bytes * (max_u32(s->stash_depth, 1) - 1), segment = 0;
-    uint64_t mine = p->options.training ? stage_input_bytes(s) : 0;
-    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
+    uint64_t mine = p->request.training ? stage_input_bytes(s) : 0;
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         on(user, i, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));
-        if (!p->options.training)
+        if (!p->request.training)
             continue;
         segment += l->kept_bytes;
         on(user, i, layer_moment(p, s, l, others + mine, segment + l->backward_live_bytes));
-        if (is_checkpoint(p, i)) {
+        if (plan_is_checkpoint(p, i)) {
             mine += l->output_bytes;
             segment = 0;
         }
@@ -115,7 +115,7 @@ static void find_rooms(double *room_bytes, const struct plan *p)
         for (int k = 0; k < N_REGIONS; k++)
             if (!by_turns[k])
                 r.free_bytes -= (double)bytes[k];
-        for (uint32_t i = stage->first_layer; i < end_layer(stage); i++)
+        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++)
             room_bytes[i] = capacity;
         each_moment(p, stage, on_room, &r);
     }
@@ -133,20 +133,15 @@ const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct 
     return rooms;
 }
 
-bool keeps_gradients(const struct plan_options *o)
-{
-    return o->training && (o->grad_accum > 1 || o->n_replicas > 1);
-}
-
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     uint64_t tiles = s->compiled->options.n_tiles;
     m->bytes[REGION_WEIGHTS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (keeps_gradients(o))
+    if (plan_keeps_gradients(o))
         m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
-        double state = (double)(s->n_parameters + s->n_copied) * o->optimizer.state_bytes_per_param / shard_replicas(p);
+        double state = (double)(s->n_parameters + s->n_copied) * o->optimizer.state_bytes_per_param / plan_shard_replicas(p);
         m->bytes[REGION_OPTIMIZER] += spread((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
     }
     m->bytes[REGION_IO_BUFFERS] += spread(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
@@ -158,9 +153,9 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
 /* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model; they and the others the code that sends it on. */
 static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t arriving_bytes)
 {
-    uint64_t received_bytes = ceil_div(arriving_bytes, p->topology->machine->chip.n_tiles - p->options.io_tiles);
-    m->io_tile_bytes = spread(arriving_bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES);
-    m->io_tile_bytes += exchange_code_bytes(ceil_div(arriving_bytes, p->options.io_tiles), MOVED_PIECE_BYTES);
+    uint64_t received_bytes = ceil_div(arriving_bytes, p->topology->machine->chip.n_tiles - p->request.io_tiles);
+    m->io_tile_bytes = spread(arriving_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
+    m->io_tile_bytes += exchange_code_bytes(ceil_div(arriving_bytes, p->request.io_tiles), MOVED_PIECE_BYTES);
     m->bytes[REGION_CODE] += exchange_code_bytes(received_bytes, MOVED_PIECE_BYTES);
 }
 
@@ -168,13 +163,13 @@ static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t a
  * small tensors'. */
 static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     bool on_chip = o->optimizer_place == OPTIMIZER_ON_CHIP;
-    double shard = shard_replicas(p), n = 0;
+    double shard = plan_shard_replicas(p), n = 0;
     for (uint32_t i = 0; i < p->update.n_chains; i++) {
         const struct update_chain *c = &p->update.chains[i];
         double all = (double)c->n_tensors * (double)c->n_elements, part = all / shard;
-        if (c->ipu == ipu && !is_streamed(o, c->n_elements))
+        if (c->ipu == ipu && !plan_streams(o, c->n_elements))
             n += (c->steps->sharded ? part : all) - (on_chip ? part : 0);
     }
     return (uint64_t)(n * o->optimizer.state_bytes_per_param);
@@ -182,7 +177,7 @@ static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
 
 static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
 {
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
         uint64_t arriving_bytes = 0, tiles = 1;
@@ -196,9 +191,9 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
         m->bytes[REGION_ACTIVATIONS] = worst_here.activations;
         m->bytes[REGION_TEMPORARIES] = worst_here.temporaries;
         struct layer_range ranges[MAX_STAGES];
-        uint32_t n_ranges = ipu_layers(ranges, p, i);
+        uint32_t n_ranges = plan_ipu_layers(ranges, p, i);
         m->bytes[REGION_CODE] = compile_code_bytes(c, ranges, n_ranges);
-        if (p->options.io_tiles)
+        if (p->request.io_tiles)
             add_io_tiles(m, p, arriving_bytes);
         for (int r = 0; r < N_REGIONS; r++)
             m->total_bytes += m->bytes[r];
@@ -210,11 +205,11 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
 /* Remembered by where the layers are and what else is read of the plan. */
 static const struct tile_memory *recall_memory(const struct plan *p, struct compiler *c, struct arena *a)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     uint64_t state_bytes;
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
-    const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, shard_replicas(p),
-                                  o->framework.sharded_elements, o->framework.offloaded_elements, keeps_gradients(o) };
+    const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
+                                  o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o) };
     const struct tile_memory *known = p->placed ? hash_table_find(&c->memories, question, sizeof question) : NULL;
     if (known)
         return known;
@@ -228,7 +223,7 @@ void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
     p->memory = recall_memory(p, c, a);
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
+    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
         if (worst < p->memory[i].total_bytes) {
             worst = p->memory[i].total_bytes;
             p->worst_ipu = i;

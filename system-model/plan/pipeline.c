@@ -18,18 +18,11 @@
  * runs in full while the pipeline fills and drains too (popprograms.cpp:266-322 at sdk 2.5.1); after the forward passes and again
  * after the backward ones in TensorFlow.
  */
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
 
 #include <math.h>
 #include <string.h>
-
-const char *const schedule_names[N_SCHEDULES + 1] = {
-    [SCHEDULE_NONE] = "none", [SCHEDULE_SEQUENTIAL] = "sequential", [SCHEDULE_GROUPED] = "grouped",
-    [SCHEDULE_INTERLEAVED] = "interleaved", [SCHEDULE_POPART] = "popart",
-};
-const char *const recompute_names[N_RECOMPUTES + 1] = {
-    [RECOMPUTE_NONE] = "none", [RECOMPUTE_STAGE] = "stage", [RECOMPUTE_LAYER] = "layer", [RECOMPUTE_CHECKPOINTS] = "checkpoints",
-};
 
 /* ---- tasks --------------------------------------------------------------------------- */
 
@@ -39,7 +32,7 @@ static void place_tick(struct task *t, uint32_t tick)
     t->slot = tick % 2;
 }
 
-void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
+void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
 {
     uint32_t s = t->stage, last = n_stages - 1;
     bool forward = t->kind == TASK_FORWARD;
@@ -57,7 +50,7 @@ void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool 
 
 static void make_tasks(struct plan *p, struct arena *a)
 {
-    bool training = p->options.training;
+    bool training = p->request.training;
     p->n_tasks = p->n_stages * (training ? 2 : 1);
     p->tasks = ARENA_ARRAY(a, struct task, p->n_tasks);
     for (uint32_t i = 0; i < p->n_tasks; i++) {
@@ -65,7 +58,7 @@ static void make_tasks(struct plan *p, struct arena *a)
         t->stage = i < p->n_stages ? i : 2 * p->n_stages - 1 - i;
         t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
         t->n_cycles = t->kind == TASK_FORWARD ? p->stages[t->stage].forward_cycles : p->stages[t->stage].backward_cycles;
-        place_task(t, p->options.schedule, p->n_stages, training);
+        plan_place_task(t, p->request.schedule, p->n_stages, training);
         if (p->n_slots <= t->slot)
             p->n_slots = t->slot + 1;
     }
@@ -87,7 +80,7 @@ static void sort_by_slot(struct plan *p, struct arena *a)
 
 static bool copies_in_full(const struct plan *p)
 {
-    return p->options.schedule == SCHEDULE_POPART && p->options.training;
+    return p->request.schedule == SCHEDULE_POPART && p->request.training;
 }
 
 /* Flows after a slot in replica 0: a forward task hands its output on, of which the last stage has none; a backward task hands the gradient back. */
@@ -114,10 +107,10 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
     struct flow flows[2 * MAX_STAGES];
     struct flows_cost cost;
     size_t n = slot_flows(flows, p, r->active, slot);
-    uint32_t width = p->options.ipus_per_replica;
+    uint32_t width = p->request.ipus_per_replica;
     if (!n)
         return true;
-    if (!compile_flows(&cost, c, flows, n, played_replicas(p, width), width, err))
+    if (!compile_flows(&cost, c, flows, n, plan_played_replicas(p, width), width, err))
         return false;
     r->copies[slot].cycles = cycles_of(p->topology, cost.time_s) + p->topology->machine->chip.global_sync_cycles;
     memcpy(r->copies[slot].busiest_bytes, cost.busiest_bytes, sizeof cost.busiest_bytes);
@@ -147,7 +140,7 @@ static uint64_t tasks_at(uint64_t *active, const struct plan *p, uint64_t cycle)
     uint64_t next = UINT64_MAX;
     *active = 0;
     for (uint32_t i = 0; i < p->n_tasks; i++) {
-        uint64_t begin = p->tasks[i].first_cycle, end = begin + p->options.grad_accum;
+        uint64_t begin = p->tasks[i].first_cycle, end = begin + p->request.grad_accum;
         if (begin > cycle) {
             next = min_u64(next, begin);
         } else if (end > cycle) {
@@ -177,7 +170,7 @@ static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struc
 static uint32_t stash_depth(const struct plan *p, uint32_t stage)
 {
     uint32_t behind = p->n_stages - 1 - stage;
-    switch (p->options.schedule) {
+    switch (p->request.schedule) {
     case SCHEDULE_POPART:
         return 2 * behind + 1;
     case SCHEDULE_GROUPED:
@@ -197,15 +190,15 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
  * served in turn; with more it is ahead of them, and grants the sync at once. Requests for inference overlap. */
 static void plan_fetch(struct plan *p, double step_bytes)
 {
-    const struct plan_options *o = &p->options;
-    uint64_t replicas = replicas_of_process(p), threads = o->framework.fetch_threads;
+    const struct plan_request *o = &p->request;
+    uint64_t replicas = plan_process_replicas(&p->request), threads = o->program.fetch_threads;
     bool waits = (o->training || o->evaluation) && step_bytes > 0 && !o->io_tiles;
-    uint64_t turns = threads && o->framework.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
-    uint64_t exchanges = 1 + (uint64_t)o->framework.outputs_each_micro_batch;
+    uint64_t turns = threads && o->program.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
+    uint64_t exchanges = 1 + (uint64_t)o->program.outputs_each_micro_batch;
     p->fetch_cycles = waits ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
 }
 
-uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
+static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
 {
     uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
     if (n_bytes == 0)
@@ -216,7 +209,7 @@ uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_b
 /* Of the IPU that gets most: its stages' input comes through one port. */
 static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
 {
-    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica), most = 0;
+    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->request.ipus_per_replica), most = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         bytes[p->stages[s].ipu] += p->stages[s].host_bytes;
         most = max_u64(most, bytes[p->stages[s].ipu]);
@@ -231,31 +224,31 @@ static void plan_input(struct plan *p, struct arena *a)
     const struct machine *m = p->topology->machine;
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
     double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
-    double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
+    double port_share = m->pcie_shared_bytes_per_s / (double)plan_sharing_ipus(p, m->pcie_shared_ipus);
     if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
-        step_bytes += bytes * p->options.grad_accum;
-        if (p->options.io_tiles)
-            p->io_cycles[s] = io_copy_cycles(&m->chip, p->options.io_tiles, p->stages[s].host_bytes);
+        step_bytes += bytes * p->request.grad_accum;
+        if (p->request.io_tiles)
+            p->io_cycles[s] = io_copy_cycles(&m->chip, p->request.io_tiles, p->stages[s].host_bytes);
         else
             p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
     }
-    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p, a) / rate : 0;
-    p->beside_cycles = cycles_of(p->topology, beside_s);
-    double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
-    double floor_s = fmax(beside_s * p->options.grad_accum, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
-    double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
+    double beside_s = p->request.io_tiles ? (double)busiest_port_bytes(p, a) / rate : 0;
+    p->overlapped_input_cycles = cycles_of(p->topology, beside_s);
+    double replicas_on_board = (double)plan_sharing_ipus(p, m->ipus_per_board) / p->request.ipus_per_replica;
+    double floor_s = fmax(beside_s * p->request.grad_accum, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
+    double decode = p->request.host_decode_bytes_per_s * p->request.n_hosts;
     if (decode > 0)
-        floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);
+        floor_s = fmax(floor_s, step_bytes * p->request.n_replicas / decode);
     p->host_floor_cycles = cycles_of(p->topology, floor_s);
     plan_fetch(p, step_bytes);
 }
 
 static bool check_schedule(const struct plan *p, struct err *err)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     uint32_t deepest = 2 * p->n_stages - 1;
     if (p->n_stages > 32)
         return fail(err, "parallel.layers_per_ipu: %u stages, at most 32 can be scheduled", p->n_stages);
@@ -272,7 +265,7 @@ bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct e
     make_tasks(p, a);
     sort_by_slot(p, a);
     for (uint32_t s = 0; s < p->n_stages; s++)
-        p->stages[s].stash_depth = p->options.training ? stash_depth(p, s) : 0;
+        p->stages[s].stash_depth = p->request.training ? stash_depth(p, s) : 0;
     plan_input(p, a);
     return make_runs(p, c, a, err);
 }

@@ -9,7 +9,7 @@
  * layer's input; the outputs of named layers). Everything else is computed again just before its backward
  * pass, segment by segment. The last segment of the last stage is still there when its backward pass begins.
  */
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t 
 
 static bool settle_sizes(struct plan *p, struct err *err)
 {
-    struct plan_options *o = &p->options;
+    struct plan_request *o = &p->request;
     uint32_t n_blocks = count_blocks(p->graph);
     p->n_stages = o->n_stages;
     if (!o->n_stages) {
@@ -64,9 +64,9 @@ static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
         return 0;
     if (l->role == LAYER_LAST)
         return p->n_stages - 1;
-    uint32_t s = 0, end = p->options.stage_sizes[0].part_count[l->part_id];
+    uint32_t s = 0, end = p->request.stage_sizes[0].part_count[l->part_id];
     while (l->block_id >= end)          /* all sizes add up to the blocks */
-        end += p->options.stage_sizes[++s].part_count[l->part_id];
+        end += p->request.stage_sizes[++s].part_count[l->part_id];
     return s;
 }
 
@@ -91,23 +91,16 @@ static bool place_layers(struct plan *p, struct err *err)
     return true;
 }
 
-/* ---- what stages cost ------------------------------------------------------------------ */
-
-bool is_checkpoint(const struct plan *p, uint32_t layer)
-{
-    return p->options.recompute == RECOMPUTE_LAYER || (p->named_checkpoints && p->named_checkpoints[layer]);
-}
-
 static bool name_checkpoints(bool *named, const struct plan *p, struct err *err)
 {
-    for (uint32_t i = 0; i < p->options.n_checkpoints; i++) {
+    for (uint32_t i = 0; i < p->request.n_checkpoints; i++) {
         bool found = false;
         for (size_t l = 0; l < p->graph->n_layers; l++)
-            if (text_is(p->options.checkpoints[i], p->graph->layers[l].name))
+            if (text_is(p->request.checkpoints[i], p->graph->layers[l].name))
                 found = named[l] = true;
         if (!found)
             return fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'",
-                        p->graph->name, p->options.checkpoints[i], p->graph->name);
+                        p->graph->name, p->request.checkpoints[i], p->graph->name);
     }
     return true;
 }
@@ -116,14 +109,14 @@ static bool name_checkpoints(bool *named, const struct plan *p, struct err *err)
 static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     size_t n_bytes = 0, n_named = p->graph->n_layers + 1;
-    if (p->options.recompute != RECOMPUTE_CHECKPOINTS)
+    if (p->request.recompute != RECOMPUTE_CHECKPOINTS)
         return true;
-    for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
-        n_bytes += strlen(p->options.checkpoints[i]);
-    n_bytes += p->options.n_checkpoints;
+    for (uint32_t i = 0; i < p->request.n_checkpoints; i++)
+        n_bytes += strlen(p->request.checkpoints[i]);
+    n_bytes += p->request.n_checkpoints;
     char *names = arena_alloc(a, n_bytes), *end = names;
-    for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
-        end = stpcpy(end, p->options.checkpoints[i]) + 1;
+    for (uint32_t i = 0; i < p->request.n_checkpoints; i++)
+        end = stpcpy(end, p->request.checkpoints[i]) + 1;
     p->named_checkpoints = hash_table_find(&c->checkpoints, names, n_bytes);
     if (p->named_checkpoints)
         return true;
@@ -134,16 +127,11 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
     return true;
 }
 
-uint64_t stage_input_bytes(const struct stage_plan *s)
-{
-    return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
-}
-
 /* Nothing recomputed: all that backward passes read is kept for every micro-batch in flight. */
 static void keep_everything(struct stage_plan *s)
 {
     s->stash_bytes = stage_input_bytes(s);
-    for (uint32_t i = s->first_layer; i < end_layer(s); i++)
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++)
         s->stash_bytes += s->compiled->layers[i].kept_bytes;
 }
 
@@ -153,12 +141,12 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
     struct cycles again = {0}, segment = {0};
     uint64_t segment_mac = 0;
     s->stash_bytes = stage_input_bytes(s);
-    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&segment, &l->forward, 1);
         segment_mac += l->forward_mac;
-        bool last = i + 1 == end_layer(s);
-        if (!last && !is_checkpoint(p, i))
+        bool last = i + 1 == stage_end(s);
+        if (!last && !plan_is_checkpoint(p, i))
             continue;
         if (!last)
             s->stash_bytes += l->output_bytes;
@@ -178,11 +166,11 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
  * or, where nothing is computed again, all of its layers keep. */
 static void add_stash_copies(const struct plan *p, struct stage_plan *s)
 {
-    bool none_again = p->options.recompute == RECOMPUTE_NONE;
-    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->options.stash_type == TYPE_FP8 };
+    bool none_again = p->request.recompute == RECOMPUTE_NONE;
+    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->request.stash_type == TYPE_FP8 };
     struct op_plan write, read;
-    for (uint32_t i = s->first_layer; i + !none_again < end_layer(s); i++)
-        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(p, i);
+    for (uint32_t i = s->first_layer; i + !none_again < stage_end(s); i++)
+        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : plan_is_checkpoint(p, i);
     stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
     cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
     cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);
@@ -199,10 +187,10 @@ static void add_accumulation(struct compiler *c, struct stage_plan *s)
  * replicas side by side, in one sync of them all. */
 static bool norm_cycles(uint64_t *cycles, const struct plan *p, struct compiler *c, uint32_t ipu, uint32_t span, uint64_t channels, struct err *err)
 {
-    uint32_t width = p->options.ipus_per_replica;
+    uint32_t width = p->request.ipus_per_replica;
     struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .bytes = 2.0 * 4 * (double)channels,
-                                     .ranks = { span, 1, played_replicas(p, span * width) / span, width, ipu, 1 },
-                                     .n_in_use = p->options.n_replicas * width, .unfolded = p->options.unfolded };
+                                     .ranks = { span, 1, plan_played_replicas(p, span * width) / span, width, ipu, 1 },
+                                     .n_in_use = p->request.n_replicas * width, .unfolded = p->request.unfolded };
     struct collective_cost cost;
     if (!compile_collective(&cost, c, &q, err))
         return false;
@@ -222,7 +210,7 @@ static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
 
 static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
 {
-    return layer_id >= s->first_layer && layer_id < end_layer(s);
+    return layer_id >= s->first_layer && layer_id < stage_end(s);
 }
 
 /* A small all-reduce for each such norm, forward, again, backward. */
@@ -232,7 +220,7 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
     for (uint32_t i = 0; i < c->n_spanning && good; i++) {
         const struct op *op = &p->graph->ops[c->spanning[i]];
         const struct tensor *x = &p->graph->tensors[op->inputs[0]];
-        uint32_t span = min_u32(op->at->norm_groups, p->options.n_replicas);
+        uint32_t span = min_u32(op->at->norm_groups, p->request.n_replicas);
         uint64_t cycles;
         if (span < 2 || !holds_layer(s, op->layer_id))
             continue;
@@ -246,20 +234,20 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
 
 static void sum_layers(const struct plan *p, struct stage_plan *s)
 {
-    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&s->forward, &l->forward, 1);
         s->forward_mac += l->forward_mac;
         s->n_parameters += l->n_parameters;
         s->weight_bytes += l->weight_bytes;
         s->host_bytes += l->host_bytes;
-        if (!p->options.training)
+        if (!p->request.training)
             continue;
         cycles_add(&s->backward, &l->backward, 1);
         s->backward_mac += l->backward_mac;
         s->recompute_mac += l->slices_mac;
     }
-    s->output_bytes = s->compiled->layers[end_layer(s) - 1].output_bytes;       /* of the last layer of all: none */
+    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* of the last layer of all: none */
 }
 
 /* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there, and which is updated
@@ -269,7 +257,7 @@ static void add_tied_copies(const struct plan *p, const struct compiler *c, stru
     for (size_t i = 0; i < c->n_tied; i++) {
         const struct tied_use *use = &c->tied[i];
         const struct tensor *t = &p->graph->tensors[use->tensor_id];
-        if (!holds_layer(s, use->layer_id) || stage_of(p, t->layer_id)->ipu == s->ipu)
+        if (!holds_layer(s, use->layer_id) || plan_stage_of(p, t->layer_id)->ipu == s->ipu)
             continue;
         s->n_copied += tensor_elements(t);
         s->weight_bytes += tensor_bytes(t);
@@ -280,22 +268,22 @@ static void add_tied_copies(const struct plan *p, const struct compiler *c, stru
 static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
     sum_layers(p, s);
-    if (!p->options.training)
+    if (!p->request.training)
         return;
-    if (p->options.recompute == RECOMPUTE_NONE)
+    if (p->request.recompute == RECOMPUTE_NONE)
         keep_everything(s);
     else
         keep_checkpoints(p, s, last);
     if (p->n_stages > 1)
         add_stash_copies(p, s);
-    if (p->options.grad_accum > 1)
+    if (p->request.grad_accum > 1)
         add_accumulation(c, s);
 }
 
 /* Remembered by what sum_stage reads: whether it is the last stage, and alone, is seen by its layers, and training by how they were compiled. */
 static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
                                   (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
     const struct stage_plan *known = hash_table_find(&c->stages, question, sizeof question);
@@ -309,12 +297,6 @@ static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *
     s->ipu = ipu;
 }
 
-void stage_sum(struct stage_plan *s)
-{
-    s->forward_cycles = cycles_total(&s->forward);
-    s->backward_cycles = cycles_total(&s->backward);
-}
-
 static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
 {
     struct stage_plan *s = &p->stages[stage_id];
@@ -322,20 +304,20 @@ static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, st
     add_tied_copies(p, c, s);
     if (!add_distributed_norms(p, c, s, err))
         return false;
-    stage_sum(s);
+    stage_sum_cycles(s);
     return true;
 }
 
 static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     const struct chip *chip = &p->topology->machine->chip;
     if (o->io_tiles >= chip->n_tiles)
         return fail(err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", o->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
         .partials = o->partials, .inference = !o->training,
-        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = ipu_available_memory(o, s->ipu), .layer_memory = o->layer_memory,
+        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = plan_available_memory(o, s->ipu), .layer_memory = o->layer_memory,
     };
     s->compiled = compile_graph(c, &opt);
     return true;
@@ -346,7 +328,7 @@ static double share_below(const struct plan *p, double below)
 {
     double most = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        double share = ipu_available_memory(&p->options, p->stages[s].ipu);
+        double share = plan_available_memory(&p->request, p->stages[s].ipu);
         if (share < below)
             most = fmax(most, share);
     }
@@ -358,7 +340,7 @@ static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
 {
     for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))
         for (uint32_t s = 0; s < p->n_stages; s++)
-            if (ipu_available_memory(&p->options, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
+            if (plan_available_memory(&p->request, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
                 return false;
     return true;
 }
@@ -368,7 +350,7 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
     if (!place_layers(p, err))
         return false;
     for (uint32_t s = 0; s < p->n_stages; s++)
-        p->stages[s].ipu = s % p->options.ipus_per_replica;
+        p->stages[s].ipu = s % p->request.ipus_per_replica;
     if (!compile_stages(p, c, err))
         return false;
     for (uint32_t s = 0; s < p->n_stages; s++)
@@ -386,7 +368,7 @@ struct placement_question { struct placement_head head; struct stage_size sizes[
 /* Without holes, and as much of it as there is, one after the other; returns how many bytes. */
 static size_t placement_question(struct placement_question *q, const struct plan *p, const struct compiler *c)
 {
-    const struct plan_options *o = &p->options;
+    const struct plan_request *o = &p->request;
     q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, (uintptr_t)o->layer_memory, {
         o->training, o->unfolded, o->faults != NULL, o->grad_accum != 1, p->n_stages, o->ipus_per_replica,
         c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles } };

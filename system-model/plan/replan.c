@@ -17,20 +17,6 @@
 
 enum { MOST_TRIES = 8 };
 
-double ipu_available_memory(const struct plan_options *o, uint32_t ipu)
-{
-    const double default_of_poplibs = 0.6;
-    if (o->n_available_memory == 0)
-        return default_of_poplibs;
-    return o->available_memory[ipu < o->n_available_memory ? ipu : o->n_available_memory - 1];
-}
-
-static double share_of(const struct plan_options *o, uint32_t ipu, uint32_t layer)
-{
-    double asked = ipu_available_memory(o, ipu);
-    return o->layer_memory ? fmin(asked, o->layer_memory[layer]) : asked;
-}
-
 /* What is left, where that is less than there is now; else less than what temporaries take, by as many doublings as bring it below. In hundredths. */
 static double lower_share(double left, double taken, double now)
 {
@@ -48,9 +34,9 @@ static bool lower_stage(double *shares, struct worst *worst, const double *rooms
 {
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
     bool too_full = (double)p->memory[stage->ipu].total_bytes > capacity;
-    for (uint32_t i = stage->first_layer; i < end_layer(stage); i++) {
+    for (uint32_t i = stage->first_layer; i < stage_end(stage); i++) {
         double taken = (double)stage->compiled->layers[i].temp_bytes_per_tile;
-        shares[i] = share_of(&p->options, stage->ipu, i);
+        shares[i] = plan_layer_share(&p->request, stage->ipu, i);
         if (!too_full || taken <= rooms[i])
             continue;
         shares[i] = lower_share(rooms[i] / capacity, taken / capacity, shares[i]);
@@ -66,7 +52,7 @@ static bool lower_stage(double *shares, struct worst *worst, const double *rooms
 static bool tighten(double *shares, const struct plan *p, struct compiler *c, bool whole_ipus, struct arena *a)
 {
     const double *rooms = plan_layer_rooms(p, c, a);
-    struct worst *worst = ARENA_ARRAY(a, struct worst, p->options.ipus_per_replica);
+    struct worst *worst = ARENA_ARRAY(a, struct worst, p->request.ipus_per_replica);
     bool any = false;
     for (uint32_t s = 0; s < p->n_stages; s++)
         if (!lower_stage(shares, &worst[p->stages[s].ipu], rooms, p, &p->stages[s]))
@@ -75,8 +61,8 @@ static bool tighten(double *shares, const struct plan *p, struct compiler *c, bo
         const struct stage_plan *stage = &p->stages[s];
         const struct worst *w = &worst[stage->ipu];
         any = any || w->over_bytes > 0;
-        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < end_layer(stage); i++)
-            shares[i] = fmin(share_of(&p->options, stage->ipu, i), w->share);
+        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < stage_end(stage); i++)
+            shares[i] = fmin(plan_layer_share(&p->request, stage->ipu, i), w->share);
     }
     return any;
 }
@@ -84,7 +70,7 @@ static bool tighten(double *shares, const struct plan *p, struct compiler *c, bo
 /* Of a micro-batch, on the slowest IPU: those of a pipeline work side by side, but for a sequential one. */
 static uint64_t computing_cycles(const struct plan *p, struct arena *a)
 {
-    uint64_t *cycles = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica), most = 0;
+    uint64_t *cycles = ARENA_ARRAY(a, uint64_t, p->request.ipus_per_replica), most = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         uint32_t ipu = p->stages[s].ipu;
         cycles[ipu] += p->stages[s].forward_cycles + p->stages[s].backward_cycles;
@@ -97,7 +83,7 @@ static uint64_t computing_cycles(const struct plan *p, struct arena *a)
 static bool plan_again(struct plan *best, struct compiler *c, const struct plan *first, bool whole_ipus, struct arena *a, struct err *err)
 {
     struct plan tried = *first;
-    struct plan_options o = first->options;
+    struct plan_request o = first->request;
     struct arena scratch = {0};
     double *shares = ARENA_ARRAY(&scratch, double, c->graph->n_layers);
     bool good = true;
@@ -111,36 +97,12 @@ static bool plan_again(struct plan *best, struct compiler *c, const struct plan 
     return good;
 }
 
-bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
+bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *opt, struct arena *a, struct err *err)
 {
-    struct plan_options o = *opt;
+    struct plan_request o = *opt;
     o.layer_memory = compile_layer_memory(c, opt->layer_memory);
     if (!plan_once(out, c, &o, a, err))
         return false;
     struct plan first = *out;
     return first.fits || opt->as_asked || (plan_again(out, c, &first, false, a, err) && plan_again(out, c, &first, true, a, err));
-}
-
-void plan_print_replanned(FILE *f, const struct plan *p, const char *before)
-{
-    if (!p->options.layer_memory)
-        return;
-    fprintf(f, "%splanned again, as temporaries left too little room:", before);
-    const char *comma = "";
-    for (uint32_t ipu = 0; ipu < p->options.ipus_per_replica; ipu++) {
-        double asked = ipu_available_memory(&p->options, ipu), least = asked;
-        uint32_t n = 0;
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            for (uint32_t i = p->stages[s].first_layer; i < end_layer(&p->stages[s]) && p->stages[s].ipu == ipu; i++) {
-                double share = share_of(&p->options, ipu, i);
-                n += share < asked;
-                least = fmin(least, share);
-            }
-        if (n == 0)
-            continue;
-        fprintf(f, "%s IPU %u has %u layer%s within %g%s of tile memory instead of %g", comma, ipu, n, n == 1 ? "" : "s", least,
-                n == 1 ? "" : " or more", asked);
-        comma = ",";
-    }
-    fputc('\n', f);
 }

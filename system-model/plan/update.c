@@ -11,7 +11,7 @@
  * A sync of a collective holds all IPUs of a replica, so in series their chains follow one another; else they run side by side.
  * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
  */
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
 #include <assert.h>
@@ -24,15 +24,6 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_CLIP] = "clip", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",
     [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
 };
-
-uint32_t shard_replicas(const struct plan *p)
-{
-    const struct plan_options *o = &p->options;
-    if (o->rts == RTS_NO)
-        return 1;
-    uint64_t in_domain = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
-    return o->rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, o->n_replicas) : o->n_replicas;
-}
 
 /* What all programs of the same options share: the steps of tensors, by IPU, type and size, and the programs themselves, by where the
  * layers are. */
@@ -60,7 +51,7 @@ struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
 
 static bool add_collective(struct update_op *op, struct builder *b, enum collective_kind kind, struct group g, double bytes)
 {
-    const struct plan_options *o = &b->p->options;
+    const struct plan_request *o = &b->p->request;
     struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes,
                                      .n_in_use = o->n_replicas * o->ipus_per_replica,
                                      .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
@@ -77,7 +68,7 @@ static bool add_collective(struct update_op *op, struct builder *b, enum collect
 /* In series one IPU's collective has the links for itself; without a fault all IPUs' take equally long, so IPU 0 stands for them. */
 static struct group over(const struct builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
 {
-    const struct plan_options *o = &b->p->options;
+    const struct plan_request *o = &b->p->request;
     if (!b->u->in_series || ipu == ALL_IPUS)
         return (struct group){ n_ranks, stride, n_starts, 0, o->ipus_per_replica };
     return (struct group){ n_ranks, stride, n_starts, o->faults ? ipu : 0, 1 };
@@ -100,7 +91,7 @@ static struct update_op *add_op(struct builder *b, enum update_kind kind, bool o
 static void add_work(struct update_op *op, const struct builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
                      enum part part)
 {
-    const struct optimizer *o = &b->p->options.optimizer;
+    const struct optimizer *o = &b->p->request.optimizer;
     struct op_plan plan;
     vector_work_plan(&plan, work, n_elements, type, o->state_bytes_per_param / o->n_moments, &b->p->topology->machine->chip, &b->vector);
     cycles_add_plan(&op->cycles, &plan, part, 1);
@@ -110,13 +101,13 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
 /* All-reduces that a buffer has room for go together; a larger one goes alone, as nothing is cut to fill a buffer. */
 static bool is_merged(const struct builder *b, double bytes)
 {
-    return bytes <= b->p->options.framework.merge_buffer_bytes;
+    return bytes <= b->p->request.program.merge_buffer_bytes;
 }
 
 static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
 {
-    const struct plan_options *o = &b->p->options;
-    const struct framework *f = &o->framework;
+    const struct plan_request *o = &b->p->request;
+    const struct program *f = &o->program;
     if (!b->sharded) {
         bool alone = o->n_replicas > 1 && !is_merged(b, bytes);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
@@ -134,12 +125,12 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
 /* A word from one IPU of the replica to another. */
 static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
 {
-    uint32_t width = b->p->options.ipus_per_replica;
+    uint32_t width = b->p->request.ipus_per_replica;
     struct flow word = { ipu, (ipu + 1) % width, WORD_BYTES };
     struct flows_cost cost;
     if (width < 2)
         return true;
-    if (!compile_flows(&cost, b->c, &word, 1, played_replicas(b->p, width), width, b->err))
+    if (!compile_flows(&cost, b->c, &word, 1, plan_played_replicas(b->p, width), width, b->err))
         return false;
     op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s) + b->p->topology->machine->chip.global_sync_cycles;
     return true;
@@ -148,7 +139,7 @@ static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
 /* Squares of the shard, added over its replicas, sent to the IPU that makes the global norm; the factor sent back; a scaling. */
 static bool add_clip(struct builder *b, const struct update_chain *chain, uint64_t n_local)
 {
-    const struct framework *f = &b->p->options.framework;
+    const struct program *f = &b->p->request.program;
     if (!f->clip_norm)
         return true;
     struct update_op *op = add_op(b, UPDATE_CLIP, false);
@@ -163,26 +154,21 @@ static bool add_clip(struct builder *b, const struct update_chain *chain, uint64
  * shared by the replicas on it; a chip's own port bounds it too. */
 static double streaming_rate(uint32_t *together, const struct builder *b, uint32_t ipu)
 {
-    const struct plan_options *o = &b->p->options;
+    const struct plan_request *o = &b->p->request;
     const struct machine *m = b->p->topology->machine;
-    uint64_t width = o->ipus_per_replica, alone = o->framework.remote_alone_ipus;
-    *together = !b->u->in_series ? (uint32_t)width : o->framework.remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
-    uint64_t on_board = sharing_ipus(b->p, m->ipus_per_board);
+    uint64_t width = o->ipus_per_replica, alone = o->program.remote_alone_ipus;
+    *together = !b->u->in_series ? (uint32_t)width : o->program.remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
+    uint64_t on_board = plan_sharing_ipus(b->p, m->ipus_per_board);
     uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
     double share = m->streaming_bytes_per_s * m->streaming_efficiency / (double)moving, port = m->chip.host_link_bytes_per_s;
     return fmin(port, share);
 }
 
-bool is_streamed(const struct plan_options *o, uint64_t n_elements)
-{
-    return o->optimizer_place == OPTIMIZER_STREAMING && n_elements >= o->framework.offloaded_elements;
-}
-
 /* In series the time of IPUs that move together is told once, so each has its part of it. */
 static void add_streaming(struct builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
-    const struct plan_options *o = &b->p->options;
-    if (!is_streamed(o, chain->n_elements))
+    const struct plan_request *o = &b->p->request;
+    if (!plan_streams(o, chain->n_elements))
         return;
     uint32_t together;
     double rate = streaming_rate(&together, b, chain->ipu);
@@ -208,7 +194,7 @@ static bool add_gather(struct builder *b, const struct update_chain *chain, doub
         return true;
     if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
         return false;
-    if (b->p->options.framework.rearrange_before_reduce)
+    if (b->p->request.program.rearrange_before_reduce)
         add_work(add_op(b, UPDATE_COPY_BACK, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     return true;
 }
@@ -230,14 +216,14 @@ static void close_steps(struct update_steps *out, struct builder *b, uint32_t ip
 
 static bool add_steps(struct builder *b, const struct update_chain *chain)
 {
-    const struct plan_options *o = &b->p->options;
+    const struct plan_request *o = &b->p->request;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
-    b->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
+    b->sharded = b->shard > 1 && chain->n_elements >= o->program.sharded_elements;
     uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
     add_streaming(b, UPDATE_LOAD, chain, n_local);
-    bool own_norms = chain->has_norms && o->framework.merge_norm_bytes == 0;
+    bool own_norms = chain->has_norms && o->program.merge_norm_bytes == 0;
     add_work(add_op(b, UPDATE_OPTIMIZER, true), b, own_norms ? o->optimizer.work : o->optimizer.work_without_norms, n_local, chain->type,
              PART_OPTIMIZER);
     if (!add_norms(b, chain))
@@ -273,7 +259,7 @@ static void new_chain(struct builder *b, struct update_chain chain)
 static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
-    enum norms norms = b->p->options.optimizer.norms;
+    enum norms norms = b->p->request.optimizer.norms;
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
     for (uint32_t i = b->u->n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u->chains[i];
@@ -303,12 +289,12 @@ static void list_tensors(struct builder *b)
     const struct graph *g = b->p->graph;
     for (uint32_t i = 0; i < b->c->n_weights; i++) {
         const struct tensor *t = &g->tensors[b->c->weights[i]];
-        add_tensor(b, t, stage_of(b->p, t->layer_id)->ipu);
+        add_tensor(b, t, plan_stage_of(b->p, t->layer_id)->ipu);
     }
     for (size_t i = 0; i < b->c->n_tied; i++) {
         const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
-        uint32_t ipu = stage_of(b->p, b->c->tied[i].layer_id)->ipu;
-        if (ipu != stage_of(b->p, t->layer_id)->ipu)
+        uint32_t ipu = plan_stage_of(b->p, b->c->tied[i].layer_id)->ipu;
+        if (ipu != plan_stage_of(b->p, t->layer_id)->ipu)
             add_tensor(b, t, ipu);
     }
     sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
@@ -364,7 +350,7 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
  * has the supersteps of one. */
 static void merge_norms(struct builder *b, const struct merged *most)
 {
-    double buffer_bytes = b->p->options.framework.merge_norm_bytes;
+    double buffer_bytes = b->p->request.program.merge_norm_bytes;
     uint32_t n = (uint32_t)ceil(2.0 * WORD_BYTES * most->n_norms / fmax(WORD_BYTES, buffer_bytes));
     if (buffer_bytes == 0 || n == 0)
         return;
@@ -380,8 +366,8 @@ static void merge_norms(struct builder *b, const struct merged *most)
  * buffers. */
 static bool merge_collectives(struct builder *b)
 {
-    const struct plan_options *o = &b->p->options;
-    const struct framework *f = &o->framework;
+    const struct plan_request *o = &b->p->request;
+    const struct program *f = &o->program;
     struct merged most = largest_merged(b);
     merge_norms(b, &most);
     double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0;
@@ -402,17 +388,17 @@ static double most_streamed_bytes(const struct plan *p)
         const struct update_chain *c = &p->update.chains[i];
         if (i == 0 || c->ipu != c[-1].ipu)
             n = 0;
-        if (c->ipu != ALL_IPUS && is_streamed(&p->options, c->n_elements))
-            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? shard_replicas(p) : 1);
+        if (c->ipu != ALL_IPUS && plan_streams(&p->request, c->n_elements))
+            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? plan_shard_replicas(p) : 1);
         most = fmax(most, n);
     }
-    return most * p->options.optimizer.state_bytes_per_param;
+    return most * p->request.optimizer.state_bytes_per_param;
 }
 
 static bool has_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
-    if (p->options.optimizer_place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
+    if (p->request.optimizer_place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
         return true;
     return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
 }
@@ -421,7 +407,7 @@ static bool has_streaming(const struct plan *p, struct err *err)
 static bool check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
-    double wanted = most_streamed_bytes(p) * (double)sharing_ipus(p, m->ipus_per_board);
+    double wanted = most_streamed_bytes(p) * (double)plan_sharing_ipus(p, m->ipus_per_board);
     if (wanted > (double)m->streaming_bytes)
         return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
                          "shard it (parallel.rts=yes) or use more IPUs a replica",
@@ -433,10 +419,10 @@ static bool check_streaming(const struct plan *p, struct err *err)
 
 static bool build_program(struct builder *b)
 {
-    const struct plan_options *o = &b->p->options;
+    const struct plan_request *o = &b->p->request;
     b->n_pods = o->n_replicas / b->shard;
     b->vector = b->p->stages[0].compiled->options;
-    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
+    b->u->in_series = o->program.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
                    && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
     list_tensors(b);
     for (uint32_t i = 0; i < b->u->n_chains; i++)
@@ -448,37 +434,35 @@ static bool build_program(struct builder *b)
     return true;
 }
 
-/* Every option but those that only shape what comes before the update, or what is made of it. The faults are the topology's, and so the
- * compiler's. */
-struct question { struct plan_options options; struct op_plan_options vector; };
+/* All that the update depends on, apart from where the layers are and from the compiler. */
+struct update_key {
+    struct program program;             /* without what only calls read */
+    double remote_access_s;
+    struct optimizer optimizer;
+    uint32_t n_replicas, ipus_per_replica, optimizer_place, rts, rts_domain, all_reduce_method, unfolded, has_faults;
+    struct op_plan_options vector;
+};
 
-static void fill_question(struct question *q, const struct plan *p)
+static void fill_key(struct update_key *k, const struct plan *p)
 {
-    static const struct question none;
-    struct plan_options *o = &q->options;
-    const struct plan_options *no = &none.options;
-    memcpy(q, &none, sizeof *q);        /* padding is compared too */
-    memcpy(o, &p->options, sizeof *o);
-    o->grad_accum = no->grad_accum;
-    o->schedule = no->schedule;
-    o->recompute = no->recompute;
-    o->totals_only = o->as_asked = o->timed_only = false;
-    o->n_stages = no->n_stages;
-    memcpy(o->stage_sizes, no->stage_sizes, sizeof o->stage_sizes);
-    o->host_decode_bytes_per_s = no->host_decode_bytes_per_s;
-    o->timed_steps = no->timed_steps;
-    o->framework.steps_per_call = no->framework.steps_per_call;
-    o->framework.fetch_threads = no->framework.fetch_threads;
-    o->framework.prefetch_depth = no->framework.prefetch_depth;
-    o->framework.outputs_each_micro_batch = no->framework.outputs_each_micro_batch;
-    plan_options_plain(o);
-    memcpy(&q->vector, &p->stages[0].compiled->options, sizeof q->vector);
+    const struct plan_request *r = &p->request;
+    memset(k, 0, sizeof *k);            /* padding is compared too */
+    memcpy(&k->program, &r->program, sizeof k->program);
+    k->program.steps_per_call = 0;
+    k->program.fetch_threads = k->program.prefetch_depth = 0;
+    k->program.outputs_each_micro_batch = false;
+    k->remote_access_s = r->fitted.remote_access_s;
+    memcpy(&k->optimizer, &r->optimizer, sizeof k->optimizer);
+    k->n_replicas = r->n_replicas, k->ipus_per_replica = r->ipus_per_replica;
+    k->optimizer_place = r->optimizer_place, k->rts = r->rts, k->rts_domain = r->rts_domain;
+    k->all_reduce_method = r->all_reduce_method, k->unfolded = r->unfolded, k->has_faults = r->faults != NULL;
+    memcpy(&k->vector, &p->stages[0].compiled->options, sizeof k->vector);
 }
 
 static struct update_memo *memo_of(struct compiler *c, const struct plan *p)
 {
-    struct question q;
-    fill_question(&q, p);
+    struct update_key q;
+    fill_key(&q, p);
     struct update_memo *known = hash_table_find(&c->updates, &q, sizeof q);
     return known ? known : hash_table_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
 }
@@ -491,7 +475,7 @@ static void fill_places(struct place places[MAX_STAGES], const struct plan *p)
         places[s] = (struct place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
 }
 
-void update_sum(struct update_program *u, struct arena *a)
+void update_sum_cycles(struct update_program *u, struct arena *a)
 {
     u->parts = ARENA_ARRAY(a, struct update_part, u->n_chains);
     for (uint32_t i = 0; i < u->n_chains; i++) {
@@ -512,13 +496,13 @@ static void keep_program(struct update_program *out, const struct update_program
     out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
     for (uint32_t i = 0; i < u->n_chains; i++)
         out->chains[i] = u->chains[i];
-    update_sum(out, a);
+    update_sum_cycles(out, a);
 }
 
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    const struct plan_options *o = &p->options;
-    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = shard_replicas(p) };
+    const struct plan_request *o = &p->request;
+    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = plan_shard_replicas(p) };
     if (!o->training)
         return true;
     if (!has_streaming(p, err))

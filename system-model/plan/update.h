@@ -61,5 +61,6 @@ struct update_program {
     struct update_part *parts; uint32_t n_parts;
     bool in_series;                     /* one IPU after the other; else side by side */
 };
+void update_sum_cycles(struct update_program *u, struct arena *a);     /* makes the parts from the chains */
 
 #endif

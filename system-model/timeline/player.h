@@ -20,7 +20,7 @@ struct player {
 /* None where only totals are wanted, nor where it takes no time. Asked first: making a span takes longer than what it is made of. */
 static inline bool wants_span(const struct player *pl, uint64_t n_cycles)
 {
-    return n_cycles && !pl->p->options.totals_only;
+    return n_cycles && !pl->p->request.totals_only;
 }
 void add_span(struct player *pl, struct span s);     /* one that is wanted */
 double slowdown(const struct plan *p, uint32_t ipu_of_machine);

@@ -31,7 +31,7 @@ void add_span(struct player *pl, struct span s)
 
 double slowdown(const struct plan *p, uint32_t ipu_of_machine)
 {
-    const struct faults *f = p->options.faults;
+    const struct faults *f = p->request.faults;
     for (size_t i = 0; f && i < f->n_chips; i++)
         if (f->chips[i].ipu == ipu_of_machine)
             return f->chips[i].slowdown;
@@ -47,8 +47,8 @@ uint64_t slowed(uint64_t cycles, double factor)
 
 static bool has_fault(const struct plan *p, uint32_t replica)
 {
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
-        if (slowdown(p, replica * p->options.ipus_per_replica + i) != 1)
+    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
+        if (slowdown(p, replica * p->request.ipus_per_replica + i) != 1)
             return true;
     return false;
 }
@@ -63,14 +63,14 @@ static void add_replica(struct player *pl, uint32_t replica, uint32_t n_alike)
 static void make_rows(struct player *pl)
 {
     const struct plan *p = pl->p;
-    uint32_t n = p->options.n_replicas, healthy = 0, first_healthy = 0;
-    bool faulty = p->options.faults && p->options.faults->n_chips;
-    uint32_t n_kinds = p->options.unfolded ? n : 1;
-    for (uint32_t r = 0; faulty && !p->options.unfolded && r < n; r++)
+    uint32_t n = p->request.n_replicas, healthy = 0, first_healthy = 0;
+    bool faulty = p->request.faults && p->request.faults->n_chips;
+    uint32_t n_kinds = p->request.unfolded ? n : 1;
+    for (uint32_t r = 0; faulty && !p->request.unfolded && r < n; r++)
         n_kinds += has_fault(p, r);
     pl->t->rows = ARENA_ARRAY(pl->a, struct timeline_row, (size_t)n_kinds * pl->width);
     for (uint32_t r = 0; r < n; r++) {
-        if (p->options.unfolded || (faulty && has_fault(p, r))) {
+        if (p->request.unfolded || (faulty && has_fault(p, r))) {
             add_replica(pl, r, 1);
             continue;
         }
@@ -139,7 +139,7 @@ static void show_waits(struct player *pl, const struct pipeline_run *run, const 
 static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
     const struct plan *p = pl->p;
-    bool shows = !p->options.totals_only;
+    bool shows = !p->request.totals_only;
     uint64_t longest = 0, busy[MAX_STAGES];
     memset(busy, 0, pl->width * sizeof *busy);
     for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
@@ -210,7 +210,7 @@ static void spend_on_runs(struct player *pl)
 {
     const struct plan *p = pl->p;
     struct timeline_row *rows = &pl->t->rows[pl->first_row];
-    uint64_t times = p->options.grad_accum;
+    uint64_t times = p->request.grad_accum;
     for (uint32_t i = 0; i < pl->width; i++) {
         rows[i].spent.part[PART_HOST] += pl->fetch_cycles;
         rows[i].spent.part[PART_STAGE_COPY] += pl->copy_cycles;
@@ -239,7 +239,7 @@ static void play_replica(struct player *pl, uint32_t first_row)
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err)
 {
     *out = (struct timeline){ .plan = p };
-    struct player pl = { .t = out, .p = p, .a = a, .width = p->options.ipus_per_replica };
+    struct player pl = { .t = out, .p = p, .a = a, .width = p->request.ipus_per_replica };
     if (pl.width > MAX_STAGES)
         return fail(err, "parallel.ipus_per_replica: %u, at most %d", pl.width, MAX_STAGES);
     make_rows(&pl);

@@ -74,7 +74,7 @@ static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n
 
 void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
 {
-    for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++)
+    for (uint32_t row = 0; row < t->plan->request.ipus_per_replica && t->step_cycles; row++)
         draw_row(f, t, row, n_columns < MAX_PICTURE_COLUMNS ? n_columns : MAX_PICTURE_COLUMNS);
 }
 

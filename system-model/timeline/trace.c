@@ -91,7 +91,7 @@ static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
 {
     struct arena scratch = {0};
     struct change *changes = ARENA_ARRAY(&scratch, struct change, n_events + 1);
-    for (uint32_t r = 0; r < t->n_rows && t->plan->options.training; r++) {
+    for (uint32_t r = 0; r < t->n_rows && t->plan->request.training; r++) {
         size_t n = stash_changes(changes, t, r);
         int64_t held = 0;
         changes[n].at = UINT64_MAX;                 /* none is behind the last */

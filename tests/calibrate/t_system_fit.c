@@ -84,8 +84,8 @@ static void constants_come_back(void **state)
     struct told told = { 0 };
     const struct watch watch = { count_simulations, &told };
     fitted_system_defaults(&made);
-    made.call_s = 0.07;
-    made.remote_access_s = 2e-4;
+    made.times.call_s = 0.07;
+    made.times.remote_access_s = 2e-4;
     publish(rows, recipes, N_RECIPES, &made, 1.1, &cache, &a);
     rows[N_RECIPES] = publish_evaluation(recipes[2], &made, 1.1, &cache);
     rows[N_RECIPES + 1] = publish_evaluation(recipes[4], &made, 1.1, &cache);
@@ -135,7 +135,7 @@ static void one_row_alone_fits_no_constant(void **state)
     struct system_fit fit;
     struct err err;
     fitted_system_defaults(&made);
-    made.call_s = 0.07;
+    made.times.call_s = 0.07;
     publish(rows, with_averages, N, &made, 1, &cache, &a);
     for (size_t i = 0; i < N; i++)
         rows[i].value /= 1 + slower[i];

@@ -315,7 +315,7 @@ static void check_memory(const struct drawing_source *from, const struct simulat
     size_t n = lines_of(lines, "memory");
     double most = 0, limit = (double)sim->machine->chip.tile_memory_bytes;
     uint32_t fullest = 0;
-    assert_int_equal(n, sim->plan.options.ipus_per_replica);
+    assert_int_equal(n, sim->plan.request.ipus_per_replica);
     for (uint32_t i = 0; i < n; i++) {
         double end = 0;
         assert_near(number(lines[i], 0), i, 0);
@@ -469,7 +469,7 @@ static void check_roofline(const struct drawing_source *from, const struct simul
 {
     const struct chip *c = &sim->machine->chip;
     struct drawing d = drawn("roofline", from);
-    double peak = chip_peak_flop_per_s(c, chip_mac_per_cycle(c, TYPE_FP16, sim->plan.options.partials)) / 1e12;
+    double peak = chip_peak_flop_per_s(c, chip_mac_per_cycle(c, TYPE_FP16, sim->plan.request.partials)) / 1e12;
     double slope = (double)c->n_tiles * (double)c->exchange_bytes_per_cycle * c->clock_hz / 1e12, percent;
     size_t n = lines_of(lines, "roofline"), near = 0;
     for (size_t i = 0; i < n; i++) {

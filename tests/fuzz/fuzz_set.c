@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct arena a = {0};
     struct err err = { "" };
     struct recipe r;
-    struct plan_options opt;
+    struct plan_request opt;
     struct graph g;
     const char *sets[16], **unused;
     size_t n_sets = 0, n_unused;
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         abort();
     if (good) {
         recipe_unused_keys(&unused, &n_unused, &r, NULL, &a);
-        good = recipe_plan_options(&opt, &r, &a, &err) && recipe_graph(&g, &r, &a, &err);
+        good = recipe_plan_request(&opt, &r, &a, &err) && recipe_graph(&g, &r, &a, &err);
         if (!good && !*err.msg)
             abort();
     }

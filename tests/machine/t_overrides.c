@@ -250,7 +250,7 @@ static void limits_of_constants_and_releases(void **state)
     }
     struct fitted_system none;
     fitted_system_defaults(&none);
-    assert_true(none.call_s == 0 && none.output_reduction_s == 0.005 && none.remote_access_s == 8.83e-6 && none.loader_s_per_byte == 0);
+    assert_true(none.times.call_s == 0 && none.times.output_reduction_s == 0.005 && none.times.remote_access_s == 8.83e-6 && none.times.loader_s_per_byte == 0);
     assert_true(none.throughput_error == 0 && none.sheet.n_rows == 0);
     arena_free(&a);
 }

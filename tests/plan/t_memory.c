@@ -4,7 +4,7 @@
  */
 #include "tests/planned.h"
 #include "system-model/graph/graph.h"
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
 
 /* ---- by hand ------------------------------------------------------------------------------------ */
 
@@ -48,7 +48,7 @@ static void toy_start(struct toy *y)
     y->stages[1] = (struct stage_plan){ .ipu = 1, .first_layer = 1, .n_layers = 1, .compiled = &y->compiled, .n_parameters = 6172,
                                         .weight_bytes = 12345, .stash_bytes = 4000, .stash_depth = 1 };
     y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = 2, .stages = y->stages };
-    y->plan.options = (struct plan_options){ .training = true, .n_replicas = 1, .ipus_per_replica = 2, .grad_accum = 5,
+    y->plan.request = (struct plan_request){ .training = true, .n_replicas = 1, .ipus_per_replica = 2, .grad_accum = 5,
                                              .optimizer.state_bytes_per_param = 6 };
     y->compiler = (struct compiler){ .graph = &y->graph, .topology = &y->topology, .arena = &y->arena };
 }
@@ -107,7 +107,7 @@ static void stages_of_one_ipu_share_it(void **state)
     struct toy y;
     toy_start(&y);
     y.stages[1].ipu = 0;
-    y.plan.options.ipus_per_replica = 1;
+    y.plan.request.ipus_per_replica = 1;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
         [REGION_WEIGHTS] = 768 + 1792, [REGION_ACCUMULATORS] = 768 + 1792, [REGION_OPTIMIZER] = 2304 + 5376, [REGION_STASH] = 384 + 640,
@@ -140,12 +140,12 @@ static void layers_of_an_ipu(void **state)
     struct toy y;
     struct layer_range ranges[3];
     toy_start(&y);
-    assert_int_equal(ipu_layers(ranges, &y.plan, 1), 1);
+    assert_int_equal(plan_ipu_layers(ranges, &y.plan, 1), 1);
     assert_true(ranges[0].compiled == &y.compiled && ranges[0].first == 1 && ranges[0].n == 1);
-    assert_int_equal(ipu_layers(ranges, &y.plan, 2), 0);
+    assert_int_equal(plan_ipu_layers(ranges, &y.plan, 2), 0);
     y.stages[1].ipu = 0;
     y.stages[1].n_layers = 5;
-    assert_int_equal(ipu_layers(ranges, &y.plan, 0), 2);
+    assert_int_equal(plan_ipu_layers(ranges, &y.plan, 0), 2);
     assert_true(ranges[0].first == 0 && ranges[0].n == 1 && ranges[1].first == 1 && ranges[1].n == 5);
     arena_free(&y.arena);
 }
@@ -158,19 +158,19 @@ static void options_that_save(void **state)
     (void)state;
     struct toy y;
     toy_start(&y);
-    y.plan.options.grad_accum = 1;
-    y.plan.options.n_replicas = 3;
-    y.plan.options.rts = RTS_YES;
-    y.plan.options.stash_type = TYPE_FP8;
+    y.plan.request.grad_accum = 1;
+    y.plan.request.n_replicas = 3;
+    y.plan.request.rts = RTS_YES;
+    y.plan.request.stash_type = TYPE_FP8;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 768);
     assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 768);
     assert_int_equal(y.plan.memory[0].bytes[REGION_STASH], 256);
     assert_int_equal(y.plan.memory[1].bytes[REGION_STASH], 640);
-    y.plan.options.optimizer_place = OPTIMIZER_STREAMING;
+    y.plan.request.optimizer_place = OPTIMIZER_STREAMING;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 0);
-    y.plan.options.n_replicas = 1;
+    y.plan.request.n_replicas = 1;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 0);
     arena_free(&y.arena);
@@ -194,12 +194,12 @@ static void moments_of_small_tensors_stay(void **state)
     struct toy y;
     toy_start(&y);
     y.plan.update = (struct update_program){ .chains = chains, .n_chains = 4 };
-    y.plan.options.n_replicas = 3;
-    y.plan.options.rts = RTS_YES;
+    y.plan.request.n_replicas = 3;
+    y.plan.request.rts = RTS_YES;
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         y.plan.placed = i % 2 ? y.stages : NULL;
-        y.plan.options.optimizer_place = cases[i / 2].place;
-        y.plan.options.framework.offloaded_elements = cases[i / 2].offloaded;
+        y.plan.request.optimizer_place = cases[i / 2].place;
+        y.plan.request.program.offloaded_elements = cases[i / 2].offloaded;
         plan_memory(&y.plan, &y.compiler, &y.arena);
         assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[0]);
         assert_int_equal(y.plan.memory[1].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[1]);
@@ -218,8 +218,8 @@ static void remembered_for_equal_options(void **state)
     toy_start(&y);
     y.plan.placed = y.stages;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        y.plan.options.grad_accum = cases[i].grad_accum;
-        y.plan.options.n_replicas = cases[i].n_replicas;
+        y.plan.request.grad_accum = cases[i].grad_accum;
+        y.plan.request.n_replicas = cases[i].n_replicas;
         plan_memory(&y.plan, &y.compiler, &y.arena);
         assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], cases[i].bytes);
     }
@@ -233,7 +233,7 @@ static void io_tiles_hold_the_input(void **state)
     (void)state;
     struct toy y;
     toy_start(&y);
-    y.plan.options.io_tiles = 2;
+    y.plan.request.io_tiles = 2;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 512 + 20);
     assert_int_equal(y.plan.memory[0].bytes[REGION_CODE], 16);
@@ -249,7 +249,7 @@ static void io_tiles_hold_the_input(void **state)
 
 static void assert_regions_sum(const struct plan *p)
 {
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         uint64_t sum = 0;
         for (int r = 0; r < N_REGIONS; r++)
             sum += p->memory[i].bytes[r];
@@ -271,7 +271,7 @@ static uint64_t needed(struct planned *y)
         assert_true(false);
     }
     assert_regions_sum(&p);
-    for (uint32_t i = 0; i < p.options.ipus_per_replica; i++)
+    for (uint32_t i = 0; i < p.request.ipus_per_replica; i++)
         sum += p.memory[i].total_bytes;
     return sum;
 }

@@ -13,15 +13,15 @@
 /* BERT-Large: 24 blocks; four IPUs a replica, five stages. ResNet-50: 16 blocks. */
 static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
 
-static void more_ipus_than_there_are(struct plan_options *o) { o->n_replicas = 7; }
-static void no_replica(struct plan_options *o)               { o->n_replicas = 0; }
-static void too_many_stages(struct plan_options *o)          { o->n_stages = 0; o->ipus_per_replica = 16; o->n_replicas = 1; }
-static void too_few_blocks(struct plan_options *o)           { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 12, 12 } }, 2); }
-static void feed_forwards_missing(struct plan_options *o)    { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 12, 11 } }, 2); }
-static void attentions_missing(struct plan_options *o)       { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 11, 12 } }, 2); }
-static void halves_out_of_order(struct plan_options *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
-static void empty_stage(struct plan_options *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
-static void halves_on_stages(struct plan_options *o, uint32_t n)     /* one each, the last has the others */
+static void more_ipus_than_there_are(struct plan_request *o) { o->n_replicas = 7; }
+static void no_replica(struct plan_request *o)               { o->n_replicas = 0; }
+static void too_many_stages(struct plan_request *o)          { o->n_stages = 0; o->ipus_per_replica = 16; o->n_replicas = 1; }
+static void too_few_blocks(struct plan_request *o)           { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 12, 12 } }, 2); }
+static void feed_forwards_missing(struct plan_request *o)    { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 12, 11 } }, 2); }
+static void attentions_missing(struct plan_request *o)       { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 11, 12 } }, 2); }
+static void halves_out_of_order(struct plan_request *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
+static void empty_stage(struct plan_request *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
+static void halves_on_stages(struct plan_request *o, uint32_t n)     /* one each, the last has the others */
 {
     uint32_t counts[33][2] = { { 0 } };
     for (uint32_t i = 0; i + 1 < n; i++)
@@ -31,12 +31,12 @@ static void halves_on_stages(struct plan_options *o, uint32_t n)     /* one each
     sizes(o, counts, n);
     o->grad_accum = 63;
 }
-static void deep_pipeline(struct plan_options *o)            { halves_on_stages(o, 33); }
-static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
-static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
-static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
-static void odd_pods(struct plan_options *o)                 { o->n_replicas = 12; }
-static void no_such_layer(struct plan_options *o)
+static void deep_pipeline(struct plan_request *o)            { halves_on_stages(o, 33); }
+static void short_pipeline(struct plan_request *o)           { o->grad_accum = 3; }
+static void all_tiles_for_io(struct plan_request *o)         { o->io_tiles = 1472; }
+static void streams(struct plan_request *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void odd_pods(struct plan_request *o)                 { o->n_replicas = 12; }
+static void no_such_layer(struct plan_request *o)
 {
     o->recompute = RECOMPUTE_CHECKPOINTS;
     o->checkpoints[0] = "stage1/unit1";
@@ -44,7 +44,7 @@ static void no_such_layer(struct plan_options *o)
     o->n_checkpoints = 2;
 }
 
-static const struct refusal { const char *recipe; void (*spoil)(struct plan_options *o); const char *message; } refusals[] = {
+static const struct refusal { const char *recipe; void (*spoil)(struct plan_request *o); const char *message; } refusals[] = {
     { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
     { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
     { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
@@ -140,13 +140,13 @@ static void the_ipu_with_most_state_counts(void **state)
     struct planned y;
     struct plan p;
     start(&y, bert);
-    assert_true(build(&y, &p) && p.options.optimizer_place == OPTIMIZER_STREAMING && p.options.n_replicas == 4 && p.options.ipus_per_replica == 4);
+    assert_true(build(&y, &p) && p.request.optimizer_place == OPTIMIZER_STREAMING && p.request.n_replicas == 4 && p.request.ipus_per_replica == 4);
     uint64_t first = 0, last = 0;
     for (uint32_t i = 0; i < p.update.n_chains; i++) {
         const struct update_chain *c = &p.update.chains[i];
         uint64_t part = c->n_tensors * (c->steps->sharded ? (c->n_elements + 3) / 4 : c->n_elements);
-        first += c->ipu == 0 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
-        last += c->ipu == 3 && c->n_elements >= p.options.framework.offloaded_elements ? part : 0;
+        first += c->ipu == 0 && c->n_elements >= p.request.program.offloaded_elements ? part : 0;
+        last += c->ipu == 3 && c->n_elements >= p.request.program.offloaded_elements ? part : 0;
     }
     assert_true(first > last && last > 0);
     y.sim.machine->streaming_bytes = (uint64_t)((double)(4 * first) * y.opt.optimizer.state_bytes_per_param);
@@ -161,17 +161,17 @@ static void what_was_planned_again_is_told_by_ipu(void **state)
 {
     static const double shares[] = { 0.5, 0.3, 0.2, 0.4, 0.9, 0.4, 0.6, 0.1, 0.45, 0.5 }, asked[] = { 0.5, 0.4 };
     struct stage_plan five[5] = {{0}};
-    struct plan p = { .n_stages = 5, .stages = five, .options = { .ipus_per_replica = 4, .n_available_memory = 2 } };
+    struct plan p = { .n_stages = 5, .stages = five, .request = { .ipus_per_replica = 4, .n_available_memory = 2 } };
     static const struct { uint32_t ipu, first_layer, n_layers; } stages[] = { { 0, 0, 2 }, { 1, 2, 3 }, { 2, 5, 2 }, { 3, 7, 1 }, { 0, 8, 2 } };
     char *text;
     (void)state;
-    memcpy(p.options.available_memory, asked, sizeof asked);
+    memcpy(p.request.available_memory, asked, sizeof asked);
     for (size_t s = 0; s < 5; s++)
         five[s] = (struct stage_plan){ .ipu = stages[s].ipu, .first_layer = stages[s].first_layer, .n_layers = stages[s].n_layers };
     PRINTED(text, plan_print_replanned(f, &p, "note: "));
     assert_string_equal(text, "");
     free(text);
-    p.options.layer_memory = shares;
+    p.request.layer_memory = shares;
     PRINTED(text, plan_print_replanned(f, &p, "note: "));
     assert_string_equal(text, "note: planned again, as temporaries left too little room: IPU 0 has 2 layers within 0.3 or more of tile memory instead of 0.5, "
                               "IPU 1 has 1 layer within 0.2 of tile memory instead of 0.4, IPU 3 has 1 layer within 0.1 of tile memory instead of 0.4\n");
@@ -189,23 +189,23 @@ static void steps_too_long_to_time_are_refused(void **state)
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to the weight update: raise the rates of links and memory"));
-    y.opt = y.sim.plan.options;
+    y.opt = y.sim.plan.request;
     y.opt.grad_accum = 4000000000u;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to computing: lower parallel.micro_batch"));
-    y.opt = y.sim.plan.options;
+    y.opt = y.sim.plan.request;
     y.opt.fitted.call_s = 1e9;
     y.opt.host_decode_bytes_per_s = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
-    y.opt = y.sim.plan.options;                         /* each image over a link of a byte in a thousand seconds; then a host that takes a day to answer */
+    y.opt = y.sim.plan.request;                         /* each image over a link of a byte in a thousand seconds; then a host that takes a day to answer */
     y.opt.io_tiles = 0;
     y.sim.machine->chip.host_link_bytes_per_s = 1e-3;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
     y.sim.machine->chip.host_link_bytes_per_s = 1e9;
     y.sim.machine->host_latency_s = 86400;
-    y.opt.framework.fetch_threads = 1;
+    y.opt.program.fetch_threads = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
     y.opt.io_tiles = 32;                                /* nobody waits for an input then; a host that is asked and answers once a step, in two times 40 days */
@@ -225,9 +225,9 @@ static void the_longest_step_of_all(void **state)
     start(&y, "vendor-ipu-pod16-resnet50-pipelined");
     y.sim.machine->chip.clock_hz = 1 << 30;
     y.opt.io_tiles = 0;
-    y.opt.framework.fetch_threads = 1;
-    y.opt.framework.steps_per_call = y.opt.framework.uploads_per_call = 1;
-    y.opt.framework.upload_s = 0;
+    y.opt.program.fetch_threads = 1;
+    y.opt.program.steps_per_call = y.opt.program.uploads_per_call = 1;
+    y.opt.program.upload_s = 0;
     assert_true(build(&y, &p));
     uint64_t rest = p.host_floor_cycles + p.fetch_cycles * y.opt.grad_accum, copies = 0, update = 0;
     for (uint32_t s = 0; s < p.n_stages; s++)
@@ -240,9 +240,9 @@ static void the_longest_step_of_all(void **state)
         rest += p.call_cycles[i];
     assert_true(copies > 0 && update > 0 && p.io_cycles[0] > 0 && p.fetch_cycles > 0 && p.host_floor_cycles > 0);
     rest += copies + update;
-    y.opt.framework.upload_s = ldexp((double)((UINT64_C(1) << 53) - 1 - rest), -30);
+    y.opt.program.upload_s = ldexp((double)((UINT64_C(1) << 53) - 1 - rest), -30);
     assert_true(build(&y, &p));
-    y.opt.framework.upload_s += ldexp(1, -30);
+    y.opt.program.upload_s += ldexp(1, -30);
     assert_false(build(&y, &p));
     assert_string_equal(y.err.msg, "one step takes 9.01e+15 cycles or more, 9.01e+15 (2^53) are too many to time; most go to input from the host: "
                                    "raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets");
@@ -252,15 +252,15 @@ static void the_longest_step_of_all(void **state)
 /* PopLibs' default where none is given; one for all; a share each, the last for what follows. */
 static void shares_of_memory_by_ipu(void **state)
 {
-    struct plan_options o = { .available_memory = { 0.35, 0.2, 0.45 } };
+    struct plan_request o = { .available_memory = { 0.35, 0.2, 0.45 } };
     (void)state;
-    assert_near(ipu_available_memory(&o, 2), 0.6, 0);
+    assert_near(plan_available_memory(&o, 2), 0.6, 0);
     o.n_available_memory = 1;
-    assert_near(ipu_available_memory(&o, 3), 0.35, 0);
+    assert_near(plan_available_memory(&o, 3), 0.35, 0);
     o.n_available_memory = 3;
-    assert_near(ipu_available_memory(&o, 0), 0.35, 0);
-    assert_near(ipu_available_memory(&o, 1), 0.2, 0);
-    assert_near(ipu_available_memory(&o, 3), 0.45, 0);
+    assert_near(plan_available_memory(&o, 0), 0.35, 0);
+    assert_near(plan_available_memory(&o, 1), 0.2, 0);
+    assert_near(plan_available_memory(&o, 3), 0.45, 0);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------------- */
@@ -352,7 +352,7 @@ static void placement_conserves_the_model(void **state)
         assert_int_equal(next, p.graph->n_layers);
         assert_int_equal(p.n_parameters, parameters);
         assert_int_equal(p.model_mac, mac);
-        assert_int_equal(p.global_batch, p.graph->micro_batch * p.options.grad_accum);
+        assert_int_equal(p.global_batch, p.graph->micro_batch * p.request.grad_accum);
     }
     stop(&y);
 }
@@ -385,7 +385,7 @@ static void a_plan_as_text(void **state)
     graph_op(&g, OP_VIEW, &x, 1, (struct op_attributes){ .view = { 16, 192 } });        /* costs nothing */
     graph_add_backward(&g);
     compiler_start(&c, &g, &links, &y.cache, &y.sim.arena);
-    struct plan_options o = y.opt;
+    struct plan_request o = y.opt;
     fix_constants(&o);
     o.n_replicas = 6;
     o.ipus_per_replica = 2;
@@ -491,7 +491,7 @@ static void blocks_alone_are_divided(void **state)
     assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
     four_layers(&g, &y.sim.arena);
     compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
-    struct plan_options o = y.opt;
+    struct plan_request o = y.opt;
     o.n_replicas = 2;
     o.ipus_per_replica = 2;
     o.n_stages = 0;
@@ -524,7 +524,7 @@ static void schedules_as_text(void **state)
                 struct compiler c;
                 struct plan p;
                 struct timeline line;
-                struct plan_options o = y.opt;
+                struct plan_request o = y.opt;
                 four_layers(&g, &y.sim.arena);
                 compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
                 fix_constants(&o);
@@ -535,8 +535,8 @@ static void schedules_as_text(void **state)
                 o.recompute = (enum recompute)recompute;
                 o.optimizer_place = ways[way].place;
                 o.rts = ways[way].rts;
-                o.framework.offloaded_elements = 25;        /* norms have 24 */
-                o.framework.sharded_elements = 24;
+                o.program.offloaded_elements = 25;        /* norms have 24 */
+                o.program.sharded_elements = 24;
                 sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } }, 4);
                 fprintf(f, "== %s %s %zu\n", schedule_names[schedule], recompute_names[recompute], way);
                 if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err) || !timeline_run(&line, &p, &y.sim.arena, &y.err)) {
@@ -553,7 +553,7 @@ static void schedules_as_text(void **state)
                 for (uint32_t i = 0; i < p.n_runs; i++)
                     fprintf(f, " %u x %jx copy %ju", p.runs[i].n_cycles, (uintmax_t)p.runs[i].active, (uintmax_t)p.runs[i].copy_cycles);
                 fputc('\n', f);
-                update_print(f, &p);
+                plan_print_update(f, &p);
             }
     fclose(f);
     assert_golden(text, "tests/golden/plan_schedules.txt", &y.sim.arena);
@@ -661,7 +661,7 @@ static void checkpoints_are_those_named_now(void **state)
             bool named = false;
             for (uint32_t k = 0; k < lists[i].n; k++)
                 named = named || text_is(p.graph->layers[l].name, lists[i].names[k]);
-            assert_int_equal(is_checkpoint(&p, l), named);
+            assert_int_equal(plan_is_checkpoint(&p, l), named);
         }
     }
     stop(&y);

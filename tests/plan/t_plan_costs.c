@@ -35,7 +35,7 @@ static void idle_chips_take_no_share(void **state)
     memset(&y, 0, sizeof y);                            /* four chips behind 13.77 GB/s, 5.94 GB/s each */
     const char *const sets[] = { "recipe.system=dss8440" };
     assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod4-resnet50-tf1", sets, 1, &paths, &y.cache, &y.err));
-    y.opt = y.sim.plan.options;
+    y.opt = y.sim.plan.request;
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));
     assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
@@ -52,7 +52,7 @@ static void stages_of_one_ipu_share_its_port(void **state)
     const struct plan *p = &y.sim.plan;
     const struct stage_plan *first = &p->stages[0], *last = &p->stages[p->n_stages - 1];
     assert_true(p->n_stages == 5 && last->ipu == first->ipu && first->host_bytes && last->host_bytes);
-    double port_s = (double)(first->host_bytes + last->host_bytes) * p->options.grad_accum / 1e6;
+    double port_s = (double)(first->host_bytes + last->host_bytes) * p->request.grad_accum / 1e6;
     assert_near((double)p->host_floor_cycles, ceil(port_s * y.sim.machine->chip.clock_hz), 1);
     stop(&y);
 }
@@ -258,7 +258,7 @@ static void results_of_one_plan_lie_alike(void **state)
  * so twice half as much. Layers that are computed again share theirs again. */
 static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enum op_pass pass, uint32_t span, bool twice, uint32_t n_layers)
 {
-    const struct plan_options *o = &y->sim.plan.options;
+    const struct plan_request *o = &y->sim.plan.request;
     uint32_t ranks[64];
     uint64_t sum = 0;
     for (uint32_t i = 0; i < o->n_replicas; i++)
@@ -298,8 +298,8 @@ static void norms_of_groups_by_hand(void **state)
         for (uint32_t k = 0; k < y.sim.plan.n_stages; k++) {
             const struct stage_plan *s = &y.sim.plan.stages[k];
             bool last = k + 1 == y.sim.plan.n_stages;
-            uint32_t n_again = y.sim.plan.options.recompute == RECOMPUTE_NONE ? 0 : !last ? s->n_layers
-                             : y.sim.plan.options.recompute == RECOMPUTE_LAYER ? s->n_layers - 1 : 0;
+            uint32_t n_again = y.sim.plan.request.recompute == RECOMPUTE_NONE ? 0 : !last ? s->n_layers
+                             : y.sim.plan.request.recompute == RECOMPUTE_LAYER ? s->n_layers - 1 : 0;
             uint64_t again = norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, n_again), cycles = again;
             assert_int_equal(s->forward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, s->n_layers));
             assert_int_equal(s->backward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_BACKWARD_DATA, cases[i].span, false, s->n_layers) + again);
@@ -321,13 +321,13 @@ static void a_call_by_hand(void **state)
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
     const struct machine *m = y.sim.machine;
     double hz = m->chip.clock_hz, fetch_s = 2 * 20 * (double)(224 * 224 * 3) / 1.1e9;
-    y.opt.framework.steps_per_call = 7;
-    y.opt.framework.session_calls = 2;
-    y.opt.framework.output_reductions = 3;
-    y.opt.framework.host_data = HOST_DATA_IN_CALL;
-    y.opt.framework.host_data_bytes_per_s = 1.1e9;
-    y.opt.framework.uploads_per_call = 0.5;
-    y.opt.framework.upload_s = 0.017;
+    y.opt.program.steps_per_call = 7;
+    y.opt.program.session_calls = 2;
+    y.opt.program.output_reductions = 3;
+    y.opt.program.host_data = HOST_DATA_IN_CALL;
+    y.opt.program.host_data_bytes_per_s = 1.1e9;
+    y.opt.program.uploads_per_call = 0.5;
+    y.opt.program.upload_s = 0.017;
     y.opt.fitted.call_s = 0.13;
     y.opt.fitted.output_reduction_s = 0.011;
     assert_true(build(&y, &p));
@@ -345,7 +345,7 @@ static void a_call_by_hand(void **state)
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, 20 * (double)(224 * 224 * 3) / m->chip.host_link_bytes_per_s / 7, 1e-7);       /* and labels */
     y.opt.io_tiles = 0;
-    y.opt.framework.host_data = HOST_DATA_AHEAD;
+    y.opt.program.host_data = HOST_DATA_AHEAD;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 1e-4 * fetch_s);
     assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* beside the work; but where the first 11 steps are timed, those wait for one batch */
@@ -357,11 +357,11 @@ static void a_call_by_hand(void **state)
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9, 2e-2 * fetch_s);
     const uint64_t loader = p.call_cycles[CALL_LOADER];
-    y.opt.framework.host_data = HOST_DATA_IN_CALL;
+    y.opt.program.host_data = HOST_DATA_IN_CALL;
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_LOADER], loader);       /* whoever prepares the later ones */
-    y.opt.framework.host_data = HOST_DATA_AHEAD;
-    y.opt.framework.steps_per_call = 0;         /* the run is one call */
+    y.opt.program.host_data = HOST_DATA_AHEAD;
+    y.opt.program.steps_per_call = 0;         /* the run is one call */
     y.opt.n_instances = 1;
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_DATA] + p.call_cycles[CALL_OUTPUTS], 0);
@@ -428,7 +428,7 @@ static void a_copy_is_its_flows_and_a_sync(void **state)
     const struct plan *p = &y.sim.plan;
     struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
     assert_int_equal(p->runs[0].active, 1);
-    assert_true(compile_flows(&cost, y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
+    assert_true(compile_flows(&cost, y.sim.compiler, &f, 1, plan_played_replicas(p, 4), 4, &y.err));
     assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine->chip.global_sync_cycles);
     stop(&y);
 }

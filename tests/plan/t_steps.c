@@ -83,14 +83,14 @@ static struct machine two_ladders(void)
 
 /* ---- what is asked ------------------------------------------------------------------------------------------------------ */
 
-static void stages(struct plan_options *o, uint32_t n, const uint32_t (*counts)[2])
+static void stages(struct plan_request *o, uint32_t n, const uint32_t (*counts)[2])
 {
     o->n_stages = n;
     for (uint32_t i = 0; i < n; i++)
         o->stage_sizes[i] = (struct stage_size){ { counts[i][0], counts[i][1] } };
 }
 
-static void base(struct plan_options *o)
+static void base(struct plan_request *o)
 {
     fix_constants(o);
     o->n_replicas = 4;
@@ -99,12 +99,12 @@ static void base(struct plan_options *o)
     o->n_hosts = o->n_instances = 2;
     o->schedule = SCHEDULE_GROUPED;
     o->recompute = RECOMPUTE_STAGE;
-    o->framework.offloaded_elements = o->framework.sharded_elements = 100;
-    o->framework.accumulation_multiple = 0;
+    o->program.offloaded_elements = o->program.sharded_elements = 100;
+    o->program.accumulation_multiple = 0;
     stages(o, 4, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 } });
 }
 
-#define ASK(name, ...) static void name(struct plan_options *o) { base(o); __VA_ARGS__; }
+#define ASK(name, ...) static void name(struct plan_request *o) { base(o); __VA_ARGS__; }
 ASK(grouped, (void)o)
 ASK(interleaved, o->schedule = SCHEDULE_INTERLEAVED)
 ASK(sequential, o->schedule = SCHEDULE_SEQUENTIAL; o->grad_accum = 5)
@@ -125,29 +125,29 @@ ASK(sharded, o->rts = RTS_YES)
 ASK(sharded_streaming, o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
 ASK(sharded_by_pod, o->rts = RTS_YES; o->rts_domain = RTS_DOMAIN_POD; o->optimizer_place = OPTIMIZER_STREAMING)
 ASK(streaming, o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(streaming_together, o->optimizer_place = OPTIMIZER_STREAMING; o->framework.remote_together = true; o->framework.remote_alone_ipus = 1)
-ASK(streaming_in_series, o->optimizer_place = OPTIMIZER_STREAMING; o->framework.update_order = UPDATE_IN_SERIES)
-ASK(side_by_side, o->rts = RTS_YES; o->framework.update_order = UPDATE_SIDE_BY_SIDE)
-ASK(one_by_one, o->framework.merge_buffer_bytes = 0; o->framework.update_order = UPDATE_IN_SERIES)
-ASK(merged, o->framework.merge_buffer_bytes = 3000; o->framework.update_order = UPDATE_SIDE_BY_SIDE)
-ASK(rearranged, o->rts = RTS_YES; o->framework.rearrange_before_reduce = true)
-ASK(clipped, o->framework.clip_norm = true)
-ASK(clipped_shards, o->framework.clip_norm = true; o->rts = RTS_YES)
-ASK(by_lamb, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true }); o->framework.moment_bytes = 4; o->optimizer.state_bytes_per_param = 8)
+ASK(streaming_together, o->optimizer_place = OPTIMIZER_STREAMING; o->program.remote_together = true; o->program.remote_alone_ipus = 1)
+ASK(streaming_in_series, o->optimizer_place = OPTIMIZER_STREAMING; o->program.update_order = UPDATE_IN_SERIES)
+ASK(side_by_side, o->rts = RTS_YES; o->program.update_order = UPDATE_SIDE_BY_SIDE)
+ASK(one_by_one, o->program.merge_buffer_bytes = 0; o->program.update_order = UPDATE_IN_SERIES)
+ASK(merged, o->program.merge_buffer_bytes = 3000; o->program.update_order = UPDATE_SIDE_BY_SIDE)
+ASK(rearranged, o->rts = RTS_YES; o->program.rearrange_before_reduce = true)
+ASK(clipped, o->program.clip_norm = true)
+ASK(clipped_shards, o->program.clip_norm = true; o->rts = RTS_YES)
+ASK(by_lamb, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true }); o->program.moment_bytes = 4; o->optimizer.state_bytes_per_param = 8)
 ASK(by_lamb_sharded, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->framework.merge_buffer_bytes = 3000)
+ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->program.merge_buffer_bytes = 3000)
 ASK(by_adam, o->optimizer = ((struct optimizer){ WORK_ADAM, WORK_ADAM, 8, NORMS_NONE, 2, true }))
 ASK(by_lars, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }))
-ASK(by_lars_merged, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }); o->framework.merge_norm_bytes = 20)
+ASK(by_lars_merged, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }); o->program.merge_norm_bytes = 20)
 ASK(stash_in_floats, o->stash_type = TYPE_FP32)
 ASK(stash_in_quarters, o->stash_type = TYPE_FP8)
 ASK(with_io_tiles, o->io_tiles = 9)
-ASK(many_hosts, o->n_hosts = 2; o->n_instances = 8; o->framework.output_reductions = 3; o->framework.fetch_threads = 1; o->framework.session_calls = 2)
-ASK(data_in_calls, o->framework.host_data = HOST_DATA_IN_CALL; o->framework.host_data_bytes_per_s = 3e6; o->framework.steps_per_call = 3)
+ASK(many_hosts, o->n_hosts = 2; o->n_instances = 8; o->program.output_reductions = 3; o->program.fetch_threads = 1; o->program.session_calls = 2)
+ASK(data_in_calls, o->program.host_data = HOST_DATA_IN_CALL; o->program.host_data_bytes_per_s = 3e6; o->program.steps_per_call = 3)
 ASK(first_steps_timed, o->timed_steps = 9; o->fitted.loader_s_per_byte = 4e-10)
 ASK(slow_decoding, o->host_decode_bytes_per_s = 1e6)
-ASK(uploads, o->framework.uploads_per_call = 2; o->framework.upload_s = 4e-5; o->framework.steps_per_call = 1)
-ASK(one_long_call, o->framework.steps_per_call = 0)
+ASK(uploads, o->program.uploads_per_call = 2; o->program.upload_s = 4e-5; o->program.steps_per_call = 1)
+ASK(one_long_call, o->program.steps_per_call = 0)
 ASK(by_rings, o->all_reduce_method = METHOD_RING)
 ASK(hierarchical, o->all_reduce_method = METHOD_HIERARCHICAL)
 ASK(each_replica_alone, o->unfolded = true)
@@ -163,13 +163,13 @@ ASK(by_itself_interleaved, o->n_stages = 0; o->schedule = SCHEDULE_INTERLEAVED; 
 ASK(by_itself_in_turn, o->n_stages = 0; o->schedule = SCHEDULE_SEQUENTIAL; o->rts = RTS_YES)
 ASK(by_itself_infers, o->n_stages = 0; o->training = false; o->recompute = RECOMPUTE_NONE)
 ASK(by_itself_as_popart, o->n_stages = 0; o->schedule = SCHEDULE_POPART; o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(two_replicas, o->n_replicas = 2; o->framework.merge_buffer_bytes = 0)
+ASK(two_replicas, o->n_replicas = 2; o->program.merge_buffer_bytes = 0)
 ASK(two_replicas_sharded, o->n_replicas = 2; o->rts = RTS_YES)
 ASK(two_replicas_streaming, o->n_replicas = 2; o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
 ASK(two_of_one_ipu, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 2; o->schedule = SCHEDULE_NONE; o->grad_accum = 2)
 
 #define ROW(name) { #name, name }
-static const struct { const char *name; void (*ask)(struct plan_options *o); } asked[] = {
+static const struct { const char *name; void (*ask)(struct plan_request *o); } asked[] = {
     ROW(grouped), ROW(interleaved), ROW(sequential), ROW(as_popart), ROW(heads_come_back), ROW(interleaved_heads_come_back), ROW(layers_again),
     ROW(checkpoints), ROW(nothing_again), ROW(one_ipu), ROW(one_micro_batch), ROW(one_replica), ROW(one_replica_streaming),
     ROW(infers), ROW(evaluates), ROW(infers_in_turn), ROW(sharded),
@@ -196,7 +196,7 @@ static void print_stages(FILE *f, const struct plan *p)
 
 static void print_memory(FILE *f, const struct plan *p)
 {
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         fprintf(f, "memory %u:", i);
         for (int k = 0; k < N_REGIONS; k++)
             fprintf(f, " %ju", (uintmax_t)p->memory[i].bytes[k]);
@@ -239,7 +239,7 @@ static void print_time(FILE *f, const struct timeline *t)
     }
 }
 
-static void print_step(FILE *f, struct compiler *c, struct plan_options *o, struct arena *a)
+static void print_step(FILE *f, struct compiler *c, struct plan_request *o, struct arena *a)
 {
     struct err err;
     struct plan p;
@@ -256,7 +256,7 @@ static void print_step(FILE *f, struct compiler *c, struct plan_options *o, stru
         fputc('\n', f);
     print_stages(f, &p);
     print_memory(f, &p);
-    if (p.options.training)
+    if (p.request.training)
         print_update(f, &p);
     print_time(f, &t);
 }
@@ -283,7 +283,7 @@ static void steps(void **state)
     set_up(&b);
     PRINTED(text,
         for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-            struct plan_options o = b.y.opt;
+            struct plan_request o = b.y.opt;
             asked[i].ask(&o);
             fprintf(f, "== %s\n", asked[i].name);
             print_step(f, &b.compilers[o.training], &o, &b.y.sim.arena);
@@ -294,14 +294,14 @@ static void steps(void **state)
 }
 
 ASK(short_step, o->grad_accum = 4; o->n_replicas = 5; o->ipus_per_replica = 2; stages(o, 2, (const uint32_t[][2]){ { 3, 3 }, { 3, 3 } });
-    o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING; o->framework.merge_buffer_bytes = 3000; o->framework.rearrange_before_reduce = true)
-ASK(short_answer, o->grad_accum = 3; o->training = false; o->recompute = RECOMPUTE_NONE; o->framework.steps_per_call = 1;
+    o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING; o->program.merge_buffer_bytes = 3000; o->program.rearrange_before_reduce = true)
+ASK(short_answer, o->grad_accum = 3; o->training = false; o->recompute = RECOMPUTE_NONE; o->program.steps_per_call = 1;
     stages(o, 5, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 }, { 0, 0 } }))
 
 /* Two short steps in all the ways that a timeline is written. */
 static void steps_are_written(void **state)
 {
-    static void (*const ask[])(struct plan_options *o) = { short_answer, short_step };
+    static void (*const ask[])(struct plan_request *o) = { short_answer, short_step };
     struct bench b;
     char *text;
     (void)state;
@@ -310,14 +310,14 @@ static void steps_are_written(void **state)
         for (size_t i = 0; i < 2; i++) {
             struct plan p;
             struct timeline t;
-            struct plan_options o = b.y.opt;
+            struct plan_request o = b.y.opt;
             ask[i](&o);
             assert_true(plan_build(&p, &b.compilers[o.training], &o, &b.y.sim.arena, &b.y.err) && timeline_run(&t, &p, &b.y.sim.arena, &b.y.err));
             plan_print(f, &p);
             timeline_print(f, &t, true);
             timeline_draw(f, &t, 61);
             timeline_write_csv(f, &t);
-            update_print_tensors(f, &p);
+            plan_print_update_tensors(f, &p);
             assert_true(timeline_write_trace(f, &t, NULL, &b.y.err));
         });
     assert_golden(text, "tests/golden/steps_written.txt", &b.y.sim.arena);
@@ -340,7 +340,7 @@ static void divisions(void **state)
             for (uint32_t k = 0; k < 4 * 3 * 3; k++) {
                 struct plan p;
                 struct timeline t;
-                struct plan_options o = b.y.opt;
+                struct plan_request o = b.y.opt;
                 base(&o);
                 o.n_stages = 0;
                 o.ipus_per_replica = 2 + k % 4;
@@ -366,16 +366,16 @@ static void divisions(void **state)
 
 static void far_host(struct machine *m)     { m->host_latency_s = 3000; }
 static void thin_links(struct machine *m)   { m->chip.link_bytes_per_s = 1e-5; }
-static void long_update(struct plan_options *o) { base(o); o->grad_accum = 16; o->schedule = SCHEDULE_NONE; o->ipus_per_replica = 1; o->n_stages = 0; o->n_replicas = 8; }
-ASK(many_micro_batches, o->grad_accum = 100000; o->framework.fetch_threads = 1)
+static void long_update(struct plan_request *o) { base(o); o->grad_accum = 16; o->schedule = SCHEDULE_NONE; o->ipus_per_replica = 1; o->n_stages = 0; o->n_replicas = 8; }
+ASK(many_micro_batches, o->grad_accum = 100000; o->program.fetch_threads = 1)
 ASK(no_decoding, o->host_decode_bytes_per_s = 1e-9)
-static void one_alone(struct plan_options *o) { long_update(o); o->n_replicas = 1; o->grad_accum = 1000000; }
+static void one_alone(struct plan_request *o) { long_update(o); o->n_replicas = 1; o->grad_accum = 1000000; }
 static void slow_clock(struct machine *m)   { m->chip.on_chip_sync_cycles = 1000000000; }
 
 /* Steps that no clock of 53 bits can time say what most of them goes to. */
 static void too_long(void **state)
 {
-    static const struct { void (*spoil)(struct machine *m); void (*ask)(struct plan_options *o); } rows[] = {
+    static const struct { void (*spoil)(struct machine *m); void (*ask)(struct plan_request *o); } rows[] = {
         { far_host, many_micro_batches }, { thin_links, many_micro_batches }, { thin_links, long_update }, { NULL, no_decoding }, { slow_clock, one_alone },
         { NULL, many_micro_batches },
     };
@@ -386,7 +386,7 @@ static void too_long(void **state)
             struct bench b;
             struct compiler c;
             set_up(&b);
-            struct plan_options o = b.y.opt;
+            struct plan_request o = b.y.opt;
             struct plan p;
             struct err err;
             if (rows[i].spoil)

@@ -51,7 +51,7 @@ static void copies_have_moments(void **state)
     for (uint32_t n = 1; n < 3; n++) {
         double elements = 0;
         y.opt.n_replicas = n;
-        y.opt.framework.sharded_elements = 0;
+        y.opt.program.sharded_elements = 0;
         assert_true(build(&y, &p));
         for (uint32_t i = 0; i < p.update.n_chains; i++)
             elements += p.update.chains[i].ipu == 3 ? (double)p.update.chains[i].n_tensors * (double)p.update.chains[i].n_elements : 0;
@@ -74,7 +74,7 @@ static void every_copy_is_updated(void **state)
     assert_true(build(&y, &p) && y.sim.compiler->n_tied == 1);
     struct tied_use uses[] = { { p.stages[2].first_layer, y.sim.compiler->tied[0].tensor_id }, y.sim.compiler->tied[0] };
     y.sim.compiler->tied = uses, y.sim.compiler->n_tied = 2;
-    y.opt.framework.sharded_elements = 7;       /* another program than the one that is known */
+    y.opt.program.sharded_elements = 7;       /* another program than the one that is known */
     assert_true(build(&y, &p));
     for (uint32_t ipu = 0; ipu < 4; ipu++) {
         uint32_t n = 0;
@@ -115,7 +115,7 @@ static void tensors_in_order(void **state)
     graph_add_backward(&g);
     compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
     y.opt.n_replicas = 2, y.opt.ipus_per_replica = 1, y.opt.grad_accum = 1, y.opt.recompute = RECOMPUTE_NONE;
-    y.opt.framework.merge_norm_bytes = 216;
+    y.opt.program.merge_norm_bytes = 216;
     if (!plan_build(&p, &c, &y.opt, &y.sim.arena, &y.err))
         print_error("%s\n", y.err.msg);
     assert_string_equal(y.err.msg, "");
@@ -173,7 +173,7 @@ static void pods_reduce_and_gather_apart(void **state)
     start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
     struct plan unmerged;
     uint64_t merged = update_cycles(&y.sim.plan, 3, UPDATE_REDUCE_PODS), one_by_one = 0;
-    y.opt.framework.merge_buffer_bytes = 0;
+    y.opt.program.merge_buffer_bytes = 0;
     assert_true(build(&y, &unmerged));
     const struct plan *p = &unmerged;
     const struct update_chain *matrix = largest_of(p, 3);
@@ -247,22 +247,22 @@ static void a_framework_orders_the_update(void **state)
     assert_int_equal(matrix->steps->n_ops, 8);
     for (uint32_t k = 0; k < 8; k++)
         assert_int_equal(matrix->steps->ops[k].kind, order[k]);
-    y.opt.framework.clip_norm = false;
-    y.opt.framework.rearrange_before_reduce = false;
+    y.opt.program.clip_norm = false;
+    y.opt.program.rearrange_before_reduce = false;
     for (double buffer_bytes = 4; buffer_bytes <= 4e12; buffer_bytes *= 1e12) {        /* as small as a norm on its way */
-        y.opt.framework.merge_buffer_bytes = buffer_bytes;
+        y.opt.program.merge_buffer_bytes = buffer_bytes;
         assert_true(build(&y, &p));
         assert_int_equal(largest_of(&p, 3)->steps->n_ops, 3);      /* reduce, optimizer, gather */
     }
     assert_true(p.update.chains[0].ipu == ALL_IPUS && p.update.chains[1].ipu == ALL_IPUS && p.update.chains[2].ipu == 0);
     assert_true(p.update.in_series && p.update.chains[2].steps->n_ops == 1 && !p.update.chains[2].steps->sharded);
     assert_int_equal(update_cycles(&p, 3, UPDATE_ZERO) + update_cycles(&p, 3, UPDATE_CLIP), 0);
-    y.opt.framework.update_order = UPDATE_SIDE_BY_SIDE;
+    y.opt.program.update_order = UPDATE_SIDE_BY_SIDE;
     struct plan beside;
     assert_true(build(&y, &beside));
     assert_false(beside.update.in_series);
     assert_true(update_cycles(&beside, 3, UPDATE_GATHER) == update_cycles(&p, 3, UPDATE_GATHER));
-    y.opt.framework.sharded_elements = 1;
+    y.opt.program.sharded_elements = 1;
     assert_true(build(&y, &p));
     assert_true(p.update.chains[p.update.n_chains - 1].steps->sharded && p.update.chains[1].steps->sharded);
     stop(&y);
@@ -278,7 +278,7 @@ static void words_of_a_clip_go_round(void **state)
         struct flows_cost flow = {0};
         const struct flow word = { 1, 0, 4 };
         start(&y, "vendor-ipu-pod16-resnet50-pipelined");
-        y.opt.framework.clip_norm = true;
+        y.opt.program.clip_norm = true;
         y.opt.ipus_per_replica = width;
         y.opt.n_stages = 0;
         assert_true(build(&y, &p));
@@ -318,10 +318,10 @@ static void a_clip_by_hand(void **state)
     const struct update_op *norms = step_of(matrix, UPDATE_NORMS);
     assert_int_equal(norms->n_cycles, 2 * cycles_of(y.sim.topology, sums.time_s));      /* of weight and of update, a word each */
     assert_near(norms->bytes, 2 * 4, 0);
-    y.opt.framework.merge_buffer_bytes = 1e12;
+    y.opt.program.merge_buffer_bytes = 1e12;
     assert_true(build(&y, &p));
     assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);
-    y.opt.framework.merge_buffer_bytes = 0;
+    y.opt.program.merge_buffer_bytes = 0;
     y.opt.rts = RTS_NO;
     assert_true(build(&y, &p));
     assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);
@@ -335,16 +335,16 @@ static void merged_gradients_fill_buffers(void **state)
     struct planned y;
     struct plan p;
     start(&y, resnet);
-    y.opt.framework.merge_buffer_bytes = 25557032 * 2 / 2.5;
+    y.opt.program.merge_buffer_bytes = 25557032 * 2 / 2.5;
     assert_true(build(&y, &p));
     assert_true(p.update.chains[0].ipu == ALL_IPUS);
     assert_int_equal(p.update.chains[0].n_tensors, 3);
     assert_near(p.update.chains[0].steps->ops[0].bytes, 25557032 * 2 / 3.0, 1e-3);
     for (uint32_t n = 1; n <= 2; n++) {             /* one buffer or two, filled to the last byte, and a byte less */
-        y.opt.framework.merge_buffer_bytes = 25557032 * 2 / n;
+        y.opt.program.merge_buffer_bytes = 25557032 * 2 / n;
         assert_true(build(&y, &p));
         assert_int_equal(p.update.chains[0].n_tensors, n);
-        y.opt.framework.merge_buffer_bytes--;
+        y.opt.program.merge_buffer_bytes--;
         assert_true(build(&y, &p));
         assert_int_equal(p.update.chains[0].n_tensors, n + 1);
     }
@@ -362,7 +362,7 @@ static void what_a_buffer_has_no_room_for_goes_alone(void **state)
     const double buffers[] = { 524287, 524288, 7 };
     for (uint32_t i = 0; i < 3; i++) {
         double small_bytes = 0, alone_bytes = 0;
-        y.opt.framework.merge_buffer_bytes = buffers[i];
+        y.opt.program.merge_buffer_bytes = buffers[i];
         assert_true(build(&y, &p));
         for (size_t k = 0; k < p.graph->n_tensors; k++) {
             double bytes = (double)tensor_bytes(&p.graph->tensors[k]);
@@ -394,15 +394,15 @@ static void words_and_shards_are_merged_where_they_fit(void **state)
     struct planned y;
     struct plan p, none;
     start(&y, "mlperf-v1.1-closed-ipu-pod128-bert-large");
-    y.opt.framework.clip_norm = true;
-    y.opt.framework.merge_buffer_bytes = 0;
+    y.opt.program.clip_norm = true;
+    y.opt.program.merge_buffer_bytes = 0;
     assert_true(build(&y, &none));
     const struct update_chain *alone = largest_of(&none, 3);
     double shard_bytes = step_of(alone, UPDATE_REDUCE_PODS)->bytes;
     const struct { double buffer_bytes; bool words, shards; } rows[] = { { 3, false, false }, { 4, true, false }, { shard_bytes - 1, true, false },
                                                                          { shard_bytes, true, true } };
     for (uint32_t i = 0; i < 4; i++) {
-        y.opt.framework.merge_buffer_bytes = rows[i].buffer_bytes;
+        y.opt.program.merge_buffer_bytes = rows[i].buffer_bytes;
         assert_true(build(&y, &p));
         const struct update_chain *chain = largest_of(&p, 3);
         assert_int_equal(chain->n_elements, alone->n_elements);
@@ -432,8 +432,8 @@ static void squares_of_shards_alone_go_round(void **state)
     struct planned y;
     struct plan p;
     start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
-    y.opt.framework.clip_norm = true;
-    y.opt.framework.merge_buffer_bytes = 1e12;
+    y.opt.program.clip_norm = true;
+    y.opt.program.merge_buffer_bytes = 1e12;
     for (int k = 0; k < 2; k++) {
         uint32_t n[64] = {0}, most = 0, n_whole = 0;
         assert_true(build(&y, &p));
@@ -445,7 +445,7 @@ static void squares_of_shards_alone_go_round(void **state)
         }
         assert_true(n_whole > 0 && (most > 0) == (k == 0));
         assert_near(squares_bytes(&p), 4.0 * most, 0);
-        y.opt.framework.sharded_elements = 1000000000;
+        y.opt.program.sharded_elements = 1000000000;
     }
     stop(&y);
 }
@@ -459,7 +459,7 @@ static void larger_buffers_are_no_slower(void **state)
     uint64_t last = UINT64_MAX;
     start(&y, resnet);
     for (double buffer_bytes = 7; buffer_bytes < 1e9; buffer_bytes *= 13) {
-        y.opt.framework.merge_buffer_bytes = buffer_bytes;
+        y.opt.program.merge_buffer_bytes = buffer_bytes;
         assert_true(build(&y, &p));
         uint64_t cycles = update_cycles(&p, 0, UPDATE_REDUCE);
         assert_true(cycles <= last);
@@ -478,7 +478,7 @@ static void streamed_state_by_hand(void **state)
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
     const struct machine *m = y.sim.machine;
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
-    y.opt.framework.offloaded_elements = 2;
+    y.opt.program.offloaded_elements = 2;
     y.opt.fitted.remote_access_s = 3.7e-6;
     assert_true(build(&y, &p));
     double rate = m->streaming_bytes_per_s * m->streaming_efficiency / 4;
@@ -487,7 +487,7 @@ static void streamed_state_by_hand(void **state)
             want += (uint64_t)ceil((3.7e-6 + 2.0 * (double)tensor_elements(&p.graph->tensors[i]) / rate) * m->chip.clock_hz);
     assert_int_equal(update_cycles(&p, 0, UPDATE_LOAD), want);
     assert_int_equal(update_cycles(&p, 0, UPDATE_STORE), want);
-    y.opt.framework.offloaded_elements = 100000000;
+    y.opt.program.offloaded_elements = 100000000;
     assert_true(build(&y, &twice));
     assert_int_equal(update_cycles(&twice, 0, UPDATE_LOAD), 0);
     y.opt.grad_accum *= 2;
@@ -507,7 +507,7 @@ static void norms_are_taken_of_kernels_one_by_one_or_merged(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct plan p;
         uint32_t n_kernels = 0, n_merged = 0;
-        y.opt.framework.merge_norm_bytes = rows[i].buffer_bytes;
+        y.opt.program.merge_norm_bytes = rows[i].buffer_bytes;
         assert_true(build(&y, &p));
         for (uint32_t k = 0; k < p.update.n_chains; k++) {
             const struct update_chain *chain = &p.update.chains[k];

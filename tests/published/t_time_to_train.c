@@ -247,7 +247,7 @@ static void the_first_evaluation_loads_its_program(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct simulation sim = { .machine = &machine, .plan.call_cycles[CALL_LOADER] = 2, .recipe.eval_placement = cases[i].placement, .sdk.eval_load_s = cases[i].load_s, .evaluation_s = 3,
-                                  .plan.options.framework.steps_per_call = 7, .fitted.throughput_error = 0.06 };
+                                  .plan.request.program.steps_per_call = 7, .fitted.throughput_error = 0.06 };
         const struct result r = { .step_time_s = 0.2125, .global_batch = 96, .startup_time_s = 23, .tail_time_s = cases[i].tail_s };
         const struct run_timing t = simulated_timing(&sim, &r);
         assert_near(t.first_eval_extra_s, cases[i].first_s, 1e-12);
@@ -278,7 +278,7 @@ static void sheets_of_the_system_are_read_and_refused(void **state)
     write_sheet(folder, "throughput_error,0.07,share,a test,\n", &a);
     assert_true(fitted_system_load(&fitted, folder, NULL, &a, &err));
     assert_near(fitted.throughput_error, 0.07, 0);
-    assert_near(fitted.output_reduction_s, 0.005, 0);
+    assert_near(fitted.times.output_reduction_s, 0.005, 0);
     write_sheet(folder, "throughput_error,7,%,a test,\n", &a);
     assert_false(fitted_system_load(&fitted, folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "fitted-system.csv:2: throughput_error: is in '%', want 'share'"));

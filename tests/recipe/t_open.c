@@ -140,8 +140,8 @@ static void readings_of_all_recipes(void **state)
         for (size_t k = 0; k < r.n_readings; k++) {
             const char *set = arena_printf(&a, "%s=%s", r.readings[k].key, r.readings[k].value);
             struct recipe other;
-            struct plan_options options;
-            assert_true(recipe_load(&other, names[i], "workloads/recipes", &set, 1, &a, &err) && recipe_plan_options(&options, &other, &a, &err));
+            struct plan_request options;
+            assert_true(recipe_load(&other, names[i], "workloads/recipes", &set, 1, &a, &err) && recipe_plan_request(&options, &other, &a, &err));
         }
     }
     assert_true(n_open >= 30);

@@ -9,12 +9,12 @@
 
 static const char recipes[] = "workloads/recipes", bad[] = "tests/bad/recipe";
 
-struct loaded { struct arena a; struct recipe r; struct plan_options o; struct err err; };
+struct loaded { struct arena a; struct recipe r; struct plan_request o; struct err err; };
 
 static bool load(struct loaded *l, const char *id, const char *const *overrides, size_t n)
 {
     *l = (struct loaded){ 0 };
-    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_options(&l->o, &l->r, &l->a, &l->err);
+    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_request(&l->o, &l->r, &l->a, &l->err);
 }
 
 #define LOAD(l, id, ...) \

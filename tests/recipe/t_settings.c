@@ -11,12 +11,12 @@
 
 static const char recipes[] = "workloads/recipes";
 
-struct loaded { struct arena a; struct recipe r; struct plan_options o; struct err err; };
+struct loaded { struct arena a; struct recipe r; struct plan_request o; struct err err; };
 
 static bool load(struct loaded *l, const char *id, const char *const *overrides, size_t n)
 {
     *l = (struct loaded){ 0 };
-    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_options(&l->o, &l->r, &l->a, &l->err);
+    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_request(&l->o, &l->r, &l->a, &l->err);
 }
 
 /* "a.b=c d.e=f": overrides with blanks between. */
@@ -142,9 +142,9 @@ static void idle_by_the_plan(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct machine m = { .ipus_per_domain = rows[i].in_domain };
         const struct topology t = { .machine = &m };
-        const struct framework f = { .upload_s = rows[i].upload_s, .uploads_per_call = rows[i].uploads, .steps_per_call = rows[i].returns, .prefetch_depth = rows[i].depth };
+        const struct program f = { .upload_s = rows[i].upload_s, .uploads_per_call = rows[i].uploads, .steps_per_call = rows[i].returns, .prefetch_depth = rows[i].depth };
         const struct plan p = { .topology = &t, .fetch_cycles = rows[i].fetch_cycles,
-                                .options = { .ipus_per_replica = 2, .n_replicas = rows[i].replicas, .n_instances = rows[i].instances, .framework = f } };
+                                .request = { .ipus_per_replica = 2, .n_replicas = rows[i].replicas, .n_instances = rows[i].instances, .program = f } };
         const char **unused, *found = "";
         size_t n;
         recipe_unused_keys(&unused, &n, &l.r, &p, &l.a);
@@ -170,10 +170,10 @@ static void first_steps_matter(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct machine m = { .ipus_per_domain = 64 };
         const struct topology t = { .machine = &m };
-        const struct plan p = { .topology = &t, .options = { .ipus_per_replica = 4, .n_replicas = 17 } };
+        const struct plan p = { .topology = &t, .request = { .ipus_per_replica = 4, .n_replicas = 17 } };
         const char **unused;
         struct loaded l;
-        struct plan_options o;
+        struct plan_request o;
         size_t n;
         bool told = false;
         assert_true(load_words(&l, "vendor-bow-pod64-bert-large-ph1-pytorch", rows[i].words));
@@ -181,7 +181,7 @@ static void first_steps_matter(void **state)
         for (size_t k = 0; k < n; k++)
             told |= text_is(unused[k], "hosts.timed_steps");
         assert_true(told == rows[i].idle);
-        assert_true(recipe_plan_options(&o, &l.r, &l.a, &l.err));
+        assert_true(recipe_plan_request(&o, &l.r, &l.a, &l.err));
         assert_int_equal(o.timed_steps, rows[i].idle ? 0 : 9);
         arena_free(&l.a);
     }
@@ -296,7 +296,8 @@ static void terms_of_an_id(void **state)
 /* ---- with a framework --------------------------------------------------------------------------------------------- */
 
 /* It can run two schedules, and takes turns three times round its stages; the recipe has 4 IPUs in 5 stages and 192 micro-batches. */
-static const struct framework made = { .name = "made-1.0", .schedules = "grouped,interleaved", .accumulation_multiple = 3, .moment_bytes = 2.5, .steps_per_call = 7 };
+static const struct framework made = { .name = "made-1.0", .schedules = "grouped,interleaved",
+                                       .program = { .accumulation_multiple = 3, .moment_bytes = 2.5, .steps_per_call = 7 } };
 
 static void schedules_of_a_framework(void **state)
 {
@@ -323,7 +324,8 @@ static void schedules_of_a_framework(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct loaded l;
         assert_true(load_words(&l, bert, rows[i].words));
-        bool good = recipe_framework(&l.o, &l.r, &made, &l.a, &l.err);
+        struct framework f = made;
+        bool good = recipe_framework(&l.o, &f, &l.r, &l.a, &l.err);
         if (!text_is(l.err.msg, rows[i].message))
             print_error("%s\n", rows[i].words);
         assert_string_equal(l.err.msg, rows[i].message);
@@ -348,11 +350,12 @@ static void values_of_a_framework(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct loaded l;
         assert_true(load_words(&l, bert, rows[i].words));
+        struct framework f = made;
         l.o.schedule = SCHEDULE_NONE;
-        assert_true(recipe_framework(&l.o, &l.r, &made, &l.a, &l.err));
+        assert_true(recipe_framework(&l.o, &f, &l.r, &l.a, &l.err));
         assert_near(l.o.optimizer.state_bytes_per_param, rows[i].state_bytes, 0);
-        assert_near(l.o.framework.steps_per_call, rows[i].steps_per_call, 0);
-        assert_int_equal(l.o.framework.accumulation_multiple, 3);
+        assert_near(l.o.program.steps_per_call, rows[i].steps_per_call, 0);
+        assert_int_equal(l.o.program.accumulation_multiple, 3);
         arena_free(&l.a);
     }
 }

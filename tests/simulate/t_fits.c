@@ -162,15 +162,15 @@ static void too_large_temporaries_are_planned_again(void **state)
     char text[300], want[300];
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
     run_with(&sim, &r, recipe, (struct texts){ { "parallel.available_memory=0.6" }, 1 }, &paths, &cache);
-    assert_true(r.fits && sim.plan.options.layer_memory);
+    assert_true(r.fits && sim.plan.request.layer_memory);
     const struct plan *p = &sim.plan;
     const double *rooms = plan_layer_rooms(p, sim.compiler, &sim.arena);
     double least = 1;
     unsigned n = 0;
     for (size_t i = 0; i < p->graph->n_layers; i++) {
         assert_true((double)p->stages[0].compiled->layers[i].temp_bytes_per_tile <= rooms[i]);
-        n += p->options.layer_memory[i] < 0.6;
-        least = fmin(least, p->options.layer_memory[i]);
+        n += p->request.layer_memory[i] < 0.6;
+        least = fmin(least, p->request.layer_memory[i]);
     }
     assert_true(n > 0 && n < p->graph->n_layers && least > 0.2);
     FILE *f = fmemopen(text, sizeof text, "w");
@@ -185,8 +185,8 @@ static void too_large_temporaries_are_planned_again(void **state)
         struct result all;
         snprintf(text, sizeof text, "parallel.available_memory=%g", hundredths / 100.0);
         run_with(&sim, &all, recipe, (struct texts){ { text }, 1 }, &paths, &cache);
-        assert_true(sim.plan.options.layer_memory || (all.fits && all.step_time_s >= r.step_time_s));
-        assert_true(hundredths > 15 || !sim.plan.options.layer_memory);
+        assert_true(sim.plan.request.layer_memory || (all.fits && all.step_time_s >= r.step_time_s));
+        assert_true(hundredths > 15 || !sim.plan.request.layer_memory);
         simulation_free(&sim);
         plan_cache_free(&cache);
         cache = (struct plan_cache){0};
@@ -222,7 +222,7 @@ static void all_layers_get_less_where_single_ones_do_not_help(void **state)
     run_with(&sim, &r, "vendor-ipu-pod16-resnet50-tf1", (struct texts){ { "parallel.micro_batch=34" }, 1 }, &paths, &cache);
     assert_true(r.fits);
     for (size_t i = 0; i < sim.plan.graph->n_layers; i++)
-        assert_near(sim.plan.options.layer_memory[i], 0.03, 0);
+        assert_near(sim.plan.request.layer_memory[i], 0.03, 0);
     simulation_free(&sim);
     plan_cache_free(&cache);
 }

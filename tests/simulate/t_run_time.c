@@ -124,8 +124,8 @@ static void evaluations_in_whole_calls(void **state)
     double of[3], ends[3];
     (void)state;
     run_with(&sim, &r, recipe, (struct texts){ .n = 0 }, &paths, &cache);
-    const uint64_t step = (uint64_t)r.global_batch, a_pass = step / sim.plan.options.grad_accum;
-    assert_true(a_pass > 1 && a_pass * sim.plan.options.grad_accum == step);
+    const uint64_t step = (uint64_t)r.global_batch, a_pass = step / sim.plan.request.grad_accum;
+    assert_true(a_pass > 1 && a_pass * sim.plan.request.grad_accum == step);
     simulation_free(&sim);
     const uint64_t samples[] = { 1, step, step + 1 }, after[] = { 1, a_pass, a_pass + 1 };
     for (int i = 0; i < 3; i++) {
@@ -172,7 +172,7 @@ static void times_of_a_run_by_hand(void **state)
         struct plan_cache cache = {0};
         struct texts sets = { { cases[i].sets[0], cases[i].sets[1], cases[i].sets[2], cases[i].sets[3] }, 4 };
         run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, &paths, &cache);
-        double per_call = sim.plan.options.framework.steps_per_call, n_calls = ceil(ceil(cases[i].samples / r.global_batch) / per_call);
+        double per_call = sim.plan.request.program.steps_per_call, n_calls = ceil(ceil(cases[i].samples / r.global_batch) / per_call);
         assert_near(r.samples_to_converge, cases[i].samples, 0);
         assert_near(r.train_time_s, n_calls * per_call * r.step_time_s, 1e-9);
         assert_near(r.eval_time_s, cases[i].evaluations * r.evaluation_time_s, 1e-9);

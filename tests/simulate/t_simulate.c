@@ -24,7 +24,7 @@ static void assert_same(const char *recipe, struct texts sets, struct plan_cache
     assert_true(x.step_time_s == y.step_time_s && x.time_to_train_s == y.time_to_train_s && x.latency_s == y.latency_s);
     assert_true(x.fault_cost_s == y.fault_cost_s && x.mfu == y.mfu && x.memory_peak_bytes_per_tile == y.memory_peak_bytes_per_tile);
     assert_int_equal(b.timeline.n_rows, x.ipus);
-    for (uint32_t i = 0; i < b.timeline.n_rows && a.timeline.n_rows == a.plan.options.ipus_per_replica; i++)
+    for (uint32_t i = 0; i < b.timeline.n_rows && a.timeline.n_rows == a.plan.request.ipus_per_replica; i++)
         assert_memory_equal(&b.timeline.rows[i].spent, &a.timeline.rows[i % a.timeline.n_rows].spent, sizeof b.timeline.rows[i].spent);
     simulation_free(&a);
     simulation_free(&b);
@@ -119,7 +119,7 @@ static void a_slow_chip_costs_no_more_than_its_own_work(void **state)
     struct plan_cache cache = {0};
     run_with(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "faults.chip1=13 5" }, 1 }, &paths, &cache);
     const struct stage_plan *s = &sim.plan.stages[1];
-    double work_s = (double)(cycles_total(&s->forward) + cycles_total(&s->backward)) * sim.plan.options.grad_accum / sim.machine->chip.clock_hz;
+    double work_s = (double)(cycles_total(&s->forward) + cycles_total(&s->backward)) * sim.plan.request.grad_accum / sim.machine->chip.clock_hz;
     assert_true(r.fault_cost_s < 1.1 * 4 * work_s);
     assert_true(r.fault_cost_s > 3 * work_s);
     plan_cache_free(&cache);
@@ -182,7 +182,7 @@ static void sums_may_pass_64_bits(void **state)
     }
     t.rows = rows;
     t.step_cycles <<= 20;
-    sim.plan.options.grad_accum <<= 20;
+    sim.plan.request.grad_accum <<= 20;
     result_of_step(&large, &sim.recipe, &t);
     assert_true((double)t.step_cycles * (double)((uint64_t)rows[0].n_alike * t.n_rows) > 0x1p64);
     for (int k = 0; k < N_PARTS; k++)
@@ -250,7 +250,7 @@ static double step_s(const struct simulation *sim, const struct machine *m)
     struct err err;
     assert_true(topology_build(&t, m, NULL, &a, &err));
     compiler_start(&c, sim->graph, &t, &cache, &a);
-    assert_true(plan_build(&p, &c, &sim->plan.options, &a, &err));
+    assert_true(plan_build(&p, &c, &sim->plan.request, &a, &err));
     assert_true(timeline_run(&line, &p, &a, &err));
     double step = (double)line.step_cycles / m->chip.clock_hz;
     plan_cache_free(&cache);

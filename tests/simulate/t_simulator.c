@@ -55,7 +55,7 @@ static char *outcome(bool good, const struct simulation *sim, const struct resul
     PRINTED(text, {
         if (good) {
             result_write_csv(f, r);
-            for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++)
+            for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++)
                 for (int k = 0; k < N_REGIONS; k++)
                     fprintf(f, "%ju ", (uintmax_t)sim->plan.memory[i].bytes[k]);
             fprintf(f, "%ju %.17g %s %zu\n", (uintmax_t)sim->timeline.step_cycles, sim->evaluation_s, sim->machine->name, sim->graph->n_ops);
@@ -174,7 +174,7 @@ static void living_simulations_keep_what_they_stand_on(void **state)
     assert_int_equal(a.graph->micro_batch, a.recipe.model.micro_batch);
     struct plan p;
     struct timeline t;
-    assert_true(plan_build(&p, a.compiler, &a.plan.options, &a.arena, &err) && timeline_run(&t, &p, &a.arena, &err));
+    assert_true(plan_build(&p, a.compiler, &a.plan.request, &a.arena, &err) && timeline_run(&t, &p, &a.arena, &err));
     assert_int_equal(t.step_cycles, cycles);
     simulation_free(&a);
     simulation_free(&b);

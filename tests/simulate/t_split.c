@@ -7,7 +7,7 @@
 
 struct outcome { bool built, fits; uint64_t shortfall, step_cycles; };
 
-static struct outcome play(struct planned *y, const struct plan_options *opt)
+static struct outcome play(struct planned *y, const struct plan_request *opt)
 {
     struct arena scratch = { 0 };
     struct plan p;
@@ -26,7 +26,7 @@ static bool no_worse(const struct outcome *a, const struct outcome *b)
     return a->fits ? a->step_cycles <= b->step_cycles : a->shortfall <= b->shortfall;
 }
 
-static struct outcome automatic(struct planned *y, struct plan_options *opt)
+static struct outcome automatic(struct planned *y, struct plan_request *opt)
 {
     opt->n_stages = 0;
     assert_true(split_layers(opt, y->sim.compiler, 0, &y->err));
@@ -46,10 +46,10 @@ static void as_good_as_any_of_two_stages(void **state)
         start(&y, "vendor-ipu-pod16-resnet50-pipelined");
         y.opt.ipus_per_replica = 2;
         y.sim.machine->chip.tile_memory_bytes = memory_bytes[m];
-        struct plan_options opt = y.opt;
+        struct plan_request opt = y.opt;
         struct outcome found = automatic(&y, &opt);
         for (uint32_t cut = 0; cut <= 16; cut++) {
-            struct plan_options other = y.opt;
+            struct plan_request other = y.opt;
             other.n_stages = 2;
             other.stage_sizes[0] = (struct stage_size){ { cut, cut } };
             other.stage_sizes[1] = (struct stage_size){ { 16 - cut, 16 - cut } };
@@ -70,7 +70,7 @@ static void as_good_as_any_of_three_stages(void **state)
         start(&y, "vendor-ipu-pod16-resnet50-pipelined");
         y.opt.ipus_per_replica = 3;
         y.sim.machine->chip.tile_memory_bytes = memory_bytes[m];
-        struct plan_options opt = y.opt, other = y.opt;
+        struct plan_request opt = y.opt, other = y.opt;
         struct outcome found = automatic(&y, &opt);
         other.n_stages = 3;
         for (uint32_t first = 0; first <= 16; first++)
@@ -95,7 +95,7 @@ static void no_worse_than_published(void **state)
         struct planned y;
         start(&y, recipes[i]);
         struct outcome given = play(&y, &y.opt);
-        struct plan_options opt = y.opt;
+        struct plan_request opt = y.opt;
         struct outcome found = automatic(&y, &opt);
         assert_true(given.built && no_worse(&found, &given));
         stop(&y);
@@ -108,7 +108,7 @@ static void given_splits_stay(void **state)
     (void)state;
     struct planned y;
     start(&y, "mlperf-v1.1-closed-ipu-pod16-bert-large");
-    struct plan_options opt = y.opt;
+    struct plan_request opt = y.opt;
     assert_true(split_layers(&opt, y.sim.compiler, 0, &y.err));
     assert_int_equal(opt.n_stages, 5);
     assert_memory_equal(opt.stage_sizes, y.opt.stage_sizes, sizeof opt.stage_sizes);
@@ -129,7 +129,7 @@ static void remembered(void **state)
         { { first, longer }, 512, 1 }, { { again, longer }, 512, 1 }, { { first, longer }, 256, 2 }, { { other, longer }, 512, 3 }, { { again, longer }, 256, 3 },
         { { longer, again }, 512, 4 }, { { longer, other }, 512, 5 },
     };
-    struct plan_options answers[sizeof asked / sizeof *asked];
+    struct plan_request answers[sizeof asked / sizeof *asked];
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         answers[i] = y.opt;
         memcpy(answers[i].checkpoints, asked[i].names, sizeof asked[i].names);

@@ -8,7 +8,7 @@
 
 /* ---- all divisions ------------------------------------------------------------------------------------------ */
 
-struct question { struct units u; struct chip chip; struct plan_options o; uint32_t n_stages; bool alone; };
+struct question { struct units u; struct chip chip; struct plan_request o; uint32_t n_stages; bool alone; };
 
 /* The longest stage of one division; UINT64_MAX where a stage but the first and the last is empty, or one has no room. */
 static uint64_t longest_stage(const struct question *q, const uint32_t *border)
@@ -145,7 +145,7 @@ static void a_unit_by_hand(void **state)
     start(&y, "vendor-ipu-pod16-resnet50-pipelined");
     assert_true(build(&y, &p));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct plan_options *o = &p.options;
+        struct plan_request *o = &p.request;
         o->training = cases[i].training;
         o->recompute = cases[i].recompute;
         o->optimizer_place = cases[i].place;

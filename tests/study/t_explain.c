@@ -437,7 +437,7 @@ static void a_slow_chip_is_the_bound(void **state)
         { .replica = 0, .ipu = 1, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 300, [PART_CONV] = 700 } },
         { .replica = 3, .ipu = 2, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 450, [PART_CONV] = 401, [PART_EXCHANGE] = 149 }, .slow_cycles = 402 },
     };
-    struct simulation sim = { .plan = { .fits = true, .options.ipus_per_replica = 5 }, .timeline = { .step_cycles = 1000, .rows = rows, .n_rows = 2 } };
+    struct simulation sim = { .plan = { .fits = true, .request.ipus_per_replica = 5 }, .timeline = { .step_cycles = 1000, .rows = rows, .n_rows = 2 } };
     struct bound b;
     (void)state;
     bound_find(&b, &sim, &tree);

@@ -13,7 +13,7 @@ static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large"
 /* However its layers are divided, a plan's micro-batches take no less than the bound. */
 static void assert_bound(const struct simulation *sim)
 {
-    const struct plan_options *o = &sim->plan.options;
+    const struct plan_request *o = &sim->plan.request;
     struct search_graph g = {0};
     struct family f = { .width = o->ipus_per_replica, .schedule = o->schedule, .recomputes = o->training && o->recompute != RECOMPUTE_NONE };
     struct candidate c = { .graph = &g, .accumulations = { o->grad_accum }, .n_accumulations = 1 };
@@ -47,7 +47,7 @@ static void no_plan_is_better_than_its_bounds(void **state)
             chosen[k] = sets[random_below(&seed, sizeof sets / sizeof *sets)];
         if (!simulator_run(&s, &sim, &r, recipes[random_below(&seed, 4)], chosen, 4, NULL))
             continue;
-        if (sim.plan.options.n_available_memory < 2 && sim.plan.n_stages <= sim.plan.options.ipus_per_replica + 1) {
+        if (sim.plan.request.n_available_memory < 2 && sim.plan.n_stages <= sim.plan.request.ipus_per_replica + 1) {
             assert_bound(&sim);
             n++;
         }

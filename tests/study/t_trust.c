@@ -198,7 +198,7 @@ static void a_share_by_hand(void **state)
     (void)state;
     simulator_open(&simulator, &paths);
     assert_true(simulator_run(&simulator, &sim, &r, recipe, NULL, 0, &err));
-    const char *call_s = arena_printf(&a, "%.10g", sim.fitted.call_s);
+    const char *call_s = arena_printf(&a, "%.10g", sim.fitted.times.call_s);
     struct input call = { .name = "machine.call_s", .value = call_s, .unit = "s", .origin = ORIGIN_FITTED },
                  clock = { .name = "machine.clock_hz", .value = "1.325e9", .unit = "Hz", .origin = ORIGIN_SOURCED },
                  wait = { .name = "machine.host_latency_s", .value = "8.83e-6", .unit = "s", .origin = ORIGIN_FITTED };
@@ -206,7 +206,7 @@ static void a_share_by_hand(void **state)
     const size_t n[] = { 2, 2, 1 };
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         struct inputs inputs = { .items = items[i], .n = n[i] };
-        assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.call_s / r.step_time_s, 1e-8);
+        assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.times.call_s / r.step_time_s, 1e-8);
         assert_near(inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0, 0);
     }
     simulation_free(&sim);

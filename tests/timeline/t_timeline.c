@@ -7,7 +7,7 @@
 #include "tests/check.h"
 #include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
-#include "system-model/plan/plan_stages.h"
+#include "system-model/plan/plan.h"
 #include "system-model/timeline/timeline.h"
 
 struct toy {
@@ -30,7 +30,7 @@ static void toy_start(struct toy *y, uint32_t n_stages, uint32_t n_ipus, enum sc
     y->topology.machine = &y->machine;
     y->graph = (struct graph){ .name = "toy", .micro_batch = 3 };
     y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = n_stages };
-    y->plan.options = (struct plan_options){ .training = training, .schedule = schedule, .grad_accum = grad_accum, .n_replicas = 1,
+    y->plan.request = (struct plan_request){ .training = training, .schedule = schedule, .grad_accum = grad_accum, .n_replicas = 1,
                                              .ipus_per_replica = n_ipus };
     y->plan.stages = ARENA_ARRAY(&y->arena, struct stage_plan, n_stages);
     for (uint32_t s = 0; s < n_stages; s++) {
@@ -61,8 +61,8 @@ static void toy_update(struct toy *y, uint32_t ipu, uint32_t n_tensors, uint64_t
 static void toy_run(struct toy *y)
 {
     for (uint32_t s = 0; s < y->plan.n_stages; s++)
-        stage_sum(&y->plan.stages[s]);
-    update_sum(&y->plan.update, &y->arena);
+        stage_sum_cycles(&y->plan.stages[s]);
+    update_sum_cycles(&y->plan.update, &y->arena);
     assert_true(plan_pipeline(&y->plan, &y->compiler, &y->arena, &y->err));
     assert_true(timeline_run(&y->timeline, &y->plan, &y->arena, &y->err));
     if (!timeline_check(&y->timeline, &y->err)) {
@@ -314,7 +314,7 @@ static void more_stages_than_can_be_played(void **state)
         struct toy y;
         toy_start(&y, n, 4, SCHEDULE_GROUPED, true, 2);
         for (uint32_t s = 0; s < n; s++)
-            stage_sum(&y.plan.stages[s]);
+            stage_sum_cycles(&y.plan.stages[s]);
         assert_int_equal(plan_pipeline(&y.plan, &y.compiler, &y.arena, &y.err), n == 32);
         if (n == 33)
             assert_string_equal(y.err.msg, "parallel.layers_per_ipu: 33 stages, at most 32 can be scheduled");
@@ -324,7 +324,7 @@ static void more_stages_than_can_be_played(void **state)
         struct toy y;
         toy_start(&y, 1, 1, SCHEDULE_NONE, true, 2);
         toy_run(&y);
-        y.plan.options.ipus_per_replica = width;
+        y.plan.request.ipus_per_replica = width;
         assert_int_equal(timeline_run(&y.timeline, &y.plan, &y.arena, &y.err), width == MAX_STAGES);
         if (width > MAX_STAGES)
             assert_string_equal(y.err.msg, arena_printf(&y.arena, "parallel.ipus_per_replica: %d, at most %d", MAX_STAGES + 1, MAX_STAGES));
@@ -365,10 +365,10 @@ static void totals_are_those_of_the_spans(void **state)
         toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, false, 3);
         toy_update(&y, 0, 3, 13, 17, 19);
         toy_update(&y, 1, 3, 13, 17, 19);
-        y.plan.options.faults = &faults;
+        y.plan.request.faults = &faults;
         y.plan.stages[1].forward.part[PART_MATMUL] = 0;
         toy_run(&y);
-        y.plan.options.totals_only = true;
+        y.plan.request.totals_only = true;
         assert_true(timeline_run(&totals, &y.plan, &y.arena, &y.err));
         assert_int_equal(totals.n_spans, 0);
         assert_int_equal(totals.step_cycles, y.timeline.step_cycles);
@@ -423,9 +423,9 @@ static void a_slow_chip_holds_all_replicas_up(void **state)
     struct faults faults = { .chips = &fault, .n_chips = 1 };
     toy_start(&folded, 3, 3, SCHEDULE_POPART, true, 9);
     toy_start(&unfolded, 3, 3, SCHEDULE_POPART, true, 9);
-    folded.plan.options.faults = unfolded.plan.options.faults = &faults;
-    folded.plan.options.n_replicas = unfolded.plan.options.n_replicas = 5;
-    unfolded.plan.options.unfolded = true;
+    folded.plan.request.faults = unfolded.plan.request.faults = &faults;
+    folded.plan.request.n_replicas = unfolded.plan.request.n_replicas = 5;
+    unfolded.plan.request.unfolded = true;
     toy_run(&folded);
     toy_run(&unfolded);
     assert_int_equal(folded.timeline.n_rows, 2 * 3);
@@ -491,12 +491,12 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         all_alike(&y, 10, 20);
         y.machine.host_latency_s = 17e-9;
         y.plan.stages[0].host_bytes = cases[i].host_bytes;
-        y.plan.options.n_replicas = 7;
-        y.plan.options.n_instances = 2;
-        y.plan.options.evaluation = cases[i].evaluation;
-        y.plan.options.framework.fetch_threads = cases[i].threads;
-        y.plan.options.framework.outputs_each_micro_batch = cases[i].outputs;
-        y.plan.options.framework.prefetch_depth = cases[i].prefetch_depth;
+        y.plan.request.n_replicas = 7;
+        y.plan.request.n_instances = 2;
+        y.plan.request.evaluation = cases[i].evaluation;
+        y.plan.request.program.fetch_threads = cases[i].threads;
+        y.plan.request.program.outputs_each_micro_batch = cases[i].outputs;
+        y.plan.request.program.prefetch_depth = cases[i].prefetch_depth;
         toy_run(&y);
         assert_int_equal(y.timeline.step_cycles, cases[i].want);
         for (uint32_t r = 0; r < 3; r++)
@@ -523,8 +523,8 @@ static void what_arrives_on_io_tiles_is_sent_on(void **state)
         y.machine.chip.exchange_transit_cycles = 7;
         y.machine.chip.host_link_bytes_per_s = cases[i].port;
         y.machine.host_latency_s = 17e-9;
-        y.plan.options.evaluation = true;
-        y.plan.options.io_tiles = cases[i].io_tiles;
+        y.plan.request.evaluation = true;
+        y.plan.request.io_tiles = cases[i].io_tiles;
         y.plan.stages[0].host_bytes = cases[i].host_bytes;
         toy_run(&y);
         assert_int_equal(y.timeline.step_cycles, cases[i].want);
@@ -586,7 +586,7 @@ static void a_slow_chip_takes_whole_cycles(void **state)
     for (uint64_t on_links = 0; on_links <= 40; on_links += 40) {
         size_t n = 0;
         toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, false, 3);
-        y.plan.options.faults = &faults;
+        y.plan.request.faults = &faults;
         y.plan.stages[1].forward.part[PART_ALL_REDUCE] = on_links;
         y.plan.stages[1].forward.part[PART_MATMUL] = 107 - on_links;
         toy_run(&y);
@@ -607,16 +607,16 @@ static void the_step_waits_for_its_input(void **state)
     (void)state;
     struct toy y;
     toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
-    y.plan.options.n_replicas = 3;
-    y.plan.options.n_hosts = 2;
-    y.plan.options.host_decode_bytes_per_s = 7000;
+    y.plan.request.n_replicas = 3;
+    y.plan.request.n_hosts = 2;
+    y.plan.request.host_decode_bytes_per_s = 7000;
     y.machine.host_network_bytes_per_s = 14000;
     y.plan.stages[0].host_bytes = 700;
     toy_run(&y);
     assert_int_equal(y.plan.host_floor_cycles, 750000000);
     arena_free(&y.arena);
     toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
-    y.plan.options.n_replicas = 3;
+    y.plan.request.n_replicas = 3;
     y.machine.host_network_bytes_per_s = 14000;
     y.plan.stages[0].host_bytes = 700;
     toy_run(&y);
@@ -631,7 +631,7 @@ static void two_chips_share_a_port(void **state)
     for (uint32_t n_replicas = 1; n_replicas <= 2; n_replicas++) {
         struct toy y;
         toy_start(&y, 1, 1, SCHEDULE_NONE, true, 3);
-        y.plan.options.n_replicas = n_replicas;
+        y.plan.request.n_replicas = n_replicas;
         y.machine.pcie_shared_ipus = 2;
         y.machine.pcie_shared_bytes_per_s = 12e9;
         y.machine.chip.host_link_bytes_per_s = 8e9;
@@ -649,9 +649,9 @@ static void a_byte_a_second_is_a_rate(void **state)
     for (int i = 0; i < 3; i++) {
         struct toy y;
         toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
-        y.plan.options.n_hosts = 1;
+        y.plan.request.n_hosts = 1;
         y.plan.stages[0].host_bytes = 700;
-        *(i == 0 ? &y.machine.host_network_bytes_per_s : i == 1 ? &y.plan.options.host_decode_bytes_per_s : &y.machine.chip.host_link_bytes_per_s) = 1;
+        *(i == 0 ? &y.machine.host_network_bytes_per_s : i == 1 ? &y.plan.request.host_decode_bytes_per_s : &y.machine.chip.host_link_bytes_per_s) = 1;
         toy_run(&y);
         assert_int_equal(y.plan.host_floor_cycles, i < 2 ? 5 * 700 * UINT64_C(1000000000) : 0);
         assert_int_equal(y.plan.io_cycles[0], i < 2 ? 0 : 700 * UINT64_C(1000000000));

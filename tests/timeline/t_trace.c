@@ -217,7 +217,7 @@ static double planned_cycles(const struct plan *p, const struct update_chain *ch
     for (const struct update_chain *c = p->update.chains; c < p->update.chains + p->update.n_chains; c++)
         for (uint32_t i = 0; i < c->steps->n_ops && text_is(c->tensor, chain->tensor) && c->n_elements == chain->n_elements; i++)
             if (c->steps->ops[i].kind == kind)
-                cycles += (double)c->steps->ops[i].n_cycles * c->n_tensors * (c->ipu == ALL_IPUS ? p->options.ipus_per_replica : 1);
+                cycles += (double)c->steps->ops[i].n_cycles * c->n_tensors * (c->ipu == ALL_IPUS ? p->request.ipus_per_replica : 1);
     return cycles;
 }
 

@@ -4,7 +4,7 @@
  */
 #ifndef RECIPE_H
 #define RECIPE_H
-#include "system-model/plan/plan_options.h"
+#include "system-model/plan/plan_request.h"
 #include "workloads/models/models.h"
 
 enum recipe_mode { MODE_TRAIN, MODE_INFER };
@@ -99,7 +99,7 @@ bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, st
 /* A key made of the workload and everything in model_options: recipes with equal keys have the same graph. */
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a);
 double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them in one sample of the graph (sequences in a pack) */
-bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err);
+bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err);
 /* Every key of the table with this recipe's value, in the table's order, without [faults] and hyperparameters; returns how many. */
 struct recipe_setting {
     const char *section;
@@ -109,8 +109,8 @@ struct recipe_setting {
     bool matters;                       /* false: changes nothing in this recipe */
 };
 size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);
-/* Fills the rest of the options: the framework's sheet, overridden by what the recipe sets. */
-bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err);
+/* Puts the recipe's settings in place of the framework's values, and the program that results into the request. */
+bool recipe_framework(struct plan_request *out, struct framework *f, const struct recipe *r, struct arena *a, struct err *err);
 bool recipe_key_is_text(const char *name);      /* false for a number or an unknown key; key: "section.key" */
 void recipe_keys_print(FILE *f);                /* every key with its values and meaning, for podbench list keys */
 struct json_t *recipe_keys_json(void);          /* an array of objects; jansson, the caller owns it */

@@ -20,7 +20,7 @@ static bool apply_settings(struct framework *out, const struct recipe *r, struct
             return false;
     }
     if (r->steps_per_call >= 0)
-        out->steps_per_call = r->steps_per_call;
+        out->program.steps_per_call = r->steps_per_call;
     return true;
 }
 
@@ -44,9 +44,9 @@ static bool check_framework_names(const struct framework *f, struct arena *a, st
     return true;
 }
 
-static bool check_framework_schedule(const struct plan_options *o, struct err *err)
+static bool check_framework_schedule(const struct plan_request *o, const struct framework *f, struct err *err)
 {
-    const struct framework *f = &o->framework;
+    uint64_t multiple = f->program.accumulation_multiple;
     bool pipelined = o->n_stages > 1 || (!o->n_stages && o->ipus_per_replica > 1);
     bool in_turns = o->schedule == SCHEDULE_GROUPED || o->schedule == SCHEDULE_INTERLEAVED;
     uint64_t stages = o->n_stages ? o->n_stages : o->ipus_per_replica;
@@ -55,19 +55,20 @@ static bool check_framework_schedule(const struct plan_options *o, struct err *e
     if (!framework_can(f, schedule_names[o->schedule]))
         return fail(err, "parallel.schedule: %s cannot run %s; want one of: %s (or framework.schedules=%s for a program that can)", f->name,
                     schedule_names[o->schedule], f->schedules, schedule_names[o->schedule]);
-    if (in_turns && f->accumulation_multiple && o->grad_accum % (f->accumulation_multiple * stages) != 0)
+    if (in_turns && multiple && o->grad_accum % (multiple * stages) != 0)
         return fail(err, "parallel.gradient_accumulation: %u, want a multiple of %ju: %s runs %s pipelines in %ju times their %ju stages", o->grad_accum,
-                    (uintmax_t)(f->accumulation_multiple * stages), f->name, schedule_names[o->schedule], (uintmax_t)f->accumulation_multiple,
+                    (uintmax_t)(multiple * stages), f->name, schedule_names[o->schedule], (uintmax_t)multiple,
                     (uintmax_t)stages);
     return true;
 }
 
-bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err)
+bool recipe_framework(struct plan_request *out, struct framework *f, const struct recipe *r, struct arena *a, struct err *err)
 {
-    out->framework = *f;
-    if (!apply_settings(&out->framework, r, a, err) || !check_framework_names(&out->framework, a, err))
+    if (!apply_settings(f, r, a, err) || !check_framework_names(f, a, err))
         return false;
+    out->program = f->program;
+    out->framework_name = f->name;
     if (out->training && r->state_bytes_per_param == 0 && out->optimizer.moments_of_framework)
-        out->optimizer.state_bytes_per_param = out->optimizer.n_moments * out->framework.moment_bytes;
-    return check_framework_schedule(out, err);
+        out->optimizer.state_bytes_per_param = out->optimizer.n_moments * f->program.moment_bytes;
+    return check_framework_schedule(out, f, err);
 }

@@ -41,8 +41,8 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
  * micro-batches wait for their host exchange at all. */
 static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
 {
-    const struct plan_options *o = &p->options;
-    const struct framework *f = &o->framework;
+    const struct plan_request *o = &p->request;
+    const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
     const struct { const char *section, *key; bool idle; } settled[] = {
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },

@@ -72,7 +72,7 @@ static bool read_stage(struct stage_size *out, char *item, const struct recipe *
                 where(r, "parallel", "layers_per_ipu", a), item);
 }
 
-static bool read_stages(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+static bool read_stages(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     const char *list = r->layers_per_ipu;
     char *item;
@@ -90,7 +90,7 @@ static bool read_stages(struct plan_options *out, const struct recipe *r, struct
     return true;
 }
 
-static bool read_available_memory(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+static bool read_available_memory(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     const char *list = r->available_memory;
     char *item;
@@ -105,7 +105,7 @@ static bool read_available_memory(struct plan_options *out, const struct recipe 
     return true;
 }
 
-static bool read_checkpoints(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+static bool read_checkpoints(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     const char *list = r->recompute_checkpoints;
     char *item;
@@ -121,7 +121,7 @@ static bool read_checkpoints(struct plan_options *out, const struct recipe *r, s
     return true;
 }
 
-static bool read_optimizer(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+static bool read_optimizer(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     const char *names[N_OPTIMIZERS];
     if (!r->optimizer_name)
@@ -184,7 +184,7 @@ static bool add_fault(struct link_fault *links, struct chip_fault *chips, struct
     return true;
 }
 
-static bool read_faults(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+static bool read_faults(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     if (!r->n_faults)
         return true;
@@ -202,9 +202,9 @@ static bool read_faults(struct plan_options *out, const struct recipe *r, struct
     return true;
 }
 
-bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    *out = (struct plan_options){
+    *out = (struct plan_request){
         .training = r->mode == MODE_TRAIN,
         .n_replicas = (uint32_t)r->replicas, .ipus_per_replica = (uint32_t)r->ipus_per_replica,
         .grad_accum = (uint32_t)r->gradient_accumulation,

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan_query.c - small questions whose answer follows from a request or from a plan's stages.
+ */
+#include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
+
+#include <math.h>
+
+const char *const schedule_names[N_SCHEDULES + 1] = {
+    [SCHEDULE_NONE] = "none", [SCHEDULE_SEQUENTIAL] = "sequential", [SCHEDULE_GROUPED] = "grouped",
+    [SCHEDULE_INTERLEAVED] = "interleaved", [SCHEDULE_POPART] = "popart",
+};
+const char *const recompute_names[N_RECOMPUTES + 1] = {
+    [RECOMPUTE_NONE] = "none", [RECOMPUTE_STAGE] = "stage", [RECOMPUTE_LAYER] = "layer", [RECOMPUTE_CHECKPOINTS] = "checkpoints",
+};
+
+/* ---- requests ------------------------------------------------------------------------- */
+
+double plan_available_memory(const struct plan_request *r, uint32_t ipu)
+{
+    const double default_of_poplibs = 0.6;
+    if (r->n_available_memory == 0)
+        return default_of_poplibs;
+    return r->available_memory[min_u32(ipu, r->n_available_memory - 1)];
+}
+
+double plan_layer_share(const struct plan_request *r, uint32_t ipu, uint32_t layer_id)
+{
+    double asked = plan_available_memory(r, ipu);
+    return r->layer_memory ? fmin(asked, r->layer_memory[layer_id]) : asked;
+}
+
+bool plan_keeps_gradients(const struct plan_request *r)
+{
+    return r->training && (r->grad_accum > 1 || r->n_replicas > 1);
+}
+
+bool plan_streams(const struct plan_request *r, uint64_t n_elements)
+{
+    return r->optimizer_place == OPTIMIZER_STREAMING && n_elements >= r->program.offloaded_elements;
+}
+
+uint64_t plan_process_replicas(const struct plan_request *r)
+{
+    return ceil_div(r->n_replicas, max_u64(1, r->n_instances));
+}
+
+/* ---- plans ----------------------------------------------------------------------------- */
+
+uint64_t stage_input_bytes(const struct stage_plan *s)
+{
+    return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
+}
+
+void stage_sum_cycles(struct stage_plan *s)
+{
+    s->forward_cycles = cycles_total(&s->forward);
+    s->backward_cycles = cycles_total(&s->backward);
+}
+
+const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (layer_id < stage_end(&p->stages[s]))
+            return &p->stages[s];
+    return &p->stages[p->n_stages - 1];
+}
+
+uint32_t plan_ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (p->stages[s].ipu == ipu)
+            ranges[n++] = (struct layer_range){ p->stages[s].compiled, p->stages[s].first_layer, p->stages[s].n_layers };
+    return n;
+}
+
+bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id)
+{
+    return p->request.recompute == RECOMPUTE_LAYER || (p->named_checkpoints && p->named_checkpoints[layer_id]);
+}
+
+uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus)
+{
+    const struct plan_request *r = &p->request;
+    uint32_t in_domain = p->topology->ipus_per_domain;
+    bool all = r->unfolded || r->faults || in_domain % n_ipus != 0;
+    return all ? r->n_replicas : min_u32(r->n_replicas, in_domain / r->ipus_per_replica);
+}
+
+uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus)
+{
+    uint64_t in_use = (uint64_t)p->request.n_replicas * p->request.ipus_per_replica;
+    return min_u64(n_ipus, in_use);
+}
+
+uint32_t plan_shard_replicas(const struct plan *p)
+{
+    const struct plan_request *r = &p->request;
+    if (r->rts == RTS_NO)
+        return 1;
+    uint64_t in_domain = p->topology->machine->ipus_per_domain / r->ipus_per_replica;
+    return r->rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, r->n_replicas) : r->n_replicas;
+}
+
+uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind)
+{
+    const struct update_program *u = &p->update;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < u->n_chains; i++) {
+        const struct update_chain *c = &u->chains[i];
+        if (c->ipu != ipu && c->ipu != ALL_IPUS)
+            continue;
+        for (uint32_t k = 0; k < c->steps->n_ops; k++)
+            sum += c->steps->ops[k].kind == kind ? c->n_tensors * c->steps->ops[k].n_cycles : 0;
+    }
+    return sum;
+}

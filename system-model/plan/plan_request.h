@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan_request.h - what a plan is asked for: replicas, stages, schedule, recomputation, optimizer, host, and the program that runs it.
+ */
+#ifndef PLAN_REQUEST_H
+#define PLAN_REQUEST_H
+#include "system-model/compiler/compiler.h"
+#include "system-model/machine/fitted.h"
+#include "system-model/machine/framework.h"
+
+enum { MAX_CHECKPOINTS = 64 };
+
+enum schedule { SCHEDULE_NONE, SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART, N_SCHEDULES };
+enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHECKPOINTS, N_RECOMPUTES };
+enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
+enum rts { RTS_NO, RTS_YES };
+enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
+extern const char *const schedule_names[N_SCHEDULES + 1];       /* NULL-ended, as field tables want */
+extern const char *const recompute_names[N_RECOMPUTES + 1];
+
+/* How many block parts a stage holds. A block may have two parts, its attention and its feed-forward half: "7/6" is {7, 6}, seven of the
+ * first and six of the second; "7" is {7, 7}. */
+struct stage_size { uint32_t part_count[2]; };
+
+/* Which tensors' norms the optimizer needs. LARS leaves out tensors of one dimension (biases, parameters of norms): MLPerf's ResNet-50 merges
+ * its norms in 216 B, which is 54 kernels' of fp32. */
+enum norms { NORMS_NONE, NORMS_OF_KERNELS, NORMS_OF_ALL };
+
+struct optimizer {
+    enum vector_work work;              /* the update's arithmetic */
+    enum vector_work work_without_norms;        /* for tensors without norms, or whose norms are merged */
+    double state_bytes_per_param;       /* all moments together */
+    enum norms norms;                   /* LARS, LAMB: norms of weight and gradient or update, added over shards too */
+    uint32_t n_moments;
+    bool moments_of_framework;          /* the framework chooses the moments' type; else it is the weights' */
+};
+
+/* Numbers come first, texts and faults last. */
+struct plan_request {
+    bool training, evaluation;          /* evaluation: inference in calls of a training program */
+    uint32_t n_replicas, ipus_per_replica;
+    uint32_t grad_accum;                /* micro-batches for each weight update; inference: for each call */
+    struct stage_size stage_sizes[MAX_STAGES];
+    uint32_t n_stages;                  /* 0: one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
+    enum schedule schedule;
+    enum recompute recompute;
+    uint32_t n_checkpoints;
+    enum data_type stash_type;
+    enum optimizer_place optimizer_place;
+    enum rts rts;
+    enum rts_domain rts_domain;
+    uint32_t io_tiles;
+    double available_memory[MAX_STAGES];        /* share for temporaries, by IPU of the replica; the last given value repeats */
+    uint32_t n_available_memory;
+    enum partials_type partials;
+    struct optimizer optimizer;
+    enum collective_method all_reduce_method;
+    uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
+    uint64_t timed_steps;               /* the published rate is the mean of so many steps from the start of a run; 0: of later steps */
+    struct program program;             /* with the recipe's own settings applied */
+    struct system_times fitted;
+    double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
+    bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
+    bool timed_only;                    /* memory is not counted: the plan is taken to fit */
+    bool as_asked;                      /* never planned again with less memory for temporaries (replan.c) */
+    bool unfolded;                      /* every replica is simulated, instead of one for all that are alike */
+    const double *layer_memory;         /* share by layer, where it is less; one array for equal shares (compile_layer_memory); NULL: nowhere */
+
+    const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
+    const char *framework_name;         /* printed only */
+    const struct faults *faults;        /* NULL: none */
+};
+enum { PLAN_REQUEST_NUMBER_BYTES = offsetof(struct plan_request, checkpoints) };    /* the part that a cache key compares */
+
+#endif
