@@ -103,10 +103,10 @@ const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "system", system, true, NULL, "a machine of podbench list machines, or the path of a sheet"),
     TEXT("recipe", "framework", framework, false, NULL,
          "the framework that the program was written for, such as TensorFlow 1.15: "
-         "the newest sheet of that name up to the SDK holds (podbench framework NAME)"),
-    TEXT("recipe", "sdk", sdk, false, NULL, "release of the Poplar SDK, such as 2.5.1; default: the newest sheet of the framework, and none of the SDK"),
+         "its newest sheet up to the release of the SDK is used (podbench framework NAME)"),
+    TEXT("recipe", "sdk", sdk, false, NULL, "release of the Poplar SDK, such as 2.5.1; default: the newest sheet of the framework, without one of the SDK"),
     CHOICE("recipe", "mode", mode, modes, NULL, "training or inference"),
-    FLAG("recipe", "approximate", model.approximate, in_file, "price operators of an ONNX file that are not modelled roughly, instead of refusing them"),
+    FLAG("recipe", "approximate", model.approximate, in_file, "give operators of an ONNX file that are not modelled a rough price, instead of refusing them"),
     TEXT("recipe", "output", model.output, false, in_file, "values of the ONNX file to stop at, separated by commas; default: its outputs"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
 
@@ -131,13 +131,13 @@ const struct recipe_key recipe_keys[] = {
           "micro-batches per weight update, or per call (device_iterations) in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
          "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
-         "what is past the last IPU is on the first again, so that 3,7,7,7,0 has the heads beside the embedding on IPU 0, and 3,7,7,7 on IPU 3; "
+         "a stage past the last IPU is on the first, so that 3,7,7,7,0 has the heads with the embedding on IPU 0, and 3,7,7,7 has them on IPU 3; "
          "auto (the default): balanced, within the memory"),
     CHOICE("parallel", "schedule", schedule, schedules, in_stages,
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
     CHOICE("parallel", "recompute", recompute, recomputes, in_training,
            "which activations are recomputed for the backward pass: "
-           "all but what enters each stage, or each layer (recompute_checkpoint_every_layer), or leaves those of recompute_checkpoints"),
+           "all but the inputs of each stage, or of each layer (recompute_checkpoint_every_layer), or the outputs of recompute_checkpoints"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
          "layers whose output is kept, by their names in podbench workload, such as stage1/unit1,stage2/unit1"),
     CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of the activations kept in the pipeline"),
@@ -145,7 +145,7 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer state"),
     CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "shard over all replicas, or over those of one pod"),
     COUNT("parallel", "io_tiles", io_tiles, 0, 1472, false, NULL,
-          "tiles set aside for input and output, which go on while the others compute; default 0"),
+          "tiles reserved for input and output, which proceed while the others compute; default 0"),
     TEXT("parallel", "available_memory", available_memory, false, NULL,
          "share of tile memory for temporaries (availableMemoryProportion): 0.3, or for each IPU 0.15,0.25,0.25,0.25; default 0.6"),
     CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "algorithm of the all-reduce"),
@@ -159,14 +159,14 @@ const struct recipe_key recipe_keys[] = {
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL,
-           "type of partial sums in matmuls and convolutions: fp16 where a program asks for half partials; without that the frameworks take fp32"),
+           "type of partial sums in matmuls and convolutions: fp16 if the program asks for half partials, else fp32 as the frameworks do"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
-    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; costs no time in hardware"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; documentation only, as it costs no time in hardware"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "loss scale; documentation only"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
-         "sgd, lars, adam or lamb: training wants one; inference for which one is named keeps the heads of pre-training"),
+         "sgd, lars, adam or lamb: required in training; in inference it keeps the heads of pre-training"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
            "bytes of moments per parameter; default: two of framework.moment_bytes for adam and lamb, the bytes of a weight for sgd and lars"),
 
@@ -180,13 +180,13 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("training", "eval_placement", eval_placement, eval_placements, in_whole_training, "evaluate during training, or at its end"),
     CHOICE("training", "eval_program", eval_program, eval_programs, in_whole_training,
            "evaluate with forward passes, or with training steps at a learning rate of 0"),
-    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "number of evaluations, where eval_every does not tell"),
+    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "number of evaluations, if eval_every does not say"),
     FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "apply dropout to the attention probabilities"),
     FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
          "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training; "
          "inference has them unless optimizer.name is given"),
-    FLAG("training", "initial_checkpoint", initial_checkpoint, in_whole_training, "start from a checkpoint, whose reading counts as time"),
-    NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality target; documentation only, as samples to converge are those to the target of MLPerf"),
+    FLAG("training", "initial_checkpoint", initial_checkpoint, in_whole_training, "start from a checkpoint, which is read inside the timed region"),
+    NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality target; documentation only, as samples to converge are those to MLPerf's target"),
 
     COUNT("hosts", "count", host_count, 1, 65536, false, in_decoding, "host machines, which share the preparation of input; default 1"),
     COUNT("hosts", "instances", instances, 1, 65536, false, in_copies,
@@ -197,7 +197,7 @@ const struct recipe_key recipe_keys[] = {
            "weight updates before control returns to the host (batches_per_step, device_iterations); "
            "0: all in one call; default: the framework's"),
     COUNT("hosts", "timed_steps", timed_steps, 0, 1e9, false, recipe_times_first_steps,
-          "throughput is the mean of so many steps from the start of a run (--training-steps), the first of which waits for its loader; 0, the default: of later steps"),
+          "throughput is the mean over this many steps from the start of a run (--training-steps), the first of which waits for the loader; default 0: over later steps"),
 
     NUMBER("cost", "price_per_hour", price_per_hour, "", 1e-6, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
 };
@@ -206,7 +206,7 @@ const size_t n_recipe_keys = N_RECIPE_KEYS;
 
 /* Hyperparameters under their names in MLPerf logs, and three that submissions state elsewhere. */
 static const char *const hyperparameters[] = {
-    "global_batch_size", "label_smoothing", "model_bn_span", "num_warmup_steps", "start_warmup_step", "max_sequence_length",
+    "label_smoothing", "model_bn_span", "num_warmup_steps", "start_warmup_step",
     "opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_gradient_clip_norm",
     "opt_learning_rate_decay_steps", "opt_learning_rate_schedule", "opt_learning_rate_training_steps",
     "opt_learning_rate_warmup_epochs", "opt_learning_rate_warmup_steps", "opt_learning_rate_warmup_share",
@@ -365,7 +365,7 @@ json_t *recipe_keys_json(void)
 void recipe_keys_print(FILE *f)
 {
     const char *section = "";
-    fputs("A choice that a recipe does not make is the first of those listed, no where it is yes or no, and in [framework] the sheet's.\n", f);
+    fputs("Default: the first of the choices, no for yes or no, and in [framework] the value of its sheet.\n", f);
     for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         if (!text_is(section, k->section))
@@ -375,8 +375,8 @@ void recipe_keys_print(FILE *f)
         print_values(f, &k->field);
         fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
     }
-    fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
-    fputs("[framework] values that replace those on the framework's sheet, which podbench framework NAME prints with its sources\n", f);
+    fputs("[optimizer] also takes hyperparameters under their names in MLPerf logs, for documentation and simulated logs\n", f);
+    fputs("[framework] values in place of those on the framework's sheet, which podbench framework NAME prints with its sources\n", f);
     for (size_t i = 0; i < n_framework_fields; i++) {
         fprintf(f, "  %s (", framework_fields[i].name);
         print_values(f, &framework_fields[i]);
@@ -386,6 +386,6 @@ void recipe_keys_print(FILE *f)
           "  chip (N FACTOR): IPU N takes this many times as long to compute\n"
           "  flow (A-B RATE): other traffic from A to B in bytes per second\n"
           "  several: link1, link2, ...\n"
-          "[open] what the source leaves open; podbench run says what another reading does, and its interval covers all of them\n"
-          "  section.key (another value, several with | between): any key above but of [faults], as in precision.partials = fp32\n", f);
+          "[open] keys that the source leaves open; podbench run says what another reading does, and its interval covers all readings\n"
+          "  section.key (another value, several with | between): any key above except those of [faults], as in precision.partials = fp32\n", f);
 }
