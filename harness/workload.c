@@ -4,7 +4,8 @@
  */
 #include "harness/harness.h"
 #include "system-model/graph/graph.h"
-#include "workloads/models/onnx_file.h"
+#include "workloads/models/models.h"
+#include "workloads/onnx/onnx.h"
 #include <jansson.h>
 #include <string.h>
 

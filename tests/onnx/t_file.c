@@ -6,7 +6,8 @@
 #include "system-model/graph/graph.h"
 #include "tests/onnx/draft.h"
 #include "workloads/models/models.h"
-#include "workloads/models/onnx_file.h"
+#include "workloads/models/models.h"
+#include "workloads/onnx/onnx.h"
 #include <sys/stat.h>
 
 static const char *path_of_file(void)

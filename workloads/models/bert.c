@@ -4,8 +4,8 @@
  *
  * Devlin et al. 2018 (arXiv 1810.04805). Pre-training predicts the masked tokens, through a projection that shares
  * the word embedding's table, and whether the second sentence follows the first. Packed sequences (Krell et al.
- * 2021, arXiv 2107.02027) share one row of tokens; a mask keeps their attention apart, and the work is that of the
- * whole row. Question answering (mode infer, or fine_tuning) scores each token as start and end of the answer.
+ * 2021, arXiv 2107.02027) share one row of tokens; a mask keeps their attention apart, and the whole row is
+ * computed. Question answering (mode infer, or fine_tuning) scores each token as start and end of the answer.
  * An encoder layer is two placeable halves: attention, and feed-forward.
  */
 #include "workloads/models/builders.h"
@@ -13,7 +13,7 @@
 
 static const double hidden_dropout = 0.1, attention_dropout = 0.1;
 
-/* Tokens to predict in a row: 15 % of it, as the published data sets bound them. */
+/* Tokens to predict in a row: 15 % of it, the limit of the published data sets. */
 static uint64_t masked_tokens(uint64_t length)
 {
     switch (length) {
@@ -30,7 +30,7 @@ struct bert {
     uint32_t word_table, mask;
 };
 
-/* The mask between sequences is made of which sequence each token of a pack belongs to, which comes with the tokens: eight inputs a row, 8.8 KB
+/* The sequence that each token of a pack belongs to, from which the mask is made, is an input like the tokens: eight inputs a row, 8.8 KB
  * (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py). */
 static void sequence_numbers(struct bert *m)
 {
@@ -39,7 +39,7 @@ static void sequence_numbers(struct bert *m)
     graph_op(b->g, OP_CAST, &numbers, 1, (struct op_attributes){ .to_type = b->type });
 }
 
-/* Between the sequences of a pack a mask of [time, time]; else one of padding only. Made on chip. */
+/* Packs need a mask of [time, time], others one of padding only. It is made on the chip. */
 static uint32_t attention_mask(struct bert *m)
 {
     uint64_t rows = m->sequences > 1 ? m->length : 1;
@@ -110,7 +110,7 @@ static void next_sentence_head(struct bert *m, uint32_t x)
     build_classes(b, build_dense(b, x, 2, true), DIMS(b->batch, m->sequences));
 }
 
-/* Trained, the places of a row are the classes of its start and of its end. */
+/* In training, the positions of a row are the classes of the start and of the end. */
 static void answer_head(struct bert *m, uint32_t x)
 {
     struct builder *b = &m->b;
@@ -122,7 +122,7 @@ static void answer_head(struct bert *m, uint32_t x)
     build_classes(b, graph_op(b->g, OP_TRANSPOSE, &x, 1, ends_first), DIMS(b->batch, 2));
 }
 
-/* Inference without an optimizer; with one it is the evaluation of a training run, which keeps its heads. */
+/* The evaluation of a training run keeps the heads of pre-training. */
 static bool answers_questions(const struct model_options *o)
 {
     return o->fine_tuning || (o->inference && !o->keeps_training_heads);

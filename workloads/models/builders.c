@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * builders.c - short forms of graph operations that the model families share.
+ * builders.c - short forms of graph operations that the model families share, and building blocks of networks for images.
  *
  * Attention as in Vaswani et al. 2017: softmax(Q K^T / sqrt(d) + mask) V, with the copies that bring each head's
  * values together before and after.
- * fp8 is a type of factors alone: the input and the weights of convolutions and dense layers of the body, each input
- * cast from halves; results are halves, and so is all else (PopRT's fp8: first convolution and last matmul in fp16, a cast before
- * each convolution; PopLibs has no other arithmetic on quarters).
+ * With fp8, only factors are fp8: inputs (cast from fp16) and weights of convolutions and dense layers of the body. Results and all
+ * else stay fp16, as in PopRT (first convolution and last matmul in fp16, a cast before each convolution); PopLibs has no other
+ * arithmetic on quarters. Inference folds each batch norm into the convolution before it, as exporters do, which leaves a bias.
  */
 #include "workloads/models/builders.h"
 #include <assert.h>
@@ -70,7 +70,7 @@ uint32_t build_factor(struct builder *b, uint32_t x)
     enum data_type type = factor_type(b);
     if (g->tensors[x].type == type)
         return x;
-    for (size_t i = g->n_ops; i-- && g->ops[i].layer_id == g->n_layers - 1; )       /* cast once for all that read it */
+    for (size_t i = g->n_ops; i-- && g->ops[i].layer_id == g->n_layers - 1; )       /* one cast serves all readers */
         if (g->ops[i].kind == OP_CAST && g->ops[i].inputs[0] == x)
             return g->ops[i].outputs[0];
     return graph_op(g, OP_CAST, &x, 1, (struct op_attributes){ .to_type = type });
@@ -170,7 +170,7 @@ static void query_key_value(struct builder *b, uint32_t x, bool split, uint32_t 
     out[2] = out[0] + 2;
 }
 
-/* What the queries make of relative positions, which all samples share: a product of its own. */
+/* Scores of relative positions, which all samples share: a product of their own. */
 static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t positions, uint64_t heads)
 {
     uint64_t batch = build_dim(b, query, 0), time = build_dim(b, positions, 0), width = build_width(b, positions);
@@ -187,8 +187,8 @@ static uint32_t masked(struct builder *b, uint32_t x, uint32_t mask, double othe
     return graph_op(b->g, OP_SELECT, (uint32_t[]){ x, mask }, 2, (struct op_attributes){ .rate = otherwise });
 }
 
-/* softmax(Q K^T / sqrt(d) + mask) V of heads, and the product behind it. With relative positions each of the two products of the
- * queries adds a vector of its own to them. */
+/* softmax(Q K^T / sqrt(d) + mask) V for all heads, and the output product. With relative positions, each of the two products adds a
+ * vector of its own to the queries. */
 static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const struct attention *at)
 {
     uint32_t placed = at->positions ? position_scores(b, qkv[0], at->positions, at->heads) : NO_ID;
@@ -226,4 +226,77 @@ uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum 
 {
     uint64_t width = build_width(b, x);
     return build_dense(b, build_op1(b, activation, build_dense(b, x, inner, true)), width, true);
+}
+
+/* ---- networks for images: norms over a batch, perhaps of several replicas, or by sample (group norm, Wu and He 2018) ---- */
+
+uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c)
+{
+    uint32_t width = c.width ? c.width : c.kernel, pad = c.unpadded ? 0 : (c.kernel > width ? c.kernel : width) / 2;
+    uint32_t stride = c.stride ? c.stride : 1, groups = c.groups ? c.groups : 1;
+    struct op_attributes at = { .kernel_h = c.kernel, .kernel_w = width, .stride = stride, .pad = pad, .groups = groups };
+    uint32_t w = build_product_weight(b, DIMS(c.kernel, width, build_width(b, x) / groups, c.channels));
+    return graph_op(b->g, OP_CONV, (uint32_t[]){ build_factor(b, x), w }, 2, at);
+}
+
+uint32_t build_own_norm(struct builder *b, uint32_t x)
+{
+    uint64_t n = build_width(b, x);
+    uint32_t gamma = build_weight(b, "gamma", DIMS(n)), beta = build_weight(b, "beta", DIMS(n));
+    uint64_t groups = b->o->norm_groups;
+    if (groups) {
+        struct op_attributes at = { .norm_groups = (uint32_t)(n % groups ? 1 : groups) };
+        return graph_op(b->g, OP_GROUP_NORM, (uint32_t[]){ x, gamma, beta }, 3, at);
+    }
+    graph_tensor(b->g, "moving-mean", ROLE_STATE, b->type, DIMS(n));
+    graph_tensor(b->g, "moving-variance", ROLE_STATE, b->type, DIMS(n));
+    struct op_attributes at = { .norm_groups = (uint32_t)b->o->batch_norm_span, .stable = b->o->stable_norm };
+    return graph_op(b->g, OP_BATCH_NORM, (uint32_t[]){ x, gamma, beta }, 3, at);
+}
+
+uint32_t build_norm(struct builder *b, uint32_t x)
+{
+    bool by_group = b->o->norm_groups;
+    return b->training || by_group ? build_own_norm(b, x) : build_bias(b, x);
+}
+
+uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c)
+{
+    return build_norm(b, build_conv(b, x, c));
+}
+
+uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad)
+{
+    struct op_attributes at = { .kernel_h = kernel, .kernel_w = kernel, .stride = stride, .pad = pad };
+    return graph_op(b->g, kind, &x, 1, at);
+}
+
+uint64_t build_side(const struct builder *b, uint32_t x)
+{
+    const struct tensor *t = &b->g->tensors[x];
+    assert(t->n_dims == 4 && t->dims[1] == t->dims[2]);
+    return t->dims[1];
+}
+
+uint32_t build_global_pool(struct builder *b, uint32_t x)
+{
+    return build_pool(b, OP_AVERAGE_POOL, x, (uint32_t)build_side(b, x), 1, 0);
+}
+
+uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels)
+{
+    bool prepared = b->o->input_type == INPUT_FP16;
+    size = b->o->image_size ? b->o->image_size : size;
+    uint32_t x = build_input(b, "images", prepared ? b->type : TYPE_UINT8, DIMS(b->batch, size, size, channels));
+    if (prepared)
+        return x;
+    return graph_op(b->g, OP_INPUT_PREPARE, &x, 1, (struct op_attributes){ .to_type = b->type });
+}
+
+void build_image_head(struct builder *b, uint32_t x, double dropout)
+{
+    x = build_dropout(b, build_global_pool(b, x), dropout);
+    build_classes(b, build_dense(b, x, N_IMAGE_CLASSES, true), DIMS(b->batch));
+    if (b->training)
+        graph_add_backward(b->g);
 }

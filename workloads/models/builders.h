@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * builders.h - what the model families share: short forms of graph operations, precision, and their config tables.
+ * builders.h - short forms of graph operations that the model families share, and the configurations of some families.
  */
 #ifndef BUILDERS_H
 #define BUILDERS_H
 #include "system-model/graph/graph.h"
 #include "workloads/models/models.h"
 
-/* A graph under construction with what shapes it. */
+/* A graph under construction, with the options that shape it. */
 struct builder {
     struct graph *g;
     const struct model_options *o;
     enum data_type type;                /* of weights and activations */
-    enum data_type product_type;        /* of the factors of products in the body: fp8 where that is asked for */
+    enum data_type product_type;        /* of factors of products in the body: fp8 if the options say so */
     bool training;
     uint64_t batch;
 };
-/* Empty; its name and options are the caller's. Functions that build return the tensor that comes out. */
+/* Starts an empty graph. The functions below return the tensor that they make. */
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a);
 
-/* Opens a layer, struct layer's fields; all that is built belongs to it until the next one. */
+/* Opens a layer, to which all later operations belong. */
 uint32_t build_layer(struct builder *b, enum layer_role role, uint32_t block_id, uint32_t part_id, uint32_t n_parts,
                      const char *name);
 #define DIMS(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), (const uint64_t[]){ __VA_ARGS__ }
@@ -29,7 +29,7 @@ uint32_t build_op1(struct builder *b, enum op_kind kind, uint32_t x);
 uint32_t build_op2(struct builder *b, enum op_kind kind, uint32_t x, uint32_t y);
 uint64_t build_width(const struct builder *b, uint32_t x);              /* the last dimension */
 uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i);
-/* What stands in a convolution or a matmul: x, cast if products are in fp8; a new matrix of weights, stored as that. */
+/* Factors of a convolution or matmul: x, cast if products are fp8; a new weight of the products' type. */
 uint32_t build_factor(struct builder *b, uint32_t x);
 uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *dims);
 uint32_t build_bias(struct builder *b, uint32_t x);
@@ -37,29 +37,49 @@ uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias); 
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
-uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* and brought into its own layout */
+uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* and rearranged into its own layout */
 uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* nothing moves */
-/* Class scores to a loss in training, to probabilities in inference. */
+/* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 
-/* [batch, time, width] through self-attention of so many heads; mask is added to the scores, NO_ID: none. */
+/* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID: none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
-    bool select;                        /* the mask says which scores count, instead of being added */
-    bool select_again;                  /* and which shares do, after the softmax */
-    uint32_t positions;                 /* [time, width] of relative positions, scored too (Transformer-XL); 0: none */
+    bool select;                        /* the mask selects scores instead of being added */
+    bool select_again;                  /* and selects again after the softmax */
+    uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0: none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
-/* Queries of x, keys and values of another sequence: [batch, other time, width]. */
+/* Queries from x, keys and values from another sequence [batch, other time, width]. */
 uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at);
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
 
-/* ---- families that are built in a test too, at sizes of its own: a config, and the builder that reads it as w->config ------ */
+/* ---- networks for images --------------------------------------------------------------------------------------------- */
+
+enum { N_IMAGE_CLASSES = 1000 };        /* ImageNet */
+
+/* width 0: the kernel is square; the padding is half the kernel, unless unpadded. */
+struct conv_spec { uint32_t kernel, width, stride, groups; uint64_t channels; bool unpadded; };
+uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c);
+/* Batch norm, or group norm where the options ask for one; in inference a batch norm is folded and leaves a bias. */
+uint32_t build_norm(struct builder *b, uint32_t x);
+uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can absorb */
+uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
+uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
+uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in pixels */
+/* The mean over height and width. */
+uint32_t build_global_pool(struct builder *b, uint32_t x);
+/* Square images of three channels; bytes are cast and normalised on the chip. */
+uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels);
+/* Mean, a product, the loss, and the backward pass. */
+void build_image_head(struct builder *b, uint32_t x, double dropout);
+
+/* ---- families that tests build in sizes of their own: w->config points to the configuration ----------------------------- */
 
 struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; };     /* groups 0: a plain 3x3 convolution */
 bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
-/* inverted.c: width and depth in tenths of the smallest; group 1: depthwise; image 0: as the options have it. */
+/* width and depth in tenths of the smallest; group 1: depthwise; image 0: from the options */
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
@@ -85,12 +105,9 @@ struct transducer_config {
 };
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
-/* predictor 0: trained by alignment and a transformer decoder; else a transducer, with one LSTM so wide and a joint network as wide. */
+/* predictor 0: trained by CTC and a transformer decoder; else a transducer, whose LSTM and joint network have that width. */
 struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels, predictor; };
 bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
-/* onnx_file.c: of the file that the options name. */
-bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */
 struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels, n_slices; };

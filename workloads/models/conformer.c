@@ -5,13 +5,13 @@
  * 80 log-mel features every 10 ms; two 3x3 convolutions of stride 2 leave a step every 40 ms. A block is half a feed-forward product,
  * attention with relative positions, a depthwise convolution over time between two products (the first gated), and the other half;
  * steps past an utterance's end are masked in the scores, in their shares, and before and after the convolution (wenet/transformer).
- * The encoder's steps are trained by connectionist temporal classification, and a transformer decoder on the transcript beside it. The
- * classification's sum over alignments is priced as the cross-entropy of its steps: the sum itself has as many cells as steps times
- * labels, a hundredth of the softmax before it.
+ * The encoder's steps are trained by connectionist temporal classification (CTC), and a transformer decoder on the transcript. The
+ * classification's sum over alignments is priced as the cross-entropy of its steps: the sum itself has steps x labels cells, a
+ * hundredth of the softmax before it.
  * Dropout is 0.1 throughout, as in WeNet's configuration for AISHELL-1. The paper's own sizes are transducers: the same encoder, with a
  * predictor and a joint network as in rnnt.c instead of the decoder.
  */
-#include "workloads/models/images.h"
+#include "workloads/models/builders.h"
 
 static const double dropout = 0.1;
 
@@ -39,7 +39,7 @@ static uint32_t half_feed_forward(struct builder *b, uint32_t x, const struct co
     return build_op2(b, OP_ADD, scaled(b, build_dropout(b, y, dropout), 0.5), x);
 }
 
-/* Masks of the steps that an utterance has: for scores, and for results. */
+/* Masks of the steps past an utterance's end, for scores and for results. */
 struct masks { uint32_t scores, steps; };
 
 static uint32_t masked_steps(struct builder *b, uint32_t x, const struct masks *m)
@@ -87,7 +87,7 @@ static uint32_t decoder_block(struct builder *b, uint32_t x, uint32_t encoded, u
 static void decoder(struct builder *b, uint32_t encoded, const struct conformer_config *c, const struct masks *m, uint64_t labels)
 {
     build_layer(b, LAYER_LAST, 0, 0, 1, "transcript");
-    uint64_t length = labels + 1;               /* with its start, or its end */
+    uint64_t length = labels + 1;               /* and its start, or its end */
     uint32_t tokens = build_input(b, "transcript", TYPE_INT32, DIMS(b->batch, length));
     uint32_t x = build_gather(b, build_weight(b, "embeddings", DIMS(c->vocabulary, c->hidden)), tokens);
     uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
@@ -134,8 +134,8 @@ static const struct conformer_config conformer_medium = { .n_encoder = 12, .n_de
 enum { LONGEST_AISHELL_FRAMES = 1220, LONGEST_LIBRISPEECH_FRAMES = 1670 };
 
 /* Gulati et al. 2020, table 1: 10.3, 30.7 and 118.8 million parameters, a window of 32 steps (31 here: as many on both sides), 1,000 word
- * pieces. Utterances and labels as for MLPerf's RNN-T, on the same data. How wide the joint network is the paper does not say: assumed as
- * wide as the predictor, which gives 10.3, 32.4 and 120.2. */
+ * pieces. Utterances and labels are those of MLPerf's RNN-T, on the same data. The paper does not give the width of the joint network. It
+ * is assumed to be that of the predictor, which gives 10.3, 32.4 and 120.2. */
 #define OF_PAPER(name, n, width, n_heads, lstm) \
     static const struct conformer_config name = { .n_encoder = n, .hidden = width, .heads = n_heads, .inner = 4 * width, .kernel = 31, \
                                                   .features = 80, .vocabulary = 1023, .labels = 125, .predictor = lstm }

@@ -2,15 +2,15 @@
 /*
  * gpt2.c - GPT-2: Radford et al. 2019, as its released configurations have it.
  *
- * Norms stand before attention and before the feed-forward product; scores of later tokens are masked; the product with the word table
- * gives every token's scores, and each token's label is the next one. Inference is the same over the whole text.
+ * Norms come before attention and before the feed-forward product; scores of later tokens are masked; a product with the word table
+ * scores every token, whose label is the next token. Inference computes the same for the whole text.
  */
 #include "workloads/models/builders.h"
 
 static const double dropout = 0.1;
 enum { FEED_FORWARD = 4 };
 
-static uint32_t block(struct builder *b, uint32_t x, const struct gpt2_config *c, uint32_t mask, uint32_t i)
+static uint32_t gpt2_block(struct builder *b, uint32_t x, const struct gpt2_config *c, uint32_t mask, uint32_t i)
 {
     bool split = b->o->split_qkv, drops = b->o->attention_dropout;
     struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = drops ? dropout : 0, .split_qkv = split };
@@ -41,7 +41,7 @@ bool gpt2_build(struct graph *g, const struct workload *w, const struct model_op
     uint32_t mask = graph_tensor(g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
     x = build_dropout(&b, x, dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = block(&b, x, c, mask, i);
+        x = gpt2_block(&b, x, c, mask, i);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "lm-head");
     serial.transpose_b = true;
     x = build_layer_norm(&b, x);

@@ -2,10 +2,10 @@
 /*
  * inception.c - Inception v3: Szegedy et al. 2015 (arXiv 1512.00567), as torchvision and TF-slim build it, without the auxiliary head.
  *
- * A branch is a text: "64:1 96:3 96:3" are convolutions of so many channels and that kernel; 1x7 and 7x1 are written flat and tall;
- * /2 is a stride of 2 without padding; "avg" and "max" are pools. A module's branches are joined by channel.
+ * A branch is a text: "64:1 96:3 96:3" are convolutions of 64 channels with kernel 1, and so on; 1x7 is flat, 7x1 tall; /2 is a stride
+ * of 2 without padding; "avg" and "max" are pools. The branches of a module are joined by channel.
  */
-#include "workloads/models/images.h"
+#include "workloads/models/builders.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static uint32_t branch(struct builder *b, uint32_t x, const char *text)
     return x;
 }
 
-/* "+" behind a branch: its result goes through each of the next two, which are joined. */
+/* "+" after a branch: its result is the input of each of the next two, which are joined. */
 static uint32_t module(struct builder *b, uint32_t x, const char *const *branches)
 {
     uint32_t parts[MOST_BRANCHES + 2], n = 0;

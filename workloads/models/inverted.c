@@ -2,12 +2,12 @@
 /*
  * inverted.c - networks of inverted residuals: EfficientNet and MobileNet v2.
  *
- * Tan and Le 2019 (arXiv 1905.11946): blocks that widen, convolve by channel, weigh channels (squeeze and excitation) and narrow again;
+ * Tan and Le 2019 (arXiv 1905.11946): blocks widen, convolve each channel, weigh channels (squeeze and excitation) and narrow again;
  * width, depth and image grow together from B0 to B7. Masters et al. 2021 (arXiv 2106.03640) convolve in groups of 16 channels and
  * widen by 4 instead of 6. Sandler et al. 2018 (arXiv 1801.04381): MobileNet v2, without the weighing, and with relu cut off at 6.
  * Left out: stochastic depth (one factor a sample), and the proxy norm that Masters et al. add to group norm.
  */
-#include "workloads/models/images.h"
+#include "workloads/models/builders.h"
 #include <assert.h>
 
 struct stage { bool widens; uint64_t channels, repeats; uint32_t stride, kernel; };
@@ -22,7 +22,7 @@ static const struct stage mobilenet_stages[] = {
 };
 enum { N_STAGES = 7, STEM_CHANNELS = 32, HEAD_CHANNELS = 1280, SQUEEZE = 4 };
 
-/* What both kinds of network say of a block. */
+/* The choices in which the networks differ, for one block. */
 struct inverted { bool weighs, relu6; uint64_t expansion; uint32_t group; };
 
 static uint32_t activation(struct builder *b, uint32_t x, const struct inverted *v)
@@ -42,7 +42,7 @@ static uint32_t conv_biased(struct builder *b, uint32_t x, uint64_t channels)
     return build_bias(b, build_conv(b, x, (struct conv_spec){ .kernel = 1, .channels = channels }));
 }
 
-/* Weights of channels by their means: [batch, 1, 1, channels], repeated over the image. */
+/* Multiplies channels by weights [batch, 1, 1, channels] that follow from their means. */
 static uint32_t weigh_channels(struct builder *b, uint32_t x, uint64_t squeezed)
 {
     uint32_t w = build_op1(b, OP_SWISH, conv_biased(b, build_global_pool(b, x), squeezed));
@@ -63,7 +63,7 @@ static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage
     return stride == 1 && in == channels ? build_op2(b, OP_ADD, y, x) : y;
 }
 
-/* To the nearest multiple of 8, and not below nine tenths. All that the papers widen are multiples themselves: rounding hides no slip in a table. */
+/* Rounded to a multiple of 8, and not below nine tenths. */
 static uint64_t widened(uint64_t channels, uint64_t width_tenths)
 {
     assert(channels % 8 == 0);

@@ -5,12 +5,12 @@
  * Graves 2012 (arXiv 1211.3711), sized as the MLPerf reference: 80 log-mel filters, three frames of 10 ms stacked
  * to 240 features every 30 ms; encoder of 2 LSTM layers, time stacked by 2, 3 more; prediction network of an
  * embedding and 2 LSTM layers; joint network relu(enc + pred) over every pair of time step and label.
- * Compiled shapes are static: every utterance of a batch takes the room of the longest.
+ * Compiled shapes are static: every utterance of a batch is padded to the longest.
  *
  * transformer-transducer keeps predictor and joint; its encoder is of transformer layers (Zhang et al. 2020, arXiv
- * 2002.02562), with a depthwise convolution over time in each. The open MLPerf v2.0 entry names layers, widths,
- * heads, kernel and subsampling; where its convolution stands and how wide its feed-forward is it does not say.
- * Depthwise, and four times the width, are taken: the 12 x 256 model of the same family then has 15.3 million
+ * 2002.02562), with a convolution over time in each. The open MLPerf v2.0 entry gives layers, widths, heads, kernel
+ * and subsampling, but neither the place of the convolution nor the width of the feed-forward product. A depthwise
+ * convolution and four times the width are assumed: the 12 x 256 model of the same family then has 15.3 million
  * parameters, where its authors print about 14 million.
  */
 #include "workloads/models/builders.h"
@@ -32,12 +32,12 @@ static uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden)
 {
     uint32_t w = build_weight(b, "input-kernel", DIMS(build_width(b, x), 4 * hidden));
     uint32_t r = build_weight(b, "recurrent-kernel", DIMS(hidden, 4 * hidden));
-    uint32_t bias = build_weight(b, "biases", DIMS(8 * hidden));        /* one of each product, as the reference has */
+    uint32_t bias = build_weight(b, "biases", DIMS(8 * hidden));        /* one for each product, as in the reference */
     struct op_attributes at = { .hidden = (uint32_t)hidden };
     return graph_op(b->g, OP_LSTM, (uint32_t[]){ x, w, r, bias }, 4, at);
 }
 
-/* Labels seen so far, with a start symbol in front, through the prediction network. */
+/* The prediction network, on the labels after a start symbol. */
 static uint32_t predictor(struct builder *b, const struct joint_config *c)
 {
     uint32_t labels = build_input(b, "previous-labels", TYPE_INT32, DIMS(b->batch, c->n_labels + 1));
@@ -48,7 +48,7 @@ static uint32_t predictor(struct builder *b, const struct joint_config *c)
     return x;
 }
 
-/* One slice of time stands for all: the layer repeats. */
+/* The first slice of time; the layer repeats for the others. */
 static uint32_t first_slice(struct builder *b, uint32_t x, uint64_t n_slices)
 {
     if (n_slices < 2)
@@ -78,7 +78,7 @@ void build_joint(struct builder *b, uint32_t encoded, const struct joint_config 
     graph_add_backward(b->g);
 }
 
-/* Frames of the longest utterance, made a multiple of what is stacked. */
+/* Frames of the longest utterance, rounded up to a multiple of the stack. */
 static uint64_t frames_of(const struct workload *w, const struct model_options *o, uint64_t multiple)
 {
     uint64_t n = o->sequence_length ? o->sequence_length : w->default_sequence_length;
@@ -122,7 +122,7 @@ bool rnnt_build(struct graph *g, const struct workload *w, const struct model_op
 
 /* ---- transformer-transducer ------------------------------------------------------------------ */
 
-/* A depthwise convolution over time; as many steps out as in. */
+/* A depthwise convolution over time, which keeps the number of steps. */
 static uint32_t time_conv(struct builder *b, uint32_t x, uint64_t kernel)
 {
     uint64_t time = build_dim(b, x, 1), width = build_width(b, x);

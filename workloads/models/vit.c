@@ -2,10 +2,10 @@
 /*
  * vit.c - vision transformers: Dosovitskiy et al. 2020 (arXiv 2010.11929).
  *
- * An image's patches are tokens, with a class token before them and a learned position added; norms stand before attention and before
+ * An image's patches are tokens, with a class token before them and a learned position added; norms come before attention and before
  * the feed-forward product. The classes are read from the class token.
  */
-#include "workloads/models/images.h"
+#include "workloads/models/builders.h"
 
 static const double dropout = 0.1;
 
@@ -22,7 +22,7 @@ static uint32_t tokens(struct builder *b, const struct vit_config *c)
     return build_dropout(b, build_op2(b, OP_ADD, x, positions), dropout);
 }
 
-static uint32_t block(struct builder *b, uint32_t x, const struct vit_config *c, uint32_t i)
+static uint32_t vit_block(struct builder *b, uint32_t x, const struct vit_config *c, uint32_t i)
 {
     bool split = b->o->split_qkv, drops = b->o->attention_dropout;
     struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = drops ? dropout : 0, .split_qkv = split };
@@ -45,7 +45,7 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t x = tokens(&b, c);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = block(&b, x, c, i);
+        x = vit_block(&b, x, c, i);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
     x = graph_op(g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
     x = build_layer_norm(&b, build_reshape(&b, x, DIMS(b.batch, c->hidden)));
@@ -57,7 +57,7 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-/* Dosovitskiy et al. 2021, table 1; the small one as Touvron et al. 2021 (DeiT) have it. */
+/* Dosovitskiy et al. 2021, table 1; the small one is from Touvron et al. 2021 (DeiT). */
 #define VIT(name, n, width, n_heads, pixels) \
     static const struct vit_config name = { .n_layers = n, .hidden = width, .heads = n_heads, .inner = 4 * width, .patch = pixels, .image = 224 }
 VIT(small_16, 12, 384, 6, 16);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * workload.c - the table of workloads: one row a model, in the file of its family.
+ * workload.c - finds workloads: rows of the model families, each in its own file, or an ONNX file.
  */
 #include "workloads/models/builders.h"
 #include "workloads/onnx/onnx.h"
+#include <string.h>
 
-/* families.h: a line a family, made of the files of this folder that begin a line with WORKLOADS (bench.mk). */
+/* bench.mk writes families.h: a line for each file of this folder that has a line that begins with WORKLOADS. */
 #define FAMILY(name) extern const struct workload name##_workloads[];
 #include "workloads/models/families.h"
 #undef FAMILY
@@ -30,6 +31,49 @@ size_t workload_count(void)
     while (workload_at(n))
         n++;
     return n;
+}
+
+/* ---- ONNX files --------------------------------------------------------------------------------- */
+
+/* "tokens=128,frames=1220,sampling_rate=16000" */
+static bool read_dimensions(struct onnx_options *out, const char *text, struct arena *a, struct err *err)
+{
+    size_t at = 0;
+    struct onnx_dimension *all = ARENA_ARRAY(a, struct onnx_dimension, text ? strlen(text) : 0);        /* more than there can be */
+    for (char *item = text ? arena_strdup(a, text) : NULL, *next; item && *item; item = next) {
+        next = item + strcspn(item, ",");
+        if (*next)
+            *next++ = '\0';
+        char *equals = strrchr(item, '=');
+        if (!equals)
+            return fail(err, "data.%.60s: want NAME=SIZE", item);
+        *equals = '\0';
+        if (!parse_u64(equals + 1, &all[at].size) || all[at].size > 1u << 24)
+            return fail(err, "data.%.60s: '%.40s' is not a size or a number; want a whole number from 0 to 16777216", item, equals + 1);
+        all[at++].name = item;
+    }
+    out->dimensions = all;
+    out->n_dimensions = at;
+    return true;
+}
+
+bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err)
+{
+    struct onnx_options reader = {
+        .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .approximate = o->approximate, .output = o->output,
+        .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
+    };
+    if (o->compute == COMPUTE_FP8)
+        return fail(err, "%s: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32", o->where);
+    return read_dimensions(&reader, o->dimensions, a, err) && onnx_build(g, import, o->file, &reader, a, err);
+}
+
+static bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    struct onnx_import import;
+    if (!o->file)
+        return fail(err, "%s: no file is given", w->name);
+    return onnx_file_import(g, &import, o, a, err);
 }
 
 static const struct workload any_file = { "model.onnx", "onnx", "a model of your own, from an ONNX file", "sample", onnx_file_build,
