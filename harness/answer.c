@@ -2,8 +2,8 @@
 /*
  * answer.c - a run in a dozen lines, the verdict first.
  *
- * The step is bound by the IPU that waits least: its largest kind of work is named, and the IPU that waits most. The parts of a step are
- * means over the IPUs. A published figure is set beside the result only where nothing of its recipe was changed.
+ * The IPU that waits least bounds the step: the answer names its largest kind of work, and the IPU that waits most. The parts of a step
+ * are means over the IPUs. Published figures are compared only when nothing of the recipe was changed.
  */
 #include "harness/answer.h"
 #include "harness/harness.h"
@@ -15,7 +15,7 @@
 
 /* ---- kinds of work ------------------------------------------------------------------------- */
 
-static double share_of(const struct timeline *t, uint32_t row, enum part_class class)
+static double class_share(const struct timeline *t, uint32_t row, enum part_class class)
 {
     return (double)cycles_of_class(&t->rows[row].spent, class) / (double)t->step_cycles;
 }
@@ -24,7 +24,7 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 {
     enum part_class best = CLASS_COMPUTE;
     for (int k = 0; k < N_PART_CLASSES; k++)
-        if (k != CLASS_WAITING && share_of(t, row, (enum part_class)k) > share_of(t, row, best))
+        if (k != CLASS_WAITING && class_share(t, row, (enum part_class)k) > class_share(t, row, best))
             best = (enum part_class)k;
     return best;
 }
@@ -44,16 +44,16 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
         fprintf(f, "fits: yes, %" PRIu64 " of %" PRIu64 " B free on the fullest tile (IPU %u)\n",
                 tile - r->memory_peak_bytes_per_tile, tile, sim->plan.worst_ipu);
     else
-        fprintf(f, "fits: %sNO%s, %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); what follows is as if it fitted\n",
+        fprintf(f, "fits: %sNO%s, %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); the rest is as if it fitted\n",
                 colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)
 {
-    return share_of(t, ipu, CLASS_WAITING);
+    return class_share(t, ipu, CLASS_WAITING);
 }
 
-/* " on IPUs 0, 2-3": those of the first replica that wait at most so much. */
+/* " on IPUs 0, 2-3": the IPUs of the first replica that wait at most this share of the step. */
 static void print_busy(FILE *f, const struct timeline *t, uint32_t n_ipus, double most)
 {
     uint32_t n = 0;
@@ -73,7 +73,7 @@ static void print_busy(FILE *f, const struct timeline *t, uint32_t n_ipus, doubl
     }
 }
 
-static void print_bound(FILE *f, const struct timeline *t)
+static void answer_print_bound(FILE *f, const struct timeline *t)
 {
     enum { NOTEWORTHY_PERCENT = 10 };
     uint32_t n_ipus = t->plan->request.ipus_per_replica, busiest = 0, idlest = 0;
@@ -82,7 +82,7 @@ static void print_bound(FILE *f, const struct timeline *t)
         idlest = waiting(t, i) > waiting(t, idlest) ? i : idlest;
     }
     enum part_class bound = largest_work(t, busiest);
-    fprintf(f, "bound by: %s, %.0f %% of the step", part_class_names[bound], 100 * share_of(t, busiest, bound));
+    fprintf(f, "bound by: %s, %.0f %% of the step", part_class_names[bound], 100 * class_share(t, busiest, bound));
     if (n_ipus > 1)
         print_busy(f, t, n_ipus, waiting(t, busiest) + 0.05);
     if (100 * waiting(t, idlest) > NOTEWORTHY_PERCENT)
@@ -90,17 +90,17 @@ static void print_bound(FILE *f, const struct timeline *t)
     fprintf(f, "\n");
 }
 
-/* The largest parts; what is left is summed. */
+/* The largest parts, and the sum of the others. */
 static void print_step(FILE *f, const struct result *r)
 {
-    enum { SHOWN = 6 };
+    enum { PARTS_SHOWN = 6 };
     enum part parts[N_PARTS];
     double rest = 0;
     parts_by_size(parts, r->breakdown_s);
     fprintf(f, "step, mean of the IPUs:");
     for (int i = 0; i < N_PARTS; i++) {
         double share = r->breakdown_s[parts[i]] / r->step_time_s;
-        if (i < SHOWN && share > 0)
+        if (i < PARTS_SHOWN && share > 0)
             fprintf(f, "%s %s %.0f %%", i ? "," : "", part_names[parts[i]], 100 * share);
         else
             rest += share;
@@ -108,7 +108,7 @@ static void print_step(FILE *f, const struct result *r)
     fprintf(f, rest > 0 ? ", others %.0f %%\n" : "\n", 100 * rest);
 }
 
-/* What a figure's metric is in the result; 0: none of those that an answer shows. */
+/* The result's value of a figure's metric; 0 for metrics that the answer does not show. */
 static double simulated_of(const struct figure *g, const struct result *r)
 {
     if (text_is(g->metric, "throughput_samples_per_s"))
@@ -118,7 +118,7 @@ static double simulated_of(const struct figure *g, const struct result *r)
     return text_is(g->metric, "latency_s") ? r->latency_s : 0;
 }
 
-/* The row's id, without the recipe's before it. */
+/* The row's id without the recipe id at its start. */
 static const char *row_name(const struct figure *g)
 {
     size_t n = strlen(g->recipe);
@@ -147,7 +147,7 @@ void answer_print(FILE *f, const struct simulation *sim, const struct result *r,
             sim->recipe.mode == MODE_INFER ? "inference" : "training");
     print_fit(f, sim, r, colour);
     result_print_line(f, METRICS_SPEED, r);
-    print_bound(f, &sim->timeline);
+    answer_print_bound(f, &sim->timeline);
     print_step(f, r);
     for (int g = METRICS_TRAINING; g < N_METRIC_GROUPS; g++)
         result_print_line(f, (enum metric_group)g, r);

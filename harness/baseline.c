@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * baseline.c - podbench baseline: record a run as what later ones are compared with, and why.
+ * baseline.c - podbench baseline: records a run as the one that later runs are compared with, and why.
  *
- * The reason goes to reasons.csv beside the tables, a line a record, never taken away: which version, how many predictions moved, the
- * largest, whether accuracy held, and why it was accepted. Lines only grow at the end, so branches merge.
+ * reasons.csv gets one line for each record: the version, how many predictions moved, the largest move, whether accuracy held, and why the
+ * change was accepted. Lines are only appended, so branches merge.
  */
 #include "harness/judging.h"
 #include "results/history/history.h"
@@ -28,11 +28,11 @@ static const char *reason_line(const struct gate *g, const char *reason, struct 
     return line;
 }
 
-struct reason { const char *path, *line; };
+struct baseline_reason { const char *path, *line; };
 
 static bool write_reason(void *what, struct err *err)
 {
-    const struct reason *r = what;
+    const struct baseline_reason *r = what;
     return append_lines(r->path, header, r->line, err);
 }
 
@@ -50,7 +50,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
     if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) || !run_folder(&folder, run, s, err) ||
         (!first && !gate_of(&g, tables, s->baselines_dir, run, margin, s, err)))
         return EXIT_BAD_INPUT;
-    struct reason reason = { arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), reason_line(&g, o->reason, &s->arena) };
+    struct baseline_reason reason = { arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), reason_line(&g, o->reason, &s->arena) };
     const struct run_record record = { write_reason, &reason };
     if (!run_folder_copy(s->baselines_dir, folder, &record, err))
         return EXIT_BAD_INPUT;

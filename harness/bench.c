@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench.c - podbench bench: every recipe simulated, written as a run, and set beside the published figures.
+ * bench.c - podbench bench: simulates every recipe, writes a run, and compares it with the published figures.
  *
- * A run is rows.csv (one row for each recipe), check.csv (one for each published figure) and manifest.json (versions,
- * and a hash of every input and of both tables). They are written after everything has been simulated, and hold no
- * clock and no host: two runs of the same inputs are equal to the byte.
+ * A run is rows.csv (a row for each recipe), check.csv (a row for each published figure) and manifest.json (versions, and a hash of every
+ * input and of both tables). They are written when everything has been simulated. They name no time and no host, so that two runs of
+ * the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
 #include "results/figures/scaling.h"
@@ -21,7 +21,7 @@
 
 /* ---- the manifest ----------------------------------------------------------------------------- */
 
-static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, struct session *s, struct err *err)
+static bool manifest_hash_folder(json_t *inputs, const char *folder, const char *suffix, struct session *s, struct err *err)
 {
     char **names;
     size_t n;
@@ -40,7 +40,7 @@ static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, 
     return true;
 }
 
-/* Folders of the user's own, so that plot and report find them again; figures come with the recipes that they are of. */
+/* The user's own folders, so that plot and report find them again. */
 static json_t *folders_json(const struct options *o)
 {
     json_t *folders = json_object();
@@ -63,9 +63,9 @@ static bool manifest_json(json_t **out, const struct options *o, size_t n_recipe
     json_object_set_new(*out, "folders", folders_json(o));
     json_object_set_new(*out, "inputs", inputs);
     const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir);
-    return hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && hash_folder(inputs, sdk_dir, ".csv", s, err) &&
-           hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
-           hash_folder(inputs, s->paths.data_dir, ".csv", s, err) && hash_folder(inputs, s->published_dir, ".csv", s, err);
+    return manifest_hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && manifest_hash_folder(inputs, sdk_dir, ".csv", s, err) &&
+           manifest_hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
+           manifest_hash_folder(inputs, s->paths.data_dir, ".csv", s, err) && manifest_hash_folder(inputs, s->published_dir, ".csv", s, err);
 }
 
 /* ---- writing a run ------------------------------------------------------------------------------ */
@@ -86,7 +86,7 @@ static void write_check(FILE *f, const void *check)
     arena_free(&a);
 }
 
-static bool write_run(const char *folder, const struct results *set, const struct check *c, json_t *manifest,
+static bool bench_write_run(const char *folder, const struct results *set, const struct check *c, json_t *manifest,
                       struct session *s, struct err *err)
 {
     const struct run_table tables[] = { { "rows.csv", write_rows, set }, { "check.csv", write_check, c } };
@@ -95,9 +95,9 @@ static bool write_run(const char *folder, const struct results *set, const struc
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-enum { ROUND = 256, CHUNK = 16 };
+enum { RECIPES_PER_ROUND = 256, RECIPES_PER_CHUNK = 16 };
 
-/* Recipes are simulated on all threads and taken in their order. */
+/* Recipes are simulated on all threads and collected in order. */
 struct simulated { const char *id; bool good; struct results row; struct arena arena; struct err err; };
 
 static void simulate_one(void *user, size_t i, struct simulator *by)
@@ -115,7 +115,7 @@ static void simulate_one(void *user, size_t i, struct simulator *by)
     simulation_free(&sim);
 }
 
-static bool take_round(struct results *out, struct simulated *round, size_t n, struct session *s, struct err *err)
+static bool collect_round(struct results *out, struct simulated *round, size_t n, struct session *s, struct err *err)
 {
     bool good = true;
     for (size_t i = 0; i < n; i++) {
@@ -138,14 +138,14 @@ static bool simulate_all(struct results *out, struct simulator_pool *pool, struc
     bool good = true;
     if (!all_recipes(&ids, &n, s, err))
         return false;
-    struct simulated *round = ARENA_ARRAY(&s->arena, struct simulated, ROUND);
+    struct simulated *round = ARENA_ARRAY(&s->arena, struct simulated, RECIPES_PER_ROUND);
     progress_start(&p, "simulating");
-    for (size_t first = 0; first < n && good; first += ROUND) {
-        size_t n_round = min_u64(ROUND, n - first);
+    for (size_t first = 0; first < n && good; first += RECIPES_PER_ROUND) {
+        size_t n_round = min_u64(RECIPES_PER_ROUND, n - first);
         for (size_t i = 0; i < n_round; i++)
             round[i] = (struct simulated){ .id = ids[first + i] };
-        simulator_pool_run(pool, n_round, CHUNK, simulate_one, round);
-        good = take_round(out, round, n_round, s, err);
+        simulator_pool_run(pool, n_round, RECIPES_PER_CHUNK, simulate_one, round);
+        good = collect_round(out, round, n_round, s, err);
         progress_show(&p, first + n_round, n);
     }
     progress_end(&p);
@@ -170,7 +170,7 @@ static void print_check(enum output_format format, const struct check *c, struct
     document_write(stdout, format, &d);
 }
 
-/* The figures whose recipe begins with one of the prefixes that are asked for. */
+/* Keeps the figures of kernels, links, or both. */
 static void keep_figures(struct figures *figures, bool kernels, bool links)
 {
     size_t kept = 0;
@@ -193,7 +193,7 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
-/* Before the work that would be lost. A baseline changes for a reason only. */
+/* Checked before the simulation, whose result would be lost. A baseline is replaced by podbench baseline only, which asks for a reason. */
 static bool prepare_folder(const char *folder, struct arena *a, struct err *err)
 {
     struct err why = { "" };
@@ -214,7 +214,7 @@ static int bench_all(const struct options *o, struct figures *figures, struct si
     size_t n_recipes = from.known.n;
     good = good && check_build(&c, figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures->n, s, err);
     from.known.n = good ? n_recipes : 0;
-    good = good && write_run(folder, &from.known, &c, manifest, s, err);
+    good = good && bench_write_run(folder, &from.known, &c, manifest, s, err);
     json_decref(manifest);
     if (!good)
         return EXIT_BAD_INPUT;

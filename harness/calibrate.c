@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate.c - podbench calibrate: the constants that may be fitted, one sheet after the other.
+ * calibrate.c - podbench calibrate: fits the constants that may be fitted, sheet by sheet.
  */
 #include "harness/harness.h"
 #include "results/calibrate/calibrate.h"
 #include <unistd.h>
 
-/* Fits that build on each other: the system's uses the chips' as just fitted. */
+/* The fits build on each other: that of the system uses the constants of the chips as just fitted. */
 struct calibration { struct session *s; struct watch watch; double chip_constants[MAX_FITTED]; };
 
 static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
@@ -44,7 +44,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
     return true;
 }
 
-/* One sheet each, in the order in which they build on each other. */
+/* One sheet each; later fits use earlier ones. */
 static const struct fit { const char *file; bool (*run)(FILE *f, struct calibration *c, struct err *err); } fits[] = {
     { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
 };
@@ -61,7 +61,7 @@ static bool write_sheet(const struct fit *fit, const char *folder, struct calibr
     return false;
 }
 
-/* folder NULL: to stdout. */
+/* Writes to stdout when folder is NULL. */
 static bool fit_all(const char *folder, struct calibration *c, struct err *err)
 {
     for (int i = 0; i < N_FITS; i++) {
@@ -75,7 +75,7 @@ static bool fit_all(const char *folder, struct calibration *c, struct err *err)
     return true;
 }
 
-/* Sheets build on each other: all of them are there, of one fit, or none. */
+/* The folder appears with all sheets of one fit, or not at all. */
 static bool fit_into(const char *path, struct calibration *c, struct err *err)
 {
     struct new_folder folder;
@@ -103,7 +103,7 @@ static bool keeps_protocol(struct session *s, struct err *err)
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
     struct progress p;
-    struct calibration c = { .s = s, .watch = { progress_tell, &p } };
+    struct calibration c = { .s = s, .watch = { progress_report, &p } };
     progress_start(&p, "fitting");
     bool good = keeps_protocol(s, err) && (o->out ? fit_into(o->out, &c, err) : fit_all(NULL, &c, err));
     return good ? EXIT_DONE : EXIT_BAD_INPUT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check.c - podbench check: a run, or a fresh simulation, beside the published figures.
+ * check.c - podbench check: compares a run, or a fresh simulation, with the published figures.
  */
 #include "harness/judging.h"
 
@@ -16,7 +16,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
         return false;
     if (!session_figures(figures, o->published, s, err))
         return false;
-    if (figures->n == 0)                /* what nothing was compared with has not passed */
+    if (figures->n == 0)                /* a check of nothing must not pass */
         return fail(err, "%s: holds no figure; want rows below the header", o->published ? o->published : s->published_dir);
     progress_start(&p, "checking");
     bool good = check_build(out, figures, &from, &s->arena, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compare.c - podbench compare: the gates between two runs, and with --all, or for two tables, every cell that differs.
+ * compare.c - podbench compare: the gates between two runs; with --all, and for two tables, every cell that differs.
  */
 #include "harness/judging.h"
 #include "results/study/diff.h"
@@ -28,7 +28,7 @@ static int compare_files(const struct options *o, struct session *s, struct err 
     struct csv_table base, run;
     struct comparison c;
     if (o->margin || (o->format != FORMAT_TEXT && o->format != FORMAT_JSON))
-        return bad_input(err, "compare: of two tables all cells are printed, as text or json: without --margin, and not as %s",
+        return bad_input(err, "compare: two tables are compared cell by cell, as text or json; leave out --margin and --format %s",
                          format_names[o->format]);
     if (!csv_load(&base, o->arguments[0], &s->arena, err) || !csv_load(&run, o->arguments[1], &s->arena, err) ||
         !compare_cells(&c, &base, &run, s, err))
@@ -37,12 +37,12 @@ static int compare_files(const struct options *o, struct session *s, struct err 
     compare_document(&d, &c);
     document_write(stdout, o->format, &d);
     if (base.crlf != run.crlf)
-        fprintf(stderr, "podbench: the lines of %s end in CRLF, those of %s in LF; cells are compared, line ends are not\n",
+        fprintf(stderr, "podbench: %s has CRLF line ends and %s has LF; only cells are compared\n",
                 base.crlf ? base.path : run.path, base.crlf ? run.path : base.path);
     return c.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }
 
-/* What the moved steps are spent on, before and after: by recipe as text, as a member of the changed step time as JSON. */
+/* For each recipe whose step time moved: its parts before and after, as text or as a member of the change in JSON. */
 static bool load_sides(struct results *a, struct results *b, const struct gate_tables *base, const struct gate_tables *run,
                        struct session *s)
 {
@@ -146,7 +146,7 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     double margin;
     const char *run = o->arguments[o->n_arguments - 1], *base = o->n_arguments == 2 ? o->arguments[0] : s->baselines_dir;
     if (o->n_arguments == 2 && o->baseline)
-        return bad_input(err, "compare: %s and --baseline %s: both are what to compare with; leave one of them out", base, o->baseline);
+        return bad_input(err, "compare: %s and --baseline %s both name the base; leave one of them out", base, o->baseline);
     if (o->n_arguments == 2 && (is_file(base) || is_file(run)))
         return compare_files(o, s, err);
     if (o->n_arguments == 1 && !baseline_is_recorded(base, &s->arena))

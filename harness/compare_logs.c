@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compare_logs.c - podbench compare-logs: the logs of real submissions beside the recipes they belong to.
+ * compare_logs.c - podbench compare-logs: compares the logs of real submissions with the simulation of their recipes.
  *
- * A folder's recipe is found by its system's name and round, which recipes state as their source; --recipe names one for all. Samples to
- * converge and the schedule of evaluations are the predicted ones, whatever the recipe says was logged.
+ * A folder's recipe is found by the name of its system and its round, which recipes state as their source; --recipe names one for all.
+ * Samples to converge and the schedule of evaluations are predicted, even where the recipe states what was logged.
  */
 #include "results/published/log_comparison.h"
 
@@ -19,7 +19,7 @@ struct logs_command {
     const struct options *o;
     struct session *s;
     struct judge judge;
-    struct run_log *logs;               /* of the folder at hand */
+    struct run_log *logs;               /* of the current folder */
     size_t n_logs;
     struct arena *folder_arena;
     uint64_t n_compared;
@@ -28,7 +28,7 @@ struct logs_command {
     bool failed;
 };
 
-static void keep_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+static void collect_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
     struct logs_command *c = user;
     (void)f, (void)path;
@@ -56,7 +56,7 @@ static void print_comparison(struct logs_command *c, const struct log_comparison
     log_comparison_print(stdout, found);
 }
 
-static void pass_over(const char *dir, const char *why)
+static void skip_folder(const char *dir, const char *why)
 {
     fprintf(stderr, "podbench: %s: %s\n", dir, why);
 }
@@ -79,14 +79,14 @@ static bool compare_folder(struct logs_command *c, const struct folder *f, const
             print_comparison(c, &found);
             c->n_compared++;
         } else {
-            pass_over(f->dir, "no log converged and complies: podbench lint says why");
+            skip_folder(f->dir, "no log converged and complies: podbench lint says why");
         }
     }
     simulation_free(&sim);
     return good;
 }
 
-static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+static void compare_logs_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     struct logs_command *c = user;
     struct folder f;
@@ -96,9 +96,9 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
     c->logs = ARENA_ROOM(a, struct run_log, n);
     c->n_logs = 0;
     c->folder_arena = a;
-    folder_judge(&f, &c->judge, dir, logs, n, keep_log, c, a);
+    folder_judge(&f, &c->judge, dir, logs, n, collect_log, c, a);
     if (f.problem) {
-        pass_over(dir, f.problem);
+        skip_folder(dir, f.problem);
         return;
     }
     const char *source;
@@ -106,15 +106,9 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
     if (!recipe_of_submission(&source, &names, &c->s->simulator, a, c->err))
         c->failed = true;
     else if (!recipe && !source)
-        pass_over(dir, "no recipe states this submission as its source: name one by --recipe");
+        skip_folder(dir, "no recipe states this submission as its source: name one by --recipe");
     else
         c->failed = !compare_folder(c, &f, recipe ? recipe : source, !recipe || (source && text_is(recipe, source)), a);
-}
-
-static void on_notice(void *user, const char *path, const char *text)
-{
-    (void)user;
-    logs_notice(path, text);
 }
 
 int command_compare_logs(const struct options *o, struct session *s, struct err *err)
@@ -122,7 +116,7 @@ int command_compare_logs(const struct options *o, struct session *s, struct err 
     struct logs_command c = { .o = o, .s = s, .all = json_array(), .err = err };
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
-    struct tree_visit visit = { on_folder, on_notice, &c, options.watch };
+    struct tree_visit visit = { compare_logs_folder, logs_on_notice, &c, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
     bool good = dir && judge_load(&c.judge, &options, &s->arena, err) && tree_walk(&n_folders, dir, &visit, err) && !c.failed;

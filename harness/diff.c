@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* "a:section.key=value" is for A, "b:..." or none for B. */
+/* "a:section.key=value" is for A; "b:..." and settings without a prefix are for B. */
 static void part_sets(struct simulation_request *a, struct simulation_request *b, const struct options *o, struct arena *arena)
 {
     const char **of_a = ARENA_ROOM(arena, const char *, o->n_sets), **of_b = ARENA_ROOM(arena, const char *, o->n_sets);
@@ -49,8 +49,8 @@ static bool load_run(struct results *out, const char *run, struct session *s, st
     return run_open(run, NULL, s, err) && run_table_path(&path, run, "rows.csv", s, err) && results_load(out, path, &s->arena, err);
 }
 
-/* Rows that only one of the runs has are no difference of a time. */
-static void tell_alone(const char *run, const struct results *has, const struct results *lacks, struct arena *a)
+/* Recipes that only one of the runs has cannot be compared. */
+static void print_unmatched(const char *run, const struct results *has, const struct results *lacks, struct arena *a)
 {
     const char **names = ARENA_ROOM(a, const char *, has->n);
     size_t n = 0;
@@ -58,7 +58,7 @@ static void tell_alone(const char *run, const struct results *has, const struct 
         if (!results_find(lacks, has->items[i].id))
             names[n++] = has->items[i].id;
     if (n)
-        fprintf(stderr, "podbench: %zu recipe%s in %s alone: %s\n", n, plural(n), run, names_list(names, n, a));
+        fprintf(stderr, "podbench: %zu recipe%s only in %s: %s\n", n, plural(n), run, names_list(names, n, a));
 }
 
 static int diff_runs(const struct options *o, struct session *s, struct err *err)
@@ -68,8 +68,8 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
         return bad_input(err, "diff: --set is for recipes; %s and %s are runs", o->arguments[0], o->arguments[1]);
     if (!load_run(&a, o->arguments[0], s, err) || !load_run(&b, o->arguments[1], s, err))
         return EXIT_BAD_INPUT;
-    tell_alone(o->arguments[0], &a, &b, &s->arena);
-    tell_alone(o->arguments[1], &b, &a, &s->arena);
+    print_unmatched(o->arguments[0], &a, &b, &s->arena);
+    print_unmatched(o->arguments[1], &b, &a, &s->arena);
     json_t *rows = json_array();
     size_t n = 0;
     for (size_t i = 0; i < b.n; i++) {
@@ -92,7 +92,7 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
     return EXIT_DONE;
 }
 
-/* A recipe's path is that of a file, too. */
+/* The path of a recipe is a file too, but ends in .ini. */
 static bool is_run(const char *name, struct session *s)
 {
     const char *path, *end = strrchr(name, '.');

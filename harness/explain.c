@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * explain.c - podbench explain: what bounds a recipe, where its step goes, what would help; as text, as JSON, or its waterfall as CSV.
+ * explain.c - podbench explain: what bounds a recipe, where its time goes and what would help. CSV is the waterfall.
  */
 #include "harness/harness.h"
 #include "results/study/explain.h"

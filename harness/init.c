@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * init.c - podbench init: a project of one's own, ready to run: a makefile, a recipe, a table of figures.
+ * init.c - podbench init: starts a project with a makefile, a recipe and a table of figures, ready to run.
  *
- * Nothing that is there is written over. The recipe is a copy of a stock one under a name of its own, the figure that one's. A new folder appears
- * whole; in one that is there already, what was written is taken back when the rest cannot be.
+ * Nothing is overwritten. The recipe is a copy of a stock recipe under a new name, and the figure is its published one. A new folder appears
+ * complete or not at all; in an existing folder the files written so far are removed when one fails.
  */
 #include "harness/harness.h"
 #include <stdlib.h>
@@ -19,12 +19,12 @@ static const char makefile[] =
     "include $(PODBENCH_HOME)/bench.mk\n";
 
 static const char readme[] =
-    "recipes/*.ini      how each run is configured; sheets of your own machines may stand beside them (system = my-pod.csv)\n"
+    "recipes/*.ini      how each run is configured; sheets of your own machines may be put here too (system = my-pod.csv)\n"
     "published/*.csv    what you measured, and the tolerance; recipes are named by id, or by a path relative to the table\n"
     "expected.csv       expected failures: id,reason (may be absent)\n"
     "baseline/          predictions that 'make baseline REASON=...' has recorded, and why\n"
     "\n"
-    "make check                   predictions beside what you measured: fails when a row is out of its tolerance\n"
+    "make check                   compares predictions with your measurements; fails when a row is out of tolerance\n"
     "make baseline REASON=first   records the predictions\n"
     "make gate                    fails when a prediction differs from the recorded one\n"
     "\n"
@@ -42,7 +42,7 @@ static bool write_new(const char *folder, const char *name, const char *text, st
     return new_file_save(&file, err);
 }
 
-/* The stock recipe, its id replaced. */
+/* The stock recipe with its id replaced. */
 static bool own_recipe(const char **out, struct session *s, struct err *err)
 {
     char *text;
@@ -123,7 +123,7 @@ int command_init(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     printf("wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);
     if (strpbrk(named, " \t#$:;%"))
-        fprintf(stderr, "podbench: make includes nothing from %s, for its blanks or signs: link to it from elsewhere, and name the link in "
-                        "%s/Makefile (PODBENCH_HOME)\n", named, folder);
+        fprintf(stderr, "podbench: make cannot include files from %s because of blanks or signs in its name: make a link to it with a plain "
+                        "name, and set PODBENCH_HOME in %s/Makefile to that\n", named, folder);
     return EXIT_DONE;
 }

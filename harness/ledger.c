@@ -23,7 +23,7 @@ static void print_faults(const struct ledger_faults *faults, const char *path)
             "reason in the last cell\n", faults->n, path);
 }
 
-static void judge(struct judgements *out, const struct ledger_faults *faults, const struct figures *figures, const char *path,
+static void judge_ledger(struct judgements *out, const struct ledger_faults *faults, const struct figures *figures, const char *path,
                   struct arena *a)
 {
     *out = (struct judgements){ .suite = "podbench ledger" };
@@ -47,7 +47,7 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     ledger_compare(&faults, &ledger, &figures, &s->arena);
     struct judgements judged;
-    judge(&judged, &faults, &figures, ledger.path, &s->arena);
+    judge_ledger(&judged, &faults, &figures, ledger.path, &s->arena);
     if (judgements_write(stdout, o->format, &judged))
         return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
     if (o->format == FORMAT_CSV)

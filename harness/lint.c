@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lint.c - podbench lint: what the official checkers say of MLPerf logs and packages.
+ * lint.c - podbench lint: judges MLPerf logs and packages as the official checkers do.
  */
 #include "results/mlperf/mlperf.h"
 
 #include "harness/harness.h"
 #include "harness/logs.h"
 
-/* Paths are tried before anything is written, so that a wrong one leaves no half of an answer. */
+/* Paths are checked before anything is printed, so that a wrong one leaves no partial answer. */
 static bool all_there(const struct options *o, struct session *s, struct err *err)
 {
     for (size_t i = 0; i < o->n_arguments; i++)

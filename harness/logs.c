@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * logs.c - see logs.h.
+ * logs.c - options and paths of the commands that read MLPerf logs; see logs.h.
  */
 #include "harness/logs.h"
 
@@ -13,7 +13,7 @@ struct judge_options logs_options(const struct options *o, const struct session 
     progress_start(p, "logs");
     return (struct judge_options){ .ruleset = o->ruleset, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
                                    .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass, .seed_bypass = o->seed_bypass,
-                                   .watch = { progress_tell, p } };
+                                   .watch = { progress_report, p } };
 }
 
 const char *logs_path(const char *path, struct session *s, struct err *err)
@@ -42,4 +42,10 @@ const char *logs_folder(const char *path, struct session *s, struct err *err)
 void logs_notice(const char *path, const char *text)
 {
     fprintf(stderr, "podbench: %s: %s\n", path, text);
+}
+
+void logs_on_notice(void *user, const char *path, const char *text)
+{
+    (void)user;
+    logs_notice(path, text);
 }

@@ -2,7 +2,7 @@
 /*
  * main.c - the program: a table of commands, dispatch, exit status.
  *
- * Data goes to stdout, talk to stderr as "podbench: message". Exit: 0 done, 1 out of tolerance or moved,
+ * Data goes to stdout, messages go to stderr as "podbench: message". Exit status: 0 done, 1 out of tolerance or moved,
  * 2 bad usage or bad input, 3 out of host memory.
  */
 #include "harness/harness.h"
@@ -169,18 +169,18 @@ static int flush_stdout(int status)
     fflush(stdout);
     if (!ferror(stdout))
         return status;
-    fprintf(stderr, "podbench: standard output could not be written whole%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+    fprintf(stderr, "podbench: cannot write all of standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
     return EXIT_BAD_INPUT;
 }
 
-/* argp prints its help and leaves by exit(). */
+/* Runs at exit, because argp prints help and then calls exit(). */
 static void check_stdout(void)
 {
     if (flush_stdout(EXIT_DONE) != EXIT_DONE)
         _exit(EXIT_BAD_INPUT);
 }
 
-/* Of every command twice what it takes; one that has less would end without a word. Threads have as much as the first. */
+/* Twice what the deepest command needs: with less it would crash without a message. Threads get the same stack. */
 static bool has_stack(struct err *err)
 {
     enum { LEAST_KIB = 192 };
@@ -203,9 +203,9 @@ static int run_command(const struct command *c, int argc, char **argv)
     options_parse(&o, c, argc, argv, &s.arena);
     bool good = has_stack(&err) && source_date(&unused_s, 0, &err) && session_open(&s, o.root, &err) && session_folders(&s, &o, &err);
     if (good && c->simulates)
-        session_tell_unfitted(&s);
+        session_warn_unfitted(&s);
     if (good)
-        session_tell_replaced(&o);
+        session_warn_replaced(&o);
     int status = good ? c->run(&o, &s, &err) : EXIT_BAD_INPUT;
     if (*err.msg)
         fprintf(stderr, "podbench: %s\n", err.msg);
@@ -213,7 +213,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     return status;
 }
 
-/* What was given is printed again in many places. */
+/* Arguments appear in messages, where a control character could change the terminal. */
 static bool is_printable(int argc, char **argv)
 {
     struct err err = {0};
@@ -225,7 +225,8 @@ static bool is_printable(int argc, char **argv)
     return true;
 }
 
-/* A file that is opened where a standard stream is closed would take its number, and what is meant for the stream. Writing to this fails. */
+/* If a standard stream is closed, the next file opened would take its number and receive its output. This opens /dev/null for reading in its
+ * place, so that writing fails. */
 static void fill_standard_streams(void)
 {
     int fd;
@@ -240,8 +241,8 @@ int main(int argc, char **argv)
 {
     fill_standard_streams();
     gsl_set_error_handler_off();
-    signal(SIGXFSZ, SIG_IGN);               /* a write past the file size limit fails with a message instead */
-    unsetenv("ARGP_HELP_FMT");              /* help is the same everywhere, and argp takes a right margin of 1 to heart */
+    signal(SIGXFSZ, SIG_IGN);               /* so that a write past the file size limit fails with a message */
+    unsetenv("ARGP_HELP_FMT");              /* so that help looks the same everywhere */
     atexit(check_stdout);
     argp_err_exit_status = EXIT_BAD_INPUT;
     if (argc < 2) {

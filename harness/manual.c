@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * manual.c - podbench manual and completion: man pages and shell completion, made from the tables that the help is made from.
+ * manual.c - podbench manual and completion: man pages and shell completion, made from the same tables as --help.
  */
 #include "harness/harness.h"
 #include <string.h>
 
 /* ---- man pages ------------------------------------------------------------------------------------ */
 
-/* Roff takes a backslash, a leading dot and a hyphen for its own. */
+/* Escapes what roff would interpret: backslashes, hyphens, and a dot or quote at the start. */
 static void write_roff(const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -107,7 +107,7 @@ int command_manual(const struct options *o, struct session *s, struct err *err)
 
 /* ---- completion --------------------------------------------------------------------------------------- */
 
-/* What the first word of a command's arguments names, for completion: "recipes", "machines"... or NULL: files. */
+/* What podbench list completes a command's arguments with: "recipes", "machines"...; NULL: file names. */
 static const char *listed(const struct command *c)
 {
     static const struct { const char *word, *list; } lists[] = {
@@ -155,7 +155,7 @@ static void write_bash(struct arena *a)
            "}\ncomplete -o default -F _podbench podbench\n");
 }
 
-/* In single quotes, as every shell takes them; : and [ ] are zsh's own in a description. */
+/* Escapes text for single quotes in any shell, without : [ and ], which zsh interprets in descriptions. */
 static void write_quoted(const char *text)
 {
     for (; *text; text++)

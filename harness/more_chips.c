@@ -2,30 +2,30 @@
 /*
  * more_chips.c - where more chips stop paying.
  *
- * Strong scaling has two ends: with the batch held, accumulation runs out and the all-reduce shows; with the batch
- * grown, more samples are needed to converge. On each size every halving of the gradient accumulation is tried, samples to
- * converge and their spread come from the convergence model, and the shortest expected time to train is kept.
+ * Strong scaling has two limits. With a fixed batch the accumulation runs out and the all-reduce shows; with a larger batch more samples are
+ * needed to converge. For each size every halving of the gradient accumulation is tried, with samples to converge and their spread from the
+ * convergence model, and the shortest expected time to train is kept.
  */
 #include "harness/more_chips.h"
 #include "harness/submission.h"
 
 #include <math.h>
 
-const struct sweep sweeps[] = {
+const struct scaling_case scaling_cases[] = {
     { "resnet50", "mlperf-v2.0-closed-bow-pod64-resnet50" }, { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large" },
 };
-const size_t n_sweeps = sizeof sweeps / sizeof *sweeps;
-const uint64_t sweep_sizes[] = { 16, 64, 128, 256, 1024 };
-const size_t n_sweep_sizes = sizeof sweep_sizes / sizeof *sweep_sizes;
+const size_t n_scaling_cases = sizeof scaling_cases / sizeof *scaling_cases;
+const uint64_t scaling_sizes[] = { 16, 64, 128, 256, 1024 };
+const size_t n_scaling_sizes = sizeof scaling_sizes / sizeof *scaling_sizes;
 
-static double steps_of_call(const struct recipe *own, uint64_t accumulation, uint64_t replicas)
+static double scaled_steps_per_call(const struct recipe *own, uint64_t accumulation, uint64_t replicas)
 {
     double growth = (double)(accumulation * replicas) / (double)(own->gradient_accumulation * own->replicas);
     return own->steps_per_call > 1 ? fmax(1, floor(own->steps_per_call / growth)) : own->steps_per_call;
 }
 
-/* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */
-static bool sweep_try(struct sweep_point *out, const struct recipe *own, uint64_t chips, uint64_t accumulation, struct session *s)
+/* Tries one size and one gradient accumulation. False when that cannot run, as when a pipeline cannot be filled. */
+static bool scaling_try(struct chips_point *out, const struct recipe *own, uint64_t chips, uint64_t accumulation, struct session *s)
 {
     struct err unused;
     uint64_t replicas = chips / own->ipus_per_replica, hosts = ceil_div(chips * own->host_count, own->ipus_per_replica * own->replicas);
@@ -34,7 +34,7 @@ static bool sweep_try(struct sweep_point *out, const struct recipe *own, uint64_
         arena_printf(&s->arena, "parallel.replicas=%llu", (unsigned long long)replicas),
         arena_printf(&s->arena, "parallel.gradient_accumulation=%llu", (unsigned long long)accumulation),
         arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)hosts),
-        arena_printf(&s->arena, "hosts.steps_per_call=%.10g", steps_of_call(own, accumulation, replicas)),
+        arena_printf(&s->arena, "hosts.steps_per_call=%.10g", scaled_steps_per_call(own, accumulation, replicas)),
     };
     struct simulation sim = {0};
     struct result r;
@@ -43,21 +43,21 @@ static bool sweep_try(struct sweep_point *out, const struct recipe *own, uint64_
     bool good = simulator_run(&s->simulator, &sim, &r, own->id, sets, sizeof sets / sizeof *sets, &unused) && r.fits &&
                 submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;
     if (good)
-        *out = (struct sweep_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,
+        *out = (struct chips_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,
                                      d.expected_samples };
     simulation_free(&sim);
     return good;
 }
 
-/* From four times as much accumulation as the recipe has. */
-bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s)
+/* Tries halvings of the accumulation, starting at four times that of the recipe. */
+bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, struct session *s)
 {
     struct recipe own;
     bool found = recipe_load(&own, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, NULL);
     best->minutes = INFINITY;
     for (uint64_t g = found ? 4 * own.gradient_accumulation : 0; g > 0; g /= 2) {
-        struct sweep_point p;
-        if (sweep_try(&p, &own, chips, g, s) && p.minutes < best->minutes)
+        struct chips_point p;
+        if (scaling_try(&p, &own, chips, g, s) && p.minutes < best->minutes)
             *best = p;
     }
     return best->minutes < INFINITY;

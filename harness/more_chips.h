@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * more_chips.h - where more chips stop paying: the best expected time to train on each size of system.
+ * more_chips.h - the best expected time to train on each size of system, which shows where more chips stop paying.
  */
 #ifndef MORE_CHIPS_H
 #define MORE_CHIPS_H
 #include "harness/harness.h"
 
-/* A run to take to other sizes of system: as configured, but for replicas, gradient accumulation, and what goes with them: host machines
- * by their IPUs, and steps between two returns to the host, as many whole ones as fit into the samples of a call; a call of one stays one. */
-struct sweep { const char *name, *recipe; };
-extern const struct sweep sweeps[];
-extern const size_t n_sweeps;
-extern const uint64_t sweep_sizes[];
-extern const size_t n_sweep_sizes;
+/* A run that is taken to other sizes of system. Replicas and gradient accumulation change, the host machines keep their IPUs each, and a call
+ * to the device keeps its samples, in whole steps. */
+struct scaling_case { const char *name, *recipe; };
+extern const struct scaling_case scaling_cases[];
+extern const size_t n_scaling_cases;
+extern const uint64_t scaling_sizes[];
+extern const size_t n_scaling_sizes;
 
-struct sweep_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; };
+struct chips_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; };
 
-/* The gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
-bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s);
+/* Finds the gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
+bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, struct session *s);
 
 #endif

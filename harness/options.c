@@ -72,7 +72,7 @@ static const struct option_row {
 };
 _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row per option");
 
-/* What an option means to one command, where that is not what it means to the others. */
+/* Options that mean something else to one command than to the others. */
 static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {
     { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
     { "validate",  OPT_OUT,  "DIR",      "Write left-out.csv, the errors that intervals are made of, into this folder" },
@@ -97,7 +97,7 @@ static const char *formats_help(const struct command *c, struct arena *a)
     return arena_printf(a, "One of: %s", names_list(names, n, a));
 }
 
-static void take_format(const struct command *c, const char *text, enum output_format *format, struct arena *a)
+static void option_format(const struct command *c, const char *text, enum output_format *format, struct arena *a)
 {
     for (int i = 0; i < N_OUTPUT_FORMATS; i++)
         if (c->formats & FORMAT_BIT(i) && text_is(format_names[i], text)) {
@@ -108,7 +108,7 @@ static void take_format(const struct command *c, const char *text, enum output_f
     exit(EXIT_BAD_INPUT);
 }
 
-static void take_number(const struct option_row *row, const char *text, uint64_t *number)
+static void option_number(const struct option_row *row, const char *text, uint64_t *number)
 {
     if (parse_u64(text, number))
         return;
@@ -116,17 +116,17 @@ static void take_number(const struct option_row *row, const char *text, uint64_t
     exit(EXIT_BAD_INPUT);
 }
 
-/* 0 is how an option that was not given stands in struct options. */
-static void take_count(const struct option_row *row, const char *text, uint64_t *number)
+/* A count cannot be 0, which in struct options means that the option was not given. */
+static void option_count(const struct option_row *row, const char *text, uint64_t *number)
 {
-    take_number(row, text, number);
+    option_number(row, text, number);
     if (*number > 0)
         return;
-    fprintf(stderr, "podbench: --%s: '%.60s' is none; want at least 1\n", row->name, text);
+    fprintf(stderr, "podbench: --%s: '%.60s' is too small; want at least 1\n", row->name, text);
     exit(EXIT_BAD_INPUT);
 }
 
-static void take_name(const struct option_row *row, const char *text, const char **name)
+static void option_name(const struct option_row *row, const char *text, const char **name)
 {
     if (!*text) {
         fprintf(stderr, "podbench: --%s: the name is empty; want %s\n", row->name, row->argument);
@@ -135,17 +135,17 @@ static void take_name(const struct option_row *row, const char *text, const char
     *name = text;
 }
 
-static void append(const char ***list, size_t *n, size_t *cap, const char *text, struct arena *a)
+static void list_append(const char ***list, size_t *n, size_t *cap, const char *text, struct arena *a)
 {
     *list = arena_grow(a, *list, *n, cap, sizeof **list);
     (*list)[(*n)++] = text;
 }
 
-/* Lists lie in struct options as an array and, after it, how many. */
-static void take_item(void *at, size_t *cap, const char *text, struct arena *a)
+/* In struct options each list is followed by its length. */
+static void option_item(void *at, size_t *cap, const char *text, struct arena *a)
 {
     const char ***items = at;
-    append(items, (size_t *)(items + 1), cap, text, a);
+    list_append(items, (size_t *)(items + 1), cap, text, a);
 }
 
 static void check_argument(const struct command *c, const char *text)
@@ -162,7 +162,7 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     struct options *out = p->out;
     if (key == ARGP_KEY_ARG) {
         check_argument(p->command, argument);
-        append(&out->arguments, &out->n_arguments, &p->cap_arguments, argument, p->arena);
+        list_append(&out->arguments, &out->n_arguments, &p->cap_arguments, argument, p->arena);
         return 0;
     }
     if (key < KEY_BASE || key >= KEY_BASE + N_OPTIONS)
@@ -170,13 +170,13 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     const struct option_row *row = &rows[key - KEY_BASE];
     void *at = (char *)out + row->offset;
     switch (row->type) {
-    case TAKES_TEXT:   take_name(row, argument, at); break;
-    case TAKES_LIST:   take_item(at, &p->caps[row - rows], argument, p->arena); break;
-    case TAKES_NUMBER: take_number(row, argument, at); break;
-    case TAKES_COUNT:  take_count(row, argument, at); break;
-    case TAKES_FORMAT: take_format(p->command, argument, at, p->arena); break;
+    case TAKES_TEXT:   option_name(row, argument, at); break;
+    case TAKES_LIST:   option_item(at, &p->caps[row - rows], argument, p->arena); break;
+    case TAKES_NUMBER: option_number(row, argument, at); break;
+    case TAKES_COUNT:  option_count(row, argument, at); break;
+    case TAKES_FORMAT: option_format(p->command, argument, at, p->arena); break;
     case IS_FLAG:      *(bool *)at = true; break;
-    case IS_SETTING:   take_item(at, &p->caps[OPT_SET], row->argument, p->arena); break;
+    case IS_SETTING:   option_item(at, &p->caps[OPT_SET], row->argument, p->arena); break;
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.c - podbench plan: placement, cost by stage and memory of a recipe; --all: pipeline, update and every operation too; --update: its
- * weight update by tensor.
+ * plan.c - podbench plan: placement, cost by stage and memory of a recipe. --all adds the pipeline, the weight update and every operation;
+ * --update prints the weight update by tensor instead.
  */
 #include "harness/harness.h"
 
@@ -18,7 +18,7 @@ static void print(const struct plan *p, const struct options *o)
     }
     plan_print(stdout, p);
     printf("split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
-           "serial: how many of them are computed one after the other; tiles: how many take part\n");
+           "serial: how many of them are computed one after the other; tiles: how many are used\n");
 }
 
 int command_plan(const struct options *o, struct session *s, struct err *err)
@@ -31,7 +31,7 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
     if (good && o->update && !sim.plan.request.training)
         good = fail(err, "%s: --update: inference updates no weights", r.id);
     if (good && o->update)
-        tell_unfit(&r);
+        warn_unfit(&r);
     if (good)
         print(&sim.plan, o);
     simulation_free(&sim);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plot.c - podbench plot: a run's figures. The data of each is written as CSV into RUN/figures, then gnuplot
- * draws every script of plots there, as SVG and as PNG. All arithmetic is here; the scripts pick columns by name.
+ * plot.c - podbench plot: the figures of a run. The data of each figure is written to RUN/figures as CSV, and gnuplot draws it there as SVG and
+ * PNG. All arithmetic is done here; the scripts in plots/ pick columns by name.
  *
- * Unknown values are written as NaN, which gnuplot skips.
+ * Unknown values are NaN, which gnuplot skips.
  */
 #include "harness/harness.h"
 #include "harness/more_chips.h"
@@ -16,17 +16,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- where more chips stop paying: it draws runs as the harness does ------------------------------------------------ */
+/* ---- where more chips stop paying ------------------------------------------------ */
 
-static bool write_sweep(struct drawing *d, const struct sweep *w, struct sweep_point *last, struct session *s, struct err *err)
+static bool write_sweep(struct drawing *d, const struct scaling_case *w, struct chips_point *last, struct session *s, struct err *err)
 {
     struct new_file file;
     if (!drawing_open(&file, d, arena_printf(d->a, "more-chips-%s", w->name), err))
         return false;
     fprintf(file.f, "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours\n");
-    for (size_t i = 0; i < n_sweep_sizes; i++) {
-        struct sweep_point p;
-        if (!sweep_best(&p, w, sweep_sizes[i], s))
+    for (size_t i = 0; i < n_scaling_sizes; i++) {
+        struct chips_point p;
+        if (!scaling_best(&p, w, scaling_sizes[i], s))
             continue;
         const double cells[] = { (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples,
                                  (double)p.chips * p.minutes / 60 };
@@ -42,13 +42,13 @@ static bool write_sweeps(struct drawing *d, struct session *s, struct err *err)
 {
     const char *text = "";
     d->missing = "no recipe to take to other sizes";
-    for (size_t i = 0; i < n_sweeps; i++) {
-        struct sweep_point last[2] = {0};
-        if (!results_find(d->from->results, sweeps[i].recipe))
+    for (size_t i = 0; i < n_scaling_cases; i++) {
+        struct chips_point last[2] = {0};
+        if (!results_find(d->from->results, scaling_cases[i].recipe))
             return true;
-        if (!write_sweep(d, &sweeps[i], last, s, err))
+        if (!write_sweep(d, &scaling_cases[i], last, s, err))
             return false;
-        text = arena_printf(d->a, "%s%s%s from %llu to %llu IPUs: %.2f times as fast", text, i ? "; " : "", sweeps[i].name,
+        text = arena_printf(d->a, "%s%s%s from %llu to %llu IPUs: %.2f times as fast", text, i ? "; " : "", scaling_cases[i].name,
                             (unsigned long long)last[0].chips, (unsigned long long)last[1].chips, last[0].minutes / last[1].minutes);
     }
     d->finding = text;
@@ -70,13 +70,13 @@ const char *gnuplot_string(const char *text, struct arena *a)
     return out;
 }
 
-/* gnuplot talks on stderr about every empty column; it is shown, its first line, only when gnuplot fails. */
-static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *err)
+/* gnuplot warns on stderr about every empty column, so its first other line is shown, and only when gnuplot fails. */
+static bool gnuplot_wait(pid_t child, const char *script, FILE *talk, struct err *err)
 {
     int status;
     char line[256] = "";
     if (waitpid(child, &status, 0) < 0)
-        return fail(err, "%s: gnuplot was lost", script);
+        return fail(err, "%s: gnuplot ended unexpectedly", script);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     rewind(talk);
@@ -88,7 +88,7 @@ static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *er
     return fail(err, "%s: gnuplot failed: %s", script, line);
 }
 
-/* gnuplot in a folder. What it draws comes out of *drawn: it would not tell that a disk is full. */
+/* Starts gnuplot in a folder. Its picture is read from *drawn, because gnuplot would not report a full disk. */
 static pid_t start_gnuplot(FILE **drawn, FILE *talk, const char *script, const char *settings, const char *folder)
 {
     int ends[2];
@@ -121,12 +121,12 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
     struct new_file file;
     FILE *talk = tmpfile(), *drawn = NULL;
     if (!talk)
-        return fail(err, "%s: no temporary file could be made", script);
+        return fail(err, "%s: cannot make a temporary file", script);
     bool good = new_file_open(&file, picture, err);
     pid_t child = good ? start_gnuplot(&drawn, talk, script, settings, folder) : -1;
     if (drawn)
         copy_all(file.f, drawn);
-    if (good && !(child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script))) {
+    if (good && !(child > 0 ? gnuplot_wait(child, script, talk, err) : fail(err, "%s: cannot start a process", script))) {
         new_file_drop(&file);
         good = false;
     }
@@ -134,7 +134,7 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
     return good && new_file_save(&file, err);
 }
 
-/* plots/NAME.gp draws NAME, as SVG and as PNG. */
+/* Draws plots/NAME.gp as SVG and as PNG. */
 static bool draw_both(const char *name, const char *finding, const char *folder, struct session *s, struct err *err)
 {
     static const char *const formats[] = { "svg", "png" };
@@ -157,7 +157,7 @@ static bool draw_both(const char *name, const char *finding, const char *folder,
 
 struct findings { FILE *f; const char *folder; struct session *s; };
 
-/* A figure without data is said, not drawn. */
+/* A figure without data is not drawn; a message says so. */
 static bool finish(const struct drawing *d, const char *name, const struct findings *to, struct err *err)
 {
     if (!d->finding) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * progress.c - what long work tells a terminal: a line that is written over, and gone at the end.
+ * progress.c - the progress of long work: one line on the terminal, overwritten each time and erased at the end.
  */
 #include "harness/harness.h"
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void progress_start(struct progress *p, const char *what)
     *p = (struct progress){ .what = what, .started_s = now_s() };
 }
 
-/* Two seconds after the start, and not more than five times a second. */
+/* At most five times a second, from two seconds after the start. */
 static bool is_due(struct progress *p, double now)
 {
     if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !takes_escapes(stderr))
@@ -33,7 +33,7 @@ static bool is_due(struct progress *p, double now)
     return true;
 }
 
-void progress_tell(void *progress, const char *what, size_t done, size_t of)
+void progress_report(void *progress, const char *what, size_t done, size_t of)
 {
     if (!what) {
         progress_end(progress);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report.c - podbench report: a run as one HTML page that needs nothing else, for a reader with two minutes.
+ * report.c - podbench report: a run as one self-contained HTML page, for a reader with two minutes.
  *
- * First the verdict and three numbers, then the figures with their findings (SVG, inline, as podbench plot drew them), then tables
- * that are folded, sorted and filtered in the page, and a card for each run. Every number leads to its row, its source and its run.
+ * The page begins with the verdict and three numbers. Then follow the figures with their findings (inline SVG, as podbench plot drew them),
+ * folded tables that can be sorted and filtered, and a card for each run. Every number links to its row, its source and its run.
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
@@ -19,7 +19,7 @@ static void write_card(FILE *f, const char *number, const char *what)
     fprintf(f, "<div><b>%s</b>%s</div>\n", number, what);
 }
 
-static const char *cell_of(const struct csv_table *t, size_t id, const char *name, size_t column)
+static const char *prediction_cell(const struct csv_table *t, size_t id, const char *name, size_t column)
 {
     for (size_t i = 0; i < t->n_rows; i++)
         if (text_is(t->rows[i].cells[id], name))
@@ -32,7 +32,7 @@ static bool load_predictions(struct csv_table *t, size_t *id, size_t *simulated,
     return csv_load(t, path, a, NULL) && csv_column(id, t, "id", NULL) && csv_column(simulated, t, "simulated", NULL);
 }
 
-/* Rows of the baseline's check that the run's own predicts otherwise, both as they were written; NAN: there is no baseline. */
+/* The number of rows that this run's check.csv predicts differently from the baseline's; NAN without a baseline. */
 static double moved_rows(const struct report *r)
 {
     struct csv_table base, run;
@@ -41,7 +41,7 @@ static double moved_rows(const struct report *r)
         || !load_predictions(&run, &id, &simulated, r->check_path, r->a))
         return NAN;
     for (size_t i = 0; i < run.n_rows; i++) {
-        const char *was = cell_of(&base, base_id, run.rows[i].cells[id], base_simulated), *now = run.rows[i].cells[simulated];
+        const char *was = prediction_cell(&base, base_id, run.rows[i].cells[id], base_simulated), *now = run.rows[i].cells[simulated];
         n += was && *now && !text_is(was, now);
     }
     return (double)n;
@@ -81,7 +81,7 @@ static void write_numbers(FILE *f, const struct check *c, const struct report *r
 
 /* ---- figures ------------------------------------------------------------------------------------------- */
 
-/* The drawing alone: from "<svg" on, without the XML head; its ids are made the figure's own. */
+/* Copies the drawing from "<svg" on, without the XML head, and prefixes its ids with the name of the figure. */
 static bool write_svg(FILE *f, const char *path, const char *name, struct arena *a, struct err *err)
 {
     char *text;
@@ -106,7 +106,7 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
     return true;
 }
 
-/* In the order of findings.csv; without it there is a line that says how to draw them. */
+/* Figures in the order of findings.csv; without that file a line says how to draw them. */
 static bool write_figures(FILE *f, const char *folder, struct arena *a, struct err *err)
 {
     struct csv_table findings;
@@ -177,7 +177,7 @@ static bool save_page(const char *path, const struct check *c, const struct resu
     return new_file_save(&file, err);
 }
 
-/* Each run's recipe once more, for its properties: the interval is about the run's own throughput. */
+/* Simulates each recipe again for its properties; the interval is about the throughput in the run. */
 static bool judge_runs(struct report *out, const struct results *results, struct session *s, struct err *err)
 {
     struct track_record record;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report_tables.c - the report's folded tables, which the page sorts and filters, and a card for each run.
+ * report_tables.c - the tables of the report, which the page folds, sorts and filters, and a card for each run.
  */
 #include "harness/report_tables.h"
 #include <string.h>
 
-static void write_cell(FILE *f, const char *text)
+static void write_table_cell(FILE *f, const char *text)
 {
     double unused;
     fputs(parse_f64(text, &unused) ? "<td class=\"n\">" : "<td>", f);
@@ -13,7 +13,7 @@ static void write_cell(FILE *f, const char *text)
     fputs("</td>", f);
 }
 
-/* To what another part of the page has the id WHERE-ID. */
+/* A link to the element with the id WHERE-ID. */
 static void write_link(FILE *f, const char *where, const char *id, const char *text)
 {
     fprintf(f, "<a href=\"#%s-", where);
@@ -62,9 +62,9 @@ void report_write_accuracy(FILE *f, const struct check *c, const struct report *
         const double counts[] = { (double)x->n_rows, (double)x->n_simulated, (double)x->n_passed, (double)x->errors.n };
         const double errors[] = { x->errors.median, x->errors.mean, x->max_abs_error, x->errors.bias };
         fputs("<tr>", f);
-        write_cell(f, x->group);
-        write_cell(f, x->name);
-        write_cell(f, counts_as_names[x->counts_as]);
+        write_table_cell(f, x->group);
+        write_table_cell(f, x->name);
+        write_table_cell(f, counts_as_names[x->counts_as]);
         for (size_t k = 0; k < 4; k++)
             write_number_cell(f, true, "%.0f", counts[k]);
         for (size_t k = 0; k < 4; k++)
@@ -93,13 +93,13 @@ static void write_published_row(FILE *f, const struct check_row *row)
     else
         write_xml_text(f, g->id);
     fputs("</td>", f);
-    write_cell(f, g->metric);
-    write_cell(f, role_names[g->role]);
+    write_table_cell(f, g->metric);
+    write_table_cell(f, role_names[g->role]);
     write_number_cell(f, true, "%.6g", g->value);
     write_number_cell(f, row->has_simulated, "%.6g", row->simulated);
     write_number_cell(f, row->has_simulated, "%.2f", 100 * row->error);
-    write_cell(f, verdict_names[row->verdict]);
-    write_cell(f, g->source ? g->source : "");
+    write_table_cell(f, verdict_names[row->verdict]);
+    write_table_cell(f, g->source ? g->source : "");
     fputs("</tr>\n", f);
 }
 
@@ -116,13 +116,13 @@ void report_write_published(FILE *f, const struct check *c)
 
 /* ---- a card for each run ---------------------------------------------------------------------------------------- */
 
-/* Colours of the classes of parts, those of the breakdown figure. */
+/* The colours of the breakdown figure. */
 static const char *const class_colours[N_PART_CLASSES] = {
     [CLASS_COMPUTE] = "#0072b2", [CLASS_EXCHANGE] = "#e69f00", [CLASS_SYNC] = "#f0e442", [CLASS_LINKS] = "#d55e00",
     [CLASS_WAITING] = "#bbbbbb", [CLASS_MEMORY] = "#cc79a7", [CLASS_HOST] = "#666666",
 };
 
-static void write_bar(FILE *f, const struct result *r)
+static void write_step_bar(FILE *f, const struct result *r)
 {
     fputs("<div class=\"bar\">", f);
     for (int p = 0; p < N_PARTS; p++)
@@ -141,7 +141,7 @@ static void write_breakdown(FILE *f, const struct result *r)
     fputs("parts below half a per cent are left out.</p>\n", f);
 }
 
-/* The published figures of this recipe, each linked to its row with the source. */
+/* The published figures of this recipe, each linked to its row. */
 static void write_own_figures(FILE *f, const struct check *c, const char *recipe)
 {
     fputs("<p>", f);
@@ -175,7 +175,7 @@ static void write_facts(FILE *f, const struct result *r)
     fputs(".</p>\n", f);
 }
 
-static void write_run(FILE *f, const struct result *r, const struct check *c, const char *trust)
+static void write_run_card(FILE *f, const struct result *r, const struct check *c, const char *trust)
 {
     fputs("<details id=\"run-", f);
     write_xml_text(f, r->id);
@@ -183,7 +183,7 @@ static void write_run(FILE *f, const struct result *r, const struct check *c, co
     write_xml_text(f, r->id);
     fprintf(f, ": %.6g samples/s, %.5g ms per step%s</summary>\n", r->throughput_samples_per_s, 1e3 * r->step_time_s,
             r->fits ? "" : ", <b>does not fit</b>");
-    write_bar(f, r);
+    write_step_bar(f, r);
     write_breakdown(f, r);
     write_facts(f, r);
     write_own_figures(f, c, r->id);
@@ -201,6 +201,6 @@ void report_write_runs(FILE *f, const struct check *c, const struct results *res
     write_filter(f, "run-cards", "bow-pod64 resnet50");
     fputs("<div id=\"run-cards\">\n", f);
     for (size_t i = 0; i < results->n; i++)
-        write_run(f, &results->items[i], c, r->trust[i]);
+        write_run_card(f, &results->items[i], c, r->trust[i]);
     fputs("</div>\n", f);
 }

@@ -7,8 +7,8 @@
 #include "results/published/check.h"
 
 struct report {
-    const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check: as it was written with the run */
-    const char **trust;         /* a text for each result: how far it can be trusted; NULL: its recipe is not here, or was changed */
+    const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check_path: check.csv of the run */
+    const char **trust;         /* for each result, how far it can be trusted; NULL when its recipe is missing or was changed */
     struct arena *a;
 };
 

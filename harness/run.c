@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run.c - podbench run: simulate the recipes that are named, and print their results.
+ * run.c - podbench run: simulates the named recipes and prints their results.
  *
- * As text each is an answer of a dozen lines, and its whole row with --all. All recipes are simulated before the
- * first byte is printed. One that cannot be simulated is told on stderr and does not lose the others; the status is 2 all the same.
+ * Text is an answer of a dozen lines for each recipe, and with --all its whole row. All recipes are simulated before anything is printed.
+ * When one cannot be simulated, stderr says why, the others are still printed, and the exit status is 2.
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
@@ -18,13 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What would make a model fit; none where it does. */
+/* Changes that would make a model fit; none when it fits. */
 struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 
-/* One of each for a result; distributions where runs are to be drawn. */
+/* Arrays with an item for each result; distributions only when runs are drawn. */
 struct run_state {
     struct results results;
-    size_t n_asked;                     /* recipes named; results has those that could be simulated */
+    size_t n_asked;                     /* the recipes named; results has those that could be simulated */
     struct drawn_runs *distributions;
     struct tried *tried;
     char **answers;
@@ -35,8 +35,8 @@ struct run_state {
     int status;
 };
 
-/* What an ONNX file holds that is not modelled, where it is priced instead of refused. */
-static void tell_rough_operations(const struct simulation *sim)
+/* Operators of an ONNX file that are not modelled, and have a rough price because --approximate allows it. */
+static void warn_rough_operations(const struct simulation *sim)
 {
     const struct graph *g = sim->graph;
     if (g->n_rough_ops)
@@ -46,52 +46,52 @@ static void tell_rough_operations(const struct simulation *sim)
 
 static bool sets_key(const struct options *o, const char *key)
 {
-    size_t n = strlen(key);
     for (size_t i = 0; i < o->n_sets; i++)
-        if (!strncmp(o->sets[i], key, n) && o->sets[i][n] == '=')
+        if (setting_is_of(o->sets[i], key))
             return true;
     return false;
 }
 
-/* Where the release has no sheet: always when its host work would count, else when one is asked for that is newer than all that have one. */
-static void tell_software(const struct simulation *sim, const struct options *o, struct arena *scratch)
+/* Warns when the release has no sheet of its own: always when its host work would count, otherwise only when the user asked for a release that
+ * is newer than all sheets. */
+static void warn_software(const struct simulation *sim, const struct options *o, struct arena *scratch)
 {
     const struct recipe *r = &sim->recipe;
     const char *what = r->sdk ? arena_printf(scratch, "%s has no sheet of its own", r->sdk) : "not given";
     bool host_works = r->initial_checkpoint || r->eval_placement == EVAL_END;
     if (sim->sdk.others && (host_works || (sim->sdk.is_newest && sets_key(o, "recipe.sdk"))))
-        fprintf(stderr, "podbench: %s: recipe.sdk: %s (known: %s); %s stands for the framework%s\n", r->id, what, sim->sdk.others,
+        fprintf(stderr, "podbench: %s: recipe.sdk: %s (known: %s); using the framework sheet %s%s\n", r->id, what, sim->sdk.others,
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
-/* Stages without a schedule stand still by turns, which few programs mean. */
-static void tell_no_pipeline(const struct simulation *sim)
+/* Without a schedule only one stage works at a time, which is seldom intended. */
+static void warn_no_pipeline(const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
     if (!recipe_entry(r, "parallel.schedule") && sim->plan.n_stages > 1)
-        fprintf(stderr, "podbench: %s: parallel.schedule is not set, so stages take turns (none); pipelines of %s: %s\n", r->id, sim->framework.name,
+        fprintf(stderr, "podbench: %s: parallel.schedule is not set, so only one stage works at a time; pipelines of %s: %s\n", r->id, sim->framework.name,
                 sim->framework.schedules);
 }
 
-/* A process feeds one replica at least. */
-static void tell_idle_processes(const struct recipe *r)
+/* A process feeds at least one replica. */
+static void warn_idle_processes(const struct recipe *r)
 {
     if (r->instances > r->replicas && r->mode == MODE_TRAIN)
-        fprintf(stderr, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu64 " replica%s: no more than %" PRIu64 " count\n", r->id, r->instances,
+        fprintf(stderr, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu64 " replica%s; only %" PRIu64 " are counted\n", r->id, r->instances,
                 r->replicas, plural(r->replicas), r->replicas);
 }
 
-/* Each step has its part of a whole call's cost, also where all of them make less than one call. */
-static void tell_short_run(const struct simulation *sim, const struct result *r)
+/* The cost of a call is spread over its steps, even when the run has fewer steps than a call. */
+static void warn_short_run(const struct simulation *sim, const struct result *r)
 {
     double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.request.program.steps_per_call;
     if (n_steps > 0 && n_steps < call)
-        fprintf(stderr, "podbench: %s: the run is %.15g step%s, of a call of %.15g: it counts %.2g %% of what a call costs; hosts.steps_per_call=%.15g "
-                "counts a call of its own\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
+        fprintf(stderr, "podbench: %s: the run has %.15g step%s of the %.15g of a call, so it counts %.2g %% of the cost of a call; hosts.steps_per_call=%.15g "
+                "counts all of it\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
 }
 
-/* Drawn runs take both from the rounds' reference points. */
-static void tell_not_drawn(const struct recipe *r, const struct options *o, struct arena *a)
+/* Drawn runs take these keys from the reference points of MLPerf rounds. */
+static void warn_not_drawn(const struct recipe *r, const struct options *o, struct arena *a)
 {
     static const char *const keys[] = { "training.samples_to_converge", "training.evaluations" };
     const char *set[sizeof keys / sizeof *keys];
@@ -103,7 +103,8 @@ static void tell_not_drawn(const struct recipe *r, const struct options *o, stru
         fprintf(stderr, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
 }
 
-/* How far it can be trusted. What rests on assumed and fitted values takes a dozen more simulations; not unfolded, where one may take long. */
+/* Judges how far the result can be trusted. The shares of assumed and fitted values need a dozen more simulations, which --unfolded leaves out
+ * because each may take long. */
 static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
 {
@@ -113,7 +114,7 @@ static void judge_result(struct validity *out, const struct run_state *state, co
         validity_add_readings(out, &state->record, r, &q, &s->arena);
 }
 
-/* Beside its published figures, of which only the tables that name the recipe are read. */
+/* Reads only those tables of published figures that name the recipe. */
 static bool answer(char **out, struct simulation *sim, const struct result *r, const struct validity *v, struct session *s, struct err *err)
 {
     struct figures figures;
@@ -136,8 +137,8 @@ static bool judges(const struct options *o)
     return o->format == FORMAT_TEXT || o->format == FORMAT_JSON;
 }
 
-/* What is printed of a simulation, before it is freed. */
-static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
+/* Keeps what will be printed; the simulation is freed afterwards. */
+static bool keep_result(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
                  struct session *s, struct err *err)
 {
     size_t i = state->results.n;
@@ -155,16 +156,16 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     return true;
 }
 
-/* What a reader of the answer should know of how it came about. */
-static void tell(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
+/* Warns of anything in the request that may not mean what the user expects. */
+static void warn_about_run(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
                  struct arena *a)
 {
-    tell_unused_keys(sim, r, recipe, o, s, a);
-    tell_rough_operations(sim);
-    tell_software(sim, o, a);
-    tell_no_pipeline(sim);
-    tell_idle_processes(&sim->recipe);
-    tell_short_run(sim, r);
+    warn_unused_keys(sim, r, recipe, o, s, a);
+    warn_rough_operations(sim);
+    warn_software(sim, o, a);
+    warn_no_pipeline(sim);
+    warn_idle_processes(&sim->recipe);
+    warn_short_run(sim, r);
     plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
 }
 
@@ -174,13 +175,13 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     struct result r;
     struct err law = {0};
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
-    progress_end(&state->progress);     /* what follows may tell of something */
+    progress_end(&state->progress);     /* messages may follow */
     if (good)
-        tell(&sim, &r, recipe, o, s, &sim.arena);
+        warn_about_run(&sim, &r, recipe, o, s, &sim.arena);
     if (good && state->draws)
-        tell_not_drawn(&sim.recipe, o, &sim.arena);
+        warn_not_drawn(&sim.recipe, o, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
-        fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
+        fprintf(stderr, "podbench: %s: the timeline is inconsistent: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->record.references,
@@ -188,15 +189,15 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && state->draws)
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
     if (good && state->draws && !isfinite(state->distributions[state->results.n].score_minutes)) {
-        fprintf(stderr, "podbench: %s: the drawn submission has no score: too many of its runs did not converge; "
-                "--draw-until-valid draws until one has\n", r.id);
+        fprintf(stderr, "podbench: %s: the drawn submission has no score because too many of its runs did not converge; "
+                "--draw-until-valid draws until one does\n", r.id);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     struct tried *tried = &state->tried[state->results.n];
     if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
-        good = keep(state, &sim, &r, recipe, o, s, err);
+        good = keep_result(state, &sim, &r, recipe, o, s, err);
     if (good && o->require_fit && !r.fits)
         state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);
@@ -243,7 +244,7 @@ static void print_results_text(const struct run_state *state, bool all)
     }
 }
 
-/* For a CI system: one judgement a recipe, whether it fits. */
+/* One judgement for each recipe: whether it fits. */
 static void judge_fits(struct judgements *out, const struct run_state *state, struct arena *a)
 {
     *out = (struct judgements){ .suite = "podbench run" };
@@ -260,7 +261,7 @@ static void print_results(enum output_format format, bool all, struct run_state 
 {
     struct judgements judged;
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
-        fprintf(stderr, "podbench: the drawn runs are printed as text and json; %s has the recipe's row alone\n", format_names[format]);
+        fprintf(stderr, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
     judge_fits(&judged, state, a);
     if (judgements_write(stdout, format, &judged)) {
         state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
@@ -283,11 +284,11 @@ static bool check_drawing(const struct options *o, struct err *err)
 {
     const char *how = o->until_valid ? "--draw-until-valid" : o->seed != 1 ? "--seed" : NULL;
     if (o->force && !o->mllog)
-        return fail(err, "run: --force wants --mllog DIR, whose logs it replaces");
-    return !how || o->runs || o->mllog || fail(err, "run: %s wants --runs N or --mllog DIR: no runs are drawn otherwise", how);
+        return fail(err, "run: --force replaces logs: it needs --mllog DIR");
+    return !how || o->runs || o->mllog || fail(err, "run: %s is for drawn runs: it needs --runs N or --mllog DIR", how);
 }
 
-static struct run_state state_of(const struct options *o, struct arena *a)
+static struct run_state run_state_of(const struct options *o, struct arena *a)
 {
     size_t n = o->n_arguments;
     return (struct run_state){
@@ -300,7 +301,7 @@ static struct run_state state_of(const struct options *o, struct arena *a)
 
 int command_run(const struct options *o, struct session *s, struct err *err)
 {
-    struct run_state state = state_of(o, &s->arena);
+    struct run_state state = run_state_of(o, &s->arena);
     if (!check_drawing(o, err))
         return EXIT_BAD_INPUT;
     if (!recipes_check_unique(o->arguments, o->n_arguments, s->paths.recipes_dir, err)) {
@@ -311,9 +312,9 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;
-    s->simulator.options.totals_only = !o->check;       /* laws are of spans; what is printed here is of their sums */
+    s->simulator.options.totals_only = !o->check;       /* only --check needs spans */
     progress_start(&state.progress, "simulating");
-    s->simulator.watch = (struct watch){ progress_tell, &state.progress };
+    s->simulator.watch = (struct watch){ progress_report, &state.progress };
     for (size_t i = 0; i < o->n_arguments; i++) {
         bool good = run_one(&state, o->arguments[i], o, s, err);
         progress_end(&state.progress);

@@ -11,27 +11,21 @@
 
 struct scoring { struct judge *judge; enum output_format format; uint64_t n; bool any_without; };
 
-static void pass_over_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+static void ignore_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
     (void)user, (void)f, (void)path, (void)j;
 }
 
-static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+static void score_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     struct scoring *s = user;
     struct folder f;
     struct score_row row;
-    folder_judge(&f, s->judge, dir, logs, n, pass_over_log, NULL, a);
+    folder_judge(&f, s->judge, dir, logs, n, ignore_log, NULL, a);
     score_row_fill(&row, &f, a);
     score_print(stdout, s->format, &row, s->n++ == 0);
     if (f.why_no_score)
         fprintf(stderr, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->any_without = true;
-}
-
-static void on_notice(void *user, const char *path, const char *text)
-{
-    (void)user;
-    logs_notice(path, text);
 }
 
 int command_score(const struct options *o, struct session *s, struct err *err)
@@ -40,7 +34,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
     struct scoring scoring = { .judge = &judge, .format = o->format };
-    struct tree_visit visit = { on_folder, on_notice, &scoring, options.watch };
+    struct tree_visit visit = { score_folder, logs_on_notice, &scoring, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
     if (!dir || !judge_load(&judge, &options, &s->arena, err))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * search.c - podbench search: the best configuration under limits, what it costs in memory, and why it wins.
+ * search.c - podbench search: finds the best configuration under limits, and says why it is best and what memory it needs.
  */
 #include "harness/harness.h"
 #include "results/study/search.h"
@@ -14,9 +14,9 @@
 
 enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000 };
 
-/* ---- what is asked ------------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------- */
 
-static bool take_objective(struct search_request *q, const struct options *o, struct err *err)
+static bool read_objective(struct search_request *q, const struct options *o, struct err *err)
 {
     const char *name = o->maximise ? o->maximise : o->minimise ? o->minimise : "throughput";
     if (o->maximise && o->minimise)
@@ -31,7 +31,7 @@ static bool take_objective(struct search_request *q, const struct options *o, st
 }
 
 /* "N" or "LOW..HIGH"; LOW.. and ..HIGH are open. */
-static bool take_range(struct limit *l, const char *text)
+static bool read_range(struct limit *l, const char *text)
 {
     const char *dots = strstr(text, "..");
     char low[40] = "";
@@ -44,7 +44,7 @@ static bool take_range(struct limit *l, const char *text)
     return (!*low || parse_f64(low, &l->low)) && (!dots[2] || parse_f64(dots + 2, &l->high)) && l->high >= l->low && l->high > 0;
 }
 
-static bool take_limit(struct search_request *q, const char *text, struct err *err)
+static bool read_limit(struct search_request *q, const char *text, struct err *err)
 {
     const struct { const char *name; struct limit *limit; } known[] = {
         { "ipus", &q->ipus }, { "global_batch", &q->global_batch }, { "tokens", &q->tokens }, { "throughput", &q->throughput } };
@@ -55,22 +55,22 @@ static bool take_limit(struct search_request *q, const char *text, struct err *e
             continue;
         if (l->high > 0)
             return fail(err, "--limit %.60s: %s has a limit already; give LOW..HIGH for both ends", text, known[i].name);
-        if (take_range(l, equals + 1))
+        if (read_range(l, equals + 1))
             return true;
     }
     return fail(err, "--limit %.60s: want ipus, global_batch, tokens or throughput = N or LOW..HIGH, as in ipus=64 or global_batch=500..2000", text);
 }
 
-static bool take_limits(struct search_request *q, const struct options *o, struct err *err)
+static bool read_limits(struct search_request *q, const struct options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_limits; i++)
-        if (!take_limit(q, o->limits[i], err))
+        if (!read_limit(q, o->limits[i], err))
             return false;
     return q->objective != MINIMISE_IPUS || q->throughput.high > 0
-        || fail(err, "search: --minimise ipus wants a throughput to keep, as in --limit throughput=5000..");
+        || fail(err, "search: --minimise ipus needs a throughput to reach, as in --limit throughput=5000..");
 }
 
-static bool take_values(struct search_request *q, const struct options *o, struct arena *a, struct err *err)
+static bool read_over_values(struct search_request *q, const struct options *o, struct arena *a, struct err *err)
 {
     struct space space;
     space_start(&space, o->arguments, 1);
@@ -112,7 +112,7 @@ static bool accepts(const struct search_request *q, const char *setting, struct 
     return good;
 }
 
-/* A value that is refused by itself is told; a key of which all are is a mistake. */
+/* Warns of values that are refused, and refuses a key when all its values are. */
 static bool check_values(const struct search_request *q, struct session *s, struct err *err)
 {
     struct err why;
@@ -195,46 +195,40 @@ static void print_front(FILE *f, struct search_result *s, const struct search_re
         fprintf(f, "          %9" PRIu64 " B on the fullest tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
 }
 
-static bool sets_key(const char *setting, const char *key)
-{
-    size_t n = strlen(key);
-    return strncmp(setting, key, n) == 0 && setting[n] == '=';
-}
-
-/* A key whose values were given, as it is in the best; where that is the recipe itself, any of them is as good as none if it is idle. */
+/* Adds a key of --over with its value in the best configuration, or with any of its values when the best is the recipe itself. */
 static void add_given(struct configuration *c, const struct dimension *d, const struct found *best, struct arena *a)
 {
     const char **values = ARENA_ARRAY(a, const char *, d->n), *own = NULL;
     for (size_t i = 0; i < d->n; i++)
         values[i] = arena_printf(a, "%s=%s", d->key, d->values[i]);
     for (size_t i = 0; i < best->n_settings; i++)
-        own = sets_key(best->settings[i], d->key) ? best->settings[i] : own;
+        own = setting_is_of(best->settings[i], d->key) ? best->settings[i] : own;
     configuration_vary(c, own ? own : values[0], values, d->n, 1, a);
 }
 
-static bool is_given(const char *setting, const struct search_request *q)
+static bool is_given_value(const char *setting, const struct search_request *q)
 {
     for (size_t i = 0; i < q->n_given; i++)
-        if (sets_key(setting, q->given[i].key))
+        if (setting_is_of(setting, q->given[i].key))
             return true;
     return false;
 }
 
-static void tell_idle_keys(const struct found *best, const struct search_request *q, struct session *s)
+static void search_warn_idle_keys(const struct found *best, const struct search_request *q, struct session *s)
 {
     struct configuration c = { .recipe = q->recipe, .is_of_many = true };
     configuration_add(&c, q->sets, q->n_sets, &s->arena);
     for (size_t i = 0; i < q->n_given; i++)
         add_given(&c, &q->given[i], best, &s->arena);
     for (size_t i = 0; i < best->n_settings; i++)
-        if (!is_given(best->settings[i], q)) {
+        if (!is_given_value(best->settings[i], q)) {
             configuration_add(&c, &best->settings[i], 1, &s->arena);
             c.settings[c.n - 1].is_choice = true;
         }
-    tell_idle_settings(&c, "best", s);
+    warn_idle_settings(&c, "best", s);
 }
 
-/* The best once more, for what can be said of it. */
+/* Simulates the best configuration again, to judge how far it can be trusted. */
 static bool judge_best(struct validity *v, struct result *r, const struct search_result *s, const struct search_request *q, struct session *session,
                        struct err *err)
 {
@@ -292,7 +286,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     struct result again;
     struct progress p;
     q.user = &p;
-    if (!count_threads(&q.n_threads, o, err) || !take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err)
+    if (!count_threads(&q.n_threads, o, err) || !read_objective(&q, o, err) || !read_limits(&q, o, err) || !read_over_values(&q, o, &s->arena, err)
         || !check_values(&q, s, err))
         return EXIT_BAD_INPUT;
     progress_start(&p, "searching");
@@ -302,7 +296,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     if (!good || (found->any && !judge_best(&v, &again, found, &q, s, err)))
         return EXIT_BAD_INPUT;
     if (found->any)
-        tell_idle_keys(&found->best, &q, s);
+        search_warn_idle_keys(&found->best, &q, s);
     if (o->format == FORMAT_JSON) {
         print_search_json(found, &q, found->any ? &v : NULL);
         return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

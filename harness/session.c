@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * session.c - the data folders, runs by name, JSON on a stream.
+ * session.c - the folders of data and runs that a command works with.
  */
 #include "harness/harness.h"
 #include "results/published/published.h"
@@ -32,7 +32,7 @@ bool session_open(struct session *s, const char *root, struct err *err)
     s->paths.data_dir = IN_ROOT("workloads/convergence");
     s->published_dir = IN_ROOT("results/published");
     s->validity_dir = IN_ROOT("results/validity");
-    s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* what is installed is not written to */
+    s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* an installation is not written to */
     s->baselines_dir = root_is_installed(s->root) ? "podbench-baseline" : IN_ROOT("results/baselines");
     s->rules_dir = IN_ROOT("results/rules");
     s->plots_dir = IN_ROOT("plots");
@@ -41,7 +41,7 @@ bool session_open(struct session *s, const char *root, struct err *err)
     return true;
 }
 
-static bool take_folder(const char **folder, const char *given, const char *option, struct err *err)
+static bool use_folder(const char **folder, const char *given, const char *option, struct err *err)
 {
     if (given && !is_folder(given))
         return fail(err, "--%s: %.200s is not a folder", option, *given ? given : "''");
@@ -49,46 +49,46 @@ static bool take_folder(const char **folder, const char *given, const char *opti
     return true;
 }
 
-/* --published of bench is a folder of tables; other commands take a table too, and look at it themselves. */
+/* For bench --published names a folder of tables. Other commands also accept a single table, and read it themselves. */
 bool session_folders(struct session *s, const struct options *o, struct err *err)
 {
     bool all_tables = o->published && is_folder(o->published);
     s->published_dir = all_tables && o->recipes ? o->published : s->published_dir;
     s->baselines_dir = o->baseline ? o->baseline : s->baselines_dir;
-    return take_folder(&s->paths.recipes_dir, o->recipes, "recipes", err);
+    return use_folder(&s->paths.recipes_dir, o->recipes, "recipes", err);
 }
 
-static void tell_unfitted(const char *sheet, const char *const *names, size_t n, struct session *s)
+static void warn_unfitted(const char *sheet, const char *const *names, size_t n, struct session *s)
 {
     const char *path = arena_printf(&s->arena, "%s/%s", s->paths.specs_dir, sheet), **absent = ARENA_ARRAY(&s->arena, const char *, n);
     struct sheet found;
     size_t n_absent = 0;
     if (access(path, F_OK) != 0) {
-        fprintf(stderr, "podbench: %s: no %s: its constants stand at their unfitted values; 'podbench calibrate --out DIR' makes it\n",
+        fprintf(stderr, "podbench: %s: no %s: unfitted constants are used; 'podbench calibrate --out DIR' makes it\n",
                 s->paths.specs_dir, sheet);
         return;
     }
     if (!sheet_load(&found, path, &s->arena, NULL))
-        return;                         /* whoever needs it says what is wrong */
+        return;                         /* the command that needs it reports the error */
     for (size_t i = 0; i < n; i++)
         if (!sheet_find(&found, names[i]))
             absent[n_absent++] = names[i];
     if (n_absent)
-        fprintf(stderr, "podbench: %s: unfitted values stand for what it does not have: %s; 'podbench calibrate --out DIR' makes it anew\n",
+        fprintf(stderr, "podbench: %s: unfitted values are used for the constants it lacks: %s; 'podbench calibrate --out DIR' makes it again\n",
                 path, names_list(absent, n_absent, &s->arena));
 }
 
-void session_tell_unfitted(struct session *s)
+void session_warn_unfitted(struct session *s)
 {
     const char *of_chip[MAX_FITTED], *of_system[N_FITTED_SYSTEM_NAMES];
     fitted_chip_names(of_chip, &s->arena);
     fitted_system_names(of_system);
-    tell_unfitted("fitted-chip.csv", of_chip, n_fitted_constants, s);
-    tell_unfitted("fitted-system.csv", of_system, N_FITTED_SYSTEM_NAMES, s);
+    warn_unfitted("fitted-chip.csv", of_chip, n_fitted_constants, s);
+    warn_unfitted("fitted-system.csv", of_system, N_FITTED_SYSTEM_NAMES, s);
 }
 
-/* Of a key that is set twice the last one holds. */
-void session_tell_replaced(const struct options *o)
+/* When a key is set twice the last value counts. */
+void session_warn_replaced(const struct options *o)
 {
     for (size_t i = 0; i < o->n_sets; i++)
         for (size_t k = i + 1; k < o->n_sets; k++) {
@@ -126,7 +126,7 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
     return true;
 }
 
-void tell_unfit(const struct result *r)
+void warn_unfit(const struct result *r)
 {
     if (!r->fits)
         fprintf(stderr, "podbench: %s: does not fit: %llu B more than a tile has; this is the time it would take if it did\n", r->id,
@@ -137,35 +137,35 @@ bool simulate_argument(struct simulation *sim, struct result *r, const struct op
 {
     struct progress p;
     progress_start(&p, "simulating");
-    s->simulator.watch = (struct watch){ progress_tell, &p };
+    s->simulator.watch = (struct watch){ progress_report, &p };
     bool good = simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
     s->simulator.watch = (struct watch){ NULL, NULL };
     progress_end(&p);
     if (good)
-        tell_unused_keys(sim, r, o->arguments[0], o, s, &sim->arena);
+        warn_unused_keys(sim, r, o->arguments[0], o, s, &sim->arena);
     return good;
 }
 
-static void take_recorded(const char **folder, const char *recorded, const char *what, const char *manifest_path, struct session *s)
+static void use_recorded(const char **folder, const char *recorded, const char *what, const char *manifest_path, struct session *s)
 {
     if (is_folder(recorded))
         *folder = arena_strdup(&s->arena, recorded);
     else
-        fprintf(stderr, "podbench: %s: the run's %s were in %.200s, which is not there; those in %s stand for them\n", manifest_path, what, recorded,
+        fprintf(stderr, "podbench: %s: the run's %s were in %.200s, which is missing; using those in %s\n", manifest_path, what, recorded,
                 *folder);
 }
 
-/* A run of recipes of one's own: their folders, as bench was told them, unless options name others. */
-static void take_folders(const char *manifest_path, struct session *s)
+/* A run of the user's own recipes: takes their folders from its manifest, unless options name others. */
+static void use_folders(const char *manifest_path, struct session *s)
 {
     json_t *manifest = manifest_load(manifest_path, NULL), *folders = json_object_get(manifest, "folders");
     const char *recipes = json_string_value(json_object_get(folders, "recipes"));
     const char *published = json_string_value(json_object_get(folders, "published"));
     bool own = text_is(s->paths.recipes_dir, root_path(s->root, "workloads/recipes", &s->arena));
     if (recipes && own)
-        take_recorded(&s->paths.recipes_dir, recipes, "recipes", manifest_path, s);
+        use_recorded(&s->paths.recipes_dir, recipes, "recipes", manifest_path, s);
     if (recipes && own && published)
-        take_recorded(&s->published_dir, published, "figures", manifest_path, s);
+        use_recorded(&s->published_dir, published, "figures", manifest_path, s);
     json_decref(manifest);
 }
 
@@ -179,7 +179,7 @@ bool run_open(const char *run, const char *columns, struct session *s, struct er
         !run_folder_check(arena_printf(&s->arena, "%.*s", (int)strlen(rows) - 1, rows), columns, err))
         return false;
     if (columns)
-        take_folders(arena_printf(&s->arena, "%smanifest.json", rows), s);
+        use_folders(arena_printf(&s->arena, "%smanifest.json", rows), s);
     return true;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission.c - one simulated run as a submission of many.
+ * submission.c - turns one simulated run into an MLPerf submission of many.
  *
- * Samples to converge are drawn from the reference's distribution at this batch, whatever the recipe says was logged;
- * a fixed number of epochs stays. Runs differ by the measured noise of times; the model's own error, as the calibration left it, is
- * shared by all runs of a submission and widens the intervals.
+ * Samples to converge are drawn from the reference's distribution at this batch, even where the recipe states what was logged; a fixed number
+ * of epochs is kept. Runs differ by the measured noise of times. The model's own error, as left by the calibration, is common to all runs of
+ * a submission and widens the intervals.
  */
 #include "harness/submission.h"
 #include "results/submission/submission_logs.h"
@@ -46,10 +46,10 @@ static bool write_submission(const struct drawn_runs *d, const struct simulation
     return submission_write(q->mllog, &description, d->runs, d->n, a, err);
 }
 
-static bool check_request(const struct submission_request *q, const struct recipe *rec, const struct workload *w, struct err *err)
+static bool submission_check_request(const struct submission_request *q, const struct recipe *rec, const struct workload *w, struct err *err)
 {
     if (!w->benchmark || rec->mode == MODE_INFER)
-        return fail(err, "%s: --runs and --mllog want the training of an MLPerf benchmark, not %s of %s", rec->id,
+        return fail(err, "%s: --runs and --mllog need the training of an MLPerf benchmark, not %s of %s", rec->id,
                     rec->mode == MODE_INFER ? "inference" : "training", rec->workload);
     if (q->runs > 1000)
         return fail(err, "--runs: %" PRIu64 " is outside 1 to 1000", q->runs);
@@ -72,7 +72,7 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
     const struct workload *w = workload_find(rec->workload, err);
     struct recipe_terms terms = recipe_terms(rec);
     struct convergence c;
-    if (!w || !check_request(q, rec, w, err) ||
+    if (!w || !submission_check_request(q, rec, w, err) ||
         !simulator_convergence(&c, &s->simulator, rec, err))
         return false;
     struct run_timing timing = simulated_timing(sim, r);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.c - podbench sweep: every configuration of a space, a row each; podbench merge: its shards as one file.
+ * sweep.c - podbench sweep, which simulates every configuration of a space, and podbench merge, which joins the shards of a sweep.
  *
- * With --out rows go to FILE.part as they come, and FILE appears when it is whole. What an interrupted sweep left in FILE.part are
- * the rows of its first configurations, so that --resume counts them and goes on. A shard writes to a file of its own name.
+ * With --out rows are appended to FILE.part in the order of the configurations, and FILE.part becomes FILE when it is complete. --resume
+ * counts the rows of an interrupted sweep in FILE.part and goes on after them. Each shard has a file name of its own.
  */
 #include "harness/harness.h"
 #include "results/study/sweep.h"
@@ -23,21 +23,20 @@ static const char *environment(const char *name)
     return getenv(name);
 }
 
-/* A row has its own value of a key that is swept: one that is set besides would have no effect. */
+/* Refuses a --set of a key that is swept, as each row has its own value. */
 static bool check_sets(const struct space *space, const struct options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_sets; i++)
         for (size_t k = 0; k < space->n_axes; k++)
             for (size_t j = 0; j < space->axes[k].n_keys; j++) {
                 const char *key = space->axes[k].keys[j];
-                size_t n = strlen(key);
-                if (strncmp(o->sets[i], key, n) == 0 && o->sets[i][n] == '=')
+                if (setting_is_of(o->sets[i], key))
                     return fail(err, "--set %.100s: %s is swept as well; leave one of them out", o->sets[i], key);
             }
     return true;
 }
 
-/* The last of these varies fastest. */
+/* The last axis varies fastest. */
 static bool build_space(struct space *space, const struct options *o, const char *recipes_dir, struct arena *a, struct err *err)
 {
     space_start(space, o->arguments, o->n_arguments);
@@ -61,8 +60,8 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
     return o->jobs <= MOST_JOBS || fail(err, "--jobs: %" PRIu64 " is outside 1 to %d", o->jobs, MOST_JOBS);
 }
 
-/* Keys that change nothing in the first configuration are likely to be a mistake. */
-static void tell_idle_keys(const struct sweep *w, struct session *session)
+/* Keys without effect in the first configuration are probably a mistake. */
+static void sweep_warn_idle_keys(const struct sweep *w, struct session *session)
 {
     const struct space *s = w->space;
     struct arena *a = &session->arena;
@@ -73,10 +72,10 @@ static void tell_idle_keys(const struct sweep *w, struct session *session)
         for (size_t k = 0; k < s->axes[i].n_keys; k++, settings++)
             if (**settings)
                 configuration_vary(&c, *settings, s->axes[i].settings + k, s->axes[i].n, s->axes[i].n_keys, a);
-    tell_idle_settings(&c, "first", session);
+    warn_idle_settings(&c, "first", session);
 }
 
-/* ---- where rows go ------------------------------------------------------------------------------------ */
+/* ---- the output file ------------------------------------------------------------------------------------ */
 
 struct output { const char *path, *part; FILE *f; uint64_t n_done; bool is_whole; };
 
@@ -99,16 +98,16 @@ static const char *shard_path(const char *path, const struct shard *shard, struc
     return kept;
 }
 
-static bool open_part(struct output *out, uint64_t n_bytes, struct err *err)
+static bool output_open_part(struct output *out, uint64_t n_bytes, struct err *err)
 {
     out->f = fopen(out->part, "a+");
     if (!out->f)
         return fail(err, "%s: cannot be written: %s", out->part, strerror(errno));
     struct stat opened, there;
     if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0 || fstat(fileno(out->f), &opened) != 0 || stat(out->part, &there) != 0
-        || opened.st_ino != there.st_ino)               /* it has just been finished, and has its own name */
+        || opened.st_ino != there.st_ino)               /* it was finished and renamed in the meantime */
         return fail(err, "%s: another podbench is writing it", out->part);
-    return ftruncate(fileno(out->f), (off_t)n_bytes) == 0 || fail(err, "%s: cannot be cut to its whole rows: %s", out->part, strerror(errno));
+    return ftruncate(fileno(out->f), (off_t)n_bytes) == 0 || fail(err, "%s: cannot cut off an unfinished row: %s", out->part, strerror(errno));
 }
 
 static bool being_written(const char *part)
@@ -120,7 +119,7 @@ static bool being_written(const char *part)
     return locked;
 }
 
-static bool open_output(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,
+static bool output_open(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,
                         uint64_t end, struct arena *a, struct err *err)
 {
     uint64_t n_bytes = 0;
@@ -135,11 +134,11 @@ static bool open_output(struct output *out, const struct options *o, const struc
     if (!out->path)
         return false;
     if (is_device(out->path))
-        return fail(err, "%s: is not a regular file, which rows are kept in; without --out they are printed", out->path);
+        return fail(err, "%s: is not a regular file; leave out --out to print the rows", out->path);
     out->part = arena_printf(a, "%s.part", out->path);
     if (o->resume && access(out->path, F_OK) == 0) {
         out->is_whole = part_look(&out->n_done, &n_bytes, out->path, w, first, err) && out->n_done == end - first;
-        return out->is_whole || (*err->msg ? false : fail(err, "%s: holds %" PRIu64 " of %" PRIu64 " rows; remove it to start anew", out->path,
+        return out->is_whole || (*err->msg ? false : fail(err, "%s: holds %" PRIu64 " of %" PRIu64 " rows; remove it to start again", out->path,
                                                         out->n_done, end - first));
     }
     if (!part_look(&out->n_done, &n_bytes, out->part, w, first, err))
@@ -148,25 +147,25 @@ static bool open_output(struct output *out, const struct options *o, const struc
         return fail(err, "%s: another podbench is writing it", out->part);
     if (!o->resume && access(out->part, F_OK) == 0)
         return fail(err, "%s: holds %" PRIu64 " rows of an interrupted sweep; go on with --resume, or remove it", out->part, out->n_done);
-    if (!open_part(out, n_bytes, err))
+    if (!output_open_part(out, n_bytes, err))
         return false;
     if (!n_bytes)
         sweep_write_header(out->f, w);
     return true;
 }
 
-static bool close_output(struct output *out, bool good, struct err *err)
+static bool output_close(struct output *out, bool good, struct err *err)
 {
     if (!out->path)
         return good;
     if (out->f != stdout && fclose(out->f) != 0 && good)
-        good = fail(err, "%s: cannot be written whole: %s", out->part, strerror(errno));
-    return good && (rename(out->part, out->path) == 0 || fail(err, "%s: cannot take the name %s: %s", out->part, out->path, strerror(errno)));
+        good = fail(err, "%s: cannot be written completely: %s", out->part, strerror(errno));
+    return good && (rename(out->part, out->path) == 0 || fail(err, "%s: cannot be renamed to %s: %s", out->part, out->path, strerror(errno)));
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
-static int tell_end(const struct sweep_count *c, const struct output *out, const struct shard *shard, struct err *err)
+static int print_sweep_end(const struct sweep_count *c, const struct output *out, const struct shard *shard, struct err *err)
 {
     uint64_t n = c->n_fit + c->n_unfit + c->n_refused;
     if (n && c->n_refused == n && !out->n_done)
@@ -196,8 +195,8 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     shard_range(&first, &end, &shard, space.n);
     s->paths.unfolded = o->unfolded;
     s->simulator.options.totals_only = true;
-    tell_idle_keys(&w, s);
-    if (!open_output(&out, o, &w, &shard, first, end, &s->arena, err))
+    sweep_warn_idle_keys(&w, s);
+    if (!output_open(&out, o, &w, &shard, first, end, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (out.is_whole) {
         fprintf(stderr, "podbench: %s is already complete\n", out.path);
@@ -209,7 +208,7 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     w.output = out.path ? out.part : "standard output";
     bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
     progress_end(&p);
-    return close_output(&out, good, err) ? tell_end(&count, &out, &shard, err) : EXIT_BAD_INPUT;
+    return output_close(&out, good, err) ? print_sweep_end(&count, &out, &shard, err) : EXIT_BAD_INPUT;
 }
 
 int command_merge(const struct options *o, struct session *s, struct err *err)

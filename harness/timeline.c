@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One terminal may have two names: its own, and /dev/tty. */
+/* A terminal may have two names: its own and /dev/tty. */
 static bool is_terminal_of_text(const char *path)
 {
     unsigned file, text;
@@ -22,7 +22,7 @@ static bool is_terminal_of_text(const char *path)
     return same;
 }
 
-/* Two writers of one file would write over each other, and a pipe or a terminal would mix them. What goes to /dev/null is lost anyway. */
+/* Whether the trace would go to the same file, pipe or terminal as the text, where they would mix. /dev/null is allowed. */
 static bool is_where_text_goes(const char *path)
 {
     struct stat file, text;
@@ -55,10 +55,10 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
     struct result r;
     s->paths.unfolded = o->unfolded;
     if (o->trace && is_where_text_goes(o->trace))
-        return bad_input(err, "--trace %s: standard output goes there, and the timeline is printed there; name a file of its own", o->trace);
+        return bad_input(err, "--trace %s: is standard output, where the timeline is printed; name another file", o->trace);
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, err));
     if (good)
-        tell_unfit(&r);
+        warn_unfit(&r);
     if (good && o->format == FORMAT_CSV)
         timeline_write_csv(stdout, &sim.timeline);
     else if (good)

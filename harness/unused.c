@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unused.c - what was set and changes nothing: silence would pass for an effect that happens to be none.
+ * unused.c - warnings of keys that have no effect.
  *
- * What a recipe's file says by the rules of its keys; what is set by a simulation without it as well, and with each value that may stand in
- * its place: not unfolded, where one may take long. Nothing is said of a recipe's key that has the value it had anyhow, nor of one that
- * many configurations share, which may be held there on purpose.
+ * Keys in a recipe's file are judged by rules about the keys. Keys set on the command line are also tried: a simulation without the setting,
+ * and with each of its alternatives, must give another result. --unfolded skips the trials, which may take long. There is no warning for a
+ * setting that repeats the recipe's own value, nor for one that all configurations of a sweep or search share, which may be on purpose.
  */
 #include "harness/harness.h"
 #include <jansson.h>
 #include <string.h>
 
-enum { MOST_TRIED = 16 };             /* of the values of one key, the first and the last among them */
+enum { MOST_TRIED = 16 };             /* alternatives of one key, always with the first and the last */
 
-static const char *key_of(const char *setting, struct arena *a)
+static const char *setting_key(const char *setting, struct arena *a)
 {
     return arena_printf(a, "%.*s", (int)strcspn(setting, "="), setting);
 }
 
-/* The result, what its energy rests on, the memory of each IPU, and that which it stands beside. */
-static json_t *all_that_is_found(const struct simulation *sim, const struct result *r)
+/* Everything that a setting could change: the result, its power, and the memory of each IPU. */
+static json_t *all_findings(const struct simulation *sim, const struct result *r)
 {
     json_t *used_bytes = json_array(), *result = result_json(r);
     result_json_add_groups(result, r);
@@ -34,7 +34,7 @@ static bool has_key(const char *setting, const char *other)
     return strncmp(setting, other, n) == 0;
 }
 
-/* Of settings of one key the last one holds. */
+/* When several settings have one key the last one counts. */
 static bool is_replaced(const struct configuration *c, size_t at)
 {
     for (size_t i = at + 1; i < c->n; i++)
@@ -43,8 +43,8 @@ static bool is_replaced(const struct configuration *c, size_t at)
     return false;
 }
 
-/* Whether all that is found is the same with another text, or none (NULL), in the place of the settings of one key, whatever else is set and not
- * idle: of two cuts either of which does as much the second is not idle once the first is. */
+/* Whether the findings stay the same when the settings of one key are replaced by another text, or left out (NULL). Settings that were found idle
+ * are left out as well, so that of two settings either of which would do, one is not idle. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
 {
     struct arena scratch = {0};
@@ -59,7 +59,7 @@ static bool is_found_again(const json_t *found, const struct configuration *c, s
             texts[n++] = c->settings[i].text;
     bool same = simulator_run(&s->simulator, &sim, &r, c->recipe, texts, n, NULL);
     if (same) {
-        json_t *again = all_that_is_found(&sim, &r);
+        json_t *again = all_findings(&sim, &r);
         same = json_equal(found, again);
         json_decref(again);
         simulation_free(&sim);
@@ -77,7 +77,7 @@ static bool is_idle_value(const json_t *found, const struct configuration *c, si
     return idle;
 }
 
-/* Drawn runs and their logs rest on more than the result: these by their rules alone. */
+/* Keys that shape drawn runs and their logs, which the findings do not cover: rules alone judge these. */
 static bool shapes_drawn_runs(const char *setting)
 {
     static const char *const sections[] = { "recipe.", "data.", "optimizer.", "training." };
@@ -94,8 +94,8 @@ static bool is_of(const char *setting, const char *section, const char *key)
         && setting[n + 1 + strlen(key)] == '=';
 }
 
-/* What stands in the recipe's file, or what a choice is that nobody made: the first, and no. */
-static bool is_there_anyhow(const struct recipe *own, const char *setting, struct arena *a)
+/* Whether the setting repeats the value in the recipe's file, or the default of a choice or flag. */
+static bool repeats_own_value(const struct recipe *own, const char *setting, struct arena *a)
 {
     const char *value = strchr(setting, '=') + 1;
     struct recipe_setting *keys;
@@ -109,12 +109,12 @@ static bool is_there_anyhow(const struct recipe *own, const char *setting, struc
     return false;
 }
 
-/* Whether a simulation is to tell of it. */
+/* Whether the setting is judged by simulations. */
 static bool is_tried(const struct configuration *c, size_t at, const struct recipe *own, struct arena *a)
 {
     const char *text = c->settings[at].text;
-    return !is_replaced(c, at) && strncmp(text, "open.", strlen("open.")) != 0      /* shapes the interval alone */
-        && (is_sheet_override(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !is_there_anyhow(own, text, a)));
+    return !is_replaced(c, at) && strncmp(text, "open.", strlen("open.")) != 0      /* shapes only the interval */
+        && (is_sheet_override(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !repeats_own_value(own, text, a)));
 }
 
 static bool is_named(const char *const *names, size_t n, const char *key)
@@ -126,7 +126,7 @@ static bool is_named(const char *const *names, size_t n, const char *key)
     return false;
 }
 
-/* Their keys, and what the recipe itself sets in vain. */
+/* The keys of idle settings, and idle keys of the recipe itself. */
 static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, struct configuration *c,
                                 struct session *s, struct arena *a)
 {
@@ -136,12 +136,12 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     recipe_unused_keys(&unused, n, &sim->recipe, &sim->plan, a);
     names = ARENA_ARRAY(a, const char *, *n + c->n);
     memcpy(names, unused, *n * sizeof *names);
-    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* as far as it is one without what is set */
+    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* without the settings, and possibly incomplete */
     for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
-        const char *key = key_of(c->settings[i].text, a);
+        const char *key = setting_key(c->settings[i].text, a);
         if (!is_tried(c, i, &own, a) || is_named(names, *n, key))
             continue;
-        found = found ? found : all_that_is_found(sim, r);
+        found = found ? found : all_findings(sim, r);
         c->settings[i].is_idle = is_idle_value(found, c, i, s);
         if (c->settings[i].is_idle)
             names[(*n)++] = key;
@@ -150,7 +150,7 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     return names;
 }
 
-void tell_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
+void warn_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
                       struct arena *scratch)
 {
     struct configuration c = { .recipe = recipe, .draws = o->runs || o->mllog };
@@ -162,6 +162,12 @@ void tell_unused_keys(const struct simulation *sim, const struct result *r, cons
 }
 
 /* ---- one configuration of many --------------------------------------------------------------------------- */
+
+bool setting_is_of(const char *setting, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(setting, key, n) == 0 && setting[n] == '=';
+}
 
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a)
 {
@@ -183,14 +189,14 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
 
 static bool is_set(const struct configuration *c, const char *key)
 {
-    size_t n = strcspn(key, " ");       /* what follows says which part of it */
+    size_t n = strcspn(key, " ");       /* the rest says which part of the key */
     for (size_t i = 0; i < c->n; i++)
         if (!c->settings[i].is_choice && strncmp(c->settings[i].text, key, n) == 0 && c->settings[i].text[n] == '=')
             return true;
     return false;
 }
 
-/* What the sheets settle: their values, and whether a program's habits cost anything on them. */
+/* Whether only a simulation can judge the settings: they are sheet values, or framework keys whose effect depends on sheets. */
 static bool rests_on_sheets(const struct configuration *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -216,14 +222,14 @@ static bool find_idle(const char ***names, size_t *n, struct configuration *c, s
     return true;
 }
 
-void tell_idle_settings(struct configuration *c, const char *where, struct session *s)
+void warn_idle_settings(struct configuration *c, const char *where, struct session *s)
 {
     struct arena scratch = {0};
     struct progress p;
     const char **names;
     size_t n;
     progress_start(&p, "looking for settings without effect");
-    s->simulator.watch = (struct watch){ progress_tell, &p };
+    s->simulator.watch = (struct watch){ progress_report, &p };
     bool good = find_idle(&names, &n, c, s, &scratch);
     s->simulator.watch = (struct watch){ NULL, NULL };
     progress_end(&p);

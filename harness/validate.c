@@ -16,16 +16,16 @@ static bool load_constants(struct csv_table *out, const char *path, struct sessi
     return access(path, F_OK) != 0 || csv_load(out, path, &s->arena, err);
 }
 
-static const char *cell_of(const struct csv_table *t, const struct csv_row *row, const char *column)
+static const char *constant_cell(const struct csv_table *t, const struct csv_row *row, const char *column)
 {
     size_t at;
     return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
 }
 
-/* "key", with what it is of before it where the table says so. */
+/* "key", or "benchmark.ruleset.key" for the tables that have these columns. */
 static const char *constant_name(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
-    const char *benchmark = cell_of(t, row, "benchmark"), *ruleset = cell_of(t, row, "ruleset"), *key = cell_of(t, row, "key");
+    const char *benchmark = constant_cell(t, row, "benchmark"), *ruleset = constant_cell(t, row, "ruleset"), *key = constant_cell(t, row, "key");
     return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
 }
 
@@ -33,9 +33,9 @@ static const char *constant_name(const struct csv_table *t, const struct csv_row
 static const char *standard_error(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
     static const char head[] = "standard error ";
-    const char *note = cell_of(t, row, "note"), *number = note + sizeof head - 1;
+    const char *note = constant_cell(t, row, "note"), *number = note + sizeof head - 1;
     if (strncmp(note, head, sizeof head - 1) != 0)
-        return cell_of(t, row, "standard_error");
+        return constant_cell(t, row, "standard_error");
     return arena_printf(a, "%.*s", (int)strcspn(number, ";"), number);
 }
 
@@ -46,10 +46,10 @@ static void add_constants_json(json_t *array, const struct csv_table *t, struct 
         double value, error;
         json_t *o = json_object();
         json_object_set_new(o, "name", json_string(constant_name(t, row, a)));
-        json_object_set_new(o, "value", parse_f64(cell_of(t, row, "value"), &value) ? json_real(value) : json_null());
-        json_object_set_new(o, "unit", json_string(cell_of(t, row, "unit")));
+        json_object_set_new(o, "value", parse_f64(constant_cell(t, row, "value"), &value) ? json_real(value) : json_null());
+        json_object_set_new(o, "unit", json_string(constant_cell(t, row, "unit")));
         json_object_set_new(o, "standard_error", parse_f64(standard_error(t, row, a), &error) ? json_real(error) : json_null());
-        json_object_set_new(o, "source", json_string(cell_of(t, row, "source")));
+        json_object_set_new(o, "source", json_string(constant_cell(t, row, "source")));
         json_array_append_new(array, o);
     }
 }
@@ -59,8 +59,8 @@ static void print_constants(const struct csv_table *t, struct arena *a)
     for (size_t i = 0; i < t->n_rows; i++) {
         const struct csv_row *row = &t->rows[i];
         const char *error = standard_error(t, row, a);
-        printf("%-42s %s%s%s %s\n", constant_name(t, row, a), cell_of(t, row, "value"), *error ? " +- " : "", error,
-               cell_of(t, row, "unit"));
+        printf("%-42s %s%s%s %s\n", constant_name(t, row, a), constant_cell(t, row, "value"), *error ? " +- " : "", error,
+               constant_cell(t, row, "unit"));
     }
 }
 
@@ -97,7 +97,7 @@ static void print_validate_json(const struct check *c, const struct coverage *co
     print_json(stdout, object);
 }
 
-/* The errors of configurations whose group the fit has not seen; written where --out asks for them. */
+/* Predicts each configuration from the references of the other groups; --out writes the errors. */
 static bool leave_groups_out(struct interval_coverage *out, struct references *r, const struct options *o, struct session *s,
                              struct err *err)
 {
@@ -135,7 +135,7 @@ struct validation {
     struct csv_table tables[3];         /* of fitted constants */
 };
 
-static bool gather(struct validation *v, const struct options *o, struct session *s, struct err *err)
+static bool validation_gather(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
@@ -171,7 +171,7 @@ static void print_text(const struct validation *v, struct arena *a)
 int command_validate(const struct options *o, struct session *s, struct err *err)
 {
     struct validation v = {0};
-    if (!gather(&v, o, s, err))
+    if (!validation_gather(&v, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
         print_validate_json(&v.check, &v.coverage, &v.intervals, &v.left, v.tables, 3, &s->arena);

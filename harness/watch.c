@@ -74,8 +74,8 @@ static const char *describe(const struct watched *w, const struct series_change 
                         *w->labels[c->from] ? " (" : "", w->labels[c->from], *w->labels[c->from] ? ")" : "", w->lines[c->found]);
 }
 
-struct change_line { const char *verdict, *label; uint32_t from_line, found_line; double before, after, correlation; };
-#define C(member) { COLUMN(struct change_line, member) }
+struct watch_line { const char *verdict, *label; uint32_t from_line, found_line; double before, after, correlation; };
+#define C(member) { COLUMN(struct watch_line, member) }
 static const struct table_column change_columns[] = {
     C(verdict), C(from_line), C(found_line), C(label), C(before), C(after), C(correlation),
 };
@@ -87,12 +87,12 @@ static const struct table_column series_columns[] = { C(series), C(metric), C(po
 
 static void add_json(struct document *d, const struct watched *w, const struct series_change *c, size_t n)
 {
-    struct table *head = document_table(d, TABLE(series_columns, struct series_line)), *changes = document_table(d, TABLE(change_columns, struct change_line));
+    struct table *head = document_table(d, TABLE(series_columns, struct series_line)), *changes = document_table(d, TABLE(change_columns, struct watch_line));
     head->is_object = true, changes->name = "changes";
     head->formats = changes->formats = IN_JSON;
     table_add(head, &(struct series_line){ w->path, w->metric, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", w->n }, d->arena);
     for (size_t i = 0; i < n; i++)
-        table_add(changes, &(struct change_line){ series_verdict_names[c[i].verdict], w->labels[c[i].from], w->lines[c[i].from], w->lines[c[i].found],
+        table_add(changes, &(struct watch_line){ series_verdict_names[c[i].verdict], w->labels[c[i].from], w->lines[c[i].from], w->lines[c[i].found],
                                                   c[i].before, c[i].after, c[i].correlation }, d->arena);
 }
 

@@ -35,7 +35,7 @@ run sweep "eigene Rezepte/größer.ini" --over parallel.micro_batch=1,2 --out "a
 [ "$status" -eq 0 ] && [ "$(wc -l <"alle Größen.csv")" -eq 3 ]
 result $? "a sweep" "$(cat "$work/err")"
 run init "neues Projekt"
-gives 0 "make includes nothing from $tree, for its blanks or signs: link to it from elsewhere, and name the link in neues Projekt/Makefile (PODBENCH_HOME)" "a project that make cannot take from there is told so"
+gives 0 "make cannot include files from $tree because of blanks or signs in its name" "a project that make cannot take from there is told so"
 refuses "$tree/nicht da.ini: No such file" "a path that is not there is named whole" run "$tree/nicht da.ini"
 
 # ---- make

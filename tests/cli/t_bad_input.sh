@@ -178,7 +178,7 @@ mkdir "$work/$(printf 'd\033c')" && cp -r tests/bad/mllog "$work/$(printf 'd\033
 status=$?
 gives 2 "podbench: '$work/d?c/logs' holds a control character" "a folder above that a terminal would obey"
 for option in "sweep:jobs" "run:runs" "search:most"; do
-    refuses "--${option#*:}: '0' is none; want at least 1" "--${option#*:} 0" "${option%%:*}" "$good" "--${option#*:}" 0
+    refuses "--${option#*:}: '0' is too small; want at least 1" "--${option#*:} 0" "${option%%:*}" "$good" "--${option#*:}" 0
 done
 
 run workload resnet50 --set parallel.micro_batch=65536
@@ -203,7 +203,7 @@ b=c"
 for words in "--help" "run --help" "list recipes"; do
     # shellcheck disable=SC2086
     "$PODBENCH" $words >/dev/full 2>"$work/err"
-    [ $? -eq 2 ] && grep -q 'standard output could not be written whole' "$work/err"
+    [ $? -eq 2 ] && grep -q 'cannot write all of standard output' "$work/err"
     result $? "$words into a full device: 2, said" "$(cat "$work/err")"
 done
 (ulimit -f 1; "$PODBENCH" timeline "$good" --trace "$work/limited.json" >/dev/null 2>"$work/err"; echo $? >"$work/out")
@@ -218,11 +218,11 @@ done
 refuses "workload: --ops wants a NAME" "operations of no model" workload --ops
 refuses "workload: --set, or --approximate, wants a NAME" "settings of no model" workload --approximate
 refuses "workload: --ops prints every operation as text" "operations as json" workload resnet50 --ops --format json
-refuses "compare: one and --baseline two: both are what to compare with" "two baselines" compare one three --baseline two
+refuses "compare: one and --baseline two both name the base" "two baselines" compare one three --baseline two
 table=results/published/vendor.csv
 for option in "--format tap" "--format json --margin 0.1"; do
     # shellcheck disable=SC2086
-    refuses "compare: of two tables all cells are printed, as text or json: without --margin, and not as" "tables compared, $option" \
+    refuses "compare: two tables are compared cell by cell, as text or json; leave out --margin and --format" "tables compared, $option" \
         compare $table $table $option
 done
 # A stack that is too small is named; one that is not serves every kind of work. Sanitizers take more for themselves.

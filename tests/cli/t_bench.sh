@@ -19,7 +19,7 @@ run compare "$work/one/rows.csv" "$work/two/rows.csv"
 gives 1 '-> 99' "compare of runs that differ: 1, and the change"
 sed 's/$/\r/' "$work/one/rows.csv" >"$work/crlf.csv"
 run compare "$work/one/rows.csv" "$work/crlf.csv"
-gives 0 "the lines of $work/crlf.csv end in CRLF, those of $work/one/rows.csv in LF" "compare of tables says when only line ends differ"
+gives 0 "$work/crlf.csv has CRLF line ends and $work/one/rows.csv has LF" "compare of tables says when only line ends differ"
 run check "$work/one" --format json
 perl -MJSON::PP -e 'local $/; my $a = decode_json(<STDIN>); @$a or exit 1;
     for my $o (@$a) { exists $o->{$_} or exit 1 for qw(id recipe metric role published simulated error pass) }' <"$work/out"

@@ -63,13 +63,13 @@ done
 [ -z "$failed" ]
 result $? "every recipe runs, keeps the laws of the timeline, and has no key without effect" "$failed"
 run run vendor-bow-pod16-bert-large-ph1-popart --set parallel.schedule=
-gives 0 'podbench: vendor-bow-pod16-bert-large-ph1-popart: parallel.schedule is not set, so stages take turns (none); pipelines of popart-2.1.0: popart' \
+gives 0 'podbench: vendor-bow-pod16-bert-large-ph1-popart: parallel.schedule is not set, so only one stage works at a time; pipelines of popart-2.1.0: popart' \
     "stages without a schedule are told"
 run run vendor-bow-pod16-bert-large-ph1-popart --set parallel.schedule=none
 [ "$status" -eq 0 ] && ! grep -q schedule "$work/err"
 result $? "not where none is meant" "$(cat "$work/err")"
 run run vendor-ipu-pod4-resnet50-tf1 --set hosts.instances=6
-gives 0 'podbench: vendor-ipu-pod4-resnet50-tf1: hosts.instances: 6 processes for 4 replicas: no more than 4 count' "processes without a replica are told"
+gives 0 'podbench: vendor-ipu-pod4-resnet50-tf1: hosts.instances: 6 processes for 4 replicas; only 4 are counted' "processes without a replica are told"
 run run "$recipe" --set parallel.embedding_serial_steps=4
 gives 0 'no effect here: parallel.embedding_serial_steps' "a key without effect is named"
 for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale=3 training.target=0.7 hosts.count=3 hosts.instances=7; do
@@ -106,7 +106,7 @@ run run mlperf-v1.1-closed-ipu-pod16-resnet50 --set training.reference_round=v1.
 result $? "what drawn runs alone rest on is not" "$(cat "$work/err")"
 # 12811.67 samples of 3520 a step are 4 steps.
 run run "$recipe" --set parallel.replicas=16 --set parallel.micro_batch=22 --set parallel.gradient_accumulation=10 --set training.epochs=0.01 --set hosts.steps_per_call=72
-gives 0 "podbench: $recipe: the run is 4 steps, of a call of 72: it counts 5.6 % of what a call costs; hosts.steps_per_call=4 counts a call of its own" "a run of less than a call is told"
+gives 0 "podbench: $recipe: the run has 4 steps of the 72 of a call, so it counts 5.6 % of the cost of a call; hosts.steps_per_call=4 counts all of it" "a run of less than a call is told"
 for steps in 0 3 4; do
     run run "$recipe" --set parallel.replicas=16 --set parallel.micro_batch=22 --set parallel.gradient_accumulation=10 --set training.epochs=0.01 --set hosts.steps_per_call=$steps
     [ "$status" -eq 0 ] && ! grep -q 'the run is' "$work/err"
@@ -236,7 +236,7 @@ run check --published "$work/mine/table.csv" --format csv
 result $? "check --published: recipes and sheets beside the files that name them" "$(cat "$work/out" "$work/err")"
 "$PODBENCH" list recipes | head -1 >/dev/null
 "$PODBENCH" list recipes >/dev/full 2>"$work/err"
-[ $? -eq 2 ] && grep -q '^podbench: standard output' "$work/err"
+[ $? -eq 2 ] && grep -q '^podbench: cannot write all of standard output' "$work/err"
 result $? "a full disk is not silent"
 run timeline "$recipe" --trace /dev/full
 [ "$status" -eq 2 ] && [ -c /dev/full ] && grep -q '^podbench: /dev/full: could not be written whole' "$work/err"

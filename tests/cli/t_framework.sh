@@ -50,11 +50,11 @@ said() { # SDK TEXT NAME - what a run of a release says of it, and of nothing el
     [ "$status" -eq 0 ] && [ "$(grep -v 'no effect here: recipe.sdk$' "$work/err")" = "${2:+podbench: $started: recipe.sdk: $2}" ]
     result $? "$3" "$(cat "$work/err")"
 }
-started=mlperf-v2.0-closed-bow-pod16-bert-large known="(known: 2.1.0, 2.3.0, 2.5.1); popart-2.1.0 stands for the framework"
+started=mlperf-v2.0-closed-bow-pod16-bert-large known="(known: 2.1.0, 2.3.0, 2.5.1); using the framework sheet popart-2.1.0"
 said 2.3.0 "" "a release with a sheet"
 said 2.4.0 "2.4.0 has no sheet of its own $known, and the host's work on checkpoints counts no time" "a release without one, where its host work is asked for"
 said "" "not given $known, and the host's work on checkpoints counts no time" "no release, where its host work is asked for"
-started=vendor-bow-pod16-bert-large-ph1-tf1 known="(known: 2.1.0, 2.3.0, 2.5.1); tensorflow-1-2.1.0 stands for the framework"
+started=vendor-bow-pod16-bert-large-ph1-tf1 known="(known: 2.1.0, 2.3.0, 2.5.1); using the framework sheet tensorflow-1-2.1.0"
 said 9.9 "9.9 has no sheet of its own $known" "a release that is newer than every sheet"
 said 2.4.0 "" "a release between the sheets, where no host work is asked for"
 run run vendor-c600-resnet50-b1-poprt --format csv

@@ -132,11 +132,11 @@ if command -v gnuplot >/dev/null 2>&1; then
 else
     result 0 "and its figure # SKIP no gnuplot here"
 fi
-# Where a run's recipes and figures are gone, stock ones stand for them, and that is said.
+# Where a run's recipes and figures are gone, stock ones, and that is said.
 mkdir "$work/elsewhere" && mv "$work/recipes" "$work/published" "$work/elsewhere"
 run validate "$work/one"
-gives 0 "podbench: $work/one/manifest.json: the run's recipes were in $work/recipes, which is not there; those in workloads/recipes stand for them" \
+gives 0 "podbench: $work/one/manifest.json: the run's recipes were in $work/recipes, which is missing; using those in workloads/recipes" \
     "a run whose recipes are gone"
-grep -qF "the run's figures were in $work/published, which is not there; those in results/published stand for them" "$work/err"
+grep -qF "the run's figures were in $work/published, which is missing; using those in results/published" "$work/err"
 result $? "and whose figures are" "$(cat "$work/err")"
 done_testing

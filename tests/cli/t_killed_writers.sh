@@ -146,7 +146,7 @@ kill_everywhere empty is_project 2 init mine
 [ -z "$torn" ] && [ "$n_killed" -ge 6 ]
 result $? "a project killed at $n_killed calls is whole or absent" "$torn"
 
-# ---- whoever writes files that stand for themselves: each is as before or as after, and all are as after when it is asked again
+# ---- whoever writes files thatselves: each is as before or as after, and all are as after when it is asked again
 mkdir parts && (cd parts && for i in 1 2; do "$PODBENCH" $sweep --shard $i/2 2>/dev/null; done)
 mkdir ran && cp -r first ran/run && "$PODBENCH" baseline first --baseline ran/base --reason first >/dev/null
 for label in one two; do "$PODBENCH" record first --baseline ran/base --label $label >/dev/null; done

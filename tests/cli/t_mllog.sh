@@ -43,14 +43,14 @@ result $? "and then nothing changes" "$(cat "$work/out")"
 # Options of drawn runs where none are drawn, keys that those do not take, logs that would fill the disk.
 for option in --draw-until-valid "--seed 4"; do
     # shellcheck disable=SC2086
-    refuses "run: ${option% 4} wants --runs N or --mllog DIR: no runs are drawn otherwise" "$option without runs" run "$recipe" $option
+    refuses "run: ${option% 4} is for drawn runs: it needs --runs N or --mllog DIR" "$option without runs" run "$recipe" $option
 done
-refuses "run: --force wants --mllog DIR, whose logs it replaces" "--force without logs" run "$recipe" --runs 2 --force
+refuses "run: --force replaces logs: it needs --mllog DIR" "--force without logs" run "$recipe" --runs 2 --force
 bert=mlperf-v2.0-closed-bow-pod16-bert-large
 run run $bert --runs 5 --set training.samples_to_converge=1e6 --set training.evaluations=3
 gives 0 "podbench: $bert: no effect on the drawn runs: training.samples_to_converge, training.evaluations" "keys that drawn runs do not take are told"
 run run $bert --runs 10 --draw-until-valid --format tap
-gives 0 "podbench: the drawn runs are printed as text and json; tap has the recipe's row alone" "drawn runs where only the verdict is printed"
+gives 0 "podbench: drawn runs are printed only as text and json; tap has the recipe's row" "drawn runs where only the verdict is printed"
 run run $bert --runs 5 --set training.eval_every=50000
 ! grep -q "no effect on the drawn runs" "$work/err"
 result $? "and those that they take are not" "$(cat "$work/err")"

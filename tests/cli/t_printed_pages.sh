@@ -63,6 +63,6 @@ show init "$work/mine"
 show_file "$work"/mine/* 2>/dev/null
 show_file "$work"/mine/recipes/* "$work"/mine/published/*
 show init "$work/mine"
-sed -i '/make includes nothing from/d' "$work/shown"       # said where the tests lie in a folder with a blank
+sed -i '/make cannot include files from/d' "$work/shown"       # printed when the tests are in a folder with a blank in its name
 printed init
 done_testing

@@ -32,7 +32,7 @@ refuses "cannot minimise 'throughput'" "an objective the wrong way round is refu
 refuses "want ipus, global_batch, tokens or throughput" "an unknown limit is refused" search $resnet --limit speed=3
 refuses "--limit ipus=..64: ipus has a limit already; give LOW..HIGH for both ends" "of two limits neither is dropped" \
     search $resnet --limit ipus=16.. --limit ipus=..64
-refuses "--minimise ipus wants a throughput to keep" "fewest IPUs of no throughput are refused" search $resnet --minimise ipus
+refuses "--minimise ipus needs a throughput to reach" "fewest IPUs of no throughput are refused" search $resnet --minimise ipus
 refuses "no value of --over parcllel.micro_batch can be tried: --set parcllel.micro_batch=4: unknown section" "a key that is none is refused" \
     search $resnet --over parcllel.micro_batch=2,4
 refuses "machine.clock_hzz=2e9: no sheet of this machine has such a key" "and one that no sheet has" search $resnet --over machine.clock_hzz=2e9

@@ -82,7 +82,7 @@ result $? "--out has the same bytes"
 run sweep $bert $grid --out "$work/a.csv" --resume
 gives 0 "is already complete" "--resume of a whole sweep does nothing"
 mkfifo "$work/pipe"
-refuses "is not a regular file, which rows are kept in" "nothing takes the place of a pipe or a device" sweep $bert $grid --out "$work/pipe"
+refuses "is not a regular file; leave out --out to print the rows" "nothing takes the place of a pipe or a device" sweep $bert $grid --out "$work/pipe"
 [ -p "$work/pipe" ] && [ ! -e "$work/pipe.part" ]
 result $? "the pipe is still one"
 for n_bytes in 0 100 700 30000; do

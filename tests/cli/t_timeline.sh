@@ -27,17 +27,17 @@ rm -f "$work/trace.json"
 # One file for both would lose one of them.
 for trace in /dev/stdout "$work/out"; do
     "$PODBENCH" timeline $recipe --trace "$trace" >"$work/out" 2>"$work/err"
-    [ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q "^podbench: --trace $trace: standard output goes there" "$work/err"
+    [ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q "^podbench: --trace $trace: is standard output" "$work/err"
     result $? "a trace to where the text goes is refused: $trace" "$(cat "$work/err")"
 done
-"$PODBENCH" timeline $recipe --trace /dev/stdout 2>"$work/err" | grep -q . || grep -q "standard output goes there" "$work/err"
+"$PODBENCH" timeline $recipe --trace /dev/stdout 2>"$work/err" | grep -q . || grep -q "is standard output" "$work/err"
 result $? "and to the pipe that the text goes to" "$(cat "$work/err")"
 on_terminal="/dev/tty /dev/stdout /dev/null"
 script -qec true /dev/null </dev/null >/dev/null 2>&1 || { echo "# skipped: no script(1) here: a trace to the terminal"; on_terminal=; }
 for trace in $on_terminal; do
     script -qec "'$PODBENCH' timeline $recipe --trace $trace; echo status \$?" /dev/null </dev/null >"$work/out"
     if [ $trace = /dev/null ]; then grep -q "status 0" "$work/out"; else
-        [ "$(wc -l <"$work/out")" -eq 2 ] && grep -q "^podbench: --trace $trace: standard output goes there" "$work/out" && grep -q "status 2" "$work/out"; fi
+        [ "$(wc -l <"$work/out")" -eq 2 ] && grep -q "^podbench: --trace $trace: is standard output" "$work/out" && grep -q "status 2" "$work/out"; fi
     result $? "on a terminal, to $trace" "$(head -c 600 "$work/out")"
 done
 run timeline $recipe --set parallel.gradient_accumulation=1000000 --trace "$work/trace.json"
