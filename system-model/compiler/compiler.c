@@ -45,7 +45,7 @@ static void find_tied(struct compiler *c, const struct graph *g)
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
     *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops),
-                            .ways = collective_ways_new(a) };
+                            .collective_cache = collective_cache_new(a) };
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at->norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
             c->spanning[c->n_spanning++] = i;
@@ -363,7 +363,7 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
     struct collective_request req = {
         .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .unfolded = q->unfolded,
         .n_in_use = q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
-        .ways = &c->ways,
+        .cache = &c->collective_cache,
     };
     bool good = collective_run(out, c->topology, &req, &scratch, err);
     arena_free(&scratch);

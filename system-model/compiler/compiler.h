@@ -194,7 +194,7 @@ struct compiler {
     /* What has been compiled so far. */
     struct compiled **variants; size_t n_variants, cap_variants;
     struct hash_table layer_memories, collectives, flows, sums, codes;
-    struct collective_ways ways;
+    struct collective_cache collective_cache;
     /* What follows from compiled layers: tables of the rooms above, which the compiler does not read. */
     struct hash_table checkpoints, stages, placements, memories, rooms, updates, splits;
 };

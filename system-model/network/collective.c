@@ -34,7 +34,7 @@ const char *const collective_method_names[N_COLLECTIVE_METHODS] = {
     "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", "broadcast",
 };
 
-static bool check_request(const struct topology *t, const struct collective_request *r, struct err *err)
+static bool collective_check(const struct topology *t, const struct collective_request *r, struct err *err)
 {
     if ((unsigned)r->kind >= N_COLLECTIVE_KINDS || (unsigned)r->method >= N_COLLECTIVE_METHODS)
         return fail(err, "collective: no such kind or method (%d, %d)", (int)r->kind, (int)r->method);
@@ -49,7 +49,7 @@ static bool check_request(const struct topology *t, const struct collective_requ
 
 /* ---- rings --------------------------------------------------------------------------- */
 
-/* Up the left column, which has the even positions, down the right one. */
+/* Up the left column of the ladder, which has the even positions, and down the right one. */
 static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint32_t domain, uint64_t positions)
 {
     const uint64_t even = 0x5555555555555555u;
@@ -64,33 +64,33 @@ static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint3
     return n;
 }
 
-/* One ring a domain and group: those of the groups' first domains first. */
-static size_t domain_rings(struct ring **rings, const struct run *run)
+/* One ring for each domain and group. The rings of the first domains of all groups come first. */
+static size_t domain_rings(struct ring **rings, const struct collective *run)
 {
-    const struct layout *at = &run->at;
+    const struct collective_layout *at = &run->at;
     size_t n = (size_t)run->n_shown * at->n_groups;
     uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_local);
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
-        struct place p = place_of(at, (uint32_t)(i % at->n_groups), (uint32_t)(i / at->n_groups));
+        struct group_place p = group_place_at(at, (uint32_t)(i % at->n_groups), (uint32_t)(i / at->n_groups));
         (*rings)[i] = (struct ring){ ipus + i * at->n_local, 0 };
         (*rings)[i].n = peripheral_order((*rings)[i].ipus, run->t, p.domain, p.positions);
     }
     return n;
 }
 
-/* One ring a group over all its domains. */
-static size_t flat_rings(struct ring **rings, const struct run *run)
+/* One ring for each group, over all its domains. */
+static size_t flat_rings(struct ring **rings, const struct collective *run)
 {
-    const struct layout *at = &run->at;
+    const struct collective_layout *at = &run->at;
     uint32_t n_ranks = run->req->n_ranks;
     uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, (size_t)at->n_groups * n_ranks);
     *rings = ARENA_ARRAY(run->a, struct ring, at->n_groups);
     for (uint32_t g = 0; g < at->n_groups; g++) {
         struct ring *r = &(*rings)[g];
         *r = (struct ring){ ipus + (size_t)g * n_ranks, 0 };
-        for (uint32_t k = 0; k < n_places_of(at, g); k++) {
-            struct place p = place_of(at, g, k);
+        for (uint32_t k = 0; k < group_n_places(at, g); k++) {
+            struct group_place p = group_place_at(at, g, k);
             r->n += peripheral_order(r->ipus + r->n, run->t, p.domain, p.positions);
         }
     }
@@ -99,23 +99,23 @@ static size_t flat_rings(struct ring **rings, const struct run *run)
 
 /* ---- which method ------------------------------------------------------------------------- */
 
-static bool fills_torus(const struct run *run)
+static bool fills_torus(const struct collective *run)
 {
     const struct topology *t = run->t;
     return t->domain_topology == DOMAIN_TORUS && run->at.n_groups == 1 && run->at.regular &&
            run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain >= 8;
 }
 
-/* Positions of a group's ranks in its first domain, the first of them 0. */
-static uint64_t positions_from_first(const struct run *run)
+/* Positions of the ranks of group 0 in its first domain, shifted so that the first is 0. */
+static uint64_t positions_from_first(const struct collective *run)
 {
-    uint64_t p = place_of(&run->at, 0, 0).positions;
+    uint64_t p = group_place_at(&run->at, 0, 0).positions;
     assert(p);                          /* the first rank has one */
     return p >> __builtin_ctzll(p);
 }
 
-/* One IPU a replica: no gap between the positions. */
-static bool single_ipu_replicas(const struct run *run)
+/* Whether replicas are one IPU wide: there is no gap between the positions. */
+static bool single_ipu_replicas(const struct collective *run)
 {
     uint64_t p = positions_from_first(run);
     return (p & (p + 1)) == 0;
@@ -128,7 +128,7 @@ static double meet_in_middle_below(uint32_t n_ranks, bool gather)
     return gather ? bytes : 2 * bytes;
 }
 
-static enum collective_method choose_method(const struct run *run, uint32_t n)
+static enum collective_method choose_method(const struct collective *run, uint32_t n)
 {
     const struct collective_request *r = run->req;
     bool gather = r->kind == COLLECTIVE_ALL_GATHER || r->kind == COLLECTIVE_BROADCAST;
@@ -139,8 +139,8 @@ static enum collective_method choose_method(const struct run *run, uint32_t n)
     return r->bytes < meet_in_middle_below(n, gather) ? METHOD_MEET_IN_MIDDLE : METHOD_BIDIRECTIONAL_RING;
 }
 
-/* Sets the method in a domain and whether the domains are taken apart. */
-static bool settle_method(enum collective_method *local, bool *by_domain, const struct run *run, struct err *err)
+/* Decides the method within a domain, and whether domains are handled separately. */
+static bool settle_method(enum collective_method *local, bool *by_domain, const struct collective *run, struct err *err)
 {
     enum collective_method m = run->req->method;
     bool several = run->at.n_domains > 1;
@@ -163,17 +163,17 @@ static bool settle_method(enum collective_method *local, bool *by_domain, const 
 
 /* ---- the collectives ------------------------------------------------------------------------ */
 
-/* The root's share for everyone, in one step. */
-static bool scatter_by_root(struct run *run, struct err *err)
+/* The root sends each rank its share, in one step. */
+static bool scatter_by_root(struct collective *run, struct err *err)
 {
     const struct collective_request *req = run->req;
     double share = req->bytes / req->n_ranks;
-    struct ends e = ends_new((size_t)req->n_groups * req->n_ranks, run->a);
+    struct step_flows e = step_flows_new((size_t)req->n_groups * req->n_ranks, run->a);
     for (uint32_t g = 0; g < req->n_groups; g++)
         for (uint32_t i = 1; i < req->n_ranks; i++)
-            add_ends(&e, rank_of(req, g, 0), rank_of(req, g, i));
+            step_flows_add(&e, collective_rank(req, g, 0), collective_rank(req, g, i));
     run->cost->bytes_sent_per_rank += share * (req->n_ranks - 1) / req->n_ranks;
-    return play_steps(run, &e, share, 1, 0, err);
+    return collective_play(run, &e, share, 1, 0, err);
 }
 
 static bool wants_reduce(const struct collective_request *r)
@@ -186,19 +186,20 @@ static bool wants_gather(const struct collective_request *r)
     return r->kind != COLLECTIVE_REDUCE_SCATTER;
 }
 
-static bool run_flat(struct run *run, enum collective_method method, struct err *err)
+static bool run_flat(struct collective *run, enum collective_method method, struct err *err)
 {
     struct ring *rings;
     size_t n = flat_rings(&rings, run);
     run->cost->method = method;
-    return (!wants_reduce(run->req) || scatter_or_gather(run, rings, n, method, run->req->bytes, true, err)) &&
-           (!wants_gather(run->req) || scatter_or_gather(run, rings, n, method, run->req->bytes, false, err));
+    struct ring_phase reduce = { rings, n, run->req->bytes, .adds = true }, gather = { rings, n, run->req->bytes, .adds = false };
+    return (!wants_reduce(run->req) || ring_phase_play(run, &reduce, method, err)) &&
+           (!wants_gather(run->req) || ring_phase_play(run, &gather, method, err));
 }
 
 static double steps_time_s(const struct collective_cost *c) { return c->link_s + c->reduce_s + c->sync_s; }
 
-/* All but what the links have carried. */
-static void take_times(struct collective_cost *to, const struct collective_cost *from)
+/* Everything except the bytes on the links. */
+static void copy_times(struct collective_cost *to, const struct collective_cost *from)
 {
     to->link_s = from->link_s;
     to->reduce_s = from->reduce_s;
@@ -209,9 +210,9 @@ static void take_times(struct collective_cost *to, const struct collective_cost 
 
 /* Ring i of group g between domains: in every domain the IPU of that group's ring that holds piece i of n_local, which is the one at
  * place i where all have as many ranks; where a domain has fewer, they hold several pieces each. */
-static size_t between_rings(struct ring **rings, const struct run *run, const struct ring *local)
+static size_t between_rings(struct ring **rings, const struct collective *run, const struct ring *local)
 {
-    const struct layout *at = &run->at;
+    const struct collective_layout *at = &run->at;
     size_t n = (size_t)at->n_groups * at->n_local;
     uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * run->n_shown);
     *rings = ARENA_ARRAY(run->a, struct ring, n);
@@ -225,69 +226,74 @@ static size_t between_rings(struct ring **rings, const struct run *run, const st
     return n;
 }
 
-/* Rings of different sizes work side by side, each in a domain of its own, so the slowest counts. */
-static bool local_phase(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, bool add, struct err *err)
+/* Rings of different sizes work at the same time, each in its own domain, so the slowest counts. */
+static bool local_phase(struct collective *run, const struct ring_phase *p, enum collective_method method, struct err *err)
 {
     struct collective_cost before = *run->cost, longest = before;
-    struct ring *alike = ARENA_ARRAY(run->a, struct ring, n_rings);
-    for (uint32_t size = 2; size <= run->at.n_local; size++) {      /* one alone has nothing to send */
+    struct ring *alike = ARENA_ARRAY(run->a, struct ring, p->n_rings);
+    for (uint32_t size = 2; size <= run->at.n_local; size++) {      /* a ring of one has nothing to send */
         size_t n = 0;
-        for (size_t i = 0; i < n_rings; i++)
-            if (rings[i].n == size)
-                alike[n++] = rings[i];
+        for (size_t i = 0; i < p->n_rings; i++)
+            if (p->rings[i].n == size)
+                alike[n++] = p->rings[i];
         if (n == 0)
             continue;
-        take_times(run->cost, &before);
-        if (!scatter_or_gather(run, alike, n, method, run->req->bytes, add, err))
+        copy_times(run->cost, &before);
+        if (!ring_phase_play(run, &(struct ring_phase){ alike, n, p->bytes, .adds = p->adds }, method, err))
             return false;
         if (steps_time_s(run->cost) >= steps_time_s(&longest))
             longest = *run->cost;
     }
-    take_times(run->cost, &longest);
+    copy_times(run->cost, &longest);
     return true;
 }
 
-static bool run_by_domain(struct run *run, enum collective_method method, struct err *err)
+static bool run_by_domain(struct collective *run, enum collective_method method, struct err *err)
 {
     struct ring *local, *between;
-    const struct layout *at = &run->at;
+    const struct collective_layout *at = &run->at;
     size_t n_local_rings = domain_rings(&local, run);
     size_t n_between = between_rings(&between, run, local);
-    double shard = run->req->bytes / at->n_local / at->n_domains;
+    double bytes = run->req->bytes, shard = bytes / at->n_local / at->n_domains;
     uint32_t steps = at->n_domains - 1;
     if (run->fold_domains)
         n_local_rings = at->n_groups;
     run->cost->method = METHOD_HIERARCHICAL;
-    if (wants_reduce(run->req) &&
-        (!local_phase(run, local, n_local_rings, method, true, err) ||
-         !ring_steps(run, between, n_between, steps, shard, false, true, run->fold_domains, err)))
-        return false;
-    return !wants_gather(run->req) ||
-           (ring_steps(run, between, n_between, steps, shard, false, false, run->fold_domains, err) &&
-            local_phase(run, local, n_local_rings, method, false, err));
+    for (int adds = 1; adds >= 0; adds--) {
+        struct ring_phase inside = { local, n_local_rings, bytes, .adds = adds };
+        struct ring_phase across = { between, n_between, bytes / at->n_local, .adds = adds, .first_rank_only = run->fold_domains };
+        if (adds && wants_reduce(run->req) &&
+            (!local_phase(run, &inside, method, err) || !ring_phase_steps(run, &across, steps, shard, RING_FORWARD, err)))
+            return false;
+        if (!adds && wants_gather(run->req) &&
+            (!ring_phase_steps(run, &across, steps, shard, RING_FORWARD, err) || !local_phase(run, &inside, method, err)))
+            return false;
+    }
+    return true;
 }
 
 /* An all-reduce by broadcast: n pieces, each of them the whole vector. */
-static bool reduce_at_once(struct run *run, struct err *err)
+static bool reduce_at_once(struct collective *run, struct err *err)
 {
     struct ring *local, *between;
-    const struct layout *at = &run->at;
+    const struct collective_layout *at = &run->at;
     size_t n_local_rings = domain_rings(&local, run), n_between = between_rings(&between, run, local);
     double bytes = run->req->bytes;
     if (run->fold_domains)
         n_local_rings = at->n_groups;
     run->cost->method = METHOD_BROADCAST;
-    return scatter_or_gather(run, local, n_local_rings, METHOD_BROADCAST, at->n_local * bytes, true, err) &&
-           ring_steps(run, between, n_between, at->n_domains - 1, bytes, false, true, run->fold_domains, err);
+    struct ring_phase inside = { local, n_local_rings, at->n_local * bytes, .adds = true };
+    struct ring_phase across = { between, n_between, bytes, .adds = true, .first_rank_only = run->fold_domains };
+    return ring_phase_play(run, &inside, METHOD_BROADCAST, err) && ring_phase_steps(run, &across, at->n_domains - 1, bytes, RING_FORWARD, err);
 }
 
-/* The slowest of the chips that take part holds up every step. */
+/* The slowest chip that takes part delays every step. */
 static double slowest(const struct topology *t, const struct collective_request *r)
 {
     double slowdown = 1;
     for (size_t i = 0; t->faults && i < t->faults->n_chips; i++)
         for (size_t j = 0; j < (size_t)r->n_groups * r->n_ranks; j++)
-            if (rank_of(r, (uint32_t)(j / r->n_ranks), (uint32_t)(j % r->n_ranks)) == t->faults->chips[i].ipu)
+            if (collective_rank(r, (uint32_t)(j / r->n_ranks), (uint32_t)(j % r->n_ranks)) == t->faults->chips[i].ipu)
                 slowdown = fmax(slowdown, t->faults->chips[i].slowdown);
     return slowdown;
 }
@@ -301,7 +307,7 @@ static double sync_s(const struct topology *t, const struct collective_request *
     return topology_sync_s(t, farthest, sizeof farthest / sizeof *farthest);
 }
 
-static void run_start(struct run *run, struct collective_cost *out, enum collective_method method)
+static void run_start(struct collective *run, struct collective_cost *out, enum collective_method method)
 {
     *out = (struct collective_cost){ .method = method };
     run->cost = out;
@@ -309,7 +315,7 @@ static void run_start(struct run *run, struct collective_cost *out, enum collect
     run->n_totals = 0;
 }
 
-static bool run_all(struct run *run, struct collective_cost *out, enum collective_method method, bool by_domain, struct err *err)
+static bool run_all(struct collective *run, struct collective_cost *out, enum collective_method method, bool by_domain, struct err *err)
 {
     run_start(run, out, by_domain ? METHOD_HIERARCHICAL : method);
     if (run->req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(run, err))
@@ -321,8 +327,8 @@ static bool run_all(struct run *run, struct collective_cost *out, enum collectiv
     return true;
 }
 
-/* Bytes that would take an IPU's links longer than the method at hand need not be routed. */
-static bool may_broadcast(const struct run *run, double time_s)
+/* A broadcast whose bytes take the links of an IPU longer than the method at hand cannot be faster, and is not routed. */
+static bool may_broadcast(const struct collective *run, double time_s)
 {
     const struct collective_request *r = run->req;
     const struct chip *c = &run->t->machine->chip;
@@ -330,8 +336,8 @@ static bool may_broadcast(const struct run *run, double time_s)
            (run->at.n_local - 1) * r->bytes < time_s * (double)c->n_links * c->link_bytes_per_s;
 }
 
-/* By another method, all ranks alike, if that is faster. */
-static bool try_instead(struct run *run, struct collective_cost *best, enum collective_method method, struct err *err)
+/* Tries another method, without a hierarchy, and keeps it if it is faster. */
+static bool try_instead(struct collective *run, struct collective_cost *best, enum collective_method method, struct err *err)
 {
     struct collective_cost other;
     if (!run_all(run, &other, method, false, err))
@@ -344,14 +350,14 @@ static bool try_instead(struct run *run, struct collective_cost *best, enum coll
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err)
 {
-    struct collective_ways own = {0};
-    struct run run = { .t = t, .req = req, .a = scratch, .ways = req->ways ? req->ways : &own };
+    struct collective_cache own = {0};
+    struct collective run = { .t = t, .req = req, .a = scratch, .cache = req->cache ? req->cache : &own };
     enum collective_method method = req->method;
     bool by_domain = false;
     *out = (struct collective_cost){ .method = req->method };
-    if (!req->ways)
-        own = collective_ways_new(scratch);
-    if (!check_request(t, req, err) || !collective_layout(&run.at, t, req, run.ways, scratch, err) || !settle_method(&method, &by_domain, &run, err))
+    if (!req->cache)
+        own = collective_cache_new(scratch);
+    if (!collective_check(t, req, err) || !collective_layout_find(&run.at, t, req, run.cache, scratch, err) || !settle_method(&method, &by_domain, &run, err))
         return false;
     out->method = by_domain ? METHOD_HIERARCHICAL : method;
     if (req->n_ranks == 1 || req->bytes == 0)

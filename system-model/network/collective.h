@@ -14,17 +14,17 @@ enum collective_method { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, ME
 extern const char *const collective_kind_names[N_COLLECTIVE_KINDS];
 extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
 
-/* Replicas `stride` apart, n_ranks to a group, n_starts groups that share none of them (stride 1: each begins where the one before
- * ended; longer: they interleave); and of each such group one for each of n_ipus IPUs of the replica, which is `width` wide. No padding:
- * it is compared as bytes. */
+/* Ranks by rule instead of by list: n_starts groups of n_ranks replicas that are `stride` apart. With stride 1 each group begins where the one
+ * before it ended, otherwise groups interleave. There is one such group for each of n_ipus IPUs of a replica from first_ipu on; a replica is
+ * `width` IPUs wide. The struct is compared as bytes and has no padding. */
 struct rank_pattern { uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus; };
 
-/* Where ranks are and which way steps go, found once for all collectives on one topology. */
-struct collective_ways { struct hash_table layouts, steps[2]; struct link_loads numbers; struct arena *a; };
-struct collective_ways collective_ways_new(struct arena *a);
+/* Layouts of ranks and routes of steps that all collectives on one topology share. */
+struct collective_cache { struct hash_table layouts, steps[2]; struct link_loads numbers; struct arena *a; };
+struct collective_cache collective_cache_new(struct arena *a);
 
-/* n_groups collectives at the same time, each over n_ranks IPUs, sharing the links. bytes: per rank, the
- * whole vector (before reduce-scatter, after all-gather). ranks[g * n_ranks + r] is an IPU; NULL: they are those of the pattern. */
+/* n_groups collectives at the same time, each over n_ranks IPUs, which share the links. ranks[g * n_ranks + r] is an IPU; if ranks is NULL the
+ * pattern gives them. `bytes` is the whole vector of a rank, before a reduce-scatter or after an all-gather. */
 struct collective_request {
     enum collective_kind kind;
     enum collective_method method;          /* METHOD_AUTO: by size and topology, as the communication library does */
@@ -32,19 +32,19 @@ struct collective_request {
     struct rank_pattern pattern;
     uint32_t n_groups, n_ranks;
     double bytes;
-    uint32_t n_in_use;                      /* IPUs of the program, the machine's first ones, which a sync holds; 0: the ranks alone */
-    bool unfolded;                          /* simulate every group and domain even where symmetric */
-    struct collective_ways *ways;           /* of this topology; NULL: none are kept */
+    uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
+    bool unfolded;                          /* play every group and domain even if they are alike */
+    struct collective_cache *cache;           /* of this topology; may be NULL */
 };
 struct collective_cost {
     double time_s;
-    double link_s, reduce_s, sync_s;        /* sum to time_s: on the links, adding on the tiles, steps' sync */
+    double link_s, reduce_s, sync_s;        /* they sum to time_s: on the links, adding on the tiles, syncs */
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
     enum collective_method method;          /* the one used */
     double busiest_bytes[N_LINK_KINDS];     /* on the busiest link of each kind */
 };
-/* Fails on a request that the machine cannot serve: an IPU that it has not, a method that wants another shape, a route that is cut. */
+/* Fails on a request that the machine cannot serve: an IPU that it does not have, a method that needs another shape, a route that is cut. */
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err);
 

@@ -1,35 +1,103 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * collective_internal.h - a collective while it is run: what collective.c decides, and the steps that collective_steps.c plays for it.
+ * collective_internal.h - what the files of the collectives share: where ranks are, the routes of a step, and a collective while it is played.
  */
 #ifndef COLLECTIVE_INTERNAL_H
 #define COLLECTIVE_INTERNAL_H
-#include "system-model/network/collective_layout.h"
-#include "system-model/network/collective_ways.h"
+#include "system-model/network/collective.h"
+#include "system-model/network/topology_internal.h"
+
+/* ---- collective_layout.c: where the ranks are, by group and domain -------------------------- */
+
+/* The ranks of one group in one domain; bit i is set if IPU i of the domain takes part. */
+struct group_place { uint32_t domain; uint64_t positions; };
+
+/* group_place_at() reads it. If all groups are alike, one list of domains and the positions of each group are enough. */
+struct collective_layout {
+    uint32_t n_groups, n_domains, n_local;  /* n_domains: most domains of a group; n_local: most ranks of a group in one domain */
+    struct group_place *places;             /* group g has places[first[g]] to places[first[g + 1] - 1], by domain; alike: those of group 0 */
+    uint32_t *first;                        /* alike: NULL */
+    uint64_t *positions;                    /* alike: by group, the same in each domain; else NULL */
+    bool spanning;                          /* every group has n_domains domains */
+    bool regular;                           /* and n_local ranks in each */
+    bool alike;                             /* and all groups have the same domains, with the same positions in each */
+};
+
+static inline uint32_t group_n_places(const struct collective_layout *at, uint32_t g)
+{
+    return at->alike ? at->n_domains : at->first[g + 1] - at->first[g];
+}
+
+static inline struct group_place group_place_at(const struct collective_layout *at, uint32_t g, uint32_t k)
+{
+    return at->alike ? (struct group_place){ at->places[k].domain, at->positions[g] } : at->places[at->first[g] + k];
+}
+
+/* The IPU of rank i of group g. */
+static inline uint32_t collective_rank(const struct collective_request *r, uint32_t g, uint32_t i)
+{
+    const struct rank_pattern *p = &r->pattern;
+    if (r->ranks)
+        return r->ranks[(size_t)g * r->n_ranks + i];
+    uint32_t start = g / p->n_ipus, first = start / p->stride * p->stride * p->n_ranks + start % p->stride;
+    return (first + i * p->stride) * p->width + p->first_ipu + g % p->n_ipus;
+}
+
+/* Fails if a rank is not an IPU of the machine or appears twice in a group. The layout of a pattern is cached. */
+bool collective_layout_find(struct collective_layout *at, const struct topology *t, const struct collective_request *r,
+                            struct collective_cache *cache, struct arena *scratch, struct err *err);
+
+/* ---- collective_routes.c: the flows of a step and the links that they use ---------------------- */
+
+/* Flows at the same time, all of the same size. link_by_link: on a torus each exchange takes them one link further. */
+struct step_flows { struct { uint32_t from, to; } *items; size_t n; bool link_by_link; };
+struct step_flows step_flows_new(size_t capacity, struct arena *a);
+void step_flows_add(struct step_flows *e, uint32_t from, uint32_t to);
+
+/* A link that flows use, and how many of them. `number` counts the links met on this topology. */
+struct step_link { uint32_t number, n_flows; enum link_kind kind; };
+/* Flows that move at once: the most flows on a link of each rate, and the longest latency. All take as long as the slowest. */
+struct step_exchange { struct step_rate { double bytes_per_s; uint32_t most_flows; } *rates; uint32_t n_rates; double latency_s; };
+struct step_routes { struct step_link *links; uint32_t n_links, most_flows; struct step_exchange *exchanges; uint32_t n_exchanges; };
+bool step_routes_find(const struct step_routes **out, struct collective_cache *cache, const struct topology *t, const struct step_flows *e,
+                      struct arena *scratch, struct err *err);
+/* Time of all exchanges without their syncs. by_flows[n] is the bytes of n flows. */
+double step_routes_time_s(const struct step_routes *routes, const double *by_flows);
+
+/* ---- collective_steps.c: the steps of a collective, played on the links ------------------------ */
 
 struct ring { uint32_t *ipus; uint32_t n; };
 
-struct run {
+/* A collective while it is played. */
+struct collective {
     const struct topology *t;
     const struct collective_request *req;
-    struct layout at;
+    struct collective_layout at;
     struct arena *a;
     struct collective_cost *cost;
-    struct collective_ways *ways;
-    double *total_bytes; size_t n_totals;   /* of all steps, by the links' numbers */
+    struct collective_cache *cache;
+    double *total_bytes; size_t n_totals;   /* bytes of all steps, by the numbers of the links */
     double sync_s, slowdown;
-    bool fold_domains;
-    uint32_t n_shown;                       /* domains whose rings are made: of folded ones the first, and the one that it sends to */
+    bool fold_domains;                      /* domains are alike, and only the first is played */
+    uint32_t n_shown;                       /* domains whose rings are made; if folded, the first and the one that it sends to */
 };
 
-/* Each adds its times and bytes to the run's cost, and fails where a flow has no route. Bytes are a rank's.
- * n_steps of these flows, each of so many bytes, after each of which every rank adds add_bytes. */
-bool play_steps(struct run *run, const struct ends *ends, double bytes, uint32_t n_steps, double add_bytes, struct err *err);
-/* Steps round each ring, `share` bytes to the next rank, or to both neighbours; first_only: only what the first rank of each sends. */
-bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double share, bool both_ways,
-                bool add, bool first_only, struct err *err);
-/* A reduce-scatter (add) or an all-gather of `bytes` on each ring; all rings are of one size. */
-bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
-                       bool add, struct err *err);
+/* A reduce-scatter or an all-gather of `bytes` on each of several rings of one size. */
+struct ring_phase {
+    const struct ring *rings;
+    size_t n_rings;
+    double bytes;
+    bool adds;                              /* reduce-scatter: what arrives is added */
+    bool first_rank_only;                   /* folded rings over domains: only the flows that leave the first domain */
+};
+enum ring_direction { RING_FORWARD, RING_BOTH_WAYS };
+
+/* These add times and bytes to the cost of the collective, and fail if a flow has no route. Bytes are those of one rank.
+ * Plays n_steps of these flows, each of `bytes`; after each step every rank adds add_bytes. */
+bool collective_play(struct collective *run, const struct step_flows *flows, double bytes, uint32_t n_steps, double add_bytes, struct err *err);
+/* Plays steps in which every rank sends `share` bytes to the next rank of its ring, or to both neighbours. */
+bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32_t n_steps, double share, enum ring_direction direction,
+                      struct err *err);
+bool ring_phase_play(struct collective *run, const struct ring_phase *p, enum collective_method method, struct err *err);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * collective_layout.c - the ranks of each group sorted by domain, and what is regular about them.
  */
-#include "system-model/network/collective_layout.h"
+#include "system-model/network/collective_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +11,19 @@ static uint32_t n_bits(uint64_t x) { return (uint32_t)__builtin_popcountll(x); }
 
 static int by_domain_number(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct group_place *x = a, *y = b;
     return (int)x->domain - (int)y->domain;
 }
 
-/* The places of group g: n of them. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
-static bool list_places(struct place *places, uint32_t *n_places, uint32_t g, uint32_t *slot, const struct topology *t,
+/* Lists the places of group g. slot[domain] is 1 + the index of its place, or 0; it is all 0 before and after. */
+static bool list_places(struct group_place *places, uint32_t *n_places, uint32_t g, uint32_t *slot, const struct topology *t,
                         const struct collective_request *r, struct err *err)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->n_ranks; i++) {
-        uint32_t ipu = rank_of(r, g, i), domain = ipu / t->ipus_per_domain;
+        uint32_t ipu = collective_rank(r, g, i), domain = ipu / t->ipus_per_domain;
         if (slot[domain] == 0) {
-            places[n] = (struct place){ domain, 0 };
+            places[n] = (struct group_place){ domain, 0 };
             slot[domain] = ++n;
         }
         uint64_t *positions = &places[slot[domain] - 1].positions, bit = (uint64_t)1 << ipu % t->ipus_per_domain;
@@ -38,7 +38,7 @@ static bool list_places(struct place *places, uint32_t *n_places, uint32_t g, ui
     return true;
 }
 
-static void judge_layout(struct layout *at)
+static void classify_layout(struct collective_layout *at)
 {
     for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
         at->n_local = max_u32(at->n_local, n_bits(at->places[i].positions));
@@ -53,14 +53,14 @@ static bool check_ranks(const struct topology *t, const struct collective_reques
 {
     for (uint32_t g = 0; g < r->n_groups; g++)
         for (uint32_t i = 0; i < r->n_ranks; i++)
-            if (rank_of(r, g, i) >= t->n_ipus)
+            if (collective_rank(r, g, i) >= t->n_ipus)
                 return fail(err, "%s: rank %u of group %u is IPU %u; %s has IPUs 0 to %u", collective_kind_names[r->kind], i, g,
-                            rank_of(r, g, i), t->machine->name, t->n_ipus - 1);
+                            collective_rank(r, g, i), t->machine->name, t->n_ipus - 1);
     return true;
 }
 
-/* Has the group these domains, and in each the same positions? Those are as many as group 0 has, as the ranks of each group are. */
-static bool is_alike(const struct layout *at, const struct place *places, uint32_t n)
+/* Whether a group has the domains of group 0, with the same positions in each. */
+static bool is_alike(const struct collective_layout *at, const struct group_place *places, uint32_t n)
 {
     if (n != at->n_domains)
         return false;
@@ -70,12 +70,12 @@ static bool is_alike(const struct layout *at, const struct place *places, uint32
     return true;
 }
 
-/* alike stays false where the groups are not. */
-static bool find_alike(struct layout *at, uint32_t *slot, const struct topology *t, const struct collective_request *r, struct arena *a,
+/* Fills the layout if all groups are alike; else at->alike stays false. */
+static bool find_alike(struct collective_layout *at, uint32_t *slot, const struct topology *t, const struct collective_request *r, struct arena *a,
                        struct err *err)
 {
-    struct place *places = ARENA_ARRAY(a, struct place, min_u32(r->n_ranks, t->n_domains));
-    at->places = ARENA_ARRAY(a, struct place, min_u32(r->n_ranks, t->n_domains));
+    struct group_place *places = ARENA_ARRAY(a, struct group_place, min_u32(r->n_ranks, t->n_domains));
+    at->places = ARENA_ARRAY(a, struct group_place, min_u32(r->n_ranks, t->n_domains));
     at->positions = ARENA_ARRAY(a, uint64_t, r->n_groups);
     for (uint32_t g = 0; g < r->n_groups; g++) {
         uint32_t n;
@@ -93,14 +93,14 @@ static bool find_alike(struct layout *at, uint32_t *slot, const struct topology 
     return true;
 }
 
-static bool find_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a, struct err *err)
+static bool find_layout(struct collective_layout *at, const struct topology *t, const struct collective_request *r, struct arena *a, struct err *err)
 {
     uint32_t *slot = ARENA_ARRAY(a, uint32_t, t->n_domains);
-    *at = (struct layout){ .n_groups = r->n_groups };
+    *at = (struct collective_layout){ .n_groups = r->n_groups };
     if (!find_alike(at, slot, t, r, a, err) || at->alike)
         return at->alike;
-    *at = (struct layout){ .n_groups = r->n_groups };
-    at->places = ARENA_ARRAY(a, struct place, (size_t)r->n_groups * r->n_ranks);
+    *at = (struct collective_layout){ .n_groups = r->n_groups };
+    at->places = ARENA_ARRAY(a, struct group_place, (size_t)r->n_groups * r->n_ranks);
     at->first = ARENA_ARRAY(a, uint32_t, (size_t)r->n_groups + 1);
     for (uint32_t g = 0; g < r->n_groups; g++) {
         uint32_t n;
@@ -108,7 +108,7 @@ static bool find_layout(struct layout *at, const struct topology *t, const struc
             return false;
         at->first[g + 1] = at->first[g] + n;
     }
-    judge_layout(at);
+    classify_layout(at);
     return true;
 }
 
@@ -117,8 +117,8 @@ static void *copy_of(const void *items, size_t n_bytes, struct arena *a)
     return memcpy(arena_alloc(a, n_bytes), items, n_bytes);
 }
 
-/* No more of it than is used. */
-static void keep_layout(struct layout *to, const struct layout *at, struct arena *a)
+/* Copies the part that is in use into the cache. */
+static void cache_layout(struct collective_layout *to, const struct collective_layout *at, struct arena *a)
 {
     uint32_t n_places = at->alike ? at->n_domains : at->first[at->n_groups];
     *to = *at;
@@ -129,10 +129,10 @@ static void keep_layout(struct layout *to, const struct layout *at, struct arena
         to->first = copy_of(at->first, ((size_t)at->n_groups + 1) * sizeof *at->first, a);
 }
 
-bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct collective_ways *ways,
+bool collective_layout_find(struct collective_layout *at, const struct topology *t, const struct collective_request *r, struct collective_cache *cache,
                        struct arena *scratch, struct err *err)
 {
-    const struct layout *known = r->ranks ? NULL : hash_table_find(&ways->layouts, &r->pattern, sizeof r->pattern);
+    const struct collective_layout *known = r->ranks ? NULL : hash_table_find(&cache->layouts, &r->pattern, sizeof r->pattern);
     if (known) {
         *at = *known;
         return true;
@@ -140,6 +140,6 @@ bool collective_layout(struct layout *at, const struct topology *t, const struct
     if (!check_ranks(t, r, err) || !find_layout(at, t, r, scratch, err))
         return false;
     if (!r->ranks)
-        keep_layout(hash_table_add(&ways->layouts, &r->pattern, sizeof r->pattern, sizeof *at, ways->a), at, ways->a);
+        cache_layout(hash_table_add(&cache->layouts, &r->pattern, sizeof r->pattern, sizeof *at, cache->a), at, cache->a);
     return true;
 }

@@ -268,7 +268,7 @@ struct link_loads link_loads_new(struct arena *a)
 }
 
 /* Its slot, or the free one where it would be. */
-static uint32_t slot_of(const struct link_loads *loads, uint32_t link)
+static uint32_t link_loads_slot(const struct link_loads *loads, uint32_t link)
 {
     uint32_t at = link * 0x9e3779b1u >> 8 & (loads->n_slots - 1);
     while (loads->slots[at] && loads->items[loads->slots[at] - 1].link != link)
@@ -284,16 +284,16 @@ static void widen(struct link_loads *loads)
     loads->n_slots *= 2;
     loads->slots = ARENA_ARRAY(loads->a, uint32_t, loads->n_slots);
     for (uint32_t i = 0; i < loads->n; i++)
-        loads->slots[slot_of(loads, items[i].link)] = i + 1;
+        loads->slots[link_loads_slot(loads, items[i].link)] = i + 1;
 }
 
 uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
 {
-    uint32_t slot = slot_of(loads, link);
+    uint32_t slot = link_loads_slot(loads, link);
     if (!loads->slots[slot]) {
         if (2 * loads->n == loads->n_slots) {
             widen(loads);
-            slot = slot_of(loads, link);
+            slot = link_loads_slot(loads, link);
         }
         loads->items[loads->n] = (struct link_load){ link, 0 };
         loads->slots[slot] = ++loads->n;

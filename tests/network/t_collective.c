@@ -2,7 +2,7 @@
 /* t_collective.c - collectives by hand on a toy machine, the choice of a method, refusals. */
 #include "tests/golden_text.h"
 #include "tests/collective_fixture.h"
-#include "system-model/network/collective_ways.h"
+#include "system-model/network/collective_internal.h"
 #include "system-model/network/topology_internal.h"
 
 static double busiest_link_bytes(const struct collective_cost *c)
@@ -433,13 +433,13 @@ static void groups_in_domains_of_their_own(void **state)
 
 /* ---- the links of a step ------------------------------------------------------------------- */
 
-static void assert_way(const struct topology *t, const struct ends *e)
+static void assert_routes(const struct topology *t, const struct step_flows *e)
 {
-    struct collective_ways ways = collective_ways_new(&a);
+    struct collective_cache cache = collective_cache_new(&a);
     struct link_loads all = link_loads_new(&a);
-    const struct step_way *way, *again;
+    const struct step_routes *routes, *again;
     double latency_s = 0, most = 0;
-    assert_true(step_way_find(&way, &ways, t, e, &a, &err));
+    assert_true(step_routes_find(&routes, &cache, t, e, &a, &err));
     for (size_t i = 0; i < e->n; i++) {
         uint32_t links[MAX_ROUTE];
         size_t n;
@@ -447,28 +447,28 @@ static void assert_way(const struct topology *t, const struct ends *e)
         link_loads_add(&all, links, n, 1);
         latency_s = fmax(latency_s, route_latency_s(t, links, n));
     }
-    assert_int_equal(way->n_links, all.n);
+    assert_int_equal(routes->n_links, all.n);
     for (uint32_t i = 0; i < all.n; i++) {
         struct link link = topology_link(t, all.items[i].link);
-        const struct way_link *found = NULL;
-        for (uint32_t k = 0; k < way->n_links; k++)
-            if (way->links[k].number == link_loads_number(&ways.numbers, all.items[i].link))
-                found = &way->links[k];
+        const struct step_link *found = NULL;
+        for (uint32_t k = 0; k < routes->n_links; k++)
+            if (routes->links[k].number == link_loads_number(&cache.numbers, all.items[i].link))
+                found = &routes->links[k];
         assert_true(found && found->n_flows == all.items[i].bytes && found->kind == link.kind);
         most = fmax(most, all.items[i].bytes);
     }
-    assert_int_equal(ways.numbers.n, all.n);            /* none was added by asking */
-    assert_int_equal(way->most_flows, most);
-    assert_int_equal(way->n_exchanges, 1);
-    assert_near(way->exchanges[0].latency_s, latency_s, 0);
+    assert_int_equal(cache.numbers.n, all.n);            /* none was added by asking */
+    assert_int_equal(routes->most_flows, most);
+    assert_int_equal(routes->n_exchanges, 1);
+    assert_near(routes->exchanges[0].latency_s, latency_s, 0);
     double by_flows[9], longest_s = 0;
     for (uint32_t i = 0; i < 9; i++)
         by_flows[i] = 3e6 * i;
     for (uint32_t i = 0; i < all.n; i++)
         longest_s = fmax(longest_s, 3e6 * all.items[i].bytes / topology_link(t, all.items[i].link).bytes_per_s);
     assert_true(most < 9);
-    assert_near(step_way_time_s(way, by_flows), latency_s + longest_s, 1e-18);
-    assert_true(step_way_find(&again, &ways, t, e, &a, &err) && again == way);
+    assert_near(step_routes_time_s(routes, by_flows), latency_s + longest_s, 1e-18);
+    assert_true(step_routes_find(&again, &cache, t, e, &a, &err) && again == routes);
 }
 
 /* From IPU 0 to 4, over two rails, and from 8 to 13 over a rung and two rails, of a torus: at once, then link by link, and at once again, each as if
@@ -478,19 +478,19 @@ static void the_same_flows_at_once_and_link_by_link(void **state)
     (void)state;
     struct machine m = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE);
     struct topology t = build(&m, NULL);
-    struct collective_ways ways = collective_ways_new(&a);
+    struct collective_cache cache = collective_cache_new(&a);
     static const double by_flows[] = { 0, 1.26e6, 2.52e6 };
     for (size_t i = 0; i < 3; i++) {
-        struct ends e = ends_new(2, &a);
-        const struct step_way *way;
-        add_ends(&e, 0, 4);
-        add_ends(&e, 8, 13);
+        struct step_flows e = step_flows_new(2, &a);
+        const struct step_routes *routes;
+        step_flows_add(&e, 0, 4);
+        step_flows_add(&e, 8, 13);
         e.link_by_link = i == 1;
-        assert_true(step_way_find(&way, &ways, &t, &e, &a, &err));
-        assert_int_equal(way->n_links, 5);
-        assert_int_equal(way->n_exchanges, i == 1 ? 3 : 1);
+        assert_true(step_routes_find(&routes, &cache, &t, &e, &a, &err));
+        assert_int_equal(routes->n_links, 5);
+        assert_int_equal(routes->n_exchanges, i == 1 ? 3 : 1);
         /* The rung's latency is the longest of the first exchange, the rails' bytes take longest in all. */
-        assert_near(step_way_time_s(way, by_flows), i == 1 ? 0.3e-6 + 2 * 0.11e-6 + 3e-4 : 0.3e-6 + 2 * 0.11e-6 + 1e-4, 1e-15);
+        assert_near(step_routes_time_s(routes, by_flows), i == 1 ? 0.3e-6 + 2 * 0.11e-6 + 3e-4 : 0.3e-6 + 2 * 0.11e-6 + 1e-4, 1e-15);
     }
     arena_free(&a);
 }
@@ -505,18 +505,18 @@ static void flows_meet_in_a_later_domain_too(void **state)
     (void)state;
     struct machine m = toy_machine(24, 8, DOMAIN_TORUS, GATEWAY_SWITCHED);
     struct topology t = build(&m, NULL);
-    struct collective_ways ways = collective_ways_new(&a);
+    struct collective_cache cache = collective_cache_new(&a);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct ends e = ends_new(4, &a);
-        const struct step_way *way;
+        struct step_flows e = step_flows_new(4, &a);
+        const struct step_routes *routes;
         for (size_t k = 0; k < 4; k++)
-            add_ends(&e, ends[i][k][0], ends[i][k][1]);
+            step_flows_add(&e, ends[i][k][0], ends[i][k][1]);
         e.link_by_link = true;
-        assert_true(step_way_find(&way, &ways, &t, &e, &a, &err));
-        assert_int_equal(way->n_exchanges, 2);
-        assert_int_equal(way->n_links, 6);
-        assert_int_equal(way->most_flows, 2);
-        assert_near(step_way_time_s(way, by_flows), 2 * (0.11e-6 + 2e-4), 1e-15);
+        assert_true(step_routes_find(&routes, &cache, &t, &e, &a, &err));
+        assert_int_equal(routes->n_exchanges, 2);
+        assert_int_equal(routes->n_links, 6);
+        assert_int_equal(routes->most_flows, 2);
+        assert_near(step_routes_time_s(routes, by_flows), 2 * (0.11e-6 + 2e-4), 1e-15);
     }
     arena_free(&a);
 }
@@ -545,10 +545,10 @@ static void all_flows_of_a_step_count(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof with / sizeof *with; k++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            struct ends e = ends_new(cases[i].n, &a);
+            struct step_flows e = step_flows_new(cases[i].n, &a);
             for (size_t j = 0; j < cases[i].n; j++)
-                add_ends(&e, cases[i].ends[j][0], cases[i].ends[j][1]);
-            assert_way(&with[k], &e);
+                step_flows_add(&e, cases[i].ends[j][0], cases[i].ends[j][1]);
+            assert_routes(&with[k], &e);
         }
     arena_free(&a);
 }

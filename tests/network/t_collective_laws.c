@@ -35,14 +35,14 @@ static void assert_same_cost(struct collective_request listed_ranks, struct coll
     assert_true(memcmp(x.busiest_bytes, y.busiest_bytes, sizeof x.busiest_bytes) == 0);
 }
 
-/* One after the other with the ways of those before, each costs to the bit what it costs by itself with its ranks in a list. */
+/* Collectives that share a cache each cost, to the last bit, what they cost alone with their ranks in a list. */
 static void ways_that_are_known_change_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
         struct topology t = build(load(cases[i].machine), NULL);
         uint32_t width = cases[i].n_groups, n = t.n_ipus / width, half = n > 1 ? n / 2 : 1, starts = n / half;
-        struct collective_ways ways = collective_ways_new(&a);
+        struct collective_cache cache = collective_cache_new(&a);
         const struct rank_pattern patterns[] = { { n, 1, 1, width, 0, width }, { half, 1, starts, width, 0, width },
                                                  { starts, half, half, width, 0, width }, { n, 1, 1, width, width - 1, 1 } };
         for (uint32_t k = 0; k < 4 * N_COLLECTIVE_KINDS * N_COLLECTIVE_METHODS * 2; k++) {
@@ -53,10 +53,10 @@ static void ways_that_are_known_change_nothing(void **state)
             struct collective_request known = r;
             r.ranks = listed(p);
             known.pattern = *p;
-            known.ways = &ways;
+            known.cache = &cache;
             assert_same_cost(r, known, &t);
         }
-        assert_true(ways.layouts.n <= 4 && ways.steps[0].n + ways.steps[1].n < 4 * 10);
+        assert_true(cache.layouts.n <= 4 && cache.steps[0].n + cache.steps[1].n < 4 * 10);
         arena_free(&a);
     }
 }

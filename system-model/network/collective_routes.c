@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * collective_ways.c - which links the flows of a step take, remembered by the ends of the flows.
+ * collective_routes.c - the links that the flows of a step use, cached by the ends of the flows.
  *
  * Collectives of one program differ in bytes more than in who sends to whom, and a route does not depend on bytes.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/network/collective_ways.h"
-#include "system-model/network/topology_internal.h"
+#include "system-model/network/collective_internal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-struct collective_ways collective_ways_new(struct arena *a)
+struct collective_cache collective_cache_new(struct arena *a)
 {
-    return (struct collective_ways){ .numbers = link_loads_new(a), .a = a };
+    return (struct collective_cache){ .numbers = link_loads_new(a), .a = a };
 }
 
-struct ends ends_new(size_t room, struct arena *a)
+struct step_flows step_flows_new(size_t room, struct arena *a)
 {
-    return (struct ends){ arena_array(a, room, sizeof *((struct ends *)0)->items), 0, false };
+    return (struct step_flows){ arena_array(a, room, sizeof *((struct step_flows *)0)->items), 0, false };
 }
 
-void add_ends(struct ends *e, uint32_t from, uint32_t to)
+void step_flows_add(struct step_flows *e, uint32_t from, uint32_t to)
 {
     e->items[e->n].from = from;
     e->items[e->n++].to = to;
 }
 
-/* Flows inside one domain after those inside an earlier one, alike in all: how many there are in each. All of them, where they are not so, or where
- * links may differ. */
-static size_t flows_of_domain(const struct topology *t, const struct ends *e)
+/* If the flows are the same ones inside each of several domains, domain after domain: how many there are in each. Otherwise, or if links may
+ * differ, all of them. */
+static size_t flows_of_domain(const struct topology *t, const struct step_flows *e)
 {
     uint32_t width = t->ipus_per_domain, domain = e->items[0].from / width;
     size_t n = 0;
@@ -47,8 +46,8 @@ static size_t flows_of_domain(const struct topology *t, const struct ends *e)
     return n;
 }
 
-/* The links of flows as they are counted: all of a step's and, where it goes link by link, those of each exchange; their longest latencies. */
-struct counted {
+/* Flows counted by link: those of a whole step and, if it goes link by link, those of each exchange, with their longest latencies. */
+struct counted_routes {
     struct link_loads all, exchanges[MAX_ROUTE];
     double latency_s[MAX_ROUTE];
     uint32_t n_exchanges;
@@ -56,8 +55,8 @@ struct counted {
     struct arena *a;
 };
 
-/* A ring that leaves its domain closes no circle in a torus. */
-static bool goes_link_by_link(const struct topology *t, const struct ends *e)
+/* A ring that leaves its domain closes no circle on a torus. */
+static bool goes_link_by_link(const struct topology *t, const struct step_flows *e)
 {
     if (!TORUS_LINK_BY_LINK || !e->link_by_link || t->domain_topology != DOMAIN_TORUS)
         return false;
@@ -67,13 +66,13 @@ static bool goes_link_by_link(const struct topology *t, const struct ends *e)
     return true;
 }
 
-static void count_latency(struct counted *c, uint32_t i, double latency_s)
+static void count_latency(struct counted_routes *c, uint32_t i, double latency_s)
 {
     c->n_exchanges = max_u32(c->n_exchanges, i + 1);
     c->latency_s[i] = fmax(c->latency_s[i], latency_s);
 }
 
-static void count_route(struct counted *c, const struct topology *t, const uint32_t *links, size_t n_links)
+static void count_route(struct counted_routes *c, const struct topology *t, const uint32_t *links, size_t n_links)
 {
     link_loads_add(&c->all, links, n_links, 1);
     if (!c->link_by_link) {
@@ -88,8 +87,8 @@ static void count_route(struct counted *c, const struct topology *t, const uint3
     }
 }
 
-/* The first n of them. */
-static bool count_routes(struct counted *c, const struct topology *t, const struct ends *e, size_t n, struct err *err)
+/* Counts the first n flows. */
+static bool count_routes(struct counted_routes *c, const struct topology *t, const struct step_flows *e, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t links[MAX_ROUTE];
@@ -101,9 +100,8 @@ static bool count_routes(struct counted *c, const struct topology *t, const stru
     return true;
 }
 
-/* Domains that are alike have the same routes, and exchanges that take as long: those of the first are found, and its links counted again as
- * the others'. */
-static bool count_flows(struct counted *c, const struct topology *t, const struct ends *e, struct err *err)
+/* Domains that are alike have the same routes. Those of the first domain are found, and its links are counted again for the others. */
+static bool count_flows(struct counted_routes *c, const struct topology *t, const struct step_flows *e, struct err *err)
 {
     size_t n = flows_of_domain(t, e);
     struct link_loads *flows = &c->all;
@@ -124,57 +122,57 @@ static bool count_flows(struct counted *c, const struct topology *t, const struc
     return true;
 }
 
-static void keep_exchange(struct way_exchange *x, const struct topology *t, const struct link_loads *flows, double latency_s, struct arena *a)
+static void copy_exchange(struct step_exchange *x, const struct topology *t, const struct link_loads *flows, double latency_s, struct arena *a)
 {
-    *x = (struct way_exchange){ .rates = ARENA_ROOM(flows->a, struct way_rate, flows->n), .latency_s = latency_s };
+    *x = (struct step_exchange){ .rates = ARENA_ROOM(flows->a, struct step_rate, flows->n), .latency_s = latency_s };
     for (uint32_t i = 0; i < flows->n; i++) {
         double bytes_per_s = link_without_ends(t, flows->items[i].link).bytes_per_s;
         uint32_t k = 0;
         while (k < x->n_rates && x->rates[k].bytes_per_s != bytes_per_s)
             k++;
         if (k == x->n_rates)
-            x->rates[x->n_rates++] = (struct way_rate){ .bytes_per_s = bytes_per_s };
+            x->rates[x->n_rates++] = (struct step_rate){ .bytes_per_s = bytes_per_s };
         x->rates[k].most_flows = max_u32(x->rates[k].most_flows, (uint32_t)flows->items[i].bytes);
     }
-    struct way_rate *few = ARENA_ARRAY(a, struct way_rate, x->n_rates);         /* links are many, their rates few */
+    struct step_rate *few = ARENA_ARRAY(a, struct step_rate, x->n_rates);         /* there are many links but few rates */
     memcpy(few, x->rates, x->n_rates * sizeof *few);
     x->rates = few;
 }
 
-static void keep_way(struct step_way *way, struct collective_ways *ways, const struct topology *t, const struct counted *c)
+static void copy_routes(struct step_routes *routes, struct collective_cache *cache, const struct topology *t, const struct counted_routes *c)
 {
-    way->n_links = c->all.n;
-    way->links = ARENA_ARRAY(ways->a, struct way_link, c->all.n);
+    routes->n_links = c->all.n;
+    routes->links = ARENA_ARRAY(cache->a, struct step_link, c->all.n);
     for (uint32_t i = 0; i < c->all.n; i++) {
         const struct link_load *l = &c->all.items[i];
-        way->links[i] = (struct way_link){ link_loads_number(&ways->numbers, l->link), (uint32_t)l->bytes, link_without_ends(t, l->link).kind };
-        way->most_flows = max_u32(way->most_flows, way->links[i].n_flows);
+        routes->links[i] = (struct step_link){ link_loads_number(&cache->numbers, l->link), (uint32_t)l->bytes, link_without_ends(t, l->link).kind };
+        routes->most_flows = max_u32(routes->most_flows, routes->links[i].n_flows);
     }
-    way->exchanges = ARENA_ARRAY(ways->a, struct way_exchange, c->n_exchanges);
+    routes->exchanges = ARENA_ARRAY(cache->a, struct step_exchange, c->n_exchanges);
     for (uint32_t i = 0; i < c->n_exchanges; i++)
-        keep_exchange(&way->exchanges[i], t, c->link_by_link ? &c->exchanges[i] : &c->all, c->latency_s[i], ways->a);
-    way->n_exchanges = c->n_exchanges;
+        copy_exchange(&routes->exchanges[i], t, c->link_by_link ? &c->exchanges[i] : &c->all, c->latency_s[i], cache->a);
+    routes->n_exchanges = c->n_exchanges;
 }
 
-bool step_way_find(const struct step_way **out, struct collective_ways *ways, const struct topology *t, const struct ends *e,
+bool step_routes_find(const struct step_routes **out, struct collective_cache *cache, const struct topology *t, const struct step_flows *e,
                    struct arena *scratch, struct err *err)
 {
     size_t n_bytes = e->n * sizeof *e->items;
-    struct hash_table *known = &ways->steps[e->link_by_link];
+    struct hash_table *known = &cache->steps[e->link_by_link];
     *out = hash_table_find(known, e->items, n_bytes);
     if (*out)
         return true;
-    struct counted *c = ARENA_NEW(scratch, struct counted);
-    *c = (struct counted){ .all = link_loads_new(scratch), .link_by_link = goes_link_by_link(t, e), .a = scratch };
+    struct counted_routes *c = ARENA_NEW(scratch, struct counted_routes);
+    *c = (struct counted_routes){ .all = link_loads_new(scratch), .link_by_link = goes_link_by_link(t, e), .a = scratch };
     if (!count_flows(c, t, e, err))
         return false;
-    struct step_way *way = hash_table_add(known, e->items, n_bytes, sizeof *way, ways->a);
-    keep_way(way, ways, t, c);
-    *out = way;
+    struct step_routes *routes = hash_table_add(known, e->items, n_bytes, sizeof *routes, cache->a);
+    copy_routes(routes, cache, t, c);
+    *out = routes;
     return true;
 }
 
-static double exchange_time_s(const struct way_exchange *x, const double *by_flows)
+static double exchange_time_s(const struct step_exchange *x, const double *by_flows)
 {
     double longest_s = 0;
     for (uint32_t i = 0; i < x->n_rates; i++)
@@ -182,10 +180,10 @@ static double exchange_time_s(const struct way_exchange *x, const double *by_flo
     return x->latency_s + longest_s;
 }
 
-double step_way_time_s(const struct step_way *way, const double *by_flows)
+double step_routes_time_s(const struct step_routes *routes, const double *by_flows)
 {
     double time_s = 0;
-    for (uint32_t i = 0; i < way->n_exchanges; i++)
-        time_s += exchange_time_s(&way->exchanges[i], by_flows);
+    for (uint32_t i = 0; i < routes->n_exchanges; i++)
+        time_s += exchange_time_s(&routes->exchanges[i], by_flows);
     return time_s;
 }
