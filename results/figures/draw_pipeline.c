@@ -11,7 +11,7 @@ static const struct pipeline_picture { const char *name, *sets[2]; } pipelines[]
 };
 
 /* One bar per span: from and to (ms) in the columns of its kind; the chip's line is 0.8 high. */
-static void write_span(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
+static void write_span_bar(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
 {
     static const enum span_kind shown[] = { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY };
     double ms = 1e3 / t->plan->topology->machine->chip.clock_hz;
@@ -51,7 +51,7 @@ static bool write_pipeline(struct drawing *d, const struct pipeline_picture *pic
     fprintf(file.f, "chip,low,high,middle,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end\n");
     for (size_t i = 0; i < sim.timeline.n_spans; i++)
         for (uint32_t k = 0; !span_is_waiting(sim.timeline.spans[i].kind) && k < sim.timeline.spans[i].repeat; k++)
-            write_span(file.f, &sim.timeline, &sim.timeline.spans[i], k);
+            write_span_bar(file.f, &sim.timeline, &sim.timeline.spans[i], k);
     simulation_free(&sim);
     return new_file_save(&file, err);
 }

@@ -425,9 +425,9 @@ static bool read_cell(struct result *out, const struct metric *m, const char *te
 }
 
 /* The column of each metric and part, or SIZE_MAX if the table has none. */
-struct result_layout { size_t metric[N_METRICS], part[N_PARTS]; };
+struct result_columns { size_t metric[N_METRICS], part[N_PARTS]; };
 
-static bool find_result_columns(struct result_layout *out, const struct csv_table *t, struct err *err)
+static bool find_result_columns(struct result_columns *out, const struct csv_table *t, struct err *err)
 {
     char name[64];
     for (size_t i = 0; i < N_METRICS; i++) {
@@ -444,7 +444,7 @@ static bool find_result_columns(struct result_layout *out, const struct csv_tabl
     return true;
 }
 
-static bool read_result(struct result *out, const struct csv_table *t, const struct csv_row *row, const struct result_layout *at, struct err *err)
+static bool read_result(struct result *out, const struct csv_table *t, const struct csv_row *row, const struct result_columns *at, struct err *err)
 {
     char where[256], name[64];
     for (size_t i = 0; i < N_METRICS; i++) {
@@ -471,7 +471,7 @@ static bool check_result_ids(const struct results *all, const struct csv_table *
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    struct result_layout at;
+    struct result_columns at;
     *out = (struct results){0};
     if (!csv_load(&t, rows_csv, a, err) || !find_result_columns(&at, &t, err))
         return false;

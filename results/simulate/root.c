@@ -65,7 +65,7 @@ const char *root_find(const char *given, const char *given_as, struct arena *a, 
     }
     const char *root = found_root(a);
     if (!root)
-        fail(err, "no system-model/specs beside the program or here: name its folder by %s or PODBENCH_ROOT", given_as);
+        fail(err, "no system-model/specs next to the program or here: name its folder by %s or PODBENCH_ROOT", given_as);
     return root;
 }
 

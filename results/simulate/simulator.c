@@ -85,7 +85,7 @@ static struct hash_entry *entry_of(struct hash_table *t, const void *key, size_t
     return x ? x : hash_table_add_entry(t, key, n_key_bytes, n_value_bytes);
 }
 
-static struct hash_entry *drop_entry(struct hash_table *t, struct hash_entry *x)
+static struct hash_entry *drop_cache_entry(struct hash_table *t, struct hash_entry *x)
 {
     hash_table_drop(t, x);
     return NULL;
@@ -95,7 +95,7 @@ static struct hash_entry *cached_recipe(struct simulator *s, const char *name, s
 {
     bool is_new;
     struct hash_entry *x = entry_of(&s->recipes, name, strlen(name), sizeof(struct recipe_file), &is_new);
-    return !is_new || recipe_file_load(x->value, name, s->paths->recipes_dir, &x->arena, err) ? x : drop_entry(&s->recipes, x);
+    return !is_new || recipe_file_load(x->value, name, s->paths->recipes_dir, &x->arena, err) ? x : drop_cache_entry(&s->recipes, x);
 }
 
 /* Machine, system and software, from the sheets and the values given in their place. */
@@ -161,9 +161,9 @@ static struct hash_entry *cached_sheets(struct simulation *sim, const char *cons
     }
     struct hash_entry *x = entry_of(&s->sheets, key.bytes, key.n, sizeof(struct cached_sheets), &is_new);
     if (is_new && !load_cached_sheets(x->value, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err))
-        return drop_entry(&s->sheets, x);
+        return drop_cache_entry(&s->sheets, x);
     use_sheets(sim, x->value);
-    return !is_new || check_changes(sim, err) ? x : drop_entry(&s->sheets, x);
+    return !is_new || check_changes(sim, err) ? x : drop_cache_entry(&s->sheets, x);
 }
 
 /* ---- topologies, graphs, compilers ----------------------------------------------------------------- */
@@ -202,7 +202,7 @@ static struct hash_entry *cached_topology(struct simulator *s, struct hash_entry
     if (!is_new)
         return x;
     if (!topology_build_as(&t->topology, m, shape, faults ? copied_faults(faults, &x->arena) : NULL, &x->arena, err))
-        return drop_entry(&s->topologies, x);
+        return drop_cache_entry(&s->topologies, x);
     t->sheets = sheets;
     sheets->users++;
     return x;
@@ -218,7 +218,7 @@ static struct hash_entry *cached_graph(struct simulator *s, const struct recipe 
     if (!is_new)
         return x;
     if (!recipe_graph(&g->graph, rec, &x->arena, err))
-        return drop_entry(&s->graphs, x);
+        return drop_cache_entry(&s->graphs, x);
     g->alike = compile_equal_ops(&g->graph, &x->arena);
     g->layers = layer_costs_unplanned(&g->graph, &x->arena);
     return x;

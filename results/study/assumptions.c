@@ -216,7 +216,7 @@ void assumptions_print(FILE *f, const struct assumptions *all)
     fprintf(f, "%-26s %12s %-13s", "key", "value", "unit");
     for (size_t i = 0; i < all->n_of; i++)
         fprintf(f, "%22s", all->of[i]);
-    fprintf(f, "  most in; where it stands, why\n");
+    fprintf(f, "  moves most; sheet, line and reason\n");
     for (size_t i = 0; i < all->n; i++) {
         const struct assumption *x = &all->items[i];
         fprintf(f, "%-26s %12s %-13s", x->key, x->value, x->unit);

@@ -59,7 +59,7 @@ static const struct input *input_find(const struct inputs *in, const char *name)
 }
 
 /* A key outside [framework] may decide the value; that key is compared itself. */
-static bool is_settled(const struct recipe *r, const char *framework_key)
+static bool is_settled_elsewhere(const struct recipe *r, const char *framework_key)
 {
     return r->steps_per_call >= 0 && text_is(framework_key, "steps_per_call");
 }
@@ -73,7 +73,7 @@ static void compare_frameworks(struct changes *out, const struct simulation *a, 
     for (size_t i = 0; i < n_framework_fields; i++) {
         const char *name = arena_printf(out->a, "framework.%s", framework_fields[i].name);
         const struct input *from = input_find(&x, name), *to = input_find(&y, name);
-        if (from && to && strcmp(from->value, to->value) != 0 && !is_settled(&b->recipe, framework_fields[i].name))
+        if (from && to && strcmp(from->value, to->value) != 0 && !is_settled_elsewhere(&b->recipe, framework_fields[i].name))
             add_change(out, name, from->value, to->value);
     }
 }

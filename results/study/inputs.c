@@ -195,7 +195,7 @@ static double size_of_move(const struct move *m)
     return m->refused ? -1 : fabs(m->relative);
 }
 
-static int larger_move(const void *x, const void *y)
+static int move_order(const void *x, const void *y)
 {
     const struct move *a = x, *b = y;
     double p = size_of_move(a), q = size_of_move(b);
@@ -219,7 +219,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
         if (q->progress)
             q->progress(q->user, i + 1, inputs->n);
     }
-    sort_items(out->items, out->n, sizeof *out->items, larger_move);
+    sort_items(out->items, out->n, sizeof *out->items, move_order);
 }
 
 /* ---- shares by origin ------------------------------------------------------------------------------ */

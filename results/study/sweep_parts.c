@@ -37,7 +37,7 @@ static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names
     for (size_t i = 0; i < n; i++) {
         const char *text = get(names[i]);
         if (text && !number_of(out[i], text))
-            return fail(err, "%s=%.40s is no number; name the part with --shard I/N", names[i], text);
+            return fail(err, "%s=%.40s is not a number; name the part with --shard I/N", names[i], text);
         *all = *all && text;
     }
     return true;
@@ -65,7 +65,7 @@ static bool from_launcher(struct member *out, const char *(*get)(const char *nam
         if (!numbers_of(&all, (uint64_t *[]){ &m.rank, &m.size }, (const char *[]){ l->rank, l->size }, 2, get, err))
             return false;
         if (all && m.rank >= m.size)
-            return fail(err, "%s=%" PRIu64 " is none of %s=%" PRIu64 ", from 0; name the part with --shard I/N", l->rank, m.rank, l->size, m.size);
+            return fail(err, "%s=%" PRIu64 " is not below %s=%" PRIu64 "; name the part with --shard I/N", l->rank, m.rank, l->size, m.size);
         *out = all ? m : *out;
     }
     return true;
@@ -85,7 +85,7 @@ static bool from_array(struct member *out, const char *(*get)(const char *name),
         step = 1;
     *out = (struct member){ (id - least) / step, n, "Slurm's array" };
     return (id >= least && (id - least) % step == 0 && out->rank < n)
-        || fail(err, "SLURM_ARRAY_TASK_ID=%" PRIu64 " is none of %" PRIu64 " tasks from %" PRIu64 " in steps of %" PRIu64
+        || fail(err, "SLURM_ARRAY_TASK_ID=%" PRIu64 " is not one of %" PRIu64 " tasks from %" PRIu64 " in steps of %" PRIu64
                 "; number the array evenly, or name the part with --shard I/N", id, n, least, step);
 }
 

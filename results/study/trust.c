@@ -14,11 +14,11 @@
 static const double SHARE_BEYOND = 0.05;
 
 /* One answer compared with each reference. */
-struct comparison { const struct references *all; const struct properties *at; struct apart *apart; bool *same_kind; };
+struct all_distances { const struct references *all; const struct properties *at; struct apart *apart; bool *same_kind; };
 
-static struct comparison compare_with_all(const struct references *all, const struct properties *at, struct arena *a)
+static struct all_distances compare_with_all(const struct references *all, const struct properties *at, struct arena *a)
 {
-    struct comparison b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
+    struct all_distances b = { all, at, ARENA_ARRAY(a, struct apart, all->n), ARENA_ARRAY(a, bool, all->n) };
     for (size_t i = 0; i < all->n; i++) {
         b.apart[i] = properties_apart(at, &all->items[i].at);
         b.same_kind[i] = properties_same_kind(at, &all->items[i].at);
@@ -26,7 +26,7 @@ static struct comparison compare_with_all(const struct references *all, const st
     return b;
 }
 
-static void find_nearest(struct validity *v, const struct comparison *b)
+static void find_nearest(struct validity *v, const struct all_distances *b)
 {
     for (size_t i = 0; i < b->all->n; i++) {
         size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
@@ -42,7 +42,7 @@ static void find_nearest(struct validity *v, const struct comparison *b)
 }
 
 /* A share is outside if it is above all of theirs by more than a twentieth of the step. Below is not tested: another share is then above. */
-static bool is_share_inside(const struct comparison *b, size_t property)
+static bool is_share_inside(const struct all_distances *b, size_t property)
 {
     for (size_t i = 0; i < b->all->n; i++)
         if (b->same_kind[i] && b->at->share[property] <= b->all->items[i].at.share[property] + SHARE_BEYOND)
@@ -50,7 +50,7 @@ static bool is_share_inside(const struct comparison *b, size_t property)
     return false;
 }
 
-static bool is_inside(const struct comparison *b, size_t property)
+static bool is_inside(const struct all_distances *b, size_t property)
 {
     bool is_count = properties[property].kind == PROPERTY_COUNT;
     if (properties[property].kind == PROPERTY_SHARE)
@@ -74,7 +74,7 @@ static void add_extrapolated(struct validity *v, const char *name)
         v->extrapolates[v->n_extrapolates++] = name;
 }
 
-static void find_extrapolated(struct validity *v, const struct comparison *b, const struct simulation *sim, struct arena *a)
+static void find_extrapolated(struct validity *v, const struct all_distances *b, const struct simulation *sim, struct arena *a)
 {
     for (size_t i = 0; i < b->all->n && !v->same_kind; i++)
         v->same_kind = b->same_kind[i];
@@ -125,7 +125,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 {
     struct properties at = properties_of(sim, a);
     const struct references *references = &by->references;
-    struct comparison comparison = compare_with_all(references, &at, a);
+    struct all_distances comparison = compare_with_all(references, &at, a);
     *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
     find_nearest(out, &comparison);
     find_extrapolated(out, &comparison, sim, a);
@@ -161,7 +161,7 @@ static void print_nearest(FILE *f, const struct validity *v)
         return;
     const struct reference *r = v->nearest[0].reference;
     if (!v->near)
-        fprintf(f, "NOTHING NEAR IS PUBLISHED%s: the interval is a guess; ", v->same_kind ? "" : ", AND NOTHING OF THIS KIND");
+        fprintf(f, "NO PUBLISHED RUN IS NEAR%s: the interval is a guess; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND");
     fprintf(f, "nearest published: %s, distance %.2g, predicted %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
 }
 

@@ -61,7 +61,7 @@ static const char *taken_value(const char *key, const struct simulation *sim, st
     return given ? given->value : default_of_key(key, sim, a);
 }
 
-static void add_reading(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
+static void list_reading(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
 {
     out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true, NULL };
 }
@@ -72,9 +72,9 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
     *out = (struct open_readings){ .unset_call_share = unset_call_share(sim) };
     out->items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 1);
     for (size_t i = 0; i < r->n_readings; i++)
-        add_reading(out, r->readings[i].key, r->readings[i].value, sim, a);
+        list_reading(out, r->readings[i].key, r->readings[i].value, sim, a);
     if (out->unset_call_share > 0) {
-        add_reading(out, CALL_KEY, "0", sim, a);
+        list_reading(out, CALL_KEY, "0", sim, a);
         out->unset_taken_from = arena_strdup(a, sim->framework.name);
     }
 }
@@ -128,7 +128,7 @@ static void print_ratio(FILE *f, const struct open_reading *x)
 {
     double percent = 100 * (x->throughput_ratio - 1);
     if (x->refused)
-        fprintf(f, " it is refused: %s", x->refused);
+        fprintf(f, " is refused: %s", x->refused);
     else if (isnan(percent))
         fputs(", not simulated", f);
     else if (fabs(percent) < 0.05)

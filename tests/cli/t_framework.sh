@@ -35,7 +35,7 @@ run timeline $large
 result $? "and what fits says nothing" "$(cat "$work/err")"
 
 for names in grouped,popart,sideways grouped,; do
-    refuses "framework.schedules: '${names##*,}' of popart-2.1.0 is no schedule; known: none, sequential, grouped, interleaved, popart" \
+    refuses "framework.schedules: '${names##*,}' of popart-2.1.0 is not a schedule; known: none, sequential, grouped, interleaved, popart" \
         "schedules that are none: '$names'" run mlperf-v1.1-closed-ipu-pod16-bert-large --set "framework.schedules=$names"
 done
 refuses "parallel.schedule: popart-2.1.0 cannot run grouped; want one of: popart" "a schedule that PopART does not have" \

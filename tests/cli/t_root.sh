@@ -49,7 +49,7 @@ refuses "$work/empty: holds no system-model/specs (--root)" "a root without data
 if [ -e /usr/share/podbench ] || [ -e /usr/local/share/podbench ]; then
     result 0 "a program without data # SKIP some is installed here"
 else
-    refuses "no system-model/specs beside the program or here: name its folder by --root or PODBENCH_ROOT" "a program without data" run nowhere
+    refuses "no system-model/specs next to the program or here: name its folder by --root or PODBENCH_ROOT" "a program without data" run nowhere
 fi
 PODBENCH_ROOT="$work/none" refuses "$work/none: holds no system-model/specs (PODBENCH_ROOT)" "a PODBENCH_ROOT without data" run nowhere
 

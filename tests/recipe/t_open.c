@@ -105,9 +105,9 @@ static void what_is_refused(void **state)
     refuses("parallel.io_tiles=0", "'0' is the reading that is taken; name another, or take the line out");            /* by default */
     refuses("framework.merge_buffer_bytes=52428800", "'52428800' is the reading that is taken; name another, or take the line out");
     refuses("framework.merge_buffer_bytes=5.2428800e7", "'5.2428800e7' is the reading that is taken; name another, or take the line out");
-    refuses("parallel.micro_batch=21|23|21", "'21' stands there twice");
-    refuses("parallel.micro_batch=21|23|023", "'023' stands there twice");                                                /* another text of the same */
-    refuses("hosts.steps_per_call=7|1e1|70e-1", "'70e-1' stands there twice");
+    refuses("parallel.micro_batch=21|23|21", "'21' is listed twice");
+    refuses("parallel.micro_batch=21|23|023", "'023' is listed twice");                                                /* another text of the same */
+    refuses("hosts.steps_per_call=7|1e1|70e-1", "'70e-1' is listed twice");
     refuses("parallel.micro_batch=21|", "names an empty reading; want values with | between them");
     refuses("parallel.micro_batch=21||23", "names an empty reading; want values with | between them");
     refuses("precision .partials=fp32", "unknown section [precision ]; did you mean 'precision'? known: recipe, data, parallel, precision, optimizer, "

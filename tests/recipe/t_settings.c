@@ -316,7 +316,7 @@ static void schedules_of_a_framework(void **state)
         { "parallel.schedule=grouped parallel.layers_per_ipu= parallel.gradient_accumulation=15", TURNS(4, 15, "grouped", 12) },
         { "parallel.schedule=grouped framework.accumulation_multiple=0 parallel.gradient_accumulation=7", "" },
         { "parallel.schedule=grouped framework.accumulation_multiple=1 parallel.gradient_accumulation=10", "" },
-        { "framework.schedules=grouped,sideways,popart", "framework.schedules: 'sideways' of made-1.0 is no schedule; known: none, sequential, grouped, "
+        { "framework.schedules=grouped,sideways,popart", "framework.schedules: 'sideways' of made-1.0 is not a schedule; known: none, sequential, grouped, "
           "interleaved, popart" },
         { "framework.update_order=sideways", "--set framework.update_order=sideways: 'sideways' is not one of: series, side-by-side" },
     };

@@ -117,7 +117,7 @@ static void assumptions_as_text(void **state)
     const char *of[] = { "resnet50", "bert", "rnnt" };
     const struct assumptions all = { .items = &item, .n = 1, .of = of, .n_of = 3 };
     static const char expected[] =
-        "key                               value unit                       resnet50                  bert                  rnnt  most in; where it stands, why\n"
+        "key                               value unit                       resnet50                  bert                  rnnt  moves most; sheet, line and reason\n"
         "chip.rate                             3 B/s             -1.250 to  +2.500 %               nothing              not read  r; specs/x.csv:7, assumed\n";
     char *text;
     (void)state;

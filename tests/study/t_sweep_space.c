@@ -223,16 +223,16 @@ static void ranks_that_name_no_part(void **state)
     (void)state;
     static const struct { const char *variables[16], *message; } torn[] = {
         { { "OMPI_COMM_WORLD_RANK", "5", "OMPI_COMM_WORLD_SIZE", "5" },
-          "OMPI_COMM_WORLD_RANK=5 is none of OMPI_COMM_WORLD_SIZE=5, from 0; name the part with --shard I/N" },
+          "OMPI_COMM_WORLD_RANK=5 is not below OMPI_COMM_WORLD_SIZE=5; name the part with --shard I/N" },
         { { "SLURM_ARRAY_TASK_ID", "9", "SLURM_ARRAY_TASK_MIN", "1", "SLURM_ARRAY_TASK_COUNT", "3" },        /* --array=1,5,9 */
-          "SLURM_ARRAY_TASK_ID=9 is none of 3 tasks from 1 in steps of 1; number the array evenly, or name the part with --shard I/N" },
+          "SLURM_ARRAY_TASK_ID=9 is not one of 3 tasks from 1 in steps of 1; number the array evenly, or name the part with --shard I/N" },
         { { "SLURM_ARRAY_TASK_ID", "5", "SLURM_ARRAY_TASK_MIN", "2", "SLURM_ARRAY_TASK_STEP", "2", "SLURM_ARRAY_TASK_COUNT", "3" },
-          "SLURM_ARRAY_TASK_ID=5 is none of 3 tasks from 2 in steps of 2; number the array evenly, or name the part with --shard I/N" },
+          "SLURM_ARRAY_TASK_ID=5 is not one of 3 tasks from 2 in steps of 2; number the array evenly, or name the part with --shard I/N" },
         { { "SLURM_ARRAY_TASK_ID", "1", "SLURM_ARRAY_TASK_MIN", "2", "SLURM_ARRAY_TASK_COUNT", "3" },
-          "SLURM_ARRAY_TASK_ID=1 is none of 3 tasks from 2 in steps of 1; number the array evenly, or name the part with --shard I/N" },
-        { { "OMPI_COMM_WORLD_RANK", "one", "OMPI_COMM_WORLD_SIZE", "5" }, "OMPI_COMM_WORLD_RANK=one is no number; name the part with --shard I/N" },
-        { { "PMI_RANK", "1", "PMI_SIZE", "" }, "PMI_SIZE= is no number; name the part with --shard I/N" },
-        { { "SLURM_ARRAY_TASK_ID", "x" }, "SLURM_ARRAY_TASK_ID=x is no number; name the part with --shard I/N" },
+          "SLURM_ARRAY_TASK_ID=1 is not one of 3 tasks from 2 in steps of 1; number the array evenly, or name the part with --shard I/N" },
+        { { "OMPI_COMM_WORLD_RANK", "one", "OMPI_COMM_WORLD_SIZE", "5" }, "OMPI_COMM_WORLD_RANK=one is not a number; name the part with --shard I/N" },
+        { { "PMI_RANK", "1", "PMI_SIZE", "" }, "PMI_SIZE= is not a number; name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "x" }, "SLURM_ARRAY_TASK_ID=x is not a number; name the part with --shard I/N" },
         { { "OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "4294967296" },
           "1 x 4294967296 parts, by Slurm's array and the launcher, are more than 1000000; name the part with --shard I/N" },
         { { "PMI_RANK", "0", "PMI_SIZE", "1000001" }, "1 x 1000001 parts, by Slurm's array and the launcher, are more than 1000000; name the part with --shard I/N" },

@@ -245,7 +245,7 @@ static void readings_as_text(void **state)
     char *text = printed(&o);
     assert_string_equal(text,
         "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower; with bf16 as fast\n"
-        "  open: data.sequences_per_pack is not stated, taken as fp16; with 2 it is refused: no\n"
+        "  open: data.sequences_per_pack is not stated, taken as fp16; with 2 is refused: no\n"
         "  open: parallel.io_tiles is not stated, none is taken; with fp32 4.6 % faster (does not fit); with fp32, not simulated\n"
         "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call: 230 % faster; "
         "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\n");

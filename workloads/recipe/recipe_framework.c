@@ -38,7 +38,7 @@ static bool check_framework_names(const struct framework *f, struct arena *a, st
         while (i < N_SCHEDULES && !is_name(schedule_names[i], name, n))
             i++;
         if (i == N_SCHEDULES)
-            return fail(err, "framework.schedules: '%.*s' of %s is no schedule; known: %s", (int)min_u64(n, 60), name, f->name,
+            return fail(err, "framework.schedules: '%.*s' of %s is not a schedule; known: %s", (int)min_u64(n, 60), name, f->name,
                         names_list(schedule_names, N_SCHEDULES, a));
     }
     return true;

@@ -77,7 +77,7 @@ static bool add_reading(struct recipe *r, const struct subject *s, const char *v
         return fail(err, "%s: '%.60s' is the reading that is taken; name another, or take the line out", s->place, value);
     for (size_t i = 0; i < r->n_readings; i++)
         if (text_is(r->readings[i].key, key) && text_is(plain_text(s, r->readings[i].value, a, NULL), plain))
-            return fail(err, "%s: '%.60s' stands there twice", s->place, value);
+            return fail(err, "%s: '%.60s' is listed twice", s->place, value);
     r->readings[r->n_readings++] = (struct reading){ key, value };
     return true;
 }
