@@ -215,7 +215,7 @@ static void options_are_told_apart(void **state)
         for (size_t op = 0; op < 2; op++)
             assert_int_equal(other->op_plans[op] == first->op_plans[op], others[i].same_plan);
     }
-    assert_ptr_equal(compile_graph(&u.compiler, &first->request), first);
+    assert_ptr_equal(compile_graph(&u.compiler, &first->options), first);
     stop(&u);
 }
 
