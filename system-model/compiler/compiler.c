@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compile.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer (layer_costs.c).
+ * compiler.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer
+ * (layer_costs.c), and the costs of collectives and copies on the links.
  *
- * Layers are what plans are made of: placement, recomputation and schedules only add and multiply layer
- * costs. Compiled graphs and collectives are remembered, so a sweep over replicas, gradient accumulation and
- * schedules of one graph never plans an operation twice.
+ * Layers are the units of a plan: placement, recomputation and schedules only add and multiply layer costs. Compiled
+ * graphs and collectives are remembered, so that a sweep over replicas, gradient accumulation and schedules of one
+ * graph never plans an operation twice.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
@@ -26,7 +27,7 @@ static void find_weights(struct compiler *c, const struct graph *g)
         }
 }
 
-/* Tied weights: read by a layer that does not own them. One entry for each such layer. */
+/* Tied weights are read by a layer that does not own them. There is one entry for each such layer. */
 static void find_tied(struct compiler *c, const struct graph *g)
 {
     for (uint32_t i = 0; i < g->n_forward_ops; i++) {
@@ -59,7 +60,8 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
         && a->n_tiles == b->n_tiles;
 }
 
-/* Where an operation's results lie: how unevenly (1: evenly), and as the results of which plan; NULL: as nothing else does. */
+/* How the results of an operation are laid out: the fullest tile over an even share, and the plan that put them
+ * there; NULL if the layout is one of a kind. */
 struct result_layout { double imbalance; const struct op_plan *laid_by; };
 static const struct result_layout lying_alone = { 1, NULL };
 
@@ -68,14 +70,14 @@ static const struct result_layout *result_layout_of(const struct tensor *t, cons
     return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
 }
 
-/* One plan puts results of one shape on the same tiles, whichever operation it is of. */
+/* One plan puts results of one shape on the same tiles, whichever operation it belongs to. */
 static bool lie_alike(const struct tensor *a, const struct result_layout *at, const struct tensor *b, const struct result_layout *bt)
 {
     return RESULTS_LIE_ALIKE && at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
-/* Of its operands an element-wise operation takes the layout of the one that is most even (poputil, createOutputForElementWiseOp). */
+/* An element-wise operation takes the layout of its most even operand (poputil, createOutputForElementWiseOp). */
 static struct operands operands_of(const struct graph *g, const struct op *op, const struct result_layout *places, const struct result_layout **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
@@ -94,13 +96,13 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
             continue;
         }
         several = true;
-        alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* with itself, wherever that is */
+        alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* a tensor shares its own layout, whatever it is */
         *taken = at->imbalance < (*taken)->imbalance ? at : *taken;
     }
     return (struct operands){ (*taken)->imbalance, several && alike };
 }
 
-/* Element by element where the operand lies; products where they were computed; of all else nothing is known. */
+/* Elementwise results are where the operand is, and products where they were computed. Other layouts are unknown. */
 static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct result_layout *taken)
 {
     enum part part = op_part(op);
@@ -109,7 +111,7 @@ static const struct op_plan *results_laid_by(const struct op *op, const struct o
     return op_is_elementwise(op) ? taken->laid_by : NULL;
 }
 
-/* Numbers from 0 on. */
+/* Code is numbered from 0, in the order in which it is first needed. */
 static uint32_t code_of(struct compiler *c, const struct op *op, const struct op_plan *p)
 {
     const uint64_t what[] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p), p->mac };
@@ -120,7 +122,8 @@ static uint32_t code_of(struct compiler *c, const struct op *op, const struct op
     return *(uint32_t *)hash_table_add(&c->codes, what, sizeof what, sizeof next, c->arena) = next;
 }
 
-/* Of vector work the memory for temporaries is no part: with other memory its plan is the same, where its operand lies as here. */
+/* The plan of vector work does not depend on the memory for temporaries, so that one made for other memory can be
+ * reused if its operands are laid out alike. */
 static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
     const struct op *op = &c->graph->ops[op_id];
@@ -158,7 +161,7 @@ static bool same_asked(const struct asked *a, const struct asked *b)
     return a->operands.imbalance == b->operands.imbalance && a->operands.together == b->operands.together && a->share == b->share;
 }
 
-/* An operation has the plan of one like it, where their operands lie alike and as much memory is left to them. */
+/* Equal operations share a plan if their operands are laid out alike and the same memory is left to them. */
 static void plan_ops(const struct op_plan **out, struct compiler *c, const struct op_plan_options *opt)
 {
     const struct graph *g = c->graph;
@@ -167,7 +170,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     all.splits_of = c->splits_of;
     struct result_layout *places = ARENA_ROOM(&scratch, struct result_layout, g->n_ops);
     struct asked *found = ARENA_ROOM(&scratch, struct asked, g->n_ops);     /* by operation */
-    uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* one like it with another plan; 0: none yet */
+    uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* the next equal operation with a plan of its own; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
@@ -259,7 +262,7 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
     }
 }
 
-/* Without holes, as what is compared. */
+/* The key is compared as bytes and must not hold padding. */
 struct range_key { uint64_t work, part; struct layer_range ranges[MAX_STAGES]; };
 _Static_assert(sizeof(struct layer_range) == sizeof(void *) + 2 * sizeof(uint32_t), "no holes");
 
@@ -277,7 +280,7 @@ static const struct range_memo *ask(struct compiler *c, const struct layer_range
         sum_code_bytes(m, c);
     else
         sum_weight_work(m, c);
-    m->ranges = NULL;                   /* the caller's */
+    m->ranges = NULL;                   /* the array belongs to the caller */
     return m;
 }
 
@@ -292,15 +295,16 @@ struct cycles compile_weight_work(struct compiler *c, const struct layer_range *
     return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .part = part })->cycles;
 }
 
-/* All that a plan may read of an operation and its tensors, in words without holes: of equal forms plans are equal. A backward pass has the
- * tensors of what it differentiates through `forward`: the first operation like that one, else NO_ID; of its results, which input of that one
- * each is the gradient of. Attributes that are equal are the same. Dimensions follow each tensor, as many as it has. */
+/* Everything that a plan may read of an operation and its tensors, in words without padding: equal forms give equal
+ * plans. Equal attributes are the same object. A backward pass refers by `forward` to the first operation equal to the
+ * one that it differentiates (else NO_ID), and of_input says which input of that one a result is the gradient of. Each
+ * tensor is followed by its dimensions. */
 struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
 struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
 struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
 enum { MOST_FORM_WORDS = sizeof(struct longest_form) / sizeof(uint64_t) };
 
-/* Which input, the last where it stands there twice; NO_ID: of none. */
+/* The index of the differentiated input, the last one if a tensor is read twice; NO_ID if there is none. */
 static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
 {
     const struct op *forward = op_forward(g, op);
@@ -319,7 +323,7 @@ static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t
     return out;
 }
 
-/* Returns how many bytes it has. */
+/* Returns the number of bytes written. */
 static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, const struct op *op, const uint32_t *alike)
 {
     const struct op_form form = { (uintptr_t)op->at, op->kind, op->pass, op->forward_op == NO_ID ? NO_ID : alike[op->forward_op], op->n_inputs };
@@ -395,7 +399,7 @@ static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n
     return good;
 }
 
-/* The flows themselves, and after them how many replicas of which width. */
+/* The key is the flows, followed by the number and the width of the replicas. */
 enum { MOST_FLOWS = 2 * MAX_STAGES };
 _Static_assert(sizeof(struct flow) == 2 * sizeof(uint32_t) + sizeof(double), "flows have no padding: they are compared as bytes");
 

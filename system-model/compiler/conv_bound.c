@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conv_bound.c - what no split below a point of the search gets under: cycles and bytes of the fullest tile.
+ * conv_bound.c - lower bounds for a subtree of the search: cycles and bytes of the fullest tile.
  *
- * The share of a tile is known in the dimensions that are split already; the others are whole, with n tiles left for them. Let x of these
- * share a sum (input channels, kernel rows), y the outputs, z the field: x y z <= n. Whatever x, y and z are, a tile then has at least
+ * The share of a tile is known in the dimensions that are split already; the others are whole, and n tiles are left
+ * for them. Let x of these share a sum (input channels, kernel rows), y the outputs, z the field: x y z <= n. Whatever
+ * x, y and z are, a tile then has at least
  *     work W / n;   loads of weights L / (x y);   input I y / n;   sums S x / n,
- * so that a step takes at least, with costs of each that conv_price charges at least,
+ * so that one step takes at least, with costs that conv_price charges at least,
  *     cycles >= rest + A / (x y) + a y + c x,       bytes >= V / (x y) + I y / n + S x / n,
- * and both have their least value over real x and y in closed form. Roundings and terms that are small are left out; all that is
- * taken in is no more than conv_price charges, so that a branch whose bound is above the best plan has no plan as good in it.
+ * and both have their minimum over real x and y in closed form. Roundings and small terms are left out. Every
+ * coefficient comes from the tables that conv_price sums, so that a branch whose bound is above the best plan holds no
+ * plan as good.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 
 #include <math.h>
 
-/* What sums of doubles may be wrong by, either way. */
+/* The most that a sum of doubles may be off, in either direction. */
 static const double LESS = 1 - 1e-9, MORE = 1 + 2e-9;
 
-/* One machine instruction, where the conversion of an unsigned number takes several; counts here are far below 2^63. */
+/* Converts by one machine instruction, where an unsigned number takes several; counts here are far below 2^63. */
 static double real(uint64_t n) { return (double)(int64_t)n; }
 
 /* ---- what is the same for all splits of a candidate --------------------------------------------------------- */
 
-/* The vertex at its least, in the loops of add_loads(): HMAC's input channels are within a position. */
+/* The lower bound of the vertex, in the loops of add_loads(). The input channels of HMAC are inside a position. */
 static void vertex_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
     struct share whole = conv_whole(c, 1, 1);
@@ -31,7 +33,7 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
     const struct conv_least least = conv_vertex_least(f->vertices, f->chip, &c->amp, &w);
     bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
     u->fixed = least.fixed;
-    u->load = least.load + (c->flat ? least.row : 0);       /* positions in one row: one item a load */
+    u->load = least.load + (c->flat ? least.row : 0);       /* one row of positions is one item a load */
     u->row = c->flat ? 0 : least.row;
     u->position = least.position;
     u->channel = least.channel * real(c->in_grain);
@@ -42,7 +44,7 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
         u->zero = f->vertices->zero.vector * u->turn / real(f->chip->n_workers * (f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
 }
 
-/* Cycles a byte of a copy on the tile, as conv_price charges it at least. */
+/* The least cycles a byte of a copy on the tile that conv_price charges. */
 static double padding_slope(const struct search *f, const struct candidate *c)
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
@@ -59,7 +61,7 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
     u->weights = channel_bytes * real(c->out_grain * s->kernel_w);
     u->input = channel_bytes * positions;
     u->thin_input = u->input;
-    if (!c->flat) {                     /* a share of the field reaches over strides, and no farther than the input goes */
+    if (!c->flat) {                     /* a share of the field spans its strides, but ends with the input */
         u->input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, (uint64_t)s->field_h * s->in_stride_h));
         u->thin_input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, s->field_h));
     }
@@ -76,10 +78,10 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
     }
 }
 
-/* What a vertex takes however little it works on. */
+/* The cost of a vertex without any vectors. */
 static double once_cycles(struct vector_terms t, double turn) { return t.tile + t.worker * turn; }
 
-/* What a result costs on its way: cycles to be exchanged, added up and cast. */
+/* The cycles of a result on its way: exchanged, added up and cast. */
 static void sum_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
     double worker = u->turn / real(f->chip->n_workers);
@@ -93,7 +95,7 @@ static void sum_units(struct conv_units *u, const struct search *f, const struct
     }
 }
 
-/* As conv_price's rows are, before any split. */
+/* The longest row that conv_price can see, before any split. */
 static uint64_t longest_row(const struct conv_shape *s)
 {
     return s->field_w == 1 ? s->field_h : s->kernel_w == 1 ? (uint64_t)s->batch * s->field_w : s->field_w;
@@ -124,7 +126,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
 
 /* ---- one point of the search ------------------------------------------------------------------------------- */
 
-/* The x for which a / x + c x is at most `most`: between the roots of a square, with room for what doubles may be wrong by. */
+/* The range of x with a / x + c x <= most: between the roots of a square, widened by the rounding of doubles. */
 static struct conv_range between_roots(double a, double c, double most)
 {
     double square = most * most * MORE - 4 * a * c, sum = most * MORE + sqrt(fmax(0, square));
@@ -133,29 +135,30 @@ static struct conv_range between_roots(double a, double c, double most)
 
 static double at_most(double x, double most) { return x < most ? x : most; }
 
-/* The low one where x is no number, as nothing over nothing is none. */
+/* NaN, which 0 / 0 gives, becomes `low`. */
 static double clamped(double x, double low, double high) { return at_most(fmax(x, low), high); }
 
-/* b y + a / y, at its least between 1 and most. */
+/* The minimum of b y + a / y for y from 1 to most. */
 static double least_of_two(double a, double b, double most)
 {
     double y = clamped(sqrt(a / b), 1, most);
     return a / y + b * y;
 }
 
-/* a / (x y) + b y + c x over y >= 1 and x from low to high; without y where the outputs are split already. */
+/* The minimum of a / (x y) + b y + c x for y >= 1 and x from low to high; without y if the outputs are split already.
+ * */
 static double least_of_three(double a, double b, double c, double low, double high, bool y_is_open)
 {
     double x = clamped(y_is_open ? cbrt(a * b / (c * c)) : sqrt(a / c), low, high);
     return c * x + (y_is_open ? 2 * sqrt(a / x * b) : a / x + b);
 }
 
-/* The terms of the file's head, of one step: bytes of all loads of weights that are left (V), of a tile's input (I / n), and its results
- * (S / n). n may be less than the tiles, where an uneven split leaves some without a share; parts counts those too, as weights that are
- * spread over tiles lie on all of them. */
+/* The terms of the file head, for one step: bytes of all loads of weights that are left (V), of a tile's input (I /
+ * n), and its results (S / n). n may be less than the tiles, as an uneven split leaves some without a share; `parts`
+ * counts those too, because weights that are spread over tiles are on all of them. */
 struct point { double n, parts, weights, input, outputs, results, depth, steps, groups; };
 
-/* Bytes of a tile: so_far + weights / (x y) + input y + sums x. */
+/* The bytes of a tile are so_far + weights / (x y) + input y + sums x. */
 struct bytes { double so_far, weights, input, sums; };
 
 static struct bytes bytes_of(const struct candidate *c, const struct share *t, const struct point *p)
@@ -168,7 +171,7 @@ static struct bytes bytes_of(const struct candidate *c, const struct share *t, c
     return b;
 }
 
-/* Of the sums that are shared: a tile's own, and what it receives while they live. */
+/* Bytes of shared sums on a tile: its own, and those that it receives while its own live. */
 static const double SUMS_LIVE = 1 + 1.0 / RECEIVED_SUMS_PART;
 
 static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
@@ -182,17 +185,17 @@ static double least_bytes(const struct search *f, const struct candidate *c, con
     return bytes > before ? bytes : before;
 }
 
-/* Cycles of a step: rest + loads / (x y) + inputs y, and sums x where they are shared. */
+/* The cycles of a step are rest + loads / (x y) + inputs y, and sums x if they are shared. */
 struct step { double rest, loads, inputs; };
 
-/* Weights that are there already are one part in z: V / (x y) - V / n. */
+/* A tile already has one part in z of the weights: V / (x y) - V / n move. */
 static void add_loads(struct step *s, const struct candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
     double in = real(t->in), loads = real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? real(t->out) : 1);
     double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate, load = u->load;
-    if (u->positions > u->row_positions * p->n)         /* a row of each worker or more: so many, or one for each load */
+    if (u->positions > u->row_positions * p->n)         /* at least one row for each worker: that many rows, or one for each load */
         work += loads * u->row * u->positions / u->row_positions;
     else
         load += u->row;
@@ -225,8 +228,8 @@ static void add_serial(struct step *s, const struct search *f, const struct cand
         s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
 
-/* What is added to a step's rest, loads and inputs where x share a sum: shared + sums x; where none does: whole. so_far: what all splits
- * take, of all steps. */
+/* Cycles added to a step's rest, loads and inputs: shared + sums x if x tiles share a sum, else whole. so_far is what
+ * all splits take, over all steps. */
 struct sum_terms { double so_far, zero, shared, sums, whole; };
 
 static struct sum_terms add_sums(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
@@ -250,7 +253,7 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
     if (open == OPEN_FIELD)
         return k.so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? k.shared + k.sums : k.whole) - k.zero);
     if (!conv_is_as_fast(f, k.so_far))
-        return k.so_far;                /* enough to leave it */
+        return k.so_far;                /* already more than the best plan */
     bool y_is_open = open >= OPEN_OUTPUTS;
     double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
     double least = k.shared + least_of_three(s.loads, s.inputs, k.sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
@@ -282,7 +285,8 @@ static struct point point_of(const struct search *f, const struct candidate *c, 
 struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
 {
     struct point p = point_of(f, c, t, n, open);
-    /* Less what sums of doubles may be wrong by, and a cycle. No more than 64 bits hold: there is always a plan, to be refused later. */
+    /* The rounding of doubles and one cycle are taken off. 64 bits always hold the result: there is a plan in any
+     * case, to be refused later. */
     struct least least = { .cycles = at_most(least_cycles(f, c, t, &p, open) * LESS - 1, MOST) };
     if (conv_is_as_fast(f, least.cycles))
         least.bytes = at_most(least_bytes(f, c, t, &p, open) * LESS, MOST);

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conv_fill.c - the plan of the split that was found best: what the chip pays beside the planner's estimate, code, and how its results lie.
+ * conv_fill.c - the plan of the split that was chosen: what the chip pays beyond the planner's estimate, code, and the
+ * layout of the results.
+ *
+ * The worklists of AMP and HMAC vertices hold, for each kernel element, the positions where it meets the input
+ * (poplin's getOutputRangeForKernelRange; kernel rows that share a pass of the AMP go together). The estimate by which
+ * poplin's planner chooses splits counts all positions, and so does conv_price; the skipped ones are taken off the
+ * plan that was chosen. A 3x3 kernel over 7 x 7 positions skips 18 in 100, over 56 x 56 it skips 2.
+ * A tile inside the field has no padding, and a tile with the middle row of a kernel has none above and below: the
+ * tile that skips least is the one that all wait for. Padding is what precedes the input and what is reached beyond
+ * it.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
@@ -13,9 +22,9 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* Pieces that reach a tile in one step, each from one other tile: operands lie over the tiles in order, channel
- * groups outermost, so a tile's share of a channel group is one run (a row of the field each where the kernel is wider
- * than one), cut where it leaves the tile that holds it. */
+/* The pieces that a tile receives in one step, each from one other tile. Operands are spread over the tiles in order,
+ * channel groups outermost, so that a tile's share of a channel group is one run (one for each row of the field if the
+ * kernel is wider than one element), cut where it crosses to another tile. */
 static uint64_t received_pieces(const struct search *f)
 {
     const struct share *t = &f->best;
@@ -30,8 +39,8 @@ static uint64_t received_pieces(const struct search *f)
     return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
 }
 
-/* Exchange code: 3 instructions of 4 bytes a received piece, 24 bytes a superstep of control; vertex state: a
- * worklist item of 8 bytes a worker, kernel element and channel group. */
+/* Exchange code is 3 instructions of 4 bytes for each received piece, control is 24 bytes a superstep, and vertex
+ * state is a worklist item of 8 bytes for each worker, kernel element and channel group. */
 static uint64_t code_bytes(const struct search *f)
 {
     const struct share *t = &f->best;
@@ -40,7 +49,7 @@ static uint64_t code_bytes(const struct search *f)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 16 * (t->in + t->out);
 }
 
-/* A planner that chooses by its estimate: the chip pays for copies element by element what was measured. */
+/* The planner may have underestimated copies by single elements; the chip pays what was measured. */
 static void pay_copies(const struct search *f, struct conv_cost *k)
 {
     if (k->copied_bytes == 0)
@@ -51,7 +60,7 @@ static void pay_copies(const struct search *f, struct conv_cost *k)
     k->rearrange += steps * more;
 }
 
-/* Nor does the planner know that the vertices leave out positions where a kernel element meets padding alone. */
+/* The planner does not know that vertices skip positions where a kernel element meets only padding. */
 static void leave_out_padding(const struct search *f, struct conv_cost *k)
 {
     struct candidate crowded = *f->best_candidate;
@@ -59,7 +68,7 @@ static void leave_out_padding(const struct search *f, struct conv_cost *k)
     k->compute -= share_steps(&f->best) * conv_padding_cycles(f, &crowded, &f->best);
 }
 
-/* Outputs of the fullest tile over an even share; the tiles that share a sum share its outputs. */
+/* The outputs of the fullest tile over an even share. Tiles that share a sum divide its outputs. */
 static double output_imbalance(const struct search *f)
 {
     const struct share *t = &f->best;
@@ -94,7 +103,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
     };
 }
 
-/* What is left of an axis on one tile: positions for each pass over kernel elements, of which `together` share one. */
+/* One tile's part of an axis: n positions, and n_kernel kernel elements of which `together` share a pass. */
 struct axis_part { uint64_t first, n, from_kernel, n_kernel, together; };
 
 static uint64_t met_in_pass(const struct conv_axis *x, const struct axis_part *p, uint64_t pass)
@@ -113,7 +122,7 @@ static uint64_t met(const struct conv_axis *x, const struct axis_part *p)
     return sum;
 }
 
-/* Of the tiles that have n positions and n_kernel kernel elements, the first that meets most of the input. */
+/* The first part with n positions and n_kernel kernel elements that meets most of the input. */
 static struct axis_part busiest_part(const struct conv_axis *x, uint64_t n, uint64_t n_kernel, uint64_t together)
 {
     struct axis_part best = { 0, n, 0, n_kernel, together };
@@ -128,7 +137,7 @@ static struct axis_part busiest_part(const struct conv_axis *x, uint64_t n, uint
     return best;
 }
 
-/* A field of one column is a row, whatever its width; where kernel elements meet nothing of it there is none. */
+/* A field of one column is one row, whatever its width. Kernel elements that meet nothing take no cycles. */
 static uint64_t rows_cycles(const struct search *f, const struct candidate *c, const struct share *t, uint64_t height, uint64_t width)
 {
     struct share s = *t;
@@ -140,7 +149,7 @@ static uint64_t rows_cycles(const struct search *f, const struct candidate *c, c
     return conv_rows_cycles(f->vertices, f->chip, &c->amp, &w);
 }
 
-/* A load of weights goes over all positions: one for each pair of passes over rows and columns of the kernel. */
+/* Each load of weights runs over the positions that it meets: one load for each pass over kernel rows and columns. */
 static uint64_t left_out_of_a_block(const struct search *f, const struct candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conv_fully_connected.c - a fully connected layer in training: three plans of their own, or one for all passes.
+ * conv_fully_connected.c - a fully connected layer in training: a plan for each pass, or one joint plan.
  *
- * The joint plan turns the matmul round: the weights are the convolution's input and stay, split over columns and
- * inner dimension; the activations are loaded into the AMP as its weights. With columns as field, one split serves
- * all passes: backward swaps field and input channels, the weight gradient input and output channels (PopLibs'
- * fullyConnectedPass). It pays for layers of few rows; the search takes whichever is faster over the three passes.
+ * The joint plan transposes the matmul: the weights are the convolution's input and stay in place, split over columns
+ * and inner dimension; the activations are loaded into the AMP as its weights. With columns as field, one split serves
+ * all passes: the data gradient swaps field and input channels, the weight gradient input and output channels
+ * (PopLibs' fullyConnectedPass). It pays for layers of few rows; the search takes whichever is faster over the three
+ * passes.
  */
 #include "system-model/compiler/compiler_internal.h"
 
@@ -16,12 +17,12 @@ static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t i
 {
     struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
     s.pass = pass;
-    s.weights_elsewhere = true;         /* the activations or gradients that are loaded as weights */
+    s.weights_elsewhere = true;         /* the activations or gradients, which are loaded as weights */
     s.in_elsewhere = pass == PASS_BACKWARD_WEIGHT;
     return s;
 }
 
-/* The layer's input, or the gradient of its output, comes as another operation left it. */
+/* The layer's input or the gradient of its output is where another operation left it. */
 static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                      enum op_pass pass)
 {
@@ -30,7 +31,7 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
     return s;
 }
 
-/* What is the same for all joint splits: of a pass, of the layer. */
+/* What all joint splits have in common, for one pass and for the layer. */
 struct joint { struct conv_shape s; struct search start; struct candidate c; };
 struct joint_layer { struct joint of_pass[N_OP_PASSES]; const struct layer_shape *shape; const struct chip *chip; uint64_t n_tiles, p_groups, n_grains; };
 
@@ -45,7 +46,8 @@ static void joint_start(struct joint *out, struct conv_shape s, const struct chi
     out->c = one.items[0];
 }
 
-/* One pass with its split given; false when it is over the memory bound, or takes more than *left, of which it takes its cycles. */
+/* Prices one pass with its split given. False if it is over the memory bound or takes more than *left, from which its
+ * cycles are subtracted. */
 static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, uint64_t p_in, uint64_t p_out, uint64_t p_groups, uint64_t *left)
 {
     struct search f = j->start;
@@ -66,7 +68,7 @@ static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, u
     return true;
 }
 
-/* The weights lie in grains for the forward pass; backward reads them turned, which is copied on the tile. */
+/* The weights are in grains for the forward pass; the data gradient reads them transposed, by a copy on the tile. */
 static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const struct chip *chip, uint64_t n_tiles)
 {
     uint64_t cycles = regroup_cycles(&vertex_table, chip, ceil_div(weight_bytes, n_tiles));
@@ -93,7 +95,8 @@ static void joint_layer_start(struct joint_layer *out, const struct layer_shape 
     out->n_grains = ceil_div(l->inner, amp_for(chip, l->type, opt->partials).in_grain);
 }
 
-/* The inner dimension in so many parts, the columns over the tiles that are left; false: slower than `left` over all passes, or too large. */
+/* Splits the inner dimension into p_inner parts and the columns over the tiles that are left. False if the three
+ * passes take more than `left`, or too much memory. */
 static bool joint_plans(struct op_plan out[N_OP_PASSES], struct joint_layer *l, uint64_t p_inner, uint64_t left)
 {
     struct joint *j = l->of_pass;

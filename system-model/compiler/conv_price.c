@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conv_price.c - what one split of a convolution costs on the fullest tile.
+ * conv_price.c - the cost of one split of a convolution on the fullest tile.
  *
- * One superstep computes a tile's share: its inputs and weights arrive by exchange, the vertex runs over its channels, kernel elements and
- * field; partial sums from a split of the reduction are exchanged and added, in as many stages as their number asks for; serial splits
- * repeat this. Times are added, as supersteps are (bulk synchronous):
+ * One superstep computes a tile's share: its inputs and weights arrive by exchange, and the vertex runs over its
+ * channels, kernel elements and field. Partial sums from a split of the reduction are exchanged and added, in as many
+ * stages as their number asks for; serial splits repeat all of this. Times are added, as supersteps are (bulk
+ * synchronous):
  *     cycles = steps * (exchange in + compute + reduce) + once (changes of layout, cast)   + sync a superstep
- * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2). It leaves out what the chip pays besides:
- * sync for each superstep, exchange transit, the halo's share of the exchange. Those are added here, and no estimate is charged where
- * nothing moves, such as the planner's exchange of partial sums where a sum has one part. A result lies where it was computed, as evenly
- * as the split leaves it (op_plan's imbalance).
+ * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2). That planner leaves out
+ * the sync of each superstep, exchange transit, and the halo's share of the exchange, which the chip pays: they are
+ * added here. No estimate is charged if nothing moves, such as the planner's exchange of partial sums if a sum has one
+ * part. Results are where they were computed, as evenly as the split leaves them (op_plan's imbalance).
  *
- * Copies by single elements are where the planner's estimate and the chip may part (planner_copies on the chip's sheet, with the
- * release that its measurements were made with): splits are then chosen by the estimate, and the plan pays the regression over
- * measured copies. More tiles may make such a plan slower (channels not in fours).
- * What a 1x1 kernel with a stride meets of its input is laid out before the loop, as kernel elements that become channels are.
- * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it, yet, as there, they
- * are not in the temporary memory. docs/unexplained.md says which measured convolutions no price here explains, and what was tried.
+ * The planner's estimate of copies by single elements may differ from the chip (planner_copies on the chip's sheet,
+ * with the release that its measurements were made with): splits are then chosen by the estimate, and the plan pays
+ * the regression over measured copies. More tiles may make such a plan slower (channels not in fours).
+ * The elements that a strided 1x1 kernel meets are laid out before the loop, as kernel elements that become channels
+ * are.
+ * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it;
+ * as there, they are missing from the temporary memory. docs/unexplained.md says which measured convolutions no price
+ * here explains, and what was tried.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 
-/* Sums of the AMP start at zero: they are written so before the first of the input channels is added to them. PopLibs' estimate has
- * that for kernels wider than one alone, in floats whatever the sums' type. Measured, 1x1 kernels pay it as well: on GC2
- * (arXiv:1912.03413 Table 5.5) a position of 16 float sums takes 8.5 cycles for each grain of input channels, and besides, however
- * many grains there are, 8 where the sums are reduced and 16 where they are cast, of which the cast is 8. */
+/* Sums of the AMP are set to zero before the first input channels are added. PopLibs' estimate includes that only for
+ * kernels wider than one element, in floats whatever the sums' type. Measured 1x1 kernels pay it as well: on GC2
+ * (arXiv:1912.03413 Table 5.5) a position of 16 float sums takes 8.5 cycles for each grain of input channels, plus,
+ * however many grains there are, 8 cycles if the sums are reduced and 16 if they are cast, of which the cast is 8. */
 static uint64_t zero_sums_cycles(const struct search *f, const struct candidate *c, const struct share *t)
 {
     return zero_cycles(f->vertices, f->chip, t->groups * t->out * c->out_grain * share_positions(t), c->amp.partial_bytes);
@@ -32,9 +35,9 @@ static uint64_t zero_sums_cycles(const struct search *f, const struct candidate 
 
 struct rows { uint64_t n, width; };
 
-/* How a tile's positions lie: in rows of the field, image after image. A field of one column is of one dimension, a row itself. Where the
- * kernel has one column, what stands beside each other in a row of the field and in the same row of other images is one row
- * (flattenDims of poplin), and all positions are where it has one element. */
+/* The rows of a tile's positions: rows of the field, image after image. A field of one column is a single dimension,
+ * and so one row. With a kernel of one column, the same row of all images is one row (flattenDims of poplin); with a
+ * kernel of one element, all positions are. */
 static struct rows tile_rows(const struct candidate *c, const struct share *t)
 {
     if (c->flat)
@@ -61,7 +64,7 @@ struct conv_work conv_work_of(const struct candidate *c, const struct share *t)
     return w;
 }
 
-/* The AMP is given apart: what its memory conflicts cost depends on the split. */
+/* The AMP is a parameter because its memory conflicts depend on the split. */
 static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct amp *amp, const struct share *t)
 {
     const struct conv_work w = conv_work_of(c, t);
@@ -69,7 +72,7 @@ static uint64_t vertex_cycles(const struct search *f, const struct candidate *c,
     return conv_vertex_cycles(f->vertices, f->chip, amp, &w) + (is_amp ? zero_sums_cycles(f, c, t) : 0);
 }
 
-/* Bytes at the measured share of the nominal rate, and the skew between columns where anything moves. */
+/* Bytes at the measured share of the nominal rate, and one cycle of skew between columns if anything moves. */
 static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t n_shared_bytes)
 {
     if (n_bytes + n_shared_bytes == 0)
@@ -85,7 +88,8 @@ static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint
     return min_u64((positions - 1) * stride + (kernel - 1) * dilation + 1, max_u64(limit, 1));
 }
 
-/* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p (poplin's planner). */
+/* The bytes that one of p tiles lacks of an operand which they hold in equal parts: all but one part in p (poplin's
+ * planner). */
 static uint64_t missing_part(uint64_t n_bytes, uint64_t p)
 {
     return n_bytes - n_bytes / p;
@@ -111,14 +115,14 @@ static struct operand_bytes share_operand_bytes(const struct candidate *c, const
     return b;
 }
 
-/* Partials of p_in x p_kernel tiles, where these are several, added in one to three stages of equal depth. */
+/* Partials of p_in x p_kernel tiles, if more than one, are added in one to three stages of equal depth. */
 static void add_sum_stages(const struct search *f, struct conv_cost *k, const struct candidate *c, uint64_t n,
                           uint64_t depth)
 {
     uint64_t stages = depth < 16 ? 1 : depth < 125 ? 2 : 3, ps = c->amp.partial_bytes;
     while (depth > 1) {
         uint64_t fan = depth;
-        if (stages > 1)                 /* of a depth of 16 and more */
+        if (stages > 1)                 /* the depth is at least 16 */
             for (fan = 4; stages == 2 ? fan * fan < depth : fan * fan * fan < depth; fan++) {}
         uint64_t mine = ceil_div(n, fan), bytes = mine * (fan - 1) * ps;
         k->compute += reduce_cycles(f->vertices, f->chip, mine, fan, ps);
@@ -131,8 +135,8 @@ static void add_sum_stages(const struct search *f, struct conv_cost *k, const st
     }
 }
 
-/* Whole-tensor changes of layout before the loop, spread over all tiles. Rows of a group of channels and more lie in groups, so that
- * only the last one is not in fours: it is filled up with zeros. */
+/* Whole-tensor changes of layout before the loop are spread over all tiles. Tensors of 16 channels and more are in
+ * groups, so that only the last group is not in fours: it is filled up with zeros. */
 static void add_rearrangement(const struct search *f, struct conv_cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
 {
@@ -155,22 +159,22 @@ static void add_layout_changes(const struct search *f, struct conv_cost *k, uint
     uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
     if (s->rearrange_in)
         add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
-    *worst /= s->in_expand;             /* what stands in several rows is stored once before the exchange */
+    *worst /= s->in_expand;             /* an element that appears in several rows is stored once before the exchange */
     if (s->rearrange_weights)
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
     if (s->rearrange_out)
         add_rearrangement(f, k, shape_positions(s) * s->groups * s->out_chans * es, es, s->out_chans, worst);
 }
 
-/* Whether a copy on the tile is reckoned with as one by fours. Kernel elements that become channels fill grains, and grains are in fours: the
- * planner that has that rule alone takes their copy for one, whatever channels the input has. */
+/* Whether the planner prices a copy on the tile as one by fours. Kernel elements that become channels fill grains,
+ * and grains are in fours: the planner that knows only this rule applies it whatever channels the input has. */
 bool conv_plans_by_fours(const struct search *f, const struct candidate *c)
 {
     return f->shape->in_chans % 4 == 0 || (c->joined && f->chip->planner_copies == COPIES_ESTIMATED);
 }
 
-/* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
- * tiles that share an input each do it. */
+/* Whether each tile copies its input after the exchange: channels that do not fill a grain are padded, and kernel
+ * elements become channels. Tiles that share an input each do it. */
 bool conv_pads_tiles(const struct search *f, const struct candidate *c)
 {
     uint64_t chans = c->vertex == VERTEX_SLIC ? c->s.in_chans : f->shape->in_chans;
@@ -194,8 +198,8 @@ static bool pads_kernel(const struct share *t, const struct candidate *c)
     return t->kernel_h % c->filter_height != 0 || c->s.kernel_h % c->filter_height != 0;
 }
 
-/* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros, and its input
- * to where so high a kernel reaches over rows of zeros, unless it copies that already. */
+/* If some tile's kernel rows do not fill the AMP's filter height, it copies its weights next to rows of zeros, and
+ * its input to where so high a kernel reaches over rows of zeros, unless the input is copied already. */
 static void add_kernel_padding(const struct search *f, struct conv_cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
 {
     if (!pads_kernel(t, c))
@@ -204,11 +208,11 @@ static void add_kernel_padding(const struct search *f, struct conv_cost *k, cons
     uint64_t cycles = copy_pieces_cycles(f->vertices, b->weights + (alone ? b->in : 0));
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps += alone;             /* or together with the input's channels */
+    k->supersteps += alone;             /* else in the superstep of the input's channels */
 }
 
-/* All of the input laid out by kernel elements, an even share of a tile. Of kernels that keep their rows the input has its own, which with a
- * stride are more than the output's. */
+/* A tile's even share of the whole input, laid out by kernel elements. Kernels that keep their rows have the input's
+ * own rows, which with a stride are more than the output's. */
 static uint64_t gathered_bytes(const struct search *f, const struct candidate *c)
 {
     const struct conv_shape *s = &c->s;
@@ -216,8 +220,8 @@ static uint64_t gathered_bytes(const struct search *f, const struct candidate *c
     return c->gathered ? ceil_div(s->batch * rows * s->in_w * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles) : 0;
 }
 
-/* It is laid out so once, before all steps: grains at the data path's width, each sent to where it lies then (poplin's transforms at the level of
- * the chip). What a tile needs of it comes from there. */
+/* The input is laid out once, before all steps: grains at the data path's width, each sent to its new place (poplin's
+ * transforms at the level of the chip). Tiles then receive what they need from there. */
 struct conv_cost conv_gathering(const struct search *f, const struct candidate *c)
 {
     uint64_t bytes = gathered_bytes(f, c);
@@ -229,7 +233,8 @@ struct conv_cost conv_gathering(const struct search *f, const struct candidate *
     return k;
 }
 
-/* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter. */
+/* Serial steps add slices of the operands before each step, the result put in its place or added after it, and an
+ * increment of the loop's counter. */
 static void add_serial_steps(const struct search *f, struct conv_cost *k, const struct share *t, const struct candidate *c,
                              const struct operand_bytes *b)
 {
@@ -254,7 +259,8 @@ static void multiply_cost(struct conv_cost *k, uint64_t n)
     k->received_bytes *= n;
 }
 
-/* The loop's body; the input of output-serial steps is the same in all and comes once (returned apart). */
+/* The loop's body. The input of output-serial steps is the same in all and is exchanged once, which split_cost()
+ * adds. */
 static struct conv_cost step_cost(const struct search *f, const struct candidate *c, const struct share *t,
                              const struct operand_bytes *b, uint64_t compute)
 {
@@ -270,7 +276,7 @@ static struct conv_cost step_cost(const struct search *f, const struct candidate
     return k;
 }
 
-/* What a tile copies to fill it up with zeros is there twice while it does. */
+/* Bytes of what a tile copies to pad it with zeros: original and copy exist at the same time. */
 static uint64_t padded_bytes(const struct search *f, const struct share *t, const struct candidate *c, const struct operand_bytes *b)
 {
     bool in = conv_pads_tiles(f, c), kernel = pads_kernel(t, c);
@@ -281,7 +287,7 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->p_in * t->p_kernel > 1)
-        working += ceil_div(partials, RECEIVED_SUMS_PART);      /* what a reduction stage receives, while what it sends lives */
+        working += ceil_div(partials, RECEIVED_SUMS_PART);      /* what a reduction stage receives, while what it sends is alive */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (share_steps(t) > 1)           /* the weights of all steps, in their order */
@@ -294,7 +300,7 @@ static uint64_t cost_cycles(const struct search *f, const struct conv_cost *k)
     return k->compute + k->exchange + k->supersteps * superstep_cycles(f->chip);
 }
 
-/* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
+/* A reduction writes the output's type. Without one, or if partial sums stay in a loop, they are cast at the end. */
 static void add_cast(const struct search *f, struct conv_cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
 {
     uint64_t depth = t->p_in * t->p_kernel;
@@ -304,7 +310,8 @@ static void add_cast(const struct search *f, struct conv_cost *k, const struct c
     k->supersteps++;
 }
 
-/* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
+/* Before the loop, the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move
+ * once. */
 static struct conv_cost weights_by_step(const struct search *f, uint64_t element_bytes)
 {
     const struct conv_shape *s = f->shape;
@@ -345,7 +352,8 @@ static struct conv_cost split_cost(const struct search *f, const struct candidat
     return k;
 }
 
-/* The order of a search that tries one split after the other: of equal plans the first is kept, in whatever order they are priced. */
+/* The order of a search that tries one split after the other. Of equal plans the first in this order is kept, in
+ * whatever order they are priced. */
 static bool comes_first(const struct candidate *c, const struct share *t, const struct candidate *d, const struct share *u)
 {
     const uint64_t a[] = { c->order, 2 * max_u64(t->serial_out, t->serial_in) + (t->serial_in > 1), t->p_groups, t->p_out, t->p_in,
@@ -358,9 +366,9 @@ static bool comes_first(const struct candidate *c, const struct share *t, const 
     return a[i] < b[i];
 }
 
-/* Interleaved memory gives an inner loop its two loads in one cycle; where one lies beyond, they come one after the other. A tile's bytes are
- * taken as spread evenly over both. Measured on GC2 (arXiv:1912.03413 Table 5.5): 0.83 to 0.88 of the AMP's rate where operands and
- * temporaries take less than its 128 KiB, 0.71 where they take 170 and more. */
+/* Interleaved memory serves the two loads of an inner loop in one cycle; beyond it they are served one after the
+ * other. A tile's bytes are taken to be spread evenly over both. Measured on GC2 (arXiv:1912.03413 Table 5.5): 0.83 to
+ * 0.88 of the AMP's rate if operands and temporaries take less than its 128 KiB, 0.71 if they take 170 and more. */
 struct amp conv_crowded_amp(const struct search *f, const struct candidate *c, uint64_t temp)
 {
     struct amp crowded = c->amp;

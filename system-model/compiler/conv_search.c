@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conv_plan.c - the search of splits for convolutions and matmuls.
+ * conv_search.c - the search of splits for convolutions and matmuls.
  *
- * Parallel splits of groups, output channels, input channels, kernel rows and field whose product is at
- * most the tiles, and serial splits of channels; products turned round as well (swapOperands of poplin). Only splits that change a
- * tile's share are tried. The search is exact: a branch is left where nothing in it can be as fast as the best plan so far, or within
- * the memory (conv_bound.c); the order of visits, most promising first, changes its effort and not its answer (conv_price keeps the
- * plan that comes first of equals).
- * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
- * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
+ * Parallel splits divide groups, output channels, input channels, kernel rows and field, with a product of at most the
+ * tiles; serial splits divide channels. Products are also tried transposed (swapOperands of poplin). Only splits that
+ * change a tile's share are tried. The search is exact: a branch is skipped if nothing in it can be as fast as the
+ * best plan so far, or within the memory (conv_bound.c). The order of visits, most promising first, changes the effort
+ * and not the answer, as conv_price keeps the first of equal plans.
+ * Limits: of the splits that leave a tile's share the same, only those with the fewest parts or one more are tried;
+ * there is one level (no split over chips), the kernel is split over rows only, and the last dimension of the field
+ * gets whatever tiles are left.
  */
 #include "system-model/compiler/compiler_internal.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* Positions as one row: over all the tiles that are left, in four, three or two, and not at all. Fewer parts are larger: after one that is
- * too large all are. */
+/* Splits one row of positions over all the tiles that are left, then into four, three, two parts and one. Fewer parts
+ * are larger: once one is too large, the rest are. */
 static void search_flat_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     uint64_t rows = shape_positions(&c->s), last = 0;
@@ -57,7 +58,7 @@ static void search_splits(struct search *f, const struct candidate *c, struct sh
     s->n = 0;
 }
 
-/* Keeps a split where there may be a plan as good as the best, and within the memory, below it. */
+/* Keeps a split if a plan below it may be as good as the best, and within the memory. */
 static void offer_split(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p,
                         enum open_splits open, search_below *below)
 {
@@ -70,14 +71,15 @@ static void offer_split(struct search *f, const struct candidate *c, struct shar
         search_splits(f, c, t, tiles, s, below);
 }
 
-/* Whether there may be a plan as good as the best, and within the memory, where each tile has a share of 1 / n of the field. */
+/* Whether a plan may be as good as the best, and within the memory, if each tile has 1 / n of the field. */
 static bool may_be_best(struct search *f, const struct candidate *c, const struct share *t, double n)
 {
     struct least least = conv_least(f, c, t, n, OPEN_FIELD);
     return is_in_memory(f, least) && conv_is_as_fast(f, least.cycles);
 }
 
-/* Batches that do not divide leave tiles without a share. Where a share of the field is too large, larger ones are. */
+/* Batches that do not divide leave tiles without a share. If a share of the field is too large, all larger ones are.
+ * */
 static void search_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     double too_few = 0;
@@ -132,8 +134,8 @@ static void offer_in(struct search *f, const struct candidate *c, struct share *
     offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
 }
 
-/* One part, and those that may share a sum with the kernel's rows. Of a share that stays the same one more part shortens the sums, while
- * there is a grain for each. */
+/* One part, and the parts that may share a sum together with the kernel's rows. One more part than needed for a share
+ * still shortens the sums, if there is a grain for each. */
 static void search_in_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
@@ -163,7 +165,7 @@ static void below_out(struct search *f, const struct candidate *c, struct share 
     search_in_chans(f, c, t, tiles / p);
 }
 
-/* An odd split of the outputs is tried one wider too: pairs of tiles then receive the same inputs together. */
+/* An odd split of the outputs is also tried one wider, so that pairs of tiles receive the same inputs together. */
 static void search_out_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
@@ -218,7 +220,7 @@ static void offer_branch(struct serial_branches *b, struct search *f, const stru
         b->items[b->n++] = (struct serial_branch){ c, serial_in, serial_out, least.cycles };
 }
 
-/* Steps add to what the same work takes at once: so many at most may be as fast as the best. */
+/* The most steps that may be as fast as the best plan: each adds its cost to the same work done at once. */
 static double most_steps(const struct search *f, const struct candidate *c)
 {
     struct share at_once = conv_whole(c, 1, 1);
@@ -239,7 +241,7 @@ static void offer_serial(struct serial_branches *b, struct search *f, const stru
     }
 }
 
-/* The most promising first, until none is as good as what was found. */
+/* Searches the most promising branch first, until none is as good as what was found. */
 static void search_best_first(struct search *f, struct serial_branches *b)
 {
     while (b->n > 0) {
@@ -255,7 +257,7 @@ static void search_best_first(struct search *f, struct serial_branches *b)
     }
 }
 
-/* Splits without serial steps, which are seldom worth their cost where there is memory, before those with them. */
+/* Splits without serial steps come first: with enough memory, steps are seldom worth their cost. */
 static void search_candidates(struct search *f, const struct candidates *list)
 {
     struct serial_branches b;
@@ -281,7 +283,7 @@ static void start_way(struct way *w, const struct conv_shape *s, const struct ch
         conv_add_units(&w->list.items[i], &w->f);
 }
 
-/* The way with the fastest split within the bound, of equals the first; the first where there is none. */
+/* The form with the fastest split within the bound; the first of equal ones, and the first if there is no split. */
 static struct way *fastest_way(struct way *ways, size_t n_ways)
 {
     struct way *best = &ways[0];
@@ -312,7 +314,7 @@ static void grow_bound(struct way *ways, size_t n_ways)
     }
 }
 
-/* Where the bound had to grow, how far depends on where it began. */
+/* If the bound had to grow, the result depends on where it began, so that it holds for this bound only. */
 static struct bounds equal_bounds(const struct way *ways, size_t n_ways, const struct way *best, uint64_t asked_bytes)
 {
     if (best->f.bound_bytes != asked_bytes)

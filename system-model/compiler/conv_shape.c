@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conv_shape.c - the three passes of convolutions and matmuls as one form, and the vertices that may compute it.
+ * conv_shape.c - the three passes of convolutions and matmuls in one form, and the vertices that may compute it.
  *
- * The data gradient swaps the channels; the weight gradient sums over batch and field, which become input channels, and
- * has each kernel element and input channel as a row. A vertex wants channels in grains; what does not fill one is
- * padded, and counts. Kernel columns, or all kernel elements, may become input channels (im2col, expandDims of poplin), however many there
- * are. The order, AMP, slices, HMAC, outer product, is that of poplin's planner (PopLibs 7eac0f2).
- * Where input channels come in whole grains of the AMP, a kernel element is another grain of the same positions: all of the input is laid out
- * so once, spread over the tiles, and nothing is copied on a tile that shares it. The rows of images beside each other are one then
- * (conv_price.c). Measured, 3x3 kernels over 5 x 5 to 13 x 13 positions on GC2 (arXiv:1912.03413 Table 5.5) are up to a fifth faster than
- * with a list of rows for each column.
+ * The data gradient swaps the channels. The weight gradient sums over batch and field, which become input channels,
+ * and has each kernel element and input channel as a row. A vertex needs channels in grains; a partial grain is
+ * padded, and the padding counts. Kernel columns, or all kernel elements, may become input channels (im2col,
+ * expandDims of poplin), however many there are. The order AMP, slices, HMAC, outer product is that of poplin's
+ * planner (PopLibs 7eac0f2).
+ * If input channels come in whole grains of the AMP, a kernel element is another grain of the same positions: the
+ * whole input is laid out so once, spread over the tiles, and no tile copies its own share. Neighbouring rows of the
+ * images then form one row (conv_price.c). Measured, 3x3 kernels over 5 x 5 to 13 x 13 positions on GC2
+ * (arXiv:1912.03413 Table 5.5) are up to a fifth faster than with a list of rows for each column.
  * A slice vertex takes four channels: four groups of one, two of two, or one of four (poplin's convGroupsPerGroup).
- * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
- * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
+ * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2
+ * reach 0.4 to 2.6 TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8
+ * are at the AMP's 2.5 to 36.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
@@ -34,7 +36,7 @@ static bool is_1x1(const struct conv_shape *s) { return s->kernel_h == 1 && s->k
 static uint32_t stride_across(const struct conv_params *p) { return p->stride_w ? p->stride_w : p->stride; }
 static uint32_t dilation_of(const struct conv_params *p) { return p->dilation ? p->dilation : 1; }
 
-/* A gradient to the input multiplies the same pairs of an output and a kernel element as the convolution. */
+/* The gradient to the input multiplies the same pairs of output and kernel element as the convolution. */
 static struct conv_shape data_gradient_shape(const struct conv_params *p)
 {
     return (struct conv_shape){
@@ -57,7 +59,7 @@ static struct conv_shape weight_gradient_shape(const struct conv_params *p)
         .kernel_h = 1, .kernel_w = 1, .in_chans = (uint64_t)p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
         .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1, .in_h = p->in_chans * kernel, .in_w = 1, .dilation = 1,
         .in_expand = expand ? expand : 1, .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = true, .rearrange_weights = true,
-        .in_elsewhere = true, .weights_elsewhere = true,      /* spread evenly by the change of layout */
+        .in_elsewhere = true, .weights_elsewhere = true,      /* the change of layout spreads them evenly */
     };
 }
 
@@ -77,7 +79,7 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
     };
 }
 
-/* Rows, inner dimension and columns are those of the pass itself: gradients come with their operands swapped already. */
+/* Rows, inner dimension and columns are those of the pass itself: the operands of gradients come swapped already. */
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass)
 {
@@ -90,8 +92,9 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
     };
 }
 
-/* The transpose of the result is the product of the transposes in the other order: columns are rows, and each operand is loaded as the
- * other was. All of them are laid out anew for it, as the planner of PopLibs charges operands that are swapped. */
+/* The transpose of the result is the product of the transposes in the other order: columns become rows, and each
+ * operand is loaded as the other was. All of them are laid out anew for it, as the planner of PopLibs charges operands
+ * that are swapped. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
     bool has_strides = s->in_stride_h > 1 || s->in_stride_w > 1 || s->out_stride_h > 1 || s->out_stride_w > 1;
@@ -122,10 +125,12 @@ static struct candidate *add_candidate(struct candidates *list, enum vertex_kind
     return c;
 }
 
-/* Results lie in groups of so many channels (outChanGroup of poplin's planner, which prices any other as one to be regrouped). */
+/* Results are in groups of so many channels (outChanGroup of poplin's planner, which charges any other group as one
+ * to be regrouped). */
 enum { RESULT_GROUP = 16 };
 
-/* AMP units serve a grain of output channels in passes; of a grain narrower than they are, so many alone work. */
+/* A grain of output channels wider than the AMP's units takes several passes; in a narrower one, only as many units
+ * work as it has channels. */
 void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
                   uint64_t out_grain)
 {
@@ -149,7 +154,7 @@ static uint64_t narrower(uint64_t grain)
     return grain > NARROW ? next : 0;
 }
 
-/* Output channels in grains of all units, or of fewer where that wastes less. */
+/* Output channels in grains of all units, or of fewer if that wastes less. */
 static void add_out_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain)
 {
     uint64_t wide = max_u64(amp.units, min_u64(amp.in_grain, RESULT_GROUP));
@@ -176,7 +181,7 @@ static struct conv_shape columns_as_channels(const struct conv_shape *s)
     return e;
 }
 
-/* Kernel columns, then all kernel elements, become input channels. */
+/* Kernel columns become input channels; then all kernel elements do. */
 static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
     struct conv_shape e = columns_as_channels(s);
@@ -219,7 +224,7 @@ static void add_slic(struct candidates *list, const struct conv_shape *s, const 
     c->amp = amp;
 }
 
-/* Groups that would fill less than half of the AMP's input chain: not its work (file head). */
+/* Groups that fill less than half of the AMP's input chain are left to other vertices (file head). */
 static void add_vertices(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
@@ -247,7 +252,8 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
     }
 }
 
-/* A 1x1 kernel with a stride, over the elements of the input that it meets: beside each other they are one row of positions. */
+/* A strided 1x1 kernel over only those elements of the input that it meets: they are contiguous, and form one row of
+ * positions. */
 static struct conv_shape met_alone(const struct conv_shape *s)
 {
     struct conv_shape e = *s;
@@ -259,15 +265,15 @@ static struct conv_shape met_alone(const struct conv_shape *s)
     return e;
 }
 
-/* A chain of quarters takes 32 channels of a position, of which results have left two groups of 16, often on two tiles: they are brought
- * together before the loop. Operands that are laid out anyway come as they are read. */
+/* A chain of quarters takes 32 channels of a position, which results have left in two groups of 16, often on two
+ * tiles. They are brought together before the loop. Operands that are laid out anyway come as they are read. */
 static bool lies_apart(const struct conv_shape *s, uint64_t in_grain)
 {
     return QUARTERS_GATHERED && s->in_elsewhere && !s->rearrange_in && in_grain > RESULT_GROUP && s->in_chans > RESULT_GROUP;
 }
 
-/* The AMP reads its channels by grains, each with all positions: which kernel element one belongs to is a matter of where it is sent. A dot of
- * HMAC reads all channels of a position one after the other. */
+/* Joined grains can be gathered for the AMP, which reads its channels by grains, each with all positions: the kernel
+ * element of a grain only decides where it is sent. A dot product of HMAC reads all channels of a position in order. */
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     const struct conv_shape met = met_alone(s);

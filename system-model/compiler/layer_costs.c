@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * layer_costs.c - the costs of a graph's operations, summed by layer: cycles and multiplications, parameters, and the bytes that live
- * while a layer works.
+ * layer_costs.c - the costs of a graph's operations summed by layer: cycles by part, multiplications, parameters, and
+ * the bytes that live while a layer works.
  */
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
@@ -14,7 +14,7 @@ static void add_op_cost(struct layer_cost *layer, const struct op *op, const str
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
-    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
+    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass, as only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
         layer->slices_mac += p->mac * repeats;
     }
@@ -38,7 +38,7 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
     }
 }
 
-/* An input from the host comes once, to the layer that reads it first. */
+/* A host input is transferred once, for the first layer that reads it. */
 static void add_host_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
@@ -63,14 +63,14 @@ static void add_activations(struct layer_cost *layers, const struct graph *g, st
     }
 }
 
-/* Operations that write over their input, as PopART and popops do with element-wise work. */
+/* Whether the operation writes over its input, as PopART and popops do with element-wise work. */
 static bool in_place(const struct op *op)
 {
     return op_is_elementwise(op) && op->kind != OP_OUTER_ADD && op->kind != OP_EXPAND;
 }
 
-/* By tensor: its bytes as if all tiles held as much of it as the fullest does; plans: by operation, NULL while there are none: evenly. The
- * fullest tile is what must suffice, and results lie where they were computed (op_plan's imbalance). */
+/* By tensor, its bytes as if every tile held as much of it as the fullest one, which is the one that must suffice.
+ * Results are where their plan computed them (op_plan's imbalance); without plans (NULL), tensors are even. */
 static const uint64_t *lying_bytes(const struct graph *g, const struct op_plan *const *plans, struct arena *scratch)
 {
     uint64_t *out = ARENA_ROOM(scratch, uint64_t, g->n_tensors);
@@ -83,7 +83,7 @@ static const uint64_t *lying_bytes(const struct graph *g, const struct op_plan *
     return out;
 }
 
-/* What lives while an operation works: results of its own direction, and state; state alone. */
+/* Roles of the tensors that live while an operation works: results of its own direction, and state. */
 static const bool live_forward[N_TENSOR_ROLES] = { [ROLE_ACTIVATION] = true, [ROLE_STATE] = true };
 static const bool live_backward[N_TENSOR_ROLES] = { [ROLE_GRADIENT] = true, [ROLE_WEIGHT_GRADIENT] = true };
 static const bool state_alone[N_TENSOR_ROLES] = { [ROLE_STATE] = true };
@@ -104,8 +104,9 @@ static uint64_t live_bytes(const struct graph *g, const uint64_t *bytes_of, cons
     return in_place(op) ? read : read + bytes_of_roles(roles, g, bytes_of, op->outputs, op->n_outputs);
 }
 
-/* Bytes alive while an operation works, by operation. Inference keeps nothing for later but what later operations read: a unit's input lives on
- * beside what its convolutions make until it is added. An operation in place frees what it read last before it writes. */
+/* By operation, the bytes alive while it works. Inference keeps only what later operations read: a unit's input stays
+ * alive next to the results of its convolutions until it is added. An operation in place frees what it reads for the
+ * last time before it writes. */
 static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t *bytes_of, struct arena *scratch)
 {
     size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
@@ -121,7 +122,7 @@ static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t 
             if (g->tensors[id].role != ROLE_ACTIVATION || last_use[id] != i)
                 continue;
             freed += bytes_of[id];
-            last_use[id] = g->n_ops;    /* once, though it may be read twice */
+            last_use[id] = g->n_ops;    /* freed once, even if it is read twice */
         }
         out[i] = bytes_of_roles(state_alone, g, bytes_of, op->inputs, op->n_inputs);
         out[i] += in_place(op) && freed >= made ? alive : alive + made;
@@ -139,7 +140,7 @@ static void add_live_inference(struct layer_cost *layers, const struct graph *g,
     }
 }
 
-/* Evenly, or by plans, which is no less. */
+/* Without plans (NULL) tensors are even over the tiles, and never larger than with plans. */
 static void add_live(struct layer_cost *layers, const struct graph *g, const struct op_plan *const *plans)
 {
     struct arena scratch = {0};
@@ -168,8 +169,8 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
     return layers;
 }
 
-/* What an operation takes beside what is alive: where a convolution's sums are its result, neither shared, cast nor put together from steps,
- * they are there once. */
+/* The temporaries of an operation besides what is alive. If the sums of a convolution are its result (not shared
+ * between tiles, not cast, in one step), they are in both and count once. */
 static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
 {
     const struct tensor *result = &g->tensors[op->outputs[0]];
@@ -180,7 +181,8 @@ static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, co
     return p->temp_bytes_per_tile - min_u64(bytes_of[op->outputs[0]] / n_tiles, p->temp_bytes_per_tile);
 }
 
-/* Of inference a layer's worst moment is that of one operation, of equal ones the last: what is alive then, and what it takes itself. */
+/* In inference, the worst moment of a layer is that of a single operation (the last of equal ones): what is alive
+ * then, and its own temporaries. */
 static void keep_worst_moments(struct compiled *out, const struct graph *g)
 {
     struct arena scratch = {0};
@@ -230,7 +232,7 @@ const char *const part_class_names[N_PART_CLASSES] = {
     [CLASS_COMPUTE] = "compute", [CLASS_EXCHANGE] = "exchange on the chip", [CLASS_SYNC] = "sync of the tiles",
     [CLASS_LINKS] = "links between IPUs", [CLASS_WAITING] = "waiting", [CLASS_MEMORY] = "streaming memory", [CLASS_HOST] = "the host",
 };
-/* Parts that are not named compute. */
+/* Parts that are not named here are compute. */
 const enum part_class part_classes[N_PARTS] = {
     [PART_EXCHANGE] = CLASS_EXCHANGE, [PART_SYNC] = CLASS_SYNC, [PART_STAGE_COPY] = CLASS_LINKS, [PART_ALL_REDUCE] = CLASS_LINKS,
     [PART_BUBBLE] = CLASS_WAITING, [PART_STREAMING] = CLASS_MEMORY, [PART_HOST] = CLASS_HOST,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * op_plan.c - one operation pass to one plan: which planner makes it, and the memory of plans made before.
+ * op_plan.c - which planner makes the plan of an operation, and the cache of plans made before.
  *
- * Plans are remembered by the shape of the convolution (matmuls are one) and by a digest of the chip's rates and the options. The digest
- * has 64 bits: two chips or option sets that share one are not told apart (chance 2^-64 a pair). The memory that temporaries may take is no
- * part of the key: a plan holds for all bounds from what it takes itself up to the least that was left out for its memory.
+ * Plans are found by the shape of the convolution (matmuls are one) and by a digest of the chip's rates and the
+ * options. The digest has 64 bits: two chips or option sets with the same digest are not told apart (chance 2^-64 a
+ * pair). The memory for temporaries is not in the key: a plan holds for every bound from what it takes itself up to
+ * the least that was left out for its memory.
  */
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
@@ -16,21 +17,22 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
-/* splits_of: the digest of the chip whose splits are priced; 0: none, they are searched. */
+/* splits_of is the digest of the chip whose splits are priced; 0 if splits are searched. */
 struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
 _Static_assert(offsetof(struct conv_shape, rearrange_out) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
 _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof(uint64_t), "so does a key");
 
-/* The answers to one key, each for other bounds on the memory. */
+/* One answer to a key, for a range of bounds on the memory. */
 struct known_plan {
-    struct bounds within;               /* on the chip that the splits are of */
-    struct op_plan *plans;              /* a fully connected layer has one a pass, others one */
-    const struct plan_choice *choice;   /* NULL: the splits are another chip's */
+    struct bounds within;               /* bounds on the chip that the splits are for */
+    struct op_plan *plans;              /* one for each pass of a fully connected layer, else one */
+    const struct plan_choice *choice;   /* NULL if the splits are another chip's */
     struct known_plan *next;
 };
 
-/* Everything of the chip and the options that a plan may depend on, but for the memory that its temporaries may take. That nothing is trained
- * chooses which planner is asked for a product, and so is in the key: an evaluation has the plans of the training's forward pass. */
+/* Everything of the chip and the options that a plan may depend on, apart from the memory for temporaries. Training
+ * or inference decides which planner is asked for a product, and is in the key by that; an evaluation then shares the
+ * plans of the training's forward pass. */
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
 {
     const uint64_t words[] = {
@@ -81,7 +83,8 @@ static bool plan_as(struct known_plan *out, const struct plan_key *key, const st
 
 static const struct known_plan *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct plan_cache *c);
 
-/* Where the splits are to be another chip's, what was chosen there comes first. A chip that cannot take them has its own. */
+/* If the splits are another chip's, the choice made there is looked up first. A chip that cannot take it searches its
+ * own. */
 static struct known_plan *plan_anew(const struct plan_key *key, uint64_t bound_bytes, const struct chip *chip, const struct op_plan_options *opt,
                                     struct plan_cache *c)
 {
@@ -157,13 +160,13 @@ bool chip_multiplies(const struct chip *c, enum data_type type, const char *wher
 
 /* ---- from the graph ---------------------------------------------------------------------------- */
 
-/* Along one axis, 0 down and 1 across: a kernel of one element has no pad of its own. */
+/* Padding in front along one axis, 0 down and 1 across. The pad of a kernel of one element does not count. */
 static uint32_t zeros_before(const struct op_attributes *at, uint32_t axis, uint32_t kernel)
 {
     return (kernel > 1 ? at->pad : 0) + at->zeros[axis];
 }
 
-/* A transposed convolution's result is the input of the convolution that it turns round. */
+/* The result of a transposed convolution is the input of the convolution that it reverses. */
 static struct conv_params conv_params(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
@@ -181,7 +184,7 @@ static struct conv_params conv_params(const struct graph *g, const struct op *op
     };
 }
 
-/* The user's serialisation: so many matmuls one after the other, each over a part of the columns. */
+/* The user's serialisation: n matmuls one after the other, each over a part of the columns. */
 static void repeat_plan(struct op_plan *p, uint64_t n)
 {
     p->compute_cycles *= n;
@@ -205,7 +208,8 @@ static struct conv_shape matmul_pass_shape(const struct matmul_shape *m, enum da
     return matmul_conv_shape(g, rows, inner, columns, type, PASS_FORWARD);
 }
 
-/* An operation's result lies as that operation left it; inputs and weights are laid out for who reads them. */
+/* Whether an operation made the tensor and determined its layout; inputs and weights are laid out for their readers.
+ * */
 static uint32_t is_made(const struct graph *g, uint32_t tensor_id)
 {
     return g->tensors[tensor_id].producer_op != NO_ID;
@@ -246,7 +250,7 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
         struct conv_params p = conv_params(g, op);
         enum op_pass pass = op->kind == OP_CONV ? op->pass : turned_pass(op->pass);
         struct conv_shape s = conv_shape_of_pass(&p, pass);
-        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* gradients always are */
+        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* gradients always were */
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
         vector_op_plan(out, g, op, op_keeps_layout(op) ? at : even_operands, chip, opt, cache);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vertex_cost.c - cycles of one tile for each kind of vertex.
+ * vertex_cost.c - cycles of one tile for each kind of vertex, and their lower bounds.
  *
- * The formulas and their constants are those of the estimators in PopLibs (github.com/graphcore/poplibs at
- * 7eac0f2: poplin ConvVertexCycleEstimators, popops and popnn cycle estimators); a worker formula is multiplied
- * by the turn, because each worker issues once in so many cycles (six, however few workers have work). With six workers and half inputs,
- * the 1x1 vertex comes to 4 P + 203 cycles for a 16 x 16 block of weights and P positions (64-bit weight
+ * The formulas and their constants are those of the estimators in PopLibs (github.com/graphcore/poplibs at 7eac0f2:
+ * poplin ConvVertexCycleEstimators, popops and popnn cycle estimators). A worker's cycles are multiplied by the turn,
+ * because each worker issues once in so many cycles (six, however few workers have work). With six workers and half
+ * inputs, the 1x1 vertex comes to 4 P + 203 cycles for a 16 x 16 block of weights and P positions (64-bit weight
  * loads): half its speed is lost at about 51 positions a tile, whatever the layer.
  *
- * Left as in the source: constants were read for six workers and 64-bit data paths; chips here share both.
- * Changed: two positions a worker are run as three (31 cycles instead of 35 in the table, which a
+ * As in the source, constants are for six workers and 64-bit data paths, which all chips here have in common. One
+ * thing is changed: two positions a worker are run as three (31 cycles instead of 35 in PopLibs' table, which a
  * compiler avoids by padding its worklist), so that cycles never fall when positions grow.
  */
 #include "system-model/base/assumed.h"
@@ -19,11 +19,12 @@
 
 /* ---- the AMP unit ------------------------------------------------------------------------- */
 
-/* A unit multiplies a chain of four operands of 8 bytes, one a cycle; its weights for them are 32 bytes: 8 floats, 16 halves or
- * 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is another matter. */
+/* A unit multiplies a chain of four operands of 8 bytes, one a cycle. Its weights for them are 32 bytes: 8 floats, 16
+ * halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that.
+ * */
 enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
 
-/* Inputs and partial sums in, partial sums out, for each position: two loads and a store in every cycle? */
+/* Whether inputs and partial sums need two loads and a store in every cycle. */
 static bool needs_all_ports(const struct chip *chip, const struct amp *a)
 {
     uint64_t moved = a->in_grain * a->element_bytes + 2 * a->units * a->partial_bytes;
@@ -35,7 +36,7 @@ struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
     a.core_cycles *= (double)units / (double)a.units;
     a.conflict_cycles *= (double)units / (double)a.units;
     if (a.core_cycles < AMP_CHAIN)
-        a.core_cycles = AMP_CHAIN;      /* a chain is fed one operand a cycle, however few its units; sheets cannot ask for more */
+        a.core_cycles = AMP_CHAIN;      /* a chain takes one operand a cycle, however few its units; sheets cannot ask for more */
     a.units = units;
     a.load_cycles = ceil_div(units * a.in_grain * a.element_bytes, chip->weight_load_bytes_per_cycle);
     return a;
@@ -79,7 +80,7 @@ static uint64_t positions_cycles(double position, uint64_t n)
 /* Sources, by function of PopLibs 7eac0f2: conv rows are poplin's ConvVertexCycleEstimators (getConvPartial1x1..., getConvPartialnx1...,
  * getConvPartialSlic..., getConvPartialHorizontalMac..., getOuterProduct...); reduce is popops' single-input reduction with 64-bit loads; cast,
  * zero and slice are popops' cycle estimators. Copies in pieces are a regression over ten thousand measured copies that PopLibs' planner keeps
- * beside its formula: 587 cycles, and 5.15 a byte in pieces of a half, 3.13 in pieces of a float, 0.44 in pieces of 8 bytes. */
+ * next to its formula: 587 cycles, and 5.15 a byte in pieces of a half, 3.13 in pieces of a float, 0.44 in pieces of 8 bytes. */
 const struct vertex_table vertex_table = {
     .conv = {
         [VERTEX_AMP_1X1] = { .call = { 50, 4 }, .call_in = { 0, 3 }, .group = { 13, 0 }, .in = { 15, 0 }, .load = { 25, 19 } },
@@ -105,7 +106,7 @@ static uint64_t loop_cycles(uint64_t turn, struct loop_terms c) { return c.tile 
 static bool has_in_loop(enum vertex_kind v) { return v == VERTEX_AMP_1X1 || v == VERTEX_AMP_NX1; }
 static bool has_out_loop(enum vertex_kind v) { return has_in_loop(v) || v == VERTEX_HMAC; }
 
-/* Where four kernel rows share a load, weights come at 8 bytes a cycle whatever the chip's width. */
+/* If four kernel rows share a load, weights come at 8 bytes a cycle whatever the chip's width. */
 static uint64_t weights_cycles(const struct amp *a, const struct conv_work *w)
 {
     if (!has_in_loop(w->vertex))
@@ -123,8 +124,8 @@ static uint64_t load_once_cycles(const struct vertex_table *v, uint64_t turn, co
     return cycles;
 }
 
-/* The busiest worker's share of the field: positions laid end to end and cut in n_workers, which breaks rows, or whole rows. A row, or a
- * piece of one, is an item of the worker's list. */
+/* The busiest worker's cycles: either all positions in a line are cut into n_workers parts, which breaks rows, or
+ * each worker has whole rows. A row or a piece of one is an item of the worker's list. */
 static uint64_t worker_rows_cycles(double position, uint64_t item, uint64_t workers, uint64_t rows, uint64_t width)
 {
     if (rows * width == 0)
@@ -145,7 +146,8 @@ uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip,
 
 static uint64_t slic_passes(const struct amp *a) { return a->partial_bytes == 4 ? 2 : 1; }
 
-/* Two positions a worker are run as three by the 1x1 vertex. An outer product multiplies so many output channels in a position's cycles. */
+/* The 1x1 vertex runs two positions a worker as three. A position of an outer product includes so many output
+ * channels. */
 static uint64_t worker_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w)
 {
     const struct conv_terms *t = &v->conv[w->vertex];
@@ -183,12 +185,13 @@ uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chi
 
 /* ---- their lower bounds ------------------------------------------------------------------------ */
 
-/* positions_cycles() may round down by a thousandth of a worker's cycle: less than this, once an item and once a load. */
+/* positions_cycles() may round down by a thousandth of a worker's cycle. This is more, taken off each item and each
+ * load. */
 static const double MOST_ROUNDED_OFF = 0.01;
 
 static double less_rounding(double cycles) { return fmax(cycles - MOST_ROUNDED_OFF, 0); }
 
-/* One position of a worker, and what each input channel adds to it. */
+/* Adds the cost of one position, and of each input channel within it. */
 static void add_position_least(struct conv_least *out, const struct vertex_table *v, const struct chip *chip, const struct amp *a,
                                const struct conv_work *w)
 {
@@ -202,7 +205,8 @@ static void add_position_least(struct conv_least *out, const struct vertex_table
         out->channel = worker * (double)a->element_bytes / (double)chip->vector_bytes_per_cycle;
 }
 
-/* Loops outside a load are charged once, but those around the kernel by load: a share of the work has no more loads in each. */
+/* Loops outside a load are charged once, but those directly around the kernel are spread over its loads, of which a
+ * share of the work has no more than the whole. */
 struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole)
 {
     const struct conv_terms *t = &v->conv[whole->vertex];
@@ -220,14 +224,15 @@ struct conv_least conv_vertex_least(const struct vertex_table *v, const struct c
 
 /* ---- what surrounds a convolution ------------------------------------------------------------ */
 
-/* Partials of one stage reach a tile in one piece, an output's after the other's: PopLibs' vertex for a single input, of 64-bit loads. */
+/* The partials of one stage reach a tile in one piece, output after output, so this is PopLibs' vertex for a single
+ * input, with 64-bit loads. */
 uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes)
 {
     uint64_t vector = 2 * chip->vector_bytes_per_cycle / partial_bytes, vectors = ceil_div(ceil_div(n, vector), chip->n_workers);
     return v->reduce.tile + chip_turn_cycles(chip) * (v->reduce.worker + vectors * (v->reduce.vector + v->reduce_partial * depth));
 }
 
-/* n elements, a worker's share of them in vectors. */
+/* The cycles for n elements in vectors of `vector` elements. */
 static uint64_t vector_terms_cycles(const struct chip *chip, struct vector_terms t, uint64_t n, uint64_t vector)
 {
     return t.tile + chip_turn_cycles(chip) * (t.worker + t.vector * ceil_div(ceil_div(n, chip->n_workers), vector));
@@ -253,7 +258,8 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
     return map_cycles(chip, MAP_BINARY_IN_PLACE, n, element_bytes);
 }
 
-/* Channels in fours: 5/4 of the elements pass one at a time, as the planner of PopLibs prices it. Others move in pieces of one element. */
+/* Channels in fours move 5/4 of the elements one at a time, as the planner of PopLibs prices it. Others move in
+ * pieces of one element. */
 uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours)
 {
     if (!by_fours)
@@ -290,12 +296,12 @@ const char *const map_op_names[N_MAP_OPS] = {
     "dropout", "cast", "fill", "copy", "reduce", "reduce-square", "cross-entropy", "erf", "select",
 };
 
-/* cycles = start + workers x (worker_start + per_vector x vectors of the worker): vectors of `bytes` bytes
- * (halves: 8 bytes are four). Rows and columns as in PopLibs' estimators of popops and popnn; shared: the
- * unit serves the whole tile, so a worker's share counts once, not a turn each. moves: of bytes, whatever their type; all others
- * compute, and one-byte floats are computed as halves: PopLibs has quarters for convolutions and casts alone. A vector of 1 byte is an
- * element at a time, whatever its type. */
-enum { MAP_ROW_BYTES = 8 };      /* the data path that the rows were read for */
+/* cycles = start + turn x (worker_start + per_vector x vectors of the worker), in vectors of `bytes` bytes (8 bytes
+ * are four halves). Rows and columns are those of PopLibs' estimators of popops and popnn. shared: the unit serves the
+ * whole tile, so that a worker's share counts once and not a turn each. moves: the vertex moves bytes, whatever their
+ * type; all others compute, and one-byte floats are computed as halves, since PopLibs has quarters only for convolutions
+ * and casts. A vector of 1 byte is one element at a time, whatever its type. */
+enum { MAP_ROW_BYTES = 8 };      /* the width of the data path for which the rows were read */
 static const struct map_row {
     uint16_t start, worker_start, per_vector, bytes;
     bool shared, moves;
@@ -345,13 +351,13 @@ uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_
     return row->start + turn * (row->worker_start + row->per_vector * ceil_div(ceil_div(n, chip->n_workers), vector));
 }
 
-/* A lookup costs 8 where the row is on another tile, else 19 and a cycle an element. */
+/* A lookup costs 8 cycles if the row is on another tile, else 19 and a cycle for each element. */
 uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements)
 {
     return 11 + chip_turn_cycles(chip) * ceil_div(8 * (n_lookups - n_in) + n_in * (19 + row_elements), chip->n_workers);
 }
 
-/* All workers walk all lookups: each owns a part of the rows. */
+/* All workers go through all lookups; each owns a part of the rows. */
 uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements)
 {
     uint64_t worker = 30 + 5 * (n_lookups - n_in) + n_in * (12 + 3 * ceil_div(row_elements, 2 * chip->n_workers));
