@@ -62,34 +62,34 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
 
 /* How the results of an operation are laid out: the fullest tile over an even share, and the plan that put them
  * there; NULL if the layout is one of a kind. */
-struct result_layout { double imbalance; const struct op_plan *laid_by; };
-static const struct result_layout lying_alone = { 1, NULL };
+struct op_layout { double imbalance; const struct op_plan *laid_by; };
+static const struct op_layout lying_alone = { 1, NULL };
 
-static const struct result_layout *result_layout_of(const struct tensor *t, const struct result_layout *places)
+static const struct op_layout *result_layout_of(const struct tensor *t, const struct op_layout *places)
 {
     return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
 }
 
 /* One plan puts results of one shape on the same tiles, whichever operation it belongs to. */
-static bool lie_alike(const struct tensor *a, const struct result_layout *at, const struct tensor *b, const struct result_layout *bt)
+static bool lie_alike(const struct tensor *a, const struct op_layout *at, const struct tensor *b, const struct op_layout *bt)
 {
     return RESULTS_LIE_ALIKE && at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
 /* An element-wise operation takes the layout of its most even operand (poputil, createOutputForElementWiseOp). */
-static struct operands operands_of(const struct graph *g, const struct op *op, const struct result_layout *places, const struct result_layout **taken)
+static struct operands operands_of(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
     const struct tensor *first = NULL;
-    const struct result_layout *first_at = NULL;
+    const struct op_layout *first_at = NULL;
     bool several = false, alike = true;
     *taken = &lying_alone;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const struct tensor *t = &g->tensors[op->inputs[k]];
         if (tensor_elements(t) < n)
             continue;
-        const struct result_layout *at = result_layout_of(t, places);
+        const struct op_layout *at = result_layout_of(t, places);
         if (!first) {
             first = t;
             *taken = first_at = at;
@@ -103,7 +103,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
 }
 
 /* Elementwise results are where the operand is, and products where they were computed. Other layouts are unknown. */
-static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct result_layout *taken)
+static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct op_layout *taken)
 {
     enum part part = op_part(op);
     if (part == PART_CONV || part == PART_MATMUL)
@@ -168,14 +168,14 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct arena scratch = {0};
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
-    struct result_layout *places = ARENA_ROOM(&scratch, struct result_layout, g->n_ops);
+    struct op_layout *places = ARENA_ROOM(&scratch, struct op_layout, g->n_ops);
     struct asked *found = ARENA_ROOM(&scratch, struct asked, g->n_ops);     /* by operation */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* the next equal operation with a plan of its own; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
-        const struct result_layout *taken = &lying_alone;
+        const struct op_layout *taken = &lying_alone;
         all.available_memory = layer_share(opt, op->layer_id);
         found[i] = (struct asked){ op_keeps_layout(op) ? operands_of(g, op, places, &taken) : even_operands, all.available_memory };
         while (!same_asked(&found[like], &found[i])) {
@@ -184,7 +184,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
             like = next[like];
         }
         out[i] = like == i ? plan_op(c, i, found[i].operands, &all) : out[like];
-        places[i] = (struct result_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
+        places[i] = (struct op_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
         if (c->cache->misses != known)
             watch_report(c->watch, "planning operations", i + 1, g->n_ops);
     }

@@ -68,7 +68,7 @@ struct conv_split {
     uint32_t in_grain, out_grain;       /* channels of one grain, which is never split */
 };
 
-/* Without padding, as plans are compared as bytes. */
+/* Must not hold padding: plans are compared as bytes. */
 struct op_plan {
     uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the time of the pass */
     uint32_t n_supersteps;
@@ -139,7 +139,7 @@ enum vector_work {
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                       const struct chip *chip, const struct op_plan_options *opt);
 
-/* What a micro-batch leaves for its backward pass: tensors of halves, kept as they are or cast to fp8. */
+/* The tensors of halves that a micro-batch leaves for its backward pass, kept as they are or cast to fp8. */
 struct stash { uint64_t n_bytes, n_tensors; bool fp8; };
 void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt);
 
@@ -187,24 +187,25 @@ struct compiler {
     const struct watch *watch;                  /* optional: told of operations as they are planned */
     const uint32_t *alike;                      /* optional: compile_equal_ops() of the graph; NULL: each operation is planned by itself */
     const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made when wanted */
-    /* What compiler_start() finds in the graph. */
+    /* Found in the graph by compiler_start(). */
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
-    /* What has been compiled so far. */
+    /* Everything compiled so far. */
     struct compiled **variants; size_t n_variants, cap_variants;
     struct hash_table layer_memories, collectives, flows, sums, codes;
     struct collective_cache collective_cache;
-    /* What follows from compiled layers: tables of the rooms above, which the compiler does not read. */
+    /* Tables of the rooms above, for what follows from compiled layers. The compiler does not read them. */
     struct hash_table checkpoints, stages, placements, memories, rooms, updates, splits;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 
-/* By operation, the first operation that is planned in the same way where operands are laid out alike: the layers of most models repeat. */
+/* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of
+ * most models repeat. */
 const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 /* Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
-/* The array that stands for these shares of tile memory by layer in op_plan_options; NULL stays NULL. */
+/* The one array with these shares of tile memory by layer, for op_plan_options; NULL stays NULL. */
 const double *compile_layer_memory(struct compiler *c, const double *shares);
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. Without padding: compared as bytes. */

@@ -28,7 +28,7 @@ struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
  * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and conv_bound.c relax the same numbers into
  * lower bounds. All members are uint16_t, so that a test can change each of them in turn. */
 
-/* What one turn of a loop costs besides what is inside it: cycles of the tile's supervisor, and of each worker. */
+/* The cost of one turn of a loop besides what is inside it: cycles of the tile's supervisor, and of each worker. */
 struct loop_terms { uint16_t tile, worker; };
 
 /* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a load of weights, then all
@@ -196,7 +196,7 @@ struct conv_units {
 };
 
 /* A vertex, its grains, and the shape that it sees. */
-struct candidate {
+struct conv_candidate {
     enum vertex_kind vertex;
     struct amp amp;
     struct conv_shape s;                /* kernel dimensions may have become input channels */
@@ -210,7 +210,7 @@ struct candidate {
 };
 
 enum { MAX_CANDIDATES = 48 };           /* 1024 units in eight grains give 40 of the AMP, and there are four others */
-struct candidates { struct candidate items[MAX_CANDIDATES]; size_t n; };
+struct candidates { struct conv_candidate items[MAX_CANDIDATES]; size_t n; };
 
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
                      const struct op_plan_options *opt);
@@ -218,7 +218,7 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, const str
                   uint64_t out_grain);
 
 /* The whole work of a candidate on one tile, apart from serial steps: splits start from it. */
-static inline struct share conv_whole(const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+static inline struct share conv_whole(const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
     return (struct share){ .p_groups = 1, .p_batch = 1, .p_field = 1, .p_kernel = 1, .p_in = 1, .p_out = 1,
                            .serial_in = serial_in, .serial_out = serial_out, .groups = c->s.groups, .batch = c->s.batch,
@@ -237,7 +237,7 @@ struct conv_cost {
     uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
 };
 
-/* What finding a plan took; bounds and the order of visits exist to make it small. */
+/* The effort of finding a plan, which bounds and the order of visits keep small. */
 struct effort { uint64_t n_branches, n_priced; };
 
 /* A search of splits, and its best one so far. */
@@ -251,7 +251,7 @@ struct search {
     struct conv_cost layout, by_step;   /* the same for all splits: changes of layout; weights brought into the order of serial steps */
     uint64_t rearranged_bytes;
     uint64_t operand_bytes;             /* operands and results, an even share of a tile */
-    const struct candidate *best_candidate;
+    const struct conv_candidate *best_candidate;
     struct share best;
     struct conv_cost best_cost;
     struct effort effort;
@@ -263,30 +263,30 @@ static inline bool conv_is_as_fast(const struct search *f, double cycles) { retu
 
 /* Keeps the split if it is the fastest so far and within the memory bound. False if its work alone takes longer than the fastest, or its memory
  * is over the bound; the same then holds for larger shares. */
-bool conv_price(struct search *f, const struct candidate *c, const struct share *t);
+bool conv_price(struct search *f, const struct conv_candidate *c, const struct share *t);
 /* The candidate's AMP as it runs with so many bytes of temporaries next to the operands. */
-struct amp conv_crowded_amp(const struct search *f, const struct candidate *c, uint64_t temp_bytes);
-struct conv_cost conv_gathering(const struct search *f, const struct candidate *c);
-bool conv_pads_tiles(const struct search *f, const struct candidate *c);
-bool conv_plans_by_fours(const struct search *f, const struct candidate *c);
-struct conv_work conv_work_of(const struct candidate *c, const struct share *t);    /* what the fullest tile's vertex computes in one step */
+struct amp conv_crowded_amp(const struct search *f, const struct conv_candidate *c, uint64_t temp_bytes);
+struct conv_cost conv_gathering(const struct search *f, const struct conv_candidate *c);
+bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c);
+bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c);
+struct conv_work conv_work_of(const struct conv_candidate *c, const struct share *t);    /* what the fullest tile's vertex computes in one step */
 
 /* ==== conv_fill.c: what the chip pays for the split that was chosen ================================================= */
 
 void conv_fill_plan(struct op_plan *out, struct search *f);
 /* Cycles that one step saves because vertices skip positions that meet only padding, on the tile that saves least. */
-uint64_t conv_padding_cycles(const struct search *f, const struct candidate *c, const struct share *t);
+uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t);
 
 /* ==== conv_bound.c: lower bounds for every split below a point of the search ======================================== */
 
 /* The dimensions of a share that are not split yet: the field; and kernel rows; and input channels; and output channels; and groups. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
-void conv_add_units(struct candidate *c, const struct search *f);       /* must precede conv_least() */
-struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double tiles, enum open_splits open);
+void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
+struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open);
 /* How many tiles, more than one, may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the best. */
 struct conv_range { double low, high; };
-struct conv_range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double tiles);
+struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double tiles);
 
 /* ==== conv_search.c: the fastest split ============================================================================== */
 

@@ -26,7 +26,7 @@ static double real(uint64_t n) { return (double)(int64_t)n; }
 /* ---- what is the same for all splits of a candidate --------------------------------------------------------- */
 
 /* The lower bound of the vertex, in the loops of add_loads(). The input channels of HMAC are inside a position. */
-static void vertex_units(struct conv_units *u, const struct search *f, const struct candidate *c)
+static void vertex_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
 {
     struct share whole = conv_whole(c, 1, 1);
     const struct conv_work w = conv_work_of(c, &whole);
@@ -45,7 +45,7 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
 }
 
 /* The least cycles a byte of a copy on the tile that conv_price charges. */
-static double padding_slope(const struct search *f, const struct candidate *c)
+static double padding_slope(const struct search *f, const struct conv_candidate *c)
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
     if (conv_plans_by_fours(f, c))
@@ -53,7 +53,7 @@ static double padding_slope(const struct search *f, const struct candidate *c)
     return (es < 4 ? f->vertices->copy_halves_per_100_bytes : f->vertices->copy_floats_per_100_bytes) / 100.0;
 }
 
-static void operand_units(struct conv_units *u, const struct search *f, const struct candidate *c)
+static void operand_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
 {
     const struct conv_shape *s = &c->s;
     double channel_bytes = real(c->in_grain * c->amp.element_bytes), positions = real(shape_positions(s));
@@ -82,7 +82,7 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
 static double once_cycles(struct vector_terms t, double turn) { return t.tile + t.worker * turn; }
 
 /* The cycles of a result on its way: exchanged, added up and cast. */
-static void sum_units(struct conv_units *u, const struct search *f, const struct candidate *c)
+static void sum_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
 {
     double worker = u->turn / real(f->chip->n_workers);
     uint64_t vector_bytes = f->chip->vector_bytes_per_cycle, ps = c->amp.partial_bytes, rs = c->amp.result_bytes;
@@ -101,7 +101,7 @@ static uint64_t longest_row(const struct conv_shape *s)
     return s->field_w == 1 ? s->field_h : s->kernel_w == 1 ? (uint64_t)s->batch * s->field_w : s->field_w;
 }
 
-void conv_add_units(struct candidate *c, const struct search *f)
+void conv_add_units(struct conv_candidate *c, const struct search *f)
 {
     struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
                             .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
@@ -161,7 +161,7 @@ struct point { double n, parts, weights, input, outputs, results, depth, steps, 
 /* The bytes of a tile are so_far + weights / (x y) + input y + sums x. */
 struct bytes { double so_far, weights, input, sums; };
 
-static struct bytes bytes_of(const struct candidate *c, const struct share *t, const struct point *p)
+static struct bytes bytes_of(const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     struct bytes b = { .weights = p->weights / p->groups, .input = p->input, .sums = p->outputs * c->units.partial_bytes };
     if (p->steps > 1)
@@ -174,7 +174,7 @@ static struct bytes bytes_of(const struct candidate *c, const struct share *t, c
 /* Bytes of shared sums on a tile: its own, and those that it receives while its own live. */
 static const double SUMS_LIVE = 1 + 1.0 / RECEIVED_SUMS_PART;
 
-static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
+static double least_bytes(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
     struct bytes b = bytes_of(c, t, p);
     double bytes = b.so_far, before = 2 * real(f->rearranged_bytes);
@@ -189,7 +189,7 @@ static double least_bytes(const struct search *f, const struct candidate *c, con
 struct step { double rest, loads, inputs; };
 
 /* A tile already has one part in z of the weights: V / (x y) - V / n move. */
-static void add_loads(struct step *s, const struct candidate *c, const struct share *t, const struct point *p)
+static void add_loads(struct step *s, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
@@ -204,7 +204,7 @@ static void add_loads(struct step *s, const struct candidate *c, const struct sh
     s->loads = (loads * load + (apart || less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
 }
 
-static void add_input_cycles(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
+static void add_input_cycles(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p,
                        enum open_splits open)
 {
     const struct conv_units *u = &c->units;
@@ -218,7 +218,7 @@ static void add_input_cycles(struct step *s, const struct search *f, const struc
         s->rest -= open >= OPEN_OUTPUTS ? received : received / real(t->p_out);
 }
 
-static void add_serial(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p)
+static void add_serial(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
     s->rest += u->serial + p->weights / p->parts * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
@@ -232,7 +232,7 @@ static void add_serial(struct step *s, const struct search *f, const struct cand
  * all splits take, over all steps. */
 struct sum_terms { double so_far, zero, shared, sums, whole; };
 
-static struct sum_terms add_sums(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
+static struct sum_terms add_sums(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p,
                             enum open_splits open)
 {
     const struct conv_units *u = &c->units;
@@ -246,7 +246,7 @@ static struct sum_terms add_sums(struct step *s, const struct search *f, const s
                           .whole = p->outputs * u->cast * real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero };
 }
 
-static double least_cycles(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
+static double least_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
     struct step s;
     struct sum_terms k = add_sums(&s, f, c, t, p, open);
@@ -266,7 +266,7 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
 
 #define MOST 0x1p63
 
-static struct point point_of(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
+static struct point point_of(const struct search *f, const struct conv_candidate *c, const struct share *t, double n, enum open_splits open)
 {
     const struct conv_units *u = &c->units;
     double groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
@@ -282,7 +282,7 @@ static struct point point_of(const struct search *f, const struct candidate *c, 
     return p;
 }
 
-struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
+struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double n, enum open_splits open)
 {
     struct point p = point_of(f, c, t, n, open);
     /* The rounding of doubles and one cycle are taken off. 64 bits always hold the result: there is a plan in any
@@ -293,7 +293,7 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
     return least;
 }
 
-struct conv_range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double n)
+struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double n)
 {
     struct point p = point_of(f, c, t, n, OPEN_INPUTS);
     struct step s;

@@ -14,7 +14,7 @@
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 
-static uint64_t padded_mac(const struct candidate *c, const struct share *t)
+static uint64_t padded_mac(const struct conv_candidate *c, const struct share *t)
 {
     uint64_t kernel = c->vertex == VERTEX_AMP_NX1
         ? ceil_div(t->kernel_h, c->filter_height) * c->filter_height : t->kernel_h;
@@ -28,7 +28,7 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
 static uint64_t received_pieces(const struct search *f)
 {
     const struct share *t = &f->best;
-    const struct candidate *c = f->best_candidate;
+    const struct conv_candidate *c = f->best_candidate;
     uint64_t es = c->amp.element_bytes, steps = share_steps(t);
     uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
     uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
@@ -63,7 +63,7 @@ static void pay_copies(const struct search *f, struct conv_cost *k)
 /* The planner does not know that vertices skip positions where a kernel element meets only padding. */
 static void leave_out_padding(const struct search *f, struct conv_cost *k)
 {
-    struct candidate crowded = *f->best_candidate;
+    struct conv_candidate crowded = *f->best_candidate;
     crowded.amp = conv_crowded_amp(f, f->best_candidate, k->temp_bytes);
     k->compute -= share_steps(&f->best) * conv_padding_cycles(f, &crowded, &f->best);
 }
@@ -138,7 +138,7 @@ static struct axis_part busiest_part(const struct conv_axis *x, uint64_t n, uint
 }
 
 /* A field of one column is one row, whatever its width. Kernel elements that meet nothing take no cycles. */
-static uint64_t rows_cycles(const struct search *f, const struct candidate *c, const struct share *t, uint64_t height, uint64_t width)
+static uint64_t rows_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t, uint64_t height, uint64_t width)
 {
     struct share s = *t;
     if (height == 0 || width == 0)
@@ -150,7 +150,7 @@ static uint64_t rows_cycles(const struct search *f, const struct candidate *c, c
 }
 
 /* Each load of weights runs over the positions that it meets: one load for each pass over kernel rows and columns. */
-static uint64_t left_out_of_a_block(const struct search *f, const struct candidate *c, const struct share *t)
+static uint64_t left_out_of_a_block(const struct search *f, const struct conv_candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;
     const struct conv_axis high = { s->field_h, s->kernel_h, max_u64(s->in_stride_h, s->out_stride_h), s->before_h, s->met_h, s->dilation };
@@ -163,7 +163,7 @@ static uint64_t left_out_of_a_block(const struct search *f, const struct candida
     return sum;
 }
 
-uint64_t conv_padding_cycles(const struct search *f, const struct candidate *c, const struct share *t)
+uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t)
 {
     bool by_lists = c->vertex == VERTEX_AMP_NX1 || c->vertex == VERTEX_HMAC;
     if (c->flat || !by_lists)

@@ -32,7 +32,7 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
 }
 
 /* What all joint splits have in common, for one pass and for the layer. */
-struct joint { struct conv_shape s; struct search start; struct candidate c; };
+struct joint { struct conv_shape s; struct search start; struct conv_candidate c; };
 struct joint_layer { struct joint of_pass[N_OP_PASSES]; const struct layer_shape *shape; const struct chip *chip; uint64_t n_tiles, p_groups, n_grains; };
 
 static void joint_start(struct joint *out, struct conv_shape s, const struct chip *chip, const struct op_plan_options *opt)
@@ -52,7 +52,7 @@ static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, u
 {
     struct search f = j->start;
     const struct conv_shape *s = &j->s;
-    const struct candidate *c = &j->c;
+    const struct conv_candidate *c = &j->c;
     struct share t = { .p_groups = p_groups, .p_batch = 1, .p_field = p_field, .p_kernel = 1, .p_in = p_in, .p_out = p_out,
                        .serial_in = 1, .serial_out = 1, .groups = ceil_div(s->groups, p_groups), .batch = 1, .width = 1,
                        .height = ceil_div(s->field_h, p_field), .kernel_h = 1,

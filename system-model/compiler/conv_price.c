@@ -28,7 +28,7 @@
  * kernels wider than one element, in floats whatever the sums' type. Measured 1x1 kernels pay it as well: on GC2
  * (arXiv:1912.03413 Table 5.5) a position of 16 float sums takes 8.5 cycles for each grain of input channels, plus,
  * however many grains there are, 8 cycles if the sums are reduced and 16 if they are cast, of which the cast is 8. */
-static uint64_t zero_sums_cycles(const struct search *f, const struct candidate *c, const struct share *t)
+static uint64_t zero_sums_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t)
 {
     return zero_cycles(f->vertices, f->chip, t->groups * t->out * c->out_grain * share_positions(t), c->amp.partial_bytes);
 }
@@ -38,7 +38,7 @@ struct rows { uint64_t n, width; };
 /* The rows of a tile's positions: rows of the field, image after image. A field of one column is a single dimension,
  * and so one row. With a kernel of one column, the same row of all images is one row (flattenDims of poplin); with a
  * kernel of one element, all positions are. */
-static struct rows tile_rows(const struct candidate *c, const struct share *t)
+static struct rows tile_rows(const struct conv_candidate *c, const struct share *t)
 {
     if (c->flat)
         return (struct rows){ 1, share_positions(t) };
@@ -49,7 +49,7 @@ static struct rows tile_rows(const struct candidate *c, const struct share *t)
     return (struct rows){ t->batch * t->height, t->width };
 }
 
-struct conv_work conv_work_of(const struct candidate *c, const struct share *t)
+struct conv_work conv_work_of(const struct conv_candidate *c, const struct share *t)
 {
     struct rows rows = c->vertex == VERTEX_SLIC ? (struct rows){ t->batch * t->height, t->width } : tile_rows(c, t);
     struct conv_work w = { .vertex = c->vertex, .groups = t->groups, .in = t->in, .out = t->out * c->passes, .rows = rows.n, .width = rows.width,
@@ -65,7 +65,7 @@ struct conv_work conv_work_of(const struct candidate *c, const struct share *t)
 }
 
 /* The AMP is a parameter because its memory conflicts depend on the split. */
-static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct amp *amp, const struct share *t)
+static uint64_t vertex_cycles(const struct search *f, const struct conv_candidate *c, const struct amp *amp, const struct share *t)
 {
     const struct conv_work w = conv_work_of(c, t);
     bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
@@ -95,7 +95,7 @@ static uint64_t missing_part(uint64_t n_bytes, uint64_t p)
     return n_bytes - n_bytes / p;
 }
 
-static struct operand_bytes share_operand_bytes(const struct candidate *c, const struct share *t)
+static struct operand_bytes share_operand_bytes(const struct conv_candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;
     uint64_t es = c->amp.element_bytes, in_chans = t->groups * t->in * c->in_grain;
@@ -116,7 +116,7 @@ static struct operand_bytes share_operand_bytes(const struct candidate *c, const
 }
 
 /* Partials of p_in x p_kernel tiles, if more than one, are added in one to three stages of equal depth. */
-static void add_sum_stages(const struct search *f, struct conv_cost *k, const struct candidate *c, uint64_t n,
+static void add_sum_stages(const struct search *f, struct conv_cost *k, const struct conv_candidate *c, uint64_t n,
                           uint64_t depth)
 {
     uint64_t stages = depth < 16 ? 1 : depth < 125 ? 2 : 3, ps = c->amp.partial_bytes;
@@ -168,20 +168,20 @@ static void add_layout_changes(const struct search *f, struct conv_cost *k, uint
 
 /* Whether the planner prices a copy on the tile as one by fours. Kernel elements that become channels fill grains,
  * and grains are in fours: the planner that knows only this rule applies it whatever channels the input has. */
-bool conv_plans_by_fours(const struct search *f, const struct candidate *c)
+bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c)
 {
     return f->shape->in_chans % 4 == 0 || (c->joined && f->chip->planner_copies == COPIES_ESTIMATED);
 }
 
 /* Whether each tile copies its input after the exchange: channels that do not fill a grain are padded, and kernel
  * elements become channels. Tiles that share an input each do it. */
-bool conv_pads_tiles(const struct search *f, const struct candidate *c)
+bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c)
 {
     uint64_t chans = c->vertex == VERTEX_SLIC ? c->s.in_chans : f->shape->in_chans;
     return (c->joined && !c->gathered) || (f->shape->pass == PASS_FORWARD && chans < c->in_grain);
 }
 
-static void add_tile_padding(struct conv_cost *k, const struct candidate *c, const struct search *f,
+static void add_tile_padding(struct conv_cost *k, const struct conv_candidate *c, const struct search *f,
                              const struct operand_bytes *b)
 {
     if (!conv_pads_tiles(f, c))
@@ -193,14 +193,14 @@ static void add_tile_padding(struct conv_cost *k, const struct candidate *c, con
     k->supersteps++;
 }
 
-static bool pads_kernel(const struct share *t, const struct candidate *c)
+static bool pads_kernel(const struct share *t, const struct conv_candidate *c)
 {
     return t->kernel_h % c->filter_height != 0 || c->s.kernel_h % c->filter_height != 0;
 }
 
 /* If some tile's kernel rows do not fill the AMP's filter height, it copies its weights next to rows of zeros, and
  * its input to where so high a kernel reaches over rows of zeros, unless the input is copied already. */
-static void add_kernel_padding(const struct search *f, struct conv_cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
+static void add_kernel_padding(const struct search *f, struct conv_cost *k, const struct conv_candidate *c, const struct share *t, const struct operand_bytes *b)
 {
     if (!pads_kernel(t, c))
         return;
@@ -213,7 +213,7 @@ static void add_kernel_padding(const struct search *f, struct conv_cost *k, cons
 
 /* A tile's even share of the whole input, laid out by kernel elements. Kernels that keep their rows have the input's
  * own rows, which with a stride are more than the output's. */
-static uint64_t gathered_bytes(const struct search *f, const struct candidate *c)
+static uint64_t gathered_bytes(const struct search *f, const struct conv_candidate *c)
 {
     const struct conv_shape *s = &c->s;
     uint64_t rows = reach(s->field_h, s->in_stride_h, s->kernel_h, s->dilation, s->in_h);
@@ -222,7 +222,7 @@ static uint64_t gathered_bytes(const struct search *f, const struct candidate *c
 
 /* The input is laid out once, before all steps: grains at the data path's width, each sent to its new place (poplin's
  * transforms at the level of the chip). Tiles then receive what they need from there. */
-struct conv_cost conv_gathering(const struct search *f, const struct candidate *c)
+struct conv_cost conv_gathering(const struct search *f, const struct conv_candidate *c)
 {
     uint64_t bytes = gathered_bytes(f, c);
     if (bytes == 0)
@@ -235,7 +235,7 @@ struct conv_cost conv_gathering(const struct search *f, const struct candidate *
 
 /* Serial steps add slices of the operands before each step, the result put in its place or added after it, and an
  * increment of the loop's counter. */
-static void add_serial_steps(const struct search *f, struct conv_cost *k, const struct share *t, const struct candidate *c,
+static void add_serial_steps(const struct search *f, struct conv_cost *k, const struct share *t, const struct conv_candidate *c,
                              const struct operand_bytes *b)
 {
     uint64_t es = c->amp.element_bytes, weights = ceil_div(b->weights, t->p_batch * t->p_field);
@@ -261,7 +261,7 @@ static void multiply_cost(struct conv_cost *k, uint64_t n)
 
 /* The loop's body. The input of output-serial steps is the same in all and is exchanged once, which split_cost()
  * adds. */
-static struct conv_cost step_cost(const struct search *f, const struct candidate *c, const struct share *t,
+static struct conv_cost step_cost(const struct search *f, const struct conv_candidate *c, const struct share *t,
                              const struct operand_bytes *b, uint64_t compute)
 {
     struct conv_cost k = { .compute = compute, .supersteps = 1 };
@@ -277,13 +277,13 @@ static struct conv_cost step_cost(const struct search *f, const struct candidate
 }
 
 /* Bytes of what a tile copies to pad it with zeros: original and copy exist at the same time. */
-static uint64_t padded_bytes(const struct search *f, const struct share *t, const struct candidate *c, const struct operand_bytes *b)
+static uint64_t padded_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     bool in = conv_pads_tiles(f, c), kernel = pads_kernel(t, c);
     return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
 }
 
-static uint64_t temp_bytes(const struct search *f, const struct share *t, const struct candidate *c, const struct operand_bytes *b)
+static uint64_t temp_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->p_in * t->p_kernel > 1)
@@ -301,7 +301,7 @@ static uint64_t cost_cycles(const struct search *f, const struct conv_cost *k)
 }
 
 /* A reduction writes the output's type. Without one, or if partial sums stay in a loop, they are cast at the end. */
-static void add_cast(const struct search *f, struct conv_cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
+static void add_cast(const struct search *f, struct conv_cost *k, const struct conv_candidate *c, const struct share *t, uint64_t outputs)
 {
     uint64_t depth = t->p_in * t->p_kernel;
     if (c->amp.partial_bytes <= c->amp.result_bytes || (depth > 1 && share_steps(t) == 1))
@@ -330,7 +330,7 @@ static void add_cost(struct conv_cost *k, const struct conv_cost *more)
     k->supersteps += more->supersteps;
 }
 
-static struct conv_cost split_cost(const struct search *f, const struct candidate *c, const struct share *t, const struct operand_bytes *b,
+static struct conv_cost split_cost(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct operand_bytes *b,
                               uint64_t compute)
 {
     uint64_t steps = share_steps(t);
@@ -354,7 +354,7 @@ static struct conv_cost split_cost(const struct search *f, const struct candidat
 
 /* The order of a search that tries one split after the other. Of equal plans the first in this order is kept, in
  * whatever order they are priced. */
-static bool comes_first(const struct candidate *c, const struct share *t, const struct candidate *d, const struct share *u)
+static bool comes_first(const struct conv_candidate *c, const struct share *t, const struct conv_candidate *d, const struct share *u)
 {
     const uint64_t a[] = { c->order, 2 * max_u64(t->serial_out, t->serial_in) + (t->serial_in > 1), t->p_groups, t->p_out, t->p_in,
                            t->p_kernel, t->p_batch, u->height };
@@ -369,7 +369,7 @@ static bool comes_first(const struct candidate *c, const struct share *t, const 
 /* Interleaved memory serves the two loads of an inner loop in one cycle; beyond it they are served one after the
  * other. A tile's bytes are taken to be spread evenly over both. Measured on GC2 (arXiv:1912.03413 Table 5.5): 0.83 to
  * 0.88 of the AMP's rate if operands and temporaries take less than its 128 KiB, 0.71 if they take 170 and more. */
-struct amp conv_crowded_amp(const struct search *f, const struct candidate *c, uint64_t temp)
+struct amp conv_crowded_amp(const struct search *f, const struct conv_candidate *c, uint64_t temp)
 {
     struct amp crowded = c->amp;
     double all = (double)(f->operand_bytes + temp), beyond = all - (double)f->chip->interleaved_bytes;
@@ -378,13 +378,13 @@ struct amp conv_crowded_amp(const struct search *f, const struct candidate *c, u
     return crowded;
 }
 
-static uint64_t crowded_cycles(const struct search *f, const struct candidate *c, const struct share *t, uint64_t temp, uint64_t cycles)
+static uint64_t crowded_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t, uint64_t temp, uint64_t cycles)
 {
     struct amp crowded = conv_crowded_amp(f, c, temp);
     return crowded.core_cycles > c->amp.core_cycles ? vertex_cycles(f, c, &crowded, t) : cycles;
 }
 
-static void keep_if_best(struct search *f, const struct candidate *c, const struct share *t, const struct conv_cost *k)
+static void keep_if_best(struct search *f, const struct conv_candidate *c, const struct share *t, const struct conv_cost *k)
 {
     uint64_t cycles = cost_cycles(f, k);
     if (cycles > f->best_cycles || (cycles == f->best_cycles && f->best_candidate && !comes_first(c, t, f->best_candidate, &f->best)))
@@ -395,7 +395,7 @@ static void keep_if_best(struct search *f, const struct candidate *c, const stru
     f->best_cost = *k;
 }
 
-bool conv_price(struct search *f, const struct candidate *c, const struct share *t)
+bool conv_price(struct search *f, const struct conv_candidate *c, const struct share *t)
 {
     uint64_t compute = vertex_cycles(f, c, &c->amp, t);
     f->effort.n_priced++;

@@ -18,7 +18,7 @@
 
 /* Splits one row of positions over all the tiles that are left, then into four, three, two parts and one. Fewer parts
  * are larger: once one is too large, the rest are. */
-static void search_flat_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+static void search_flat_field(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     uint64_t rows = shape_positions(&c->s), last = 0;
     t->batch = t->width = 1;
@@ -34,7 +34,7 @@ static void search_flat_field(struct search *f, const struct candidate *c, struc
 /* ---- splits of one dimension that may be best: the most promising is searched first, so that it spares the others ------------------ */
 
 struct splits { struct { uint64_t p; double cycles; } items[128]; size_t n; };
-typedef void search_below(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p);
+typedef void search_below(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, uint64_t p);
 
 static bool is_in_memory(struct search *f, struct least least)
 {
@@ -44,7 +44,7 @@ static bool is_in_memory(struct search *f, struct least least)
     return false;
 }
 
-static void search_splits(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, search_below *below)
+static void search_splits(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct splits *s, search_below *below)
 {
     size_t first = 0;
     f->effort.n_branches += s->n;
@@ -59,7 +59,7 @@ static void search_splits(struct search *f, const struct candidate *c, struct sh
 }
 
 /* Keeps a split if a plan below it may be as good as the best, and within the memory. */
-static void offer_split(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p,
+static void offer_split(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p,
                         enum open_splits open, search_below *below)
 {
     struct least least = conv_least(f, c, t, (double)(tiles / p), open);
@@ -72,7 +72,7 @@ static void offer_split(struct search *f, const struct candidate *c, struct shar
 }
 
 /* Whether a plan may be as good as the best, and within the memory, if each tile has 1 / n of the field. */
-static bool may_be_best(struct search *f, const struct candidate *c, const struct share *t, double n)
+static bool may_be_best(struct search *f, const struct conv_candidate *c, const struct share *t, double n)
 {
     struct least least = conv_least(f, c, t, n, OPEN_FIELD);
     return is_in_memory(f, least) && conv_is_as_fast(f, least.cycles);
@@ -80,7 +80,7 @@ static bool may_be_best(struct search *f, const struct candidate *c, const struc
 
 /* Batches that do not divide leave tiles without a share. If a share of the field is too large, all larger ones are.
  * */
-static void search_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+static void search_field(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     double too_few = 0;
     for (uint64_t batch = 1; batch && batch <= tiles; batch = conv_next_split(c->s.batch, batch)) {
@@ -101,7 +101,7 @@ static void search_field(struct search *f, const struct candidate *c, struct sha
     }
 }
 
-static void search_kernel(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+static void search_kernel(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     for (uint64_t p = 1; p && p <= tiles; p = conv_next_split(c->s.kernel_h, p)) {
         t->p_kernel = p;
@@ -113,13 +113,13 @@ static void search_kernel(struct search *f, const struct candidate *c, struct sh
     t->kernel_h = c->s.kernel_h;
 }
 
-static void set_in(struct share *t, const struct candidate *c, uint64_t p)
+static void set_in(struct share *t, const struct conv_candidate *c, uint64_t p)
 {
     t->p_in = p;
     t->in = ceil_div(ceil_div(ceil_div(c->s.in_chans, c->in_grain), t->serial_in), p);
 }
 
-static void below_in(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p)
+static void below_in(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, uint64_t p)
 {
     set_in(t, c, p);
     if (c->flat)
@@ -128,7 +128,7 @@ static void below_in(struct search *f, const struct candidate *c, struct share *
         search_kernel(f, c, t, tiles / p);
 }
 
-static void offer_in(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p)
+static void offer_in(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p)
 {
     set_in(t, c, p);
     offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
@@ -136,7 +136,7 @@ static void offer_in(struct search *f, const struct candidate *c, struct share *
 
 /* One part, and the parts that may share a sum together with the kernel's rows. One more part than needed for a share
  * still shortens the sums, if there is a grain for each. */
-static void search_in_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+static void search_in_chans(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
     struct conv_range sums = conv_sum_range(f, c, t, (double)tiles);
@@ -153,20 +153,20 @@ static void search_in_chans(struct search *f, const struct candidate *c, struct 
     set_in(t, c, 1);
 }
 
-static void set_out(struct share *t, const struct candidate *c, uint64_t p)
+static void set_out(struct share *t, const struct conv_candidate *c, uint64_t p)
 {
     t->p_out = p;
     t->out = ceil_div(ceil_div(ceil_div(c->s.out_chans, c->out_grain), t->serial_out), p);
 }
 
-static void below_out(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p)
+static void below_out(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, uint64_t p)
 {
     set_out(t, c, p);
     search_in_chans(f, c, t, tiles / p);
 }
 
 /* An odd split of the outputs is also tried one wider, so that pairs of tiles receive the same inputs together. */
-static void search_out_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+static void search_out_chans(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
     uint64_t grains = t->out;
@@ -182,19 +182,19 @@ static void search_out_chans(struct search *f, const struct candidate *c, struct
     set_out(t, c, 1);
 }
 
-static void set_groups(struct share *t, const struct candidate *c, uint64_t p)
+static void set_groups(struct share *t, const struct conv_candidate *c, uint64_t p)
 {
     t->p_groups = p;
     t->groups = ceil_div(c->s.groups, p);
 }
 
-static void below_groups(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p)
+static void below_groups(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, uint64_t p)
 {
     set_groups(t, c, p);
     search_out_chans(f, c, t, tiles / p);
 }
 
-static void search_groups(struct search *f, const struct candidate *c, struct share *t)
+static void search_groups(struct search *f, const struct conv_candidate *c, struct share *t)
 {
     struct splits s;
     s.n = 0;
@@ -209,10 +209,10 @@ static void search_groups(struct search *f, const struct candidate *c, struct sh
 
 static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
 enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps };
-struct serial_branch { const struct candidate *c; uint64_t serial_in, serial_out; double cycles; };
+struct serial_branch { const struct conv_candidate *c; uint64_t serial_in, serial_out; double cycles; };
 struct serial_branches { struct serial_branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
 
-static void offer_branch(struct serial_branches *b, struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+static void offer_branch(struct serial_branches *b, struct search *f, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
     struct share t = conv_whole(c, serial_in, serial_out);
     struct least least = conv_least(f, c, &t, (double)f->n_tiles, OPEN_GROUPS);
@@ -221,7 +221,7 @@ static void offer_branch(struct serial_branches *b, struct search *f, const stru
 }
 
 /* The most steps that may be as fast as the best plan: each adds its cost to the same work done at once. */
-static double most_steps(const struct search *f, const struct candidate *c)
+static double most_steps(const struct search *f, const struct conv_candidate *c)
 {
     struct share at_once = conv_whole(c, 1, 1);
     if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
@@ -229,7 +229,7 @@ static double most_steps(const struct search *f, const struct candidate *c)
     return ((double)f->best_cycles - conv_least(f, c, &at_once, (double)f->n_tiles, OPEN_GROUPS).cycles) / c->units.serial;
 }
 
-static void offer_serial(struct serial_branches *b, struct search *f, const struct candidate *c)
+static void offer_serial(struct serial_branches *b, struct search *f, const struct conv_candidate *c)
 {
     uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
     double most = most_steps(f, c);
@@ -334,7 +334,7 @@ static struct effort effort_of(const struct way *ways, size_t n_ways)
 
 static struct conv_choice choice_of(const struct search *f, bool turned, struct bounds within, struct effort effort)
 {
-    const struct candidate *c = f->best_candidate;
+    const struct conv_candidate *c = f->best_candidate;
     return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within, effort };
 }
 
@@ -364,7 +364,7 @@ bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const s
         conv_shape_swapped(&turned, s);
     struct search f = conv_search_start(choice->turned ? &turned : s, chip, opt);
     conv_candidates(&list, f.shape, chip, opt);
-    const struct candidate *c = &list.items[choice->candidate];
+    const struct conv_candidate *c = &list.items[choice->candidate];
     if (choice->candidate >= list.n || c->vertex != choice->vertex || c->in_grain != choice->in_grain || c->out_grain != choice->out_grain
         || tiles_in_use(&choice->share) > f.n_tiles)
         return false;

@@ -116,11 +116,11 @@ uint64_t conv_shape_mac(const struct conv_shape *s)
 
 /* ---- candidates: a vertex, its grains, and the shape it sees -------------------------------- */
 
-static struct candidate *add_candidate(struct candidates *list, enum vertex_kind vertex, const struct conv_shape *s)
+static struct conv_candidate *add_candidate(struct candidates *list, enum vertex_kind vertex, const struct conv_shape *s)
 {
     assert(list->n < MAX_CANDIDATES);
-    struct candidate *c = &list->items[list->n];
-    *c = (struct candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1,
+    struct conv_candidate *c = &list->items[list->n];
+    *c = (struct conv_candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1,
                              .flat = is_1x1(s), .order = list->n++ };
     return c;
 }
@@ -134,7 +134,7 @@ enum { RESULT_GROUP = 16 };
 void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
                   uint64_t out_grain)
 {
-    struct candidate *c = add_candidate(list, is_1x1(s) ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s);
+    struct conv_candidate *c = add_candidate(list, is_1x1(s) ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s);
     c->amp = out_grain < amp.units ? amp_with_units(chip, amp, out_grain) : amp;
     c->passes = ceil_div(out_grain, amp.units);
     c->in_grain = in_grain;
@@ -198,7 +198,7 @@ enum { HMAC_BYTES = 8 };        /* input channels come in the words of the memor
 
 static void add_hmac(struct candidates *list, const struct conv_shape *s, struct amp amp)
 {
-    struct candidate *c = add_candidate(list, VERTEX_HMAC, s);
+    struct conv_candidate *c = add_candidate(list, VERTEX_HMAC, s);
     c->in_grain = HMAC_BYTES / amp.element_bytes;
     c->out_grain = 1;
     c->amp = amp;
@@ -219,7 +219,7 @@ static void add_slic(struct candidates *list, const struct conv_shape *s, const 
         e.groups = (uint32_t)ceil_div(s->groups, together);
         e.in_chans = e.out_chans = 4;
     }
-    struct candidate *c = add_candidate(list, VERTEX_SLIC, &e);
+    struct conv_candidate *c = add_candidate(list, VERTEX_SLIC, &e);
     c->in_grain = c->out_grain = 4;
     c->amp = amp;
 }
@@ -244,7 +244,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
         add_hmac(list, &e, amp);
     }
     if (s->in_chans == 1 && is_1x1(s)) {
-        struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s);
+        struct conv_candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s);
         c->in_grain = 1;
         c->out_grain = lanes;
         c->amp = amp;
@@ -280,7 +280,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     bool strided = met.in_stride_h != s->in_stride_h || met.in_stride_w != s->in_stride_w;
     add_vertices(list, &met, chip, opt);
     for (size_t i = 0; i < list->n; i++) {
-        struct candidate *c = &list->items[i];
+        struct conv_candidate *c = &list->items[i];
         bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
         c->group_chans = s->in_chans;
         c->joined = strided || c->s.kernel_h != s->kernel_h || c->s.kernel_w != s->kernel_w;

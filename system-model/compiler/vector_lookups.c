@@ -4,7 +4,7 @@
  *
  *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
  *     scatter       the same split: each tile writes or adds the rows that it holds; the table is copied first
- *     top-k         a bitonic network over runs of k (see there), pairs of values and places
+ *     top-k         a bitonic network over runs of k, on pairs of values and indices
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
@@ -44,7 +44,8 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
 
 typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups, uint64_t width);
 
-/* What several groups of tiles have written can be put together only where it is a sum. */
+/* Chooses the split with the fewest cycles. in_groups: several groups of tiles may write the same rows, which works
+ * only for sums. */
 static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
 {
     struct { struct op_plan plan; uint64_t scratch_bytes; } best = { .plan.compute_cycles = UINT64_MAX };
@@ -74,8 +75,8 @@ void plan_gather(struct passes *p, const struct vector_op *w)
     add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, true);
 }
 
-/* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. Backward the table's gradient is the result's, with zeros where
- * rows were replaced; that of the updates is looked up in it. */
+/* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. The table's gradient is the
+ * result's, with zeros for rows that were replaced; the gradient of the updates is looked up in it. */
 void plan_scatter(struct passes *p, const struct vector_op *w)
 {
     uint64_t n_lookups = tensor_elements(&w->g->tensors[w->forward->inputs[1]]);
@@ -91,8 +92,8 @@ void plan_scatter(struct passes *p, const struct vector_op *w)
 
 /* ---- top-k: a bitonic network, as popops::topK is ------------------------------------------------------- */
 
-/* One stage: elements so far apart are compared in pairs, and both, or the larger alone, are kept with their places. Partners on other tiles
- * come over first. */
+/* One stage compares elements `apart` from each other in pairs, and keeps both or only the larger one, with their
+ * indices. Partners on other tiles are fetched first. */
 static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart, bool larger_alone)
 {
     uint64_t kept = larger_alone ? ceil_div(n, 2) : n;
@@ -109,9 +110,9 @@ static void add_merge(struct passes *p, uint64_t n, uint64_t run)
         add_compare_exchange(p, n, apart, false);
 }
 
-/* With k rounded up to a power of two: runs of k are sorted, log2(k) (log2(k) + 1) / 2 stages over all elements; then, as long as a row has
- * more than one run, the larger of each two runs are kept (a stage) and sorted again (log2(k) stages over the half). The bitonic network is
- * Batcher's (1968). */
+/* k is rounded up to a power of two. First, runs of k are sorted, by log2(k) (log2(k) + 1) / 2 stages over all
+ * elements. Then, while a row has more than one run, the larger elements of each two runs are kept (one stage) and
+ * sorted again (log2(k) stages over the half). The bitonic network is Batcher's (1968). */
 void plan_top_k(struct passes *p, const struct vector_op *w)
 {
     uint64_t k = 1, n = w->n, row = w->last;

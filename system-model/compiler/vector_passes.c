@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vector_passes.c - what vector operations are built of: a compute set of one vertex over a tile's share, exchanges, reductions.
+ * vector_passes.c - the building blocks of vector operations: a compute set of one vertex over a tile's share,
+ * exchanges, reductions; and work that is not in the graph, made of them: accumulation, optimizers, what moves a
+ * gradient, and the stash.
  *
- * Data is even over the tiles, in words of 64 bits, but for an operand that a product has left unevenly. Rows of tokens lie as
- * matmuls leave them, a group of 16 channels after the other, so that a value of a whole row (its sum, its mean) meets it in pieces of 16:
- * 10 cycles a piece besides its vectors (assumed.h). Values of a channel meet its rows at full speed.
+ * Data is even over the tiles, in words of 64 bits, except for an operand that a product has left unevenly. Rows of
+ * tokens are laid out as matmuls leave them, one group of 16 channels after the other, so that a value of a whole row
+ * (its sum, its mean) meets the row in pieces of 16: 10 cycles a piece in addition to its vectors (assumed.h). Values
+ * of a channel meet its rows at full speed.
+ *
+ * The passes of an optimizer and their operands are as PopART builds them; the cycles of a pass follow from the types
+ * of its operands.
+ * Limits: weight, accumulator and gradient have one type, and moments are halves or floats.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 
-/* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
-enum { ATOM_BYTES = 8 };          /* no element is larger */
+/* A tile holds a tensor in atoms, the words of its memory: 64 bits. */
+enum { ATOM_BYTES = 8 };          /* at least as large as any element */
 
 struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt,
                            uint64_t element_bytes)
@@ -43,7 +50,6 @@ void passes_map(struct passes *p, enum map_op op, uint64_t n)
     passes_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
 }
 
-/* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
 void passes_exchange(struct passes *p, uint64_t bytes_per_tile)
 {
     if (bytes_per_tile == 0)
@@ -59,14 +65,13 @@ void passes_move(struct passes *p, uint64_t n_elements)
     passes_exchange(p, passes_share(p, n_elements) * p->element_bytes);
 }
 
-/* A scale or bias vector of n elements to the tiles that need a part of it. */
 void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements)
 {
     passes_exchange(p, min_u64(n_vector, passes_share(p, n_elements)) * p->element_bytes);
 }
 
-/* Adds depth partial sums (floats, one a tile) for each of n_out results. While there are more tiles than results,
- * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
+/* Adds `depth` partial sums (floats, one from each tile) for each of n_out results. While there are more tiles than
+ * results, several tiles share a result: each adds a contiguous run of its partials, and one adds their sums. */
 static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
 {
     uint64_t w = p->chip->n_workers, turn = chip_turn_cycles(p->chip);
@@ -85,7 +90,6 @@ static uint64_t pieces_cycles(const struct passes *p, uint64_t n)
     return chip_turn_cycles(p->chip) * PIECE_CYCLES * ceil_div(pieces, p->chip->n_workers);
 }
 
-/* A value for each channel, or for each row, to or with all of its elements. */
 void passes_map_vector(struct passes *p, uint64_t n, bool by_row)
 {
     passes_map(p, MAP_VECTOR, n);
@@ -93,9 +97,8 @@ void passes_map_vector(struct passes *p, uint64_t n, bool by_row)
         p->plan->compute_cycles += pieces_cycles(p, n);
 }
 
-/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
- * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
- * (mean and square, two gradients). */
+/* Each tile adds its own elements; then partial sums meet and are added, unless the elements of a result are
+ * contiguous (in_rows) and fit on one tile. */
 void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
 {
     uint64_t share = passes_share(p, n), partials = min_u64(n_out, share) * n_quantities;
@@ -112,12 +115,13 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
 
 /* ---- optimizers and gradients ------------------------------------------------------------------------------- */
 
-/* What a pass works on: weight, accumulator and gradient are of one type; the update is as wide as the wider of the moments that it is made of. */
+/* The operands of a pass. Weight, accumulator and gradient have one type; the update is as wide as the wider moment.
+ * */
 enum work_operand { WEIGHTS, FIRST_MOMENT, SECOND_MOMENT, UPDATE, N_WORK_OPERANDS };
 struct work_pass { enum map_op op; enum work_operand to, from; };
 
-/* Adam and LAMB as PopART builds them: accumulate m, accumulate v (of squares), updater (root, add, divide, decay), update, and the gradient's
- * accumulator is cleared. */
+/* Adam and LAMB as PopART builds them: accumulate m, accumulate v (of squares), updater (root, add, divide, decay),
+ * update, and the gradient's accumulator is cleared. */
 #define ADAM_PASSES \
     { MAP_SCALED_ADD, FIRST_MOMENT, WEIGHTS }, { MAP_SQUARE, SECOND_MOMENT, WEIGHTS }, { MAP_SCALED_ADD, SECOND_MOMENT, SECOND_MOMENT }, \
     { MAP_SQRT, SECOND_MOMENT, SECOND_MOMENT }, { MAP_SCALAR, SECOND_MOMENT, SECOND_MOMENT }, { MAP_DIVIDE, UPDATE, FIRST_MOMENT }, \
@@ -125,7 +129,7 @@ struct work_pass { enum map_op op; enum work_operand to, from; };
 #define MOMENTUM_PASSES \
     { MAP_SCALED_ADD, WEIGHTS, WEIGHTS }, { MAP_SCALED_ADD, FIRST_MOMENT, WEIGHTS }, { MAP_SCALED_ADD, WEIGHTS, FIRST_MOMENT }
 
-/* Each pass in turn; reductions (norms of weight and update, or of gradient) come last. */
+/* Passes are done in order; reductions (norms of weight and update, or of gradient) come last. */
 static const struct work_row {
     struct work_pass passes[10]; uint32_t n_passes;
     enum work_operand norms[2]; uint32_t n_norms;
@@ -145,8 +149,8 @@ static const struct work_row {
 #undef MOMENTUM_PASSES
 _Static_assert(sizeof work_rows / sizeof *work_rows == N_VECTOR_WORKS, "one row a kind of work");
 
-/* Moments are halves or floats. Between the two, on the mean, the first are halves and the second floats: 6 bytes of two, as BERT of MLPerf v1.1
- * has them. */
+/* Moments are halves or floats. A mean size between the two stands for halves first and floats second: 6 bytes of
+ * two, as BERT of MLPerf v1.1 has them. */
 static void work_operand_bytes(uint64_t bytes[N_WORK_OPERANDS], enum data_type weights, double moment_bytes)
 {
     bytes[WEIGHTS] = data_type_bytes(weights);
@@ -155,8 +159,8 @@ static void work_operand_bytes(uint64_t bytes[N_WORK_OPERANDS], enum data_type w
     bytes[UPDATE] = max_u64(bytes[FIRST_MOMENT], bytes[SECOND_MOMENT]);
 }
 
-/* Of operands of two types a scaled addition has its own vertex, which takes as many elements at a time as the narrower; before any other pass the
- * narrower is cast. */
+/* A scaled addition of operands of two types has its own vertex, which takes as many elements at a time as the
+ * narrower type. Before any other pass the narrower operand is cast. */
 static void add_work_pass(struct passes *p, const struct work_pass *w, const uint64_t bytes[N_WORK_OPERANDS], uint64_t n)
 {
     uint64_t to = bytes[w->to], from = bytes[w->from];
@@ -179,7 +183,7 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
     if (n_elements == 0)
         return;
     work_operand_bytes(bytes, type, moment_bytes);
-    if (row->moved)                     /* a gradient lies as its pass left it, the accumulator as the weight */
+    if (row->moved)                     /* a gradient is where its pass left it, its accumulator where the weight is */
         passes_move(&p, n_elements);
     for (uint32_t i = 0; i < row->n_passes; i++)
         add_work_pass(&p, &row->passes[i], bytes, n_elements);
@@ -193,7 +197,8 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
 
 /* ---- the stash ------------------------------------------------------------------------------------------------- */
 
-/* One tensor's slice of the stash, written or read where it lies; then the index goes on: one more, and the remainder by the depth. */
+/* Writes or reads one tensor's slice of the stash in place; then the index is advanced: incremented, and its
+ * remainder taken by the depth. */
 static void add_stash_slice(struct passes *p, uint64_t n_elements)
 {
     passes_superstep(p, dynamic_slice_cycles(&vertex_table, p->chip, ceil_div(passes_share(p, n_elements) * p->element_bytes, data_type_bytes(TYPE_FP16))));
@@ -201,9 +206,9 @@ static void add_stash_slice(struct passes *p, uint64_t n_elements)
         passes_map(p, MAP_BINARY_IN_PLACE, 1);
 }
 
-/* PopART (willow/src/popx/op/stashx.cpp, restorex.cpp): a dynamic update of the stash for each tensor; read back, a dynamic slice, and a
- * copy to where the tensor was, which what is computed again reads. TensorFlow's queues between stages are the same slices. What a slice costs
- * has its source in vertex_cost.c. */
+/* PopART (willow/src/popx/op/stashx.cpp, restorex.cpp) does a dynamic update of the stash for each tensor; reading
+ * back is a dynamic slice, and a copy to the tensor's old place, which recomputation reads. TensorFlow's queues between
+ * stages are the same slices. The cost of a slice has its source in vertex_cost.c. */
 void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     uint64_t n = s->n_bytes / data_type_bytes(TYPE_FP16) / max_u64(1, s->n_tensors);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vector_plan.c - operations that are no convolution, as passes over data where it lies.
+ * vector_plan.c - operations that are neither convolution nor matmul, as passes over data where it is.
  *
- * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, or more where what made
- * them has left them unevenly (popops maps an element-wise result as its operand), and runs one vertex over them (vertex_cost.c);
- * every compute set costs a sync. Where operands lie elsewhere their bytes are exchanged first. How many passes an operation takes is how
- * PopLibs (popops, popnn, poplin at 7eac0f2) and PopART build it; neighbours are not fused, as these frameworks run one operation after the other.
+ * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, or more
+ * if the operation that made them left them unevenly (popops maps an element-wise result like its operand), and runs
+ * one vertex over them (vertex_cost.c). Every compute set costs a sync. Operands with another layout are exchanged
+ * first. The number of passes of an operation is how PopLibs (popops, popnn, poplin at 7eac0f2) and PopART build it;
+ * neighbours are not fused, as these frameworks run one operation after the other.
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
- * Norms, lookups, functions of elements, recurrent layers and work that is not in the graph have files of their own (vector_*.c).
- * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once a tile.
+ *     norms         forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply, multiply, add: 5 passes; in inference a batch norm's statistics are known: 2
+ *     functions     those without a vertex of their own are made of several, as PopART builds them from map expressions (willow/src/popx/op)
+ *     local norm    squares, one addition for each neighbour, and a power from logarithm, product and exponential (lrnx.cpp)
+ *     resize        copied (nearest), or mixed from two neighbours in either direction (linear); the gradient adds up what was copied
+ * Lookups and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
+ * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once
+ * a tile.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
@@ -19,7 +25,7 @@
 
 /* ---- what an operation needs to know --------------------------------------------------------------- */
 
-/* The gradient of an operand that was repeated is the sum over what was repeated. */
+/* The gradient of a repeated operand is the sum over its repetitions. */
 static void add_operand_gradients(struct passes *p, const struct vector_op *w, enum map_op op)
 {
     for (uint32_t i = 0; i < w->op->n_outputs; i++) {
@@ -30,7 +36,8 @@ static void add_operand_gradients(struct passes *p, const struct vector_op *w, e
     }
 }
 
-/* A small operand goes to the tiles that need a part of it, a large one to where the other lies, if it does not lie there. */
+/* A small operand goes to the tiles that need a part of it, a large one to the tiles of the other operand, unless it
+ * is there already. */
 static void add_operand(struct passes *p, const struct vector_op *w, const struct tensor *b)
 {
     uint64_t n = tensor_elements(b);
@@ -48,7 +55,7 @@ static void plan_binary(struct passes *p, const struct vector_op *w)
         passes_map(p, tensor_elements(b) < w->n_out ? MAP_VECTOR : MAP_BINARY, w->n_out);
     } else if (w->op->kind == OP_ADD) {
         uint64_t n = tensor_elements(&w->g->tensors[w->op->outputs[0]]);
-        if (n < w->n_out)                   /* of the same size: the gradient as it is */
+        if (n < w->n_out)                   /* same size: the gradient passes unchanged */
             passes_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
     } else {
         add_operand_gradients(p, w, MAP_BINARY);
@@ -77,7 +84,8 @@ static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
     passes_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
-/* The mask comes from a seed, so that the backward pass draws the same: the state of every worker's generator is read, set and put back. */
+/* The mask comes from a seed, so that the backward pass draws the same one: the state of every worker's generator is
+ * read, set and put back. */
 static void plan_dropout(struct passes *p, const struct vector_op *w)
 {
     uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_STATE_BYTES);
@@ -113,8 +121,8 @@ static void plan_softmax(struct passes *p, const struct vector_op *w)
     passes_map(p, MAP_BINARY_IN_PLACE, w->n);
 }
 
-/* One window over the whole image is a reduction, as popnn does it (Pooling.cpp, substPoolingWithReduction); backward its gradient goes
- * to every element, where the maximum stood by a comparison. */
+/* One window over the whole image is a reduction, as popnn does it (Pooling.cpp, substPoolingWithReduction). Its
+ * gradient goes back to every element, for a maximum by a comparison that finds it. */
 static void plan_global_pool(struct passes *p, const struct vector_op *w)
 {
     bool most = w->op->kind == OP_MAX_POOL;
@@ -143,7 +151,7 @@ static void plan_pool(struct passes *p, const struct vector_op *w)
     passes_exchange(p, share);
     p->plan->rearrange_cycles += regroup_cycles(&vertex_table, p->chip, share);
     p->plan->compute_cycles += regroup_cycles(&vertex_table, p->chip, share);
-    if (w->backward)                    /* so many windows hold an input element */
+    if (w->backward)                    /* the number of windows that an input element is in */
         kernel = max_u64(1, ceil_div(kernel * w->y->dims[1] * w->y->dims[2], w->x->dims[1] * w->x->dims[2]));
     /* Work items are cut so that all tiles have some: at most a row each. */
     uint64_t vectors = max_u64(1, min_u64(out->dims[2], ceil_div(rows * out->dims[2], p->n_tiles * p->chip->n_workers)));
@@ -170,7 +178,7 @@ static bool is_taken_apart(const struct op *op)
     return op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at->pieces != 0;
 }
 
-/* Putting parts together, or taking a range, copies them. */
+/* Concatenation, a range of an axis, and padding copy every element of the result. */
 static void plan_copied(struct passes *p, const struct vector_op *w)
 {
     if (is_taken_apart(w->op))
@@ -182,7 +190,7 @@ static void plan_copied(struct passes *p, const struct vector_op *w)
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
-/* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. */
+/* The format and the scale of fp8 data are a separate tensor of one word, which every tile that casts it reads. */
 static void plan_cast(struct passes *p, const struct vector_op *w)
 {
     if (w->x->type == TYPE_FP8 || w->y->type == TYPE_FP8)
@@ -211,7 +219,7 @@ static void plan_outer_add(struct passes *p, const struct vector_op *w)
     passes_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
 }
 
-/* Values and the places they came from are reduced together, as popnn does it (Loss.cpp, argMax). */
+/* Values and their indices are reduced together, as popnn does it (Loss.cpp, argMax). */
 static void plan_arg_max(struct passes *p, const struct vector_op *w)
 {
     passes_reduction(p, MAP_REDUCE, true, w->n, w->n / w->last, 2);
@@ -263,7 +271,7 @@ static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
 
 /* ---- norms ---------------------------------------------------------------------------------------------- */
 
-/* How many statistics a norm keeps: a channel's, a group's, or a row's. */
+/* The number of statistics that a norm keeps: one for each channel, group or row. */
 static uint64_t norm_statistics(const struct vector_op *w)
 {
     if (w->op->kind == OP_BATCH_NORM)
@@ -273,7 +281,7 @@ static uint64_t norm_statistics(const struct vector_op *w)
     return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
 }
 
-/* Between replicas: what this chip does to hand its sums over and take them back. */
+/* A norm over several replicas hands its sums over and takes them back: two more passes on this chip. */
 static void add_shared_statistics(struct passes *p, const struct vector_op *w, uint64_t n)
 {
     if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)
@@ -282,7 +290,7 @@ static void add_shared_statistics(struct passes *p, const struct vector_op *w, u
     passes_map(p, MAP_BINARY, n);
 }
 
-/* Less one vector's values, times another's: a value a row, or one a channel. */
+/* Subtracts one vector's values and multiplies by another's, with a value for each row or for each channel. */
 static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, bool by_row)
 {
     passes_broadcast(p, 2 * n_statistics, n);
@@ -290,7 +298,7 @@ static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, b
     passes_map_vector(p, n, by_row);
 }
 
-/* Mean and variance: two sums in one pass; the stable way, popnn's, sums, takes the mean away, then sums the squares. */
+/* Mean and variance are two sums in one pass. popnn's stable way sums, subtracts the mean, then sums the squares. */
 static void add_statistics(struct passes *p, const struct vector_op *w, uint64_t n, uint64_t k, bool by_row)
 {
     bool stable = w->forward->at->stable;
@@ -330,10 +338,12 @@ static void plan_norm(struct passes *p, const struct vector_op *w)
     passes_reduction(p, MAP_REDUCE, by_row, n, k, 2);
     add_shared_statistics(p, w, 2 * k);
     passes_broadcast(p, 2 * k, n);
-    passes_map_vector(p, n, by_row);       /* less what the statistics pass back, one for each */
+    passes_map_vector(p, n, by_row);       /* less the gradients that come back through the statistics */
     passes_map(p, MAP_BINARY_IN_PLACE, n);
     passes_map_vector(p, n, by_row);
 }
+
+/* ---- functions of elements --------------------------------------------------------------------------------- */
 
 /* PopART builds functions without a vertex of their own from map expressions (willow/src/popx/op). Sine, cosine and arc sine cost what an
  * exponential does; their kin follow from identities: tan x = sin x / cos x, atan x = asin(x / sqrt(1 + x^2)),
@@ -466,8 +476,8 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-/* Which part of the breakdown an operation's computing belongs to (its exchange and sync have their own), and what plans it;
- * products have their own planners. */
+/* By kind of operation, the part of the breakdown that its computing belongs to, and its planner; products have
+ * planners of their own (NULL). */
 static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
     [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },

@@ -26,7 +26,7 @@ static void add_repeated_plan(struct op_plan *to, const struct op_plan *p, uint6
     }
 }
 
-/* The four gates and the cell of one step: units = batch x hidden. */
+/* The four gates and the cell of one step; units is batch x hidden. */
 static void lstm_cell(struct passes *p, uint64_t units, bool backward)
 {
     passes_move(p, 4 * units);            /* the matmul's output, sorted by gate */
@@ -61,7 +61,8 @@ static void add_matmul(struct passes *p, const struct vector_op *w, uint64_t row
     add_repeated_plan(p->plan, &plan, times);
 }
 
-/* A step's matmul keeps its weights where they are: the plan whose weights never move, with the gates as field. */
+/* A step's matmul has its weights in place: the faster of the product and its transpose, in which the gates are the
+ * field. */
 static void add_step_matmul(struct passes *p, const struct vector_op *w, uint64_t batch, uint64_t inner, uint64_t columns,
                             uint64_t times)
 {
@@ -73,7 +74,8 @@ static void add_step_matmul(struct passes *p, const struct vector_op *w, uint64_
     add_repeated_plan(p->plan, op_plan_cycles(&swapped) < op_plan_cycles(&straight) ? &swapped : &straight, times);
 }
 
-/* Update and reset, the candidate, and what is kept of the old state: the equations' passes, as popnn's. */
+/* Update and reset, the candidate, and what is kept of the old state: the passes of the equations, as popnn builds
+ * them. */
 static void gru_cell(struct passes *p, uint64_t units, bool backward)
 {
     passes_move(p, 3 * units);
@@ -83,7 +85,7 @@ static void gru_cell(struct passes *p, uint64_t units, bool backward)
         passes_map(p, MAP_BINARY, units);          /* reset times the state, or times its product */
         passes_map(p, MAP_BINARY_IN_PLACE, units);
         passes_map(p, MAP_TANH, units);
-        passes_map(p, MAP_BINARY, units);          /* candidate less state, times update, to the candidate */
+        passes_map(p, MAP_BINARY, units);          /* candidate less state, times update, added to the candidate */
         passes_map(p, MAP_BINARY, units);
         passes_map(p, MAP_BINARY_IN_PLACE, units);
         passes_map(p, MAP_COPY, units);
@@ -97,7 +99,7 @@ static void gru_cell(struct passes *p, uint64_t units, bool backward)
     passes_map(p, MAP_COPY, 4 * units);
 }
 
-/* The products of one step; a state that is reset first waits for its gate. */
+/* The products of one step. A state that is reset before its product has to wait for its gate. */
 static void add_step_products(struct passes *p, const struct vector_op *w, uint64_t batch, uint64_t extra, uint64_t gates, uint64_t steps)
 {
     uint64_t hidden = w->forward->at->hidden, all = gates * hidden, inner = hidden + extra;
@@ -120,7 +122,7 @@ void plan_recurrence(struct passes *p, const struct vector_op *w)
         passes_reduction(p, MAP_REDUCE, false, batch * steps * gates * hidden, gates * hidden, 1);
         return;
     }
-    /* The inputs of all steps are multiplied at once where the products fit in a tenth of tile memory. */
+    /* The inputs of all steps are multiplied at once if the products fit in a tenth of tile memory. */
     uint64_t products = ceil_div(batch * steps * gates * hidden * p->element_bytes, p->n_tiles);
     bool at_once = 10 * products <= p->chip->tile_memory_bytes;
     if (at_once && input_wanted) {

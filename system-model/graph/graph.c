@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * graph.c - operations on tensors: building a graph, asking about its work, and its text. What a kind of operation does
- * stands in op_kinds.c.
+ * graph.c - operations on tensors: building a graph, asking about its work, and its text. op_kinds.c says what each
+ * kind of operation does.
  */
 #include "system-model/graph/op_kinds.h"
 #include <assert.h>
@@ -65,7 +65,7 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 
-/* By tensor: a backward pass reads it; the last layer that reads it forward (0: none, or the first). */
+/* By tensor: whether a backward pass reads it, and the last layer that reads it forward (0: none, or the first). */
 static void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {
@@ -124,10 +124,10 @@ uint64_t graph_forward_mac(const struct graph *g)
 void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct arena *a)
 {
     assert(micro_batch > 0);
-    enum { ROOM = 4096 };               /* for models of a usual size: pages of it that nobody touches cost nothing */
-    *g = (struct graph){ .name = name, .micro_batch = micro_batch, .arena = a, .cap_tensors = ROOM, .cap_ops = ROOM };
-    g->tensors = arena_room(a, ROOM, sizeof *g->tensors);
-    g->ops = arena_room(a, ROOM, sizeof *g->ops);
+    enum { INITIAL_ITEMS = 4096 };               /* enough for models of a usual size; pages that are never touched cost nothing */
+    *g = (struct graph){ .name = name, .micro_batch = micro_batch, .arena = a, .cap_tensors = INITIAL_ITEMS, .cap_ops = INITIAL_ITEMS };
+    g->tensors = arena_room(a, INITIAL_ITEMS, sizeof *g->tensors);
+    g->ops = arena_room(a, INITIAL_ITEMS, sizeof *g->ops);
 }
 
 uint32_t graph_layer(struct graph *g, struct layer layer)

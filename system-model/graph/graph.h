@@ -2,9 +2,9 @@
 /*
  * graph.h - the compiler's input: operations on tensors, grouped in layers, forward and backward.
  *
- * A graph is made for one micro-batch by a workload builder. Builders append forward operations;
- * graph_add_backward derives the backward ones by the chain rule, in reverse order. Everything refers by
- * index. The graph is complete enough to be executed: kinds, attributes, shapes and types.
+ * A workload builder makes a graph for one micro-batch. It appends forward operations; graph_add_backward() derives
+ * the backward ones by the chain rule, in reverse order. Everything refers by index. The graph is complete enough to
+ * be executed: kinds, attributes, shapes and types.
  */
 #ifndef GRAPH_H
 #define GRAPH_H
@@ -34,8 +34,8 @@ struct tensor {
     uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
 };
 
-/* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels];
- * sequences are [batch, time, features]; matmul is [groups, rows, inner] x [groups, inner, columns]. */
+/* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
+ * [batch, time, features]; matmul is [groups, rows, inner] x [groups, inner, columns]. */
 enum op_kind {
     OP_CONV, OP_MATMUL,
     OP_ADD, OP_MUL, OP_SCALE,               /* two tensors, two tensors, a tensor and a constant */
@@ -61,21 +61,23 @@ enum op_kind {
     OP_EXPAND,                              /* dimensions of one repeated */
     OP_RESIZE,                              /* images made larger or smaller: nearest, or linear in both directions */
     OP_LOCAL_NORM,                          /* local response normalisation over neighbouring channels */
-    OP_ARG_MAX,                             /* where the largest of the last dimension stands, the first of equal ones */
+    OP_ARG_MAX,                             /* index of the largest in the last dimension, the first of equal ones */
     OP_CONV_TRANSPOSE,                      /* the data gradient of a convolution, as a layer */
-    OP_TOP_K,                               /* where the k largest of the last dimension stand (at.length), in falling order */
+    OP_TOP_K,                               /* indices of the k largest in the last dimension (at.length), in falling order */
     OP_SCATTER,                             /* a table, rows of it by index, and what they become (at.scatter): a table */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
 
-/* What OP_PAD puts around a tensor: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the other end. */
+/* The border that OP_PAD adds: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the
+ * other end. */
 enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER_END };
 
 enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
 
-/* What OP_MAP computes of each element, with low and high as constants, and from FUNCTION_SUBTRACT on what OP_COMBINE computes of two.
- * Row order of op_functions.c (names, values) and of compiler/vector_plan.c (passes). */
+/* The function that OP_MAP computes of each element, with low and high as constants; from FUNCTION_SUBTRACT on, the
+ * one that OP_COMBINE computes of two. Row order of op_functions.c (names, values) and of compiler/vector_plan.c
+ * (passes). */
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
     FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,
@@ -94,7 +96,7 @@ struct op_attributes {
     bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
     uint32_t hidden;                                        /* LSTM, GRU: width of its state */
     bool from_last;                                         /* LSTM, GRU: the steps run from the last to the first */
-    bool with_cell;                                         /* LSTM: its last cell state stands behind the last step; forward alone */
+    bool with_cell;                                         /* LSTM: its last cell state follows the last step; forward only */
     bool reset_before;                                      /* GRU: the state is reset before its product with the candidate's weights */
     enum op_function function;
     double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
@@ -149,7 +151,7 @@ struct graph {
     struct layer *layers;   size_t n_layers, cap_layers;
     struct hash_table attributes;                 /* of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
-    uint32_t n_rough_ops;                   /* stand for what is not modelled: a pass over its result */
+    uint32_t n_rough_ops;                   /* operations in place of something not modelled: a pass over the result */
 };
 
 /* ---- building ----------------------------------------------------------------------- */
@@ -189,14 +191,14 @@ uint64_t tensor_bytes(const struct tensor *t);
 bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
 /* The operation whose shapes count: op itself, or the forward one that it differentiates. */
 const struct op *op_forward(const struct graph *g, const struct op *op);
-/* Of a matmul or its backward passes, as the forward pass has them. */
+/* The shape of the forward pass, for a matmul or one of its backward passes. */
 struct matmul_shape { uint64_t groups, rows, inner, columns; };
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
 uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
-uint64_t op_repeats(const struct graph *g, const struct op *op);   /* of its layer; at least 1 */
-/* By layer, room for n_layers zeros each: its activations that backward passes read; those of it and of earlier layers that later
- * layers read forward. */
+uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer, at least 1 */
+/* Adds to arrays of n_layers zeros, by layer: bytes of its activations that backward passes read; bytes of
+ * activations, its own and of earlier layers, that later layers read forward. */
 void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
 uint64_t graph_forward_mac(const struct graph *g);

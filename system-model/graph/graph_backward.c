@@ -14,12 +14,12 @@
 
 struct backward {
     struct graph *g;
-    bool *wanted;                       /* by tensor: a gradient is of use */
+    bool *wanted;                       /* by tensor: whether its gradient is needed */
     uint32_t *gradient;                 /* by tensor: its gradient so far, or NO_ID */
     const struct op_attributes *none;
 };
 
-static bool is_loss(const struct op *op)
+static bool is_loss_kind(const struct op *op)
 {
     return op->kind == OP_CROSS_ENTROPY || op->kind == OP_TRANSDUCER_LOSS;
 }
@@ -29,13 +29,13 @@ static bool is_weight(const struct graph *g, uint32_t tensor_id)
     return g->tensors[tensor_id].role == ROLE_WEIGHT;
 }
 
-/* Whole numbers and truth values are not. */
+/* Whole numbers and truth values have no gradients. */
 static bool is_smooth(const struct tensor *t)
 {
     return t->type != TYPE_INT32 && t->type != TYPE_UINT8;
 }
 
-/* A result is worth differentiating if anything it was made from is. */
+/* A result is worth differentiating if any of its inputs is. */
 static void mark_wanted(struct backward *b)
 {
     const struct graph *g = b->g;
@@ -62,8 +62,8 @@ static uint32_t gradient_tensor(struct graph *g, uint32_t of_tensor, uint32_t la
     return id;
 }
 
-/* One more gradient of a tensor: the first is kept, later ones are added to it. */
-static void collect(struct backward *b, uint32_t tensor_id, uint32_t gradient_id, uint32_t layer_id)
+/* Adds one more gradient of a tensor: the first is stored, later ones are summed with it. */
+static void collect_gradient(struct backward *b, uint32_t tensor_id, uint32_t gradient_id, uint32_t layer_id)
 {
     struct graph *g = b->g;
     if (b->gradient[tensor_id] == NO_ID) {
@@ -76,7 +76,7 @@ static void collect(struct backward *b, uint32_t tensor_id, uint32_t gradient_id
                                  .n_inputs = 2, .inputs = both, .n_outputs = 1, .outputs = &b->gradient[tensor_id] });
 }
 
-static uint32_t keep(uint32_t *inputs, uint32_t n, const struct graph *g, const struct op *f, uint8_t keeps)
+static uint32_t keep_inputs(uint32_t *inputs, uint32_t n, const struct graph *g, const struct op *f, uint8_t keeps)
 {
     for (uint32_t i = 0; i < f->n_inputs; i++) {
         bool read = (i == 0 && (keeps & KEEP_INPUT)) || (i == 1 && (keeps & KEEP_SECOND)) ||
@@ -97,8 +97,8 @@ static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, en
     return second == (pass == PASS_BACKWARD_WEIGHT);
 }
 
-/* [batch, time, 4 hidden]: what flows back through the steps, whether or not the input wants a gradient. Of a GRU update and reset, and
- * of the candidate both addends: of the input and of the state. */
+/* [batch, time, 4 hidden]: the gradient that flows back through the steps, whether or not the input needs one. A GRU
+ * has those of update and reset, and of both addends of the candidate, from the input and from the state. */
 static uint32_t gate_gradient(struct graph *g, const struct op *f)
 {
     const struct tensor *y = &g->tensors[f->outputs[0]];
@@ -109,8 +109,8 @@ static uint32_t gate_gradient(struct graph *g, const struct op *f)
     return id;
 }
 
-/* One backward pass of one operation, where any of its inputs asks for it. */
-static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass, uint32_t *gradients)
+/* Appends one backward pass of an operation if any of its inputs needs it. */
+static void add_backward_pass(struct backward *b, uint32_t forward_id, enum op_pass pass, uint32_t *gradients)
 {
     struct graph *g = b->g;
     const struct op f = g->ops[forward_id];
@@ -124,9 +124,9 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
     bool gates = rule->through_time && pass == PASS_BACKWARD_DATA;
     if (n_collected == 0 && !gates)
         return;
-    for (uint32_t i = 0; i < f.n_outputs && !is_loss(&f); i++)
+    for (uint32_t i = 0; i < f.n_outputs && !is_loss_kind(&f); i++)
         inputs[n_inputs++] = gradients[i];
-    n_inputs = keep(inputs, n_inputs, g, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
+    n_inputs = keep_inputs(inputs, n_inputs, g, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
     for (uint32_t i = 0; i < n_collected; i++)
         outputs[i] = gradient_tensor(g, of_tensor[i], f.layer_id);
     if (gates)
@@ -135,10 +135,10 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
                                  .n_inputs = n_inputs, .inputs = inputs, .n_outputs = n_collected + gates, .outputs = outputs });
     for (uint32_t i = 0; i < n_collected; i++)
         if (!is_weight(g, of_tensor[i]))
-            collect(b, of_tensor[i], outputs[i], f.layer_id);
+            collect_gradient(b, of_tensor[i], outputs[i], f.layer_id);
 }
 
-/* The operand was repeated to the result's shape: its gradient is the sum over what was repeated. */
+/* The gradient of an operand that was repeated to the result's shape is the sum over its repetitions. */
 static uint32_t summed_gradient(struct backward *b, uint32_t forward_id, uint32_t operand_id, uint32_t gradient_id)
 {
     struct graph *g = b->g;
@@ -149,7 +149,7 @@ static uint32_t summed_gradient(struct backward *b, uint32_t forward_id, uint32_
     return sum;
 }
 
-/* Additions: what arrives goes on to every operand. */
+/* An addition passes its gradient on to every operand. */
 static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradient_id)
 {
     struct graph *g = b->g;
@@ -159,11 +159,12 @@ static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradi
         if (!b->wanted[id] || is_weight(g, id))
             continue;
         bool same = tensor_is_same_shape(&g->tensors[id], &g->tensors[f.outputs[0]]);
-        collect(b, id, same ? gradient_id : summed_gradient(b, forward_id, id, gradient_id), f.layer_id);
+        collect_gradient(b, id, same ? gradient_id : summed_gradient(b, forward_id, id, gradient_id), f.layer_id);
     }
 }
 
-/* A piece of a slice that the loss does not depend on: zeros, made of another piece's gradient, which has its shape. */
+/* The loss does not depend on this piece of a slice: its gradient is zeros, made of another piece's gradient, which
+ * has its shape. */
 static uint32_t no_gradient(struct backward *b, const struct op *f, uint32_t piece_id, uint32_t gradient_id)
 {
     assert(tensor_is_same_shape(&b->g->tensors[piece_id], &b->g->tensors[gradient_id]));
@@ -173,7 +174,7 @@ static uint32_t no_gradient(struct backward *b, const struct op *f, uint32_t pie
     return zeros;
 }
 
-/* Of each output; false where the loss depends on none. */
+/* Finds the gradient of each output; false if the loss depends on none. */
 static bool gradients_of(uint32_t gradients[MAX_OP_OUTPUTS], struct backward *b, const struct op *f)
 {
     uint32_t known = NO_ID;
@@ -181,7 +182,7 @@ static bool gradients_of(uint32_t gradients[MAX_OP_OUTPUTS], struct backward *b,
         gradients[i] = b->gradient[f->outputs[i]];
         known = gradients[i] == NO_ID ? known : gradients[i];
     }
-    if (!b->wanted[f->outputs[0]] || (known == NO_ID && !is_loss(f)))
+    if (!b->wanted[f->outputs[0]] || (known == NO_ID && !is_loss_kind(f)))
         return false;
     for (uint32_t i = 0; i < f->n_outputs && known != NO_ID; i++)
         if (gradients[i] == NO_ID)
@@ -198,14 +199,14 @@ static void differentiate(struct backward *b, uint32_t forward_id)
     if (op_rules[f.kind].gradient.pass_through)
         pass_through(b, forward_id, gradients[0]);
     else
-        add_pass(b, forward_id, PASS_BACKWARD_DATA, gradients);
-    add_pass(b, forward_id, PASS_BACKWARD_WEIGHT, gradients);
+        add_backward_pass(b, forward_id, PASS_BACKWARD_DATA, gradients);
+    add_backward_pass(b, forward_id, PASS_BACKWARD_WEIGHT, gradients);
 }
 
 void graph_add_backward(struct graph *g)
 {
     assert(g->n_ops == g->n_forward_ops);
-    size_t n = g->n_tensors;            /* gradients themselves are never differentiated */
+    size_t n = g->n_tensors;            /* gradients themselves are not differentiated */
     struct backward b = { .g = g, .wanted = ARENA_ARRAY(g->arena, bool, n),
                           .gradient = ARENA_ARRAY(g->arena, uint32_t, n), .none = ARENA_NEW(g->arena, struct op_attributes) };
     for (size_t i = 0; i < n; i++)

@@ -7,7 +7,7 @@
  *     LSTM          batch x steps x 4 hidden x (input + hidden); GRU: 3 hidden
  * and the same number again for the gradient of the data and for that of the weights. Vector operations count
  * arithmetic operations an element; exp, tanh and log count as one. These counts serve MFU and the printed tables;
- * time is the compiler's affair (its row is in compiler/vector_plan.c).
+ * the compiler computes time (compiler/vector_plan.c).
  */
 #include "system-model/graph/op_kinds.h"
 #include <assert.h>
@@ -27,7 +27,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter",
 };
 
-static uint64_t product(const uint64_t *dims, uint32_t n)
+static uint64_t dims_product(const uint64_t *dims, uint32_t n)
 {
     uint64_t p = 1;
     for (uint32_t i = 0; i < n; i++)
@@ -35,7 +35,7 @@ static uint64_t product(const uint64_t *dims, uint32_t n)
     return p;
 }
 
-static const struct tensor *input(const struct graph *g, const struct op *op, uint32_t i)
+static const struct tensor *op_input(const struct graph *g, const struct op *op, uint32_t i)
 {
     assert(i < op->n_inputs);
     return &g->tensors[op->inputs[i]];
@@ -45,15 +45,15 @@ static const struct tensor *input(const struct graph *g, const struct op *op, ui
 
 static void shape_same(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0);
+    const struct tensor *x = op_input(g, op, 0);
     out->n_dims = x->n_dims;
     memcpy(out->dims, x->dims, sizeof out->dims);
 }
 
-/* The second operand may have ones where the first has more: it is repeated there. */
+/* The second operand is repeated along dimensions where it has a one. */
 static void shape_pair(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
+    const struct tensor *a = op_input(g, op, 0), *b = op_input(g, op, 1);
     assert(a->n_dims == b->n_dims);
     for (uint32_t i = 0; i < a->n_dims; i++)
         assert(b->dims[i] == a->dims[i] || b->dims[i] == 1);
@@ -64,10 +64,10 @@ static void shape_last_vector(const struct graph *g, struct op *op, struct tenso
 {
     shape_same(g, op, out);
     for (uint32_t i = 1; i < op->n_inputs; i++)
-        assert(input(g, op, i)->n_dims == 1 && input(g, op, i)->dims[0] == out->dims[out->n_dims - 1]);
+        assert(op_input(g, op, i)->n_dims == 1 && op_input(g, op, i)->dims[0] == out->dims[out->n_dims - 1]);
 }
 
-/* Along one dimension: first and last are zeros beyond the pad on both sides. */
+/* The output size along one dimension; `first` and `last` are zeros beyond the pad on both sides. */
 static uint64_t window_count(uint64_t size, uint32_t kernel, uint32_t stride, const struct op_attributes *at, uint32_t first, uint32_t last)
 {
     uint64_t padded = size + (kernel > 1 ? 2ull * at->pad : 0) + first + last;
@@ -78,7 +78,7 @@ static uint64_t window_count(uint64_t size, uint32_t kernel, uint32_t stride, co
 
 static void shape_window(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0);
+    const struct tensor *x = op_input(g, op, 0);
     assert(x->n_dims == 4);
     out->n_dims = 4;
     out->dims[0] = x->dims[0];
@@ -89,7 +89,7 @@ static void shape_window(const struct graph *g, struct op *op, struct tensor *ou
     out->dims[3] = x->dims[3];
 }
 
-/* Quarters are only multiplied: products of theirs are halves. */
+/* fp8 is only an operand type: products of fp8 are fp16. */
 static enum data_type product_type(const struct tensor *factor)
 {
     return factor->type == TYPE_FP8 ? TYPE_FP16 : factor->type;
@@ -110,7 +110,7 @@ static void seen_as_it_is(struct op_attributes *at, const struct tensor *x)
 /* Weights are [kernel_h, kernel_w, input channels / groups, output channels]. */
 static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
+    const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1);
     assert(w->n_dims == 4 && w->dims[0] == op->at->kernel_h && w->dims[1] == op->at->kernel_w);
     assert(w->dims[2] * op->at->groups == x->dims[3] && w->dims[3] % op->at->groups == 0);
     shape_window(g, op, out);
@@ -118,10 +118,10 @@ static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
     out->type = product_type(x);
 }
 
-/* A second operand of two dimensions serves all rows; one of more has a matrix for each leading index. */
+/* A second operand of two dimensions serves all rows; one with more has a matrix for each leading index. */
 static void shape_matmul(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
+    const struct tensor *a = op_input(g, op, 0), *b = op_input(g, op, 1);
     uint32_t n = b->n_dims;
     uint64_t inner = b->dims[op->at->transpose_b ? n - 1 : n - 2];
     assert(a->n_dims >= 2 && n >= 2 && a->dims[a->n_dims - 1] == inner);
@@ -132,10 +132,11 @@ static void shape_matmul(const struct graph *g, struct op *op, struct tensor *ou
     out->type = product_type(a);
 }
 
-/* A table [rows, width] with indices of any shape, or a table a sample [batch, rows, width] with [batch, n]. */
+/* A table [rows, width] with indices of any shape, or a table for each sample [batch, rows, width] with [batch, n].
+ * */
 static void shape_gather(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *table = input(g, op, 0), *at = input(g, op, 1);
+    const struct tensor *table = op_input(g, op, 0), *at = op_input(g, op, 1);
     assert(table->n_dims == 2 || (table->n_dims == 3 && at->n_dims == 2 && at->dims[0] == table->dims[0]));
     assert(at->n_dims < MAX_DIMS);
     out->n_dims = at->n_dims + 1;
@@ -145,19 +146,19 @@ static void shape_gather(const struct graph *g, struct op *op, struct tensor *ou
 
 static void shape_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0);
+    const struct tensor *x = op_input(g, op, 0);
     uint64_t dims[MAX_VIEW_DIMS];
     uint32_t n = 0, seen = 0, merge = max_u32(1, op->at->merge);
     while (n < MAX_VIEW_DIMS && op->at->view[n] != 0)
         n++;
-    assert(product(op->at->view, n) == tensor_elements(x));
+    assert(dims_product(op->at->view, n) == tensor_elements(x));
     for (uint32_t i = 0; i < n; i++) {
         seen |= 1u << op->at->order[i];
         dims[i] = op->at->view[op->at->order[i]];
     }
     assert(seen == (1u << n) - 1);      /* order names each dimension once */
     assert(merge <= n && n - merge < MAX_DIMS);
-    dims[n - merge] = product(dims + n - merge, merge);
+    dims[n - merge] = dims_product(dims + n - merge, merge);
     out->n_dims = n - merge + 1;
     memcpy(out->dims, dims, out->n_dims * sizeof *dims);
 }
@@ -167,7 +168,7 @@ static void shape_concat(const struct graph *g, struct op *op, struct tensor *ou
     shape_same(g, op, out);
     assert(op->at->axis < out->n_dims);
     for (uint32_t i = 1; i < op->n_inputs; i++) {
-        const struct tensor *x = input(g, op, i);
+        const struct tensor *x = op_input(g, op, i);
         for (uint32_t d = 0; d < out->n_dims; d++)
             assert(d == op->at->axis || x->dims[d] == out->dims[d]);
         out->dims[op->at->axis] += x->dims[op->at->axis];
@@ -201,10 +202,10 @@ static uint64_t gates_of(const struct op *op) { return op->kind == OP_LSTM ? 4 :
 /* Inputs: x [batch, steps, width], its weights [width, gates x hidden], recurrent ones [hidden, gates x hidden], biases of both. */
 static void shape_recurrence(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0), *w = input(g, op, 1), *r = input(g, op, 2);
+    const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1), *r = op_input(g, op, 2);
     uint64_t hidden = op->at->hidden, all = gates_of(op) * hidden;
     assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == all);
-    assert(r->dims[0] == hidden && r->dims[1] == all && input(g, op, 3)->dims[0] == 2 * all);
+    assert(r->dims[0] == hidden && r->dims[1] == all && op_input(g, op, 3)->dims[0] == 2 * all);
     shape_same(g, op, out);
     out->dims[1] += op->at->with_cell;
     out->dims[2] = hidden;
@@ -212,7 +213,7 @@ static void shape_recurrence(const struct graph *g, struct op *op, struct tensor
 
 static void shape_outer_add(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
+    const struct tensor *a = op_input(g, op, 0), *b = op_input(g, op, 1);
     assert(a->n_dims == 3 && b->n_dims == 3 && a->dims[0] == b->dims[0] && a->dims[2] == b->dims[2]);
     const uint64_t dims[] = { a->dims[0], a->dims[1], b->dims[1], a->dims[2] };
     out->n_dims = 4;
@@ -221,7 +222,7 @@ static void shape_outer_add(const struct graph *g, struct op *op, struct tensor 
 
 static void shape_loss(const struct graph *g, struct op *op, struct tensor *out)
 {
-    assert(op->n_inputs == 2 && input(g, op, 0)->n_dims >= 2);
+    assert(op->n_inputs == 2 && op_input(g, op, 0)->n_dims >= 2);
     out->n_dims = 1;
     out->dims[0] = 1;
     out->type = TYPE_FP32;
@@ -233,13 +234,13 @@ static void shape_cast(const struct graph *g, struct op *op, struct tensor *out)
     out->type = op->at->to_type;
 }
 
-/* The second operand is exchanged with the first where inverted; repeated where it has ones. */
+/* All operands have the first one's dimensions, or ones that are repeated. */
 static void shape_select(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0);
+    const struct tensor *x = op_input(g, op, 0);
     for (uint32_t k = 1; k < op->n_inputs; k++)
         for (uint32_t i = 0; i < x->n_dims; i++)
-            assert(input(g, op, k)->n_dims == x->n_dims && (input(g, op, k)->dims[i] == x->dims[i] || input(g, op, k)->dims[i] == 1));
+            assert(op_input(g, op, k)->n_dims == x->n_dims && (op_input(g, op, k)->dims[i] == x->dims[i] || op_input(g, op, k)->dims[i] == 1));
     shape_same(g, op, out);
 }
 
@@ -252,12 +253,12 @@ static void set_dims(struct tensor *out, const uint64_t *dims)
 static void shape_view(const struct graph *g, struct op *op, struct tensor *out)
 {
     set_dims(out, op->at->view);
-    assert(tensor_elements(out) == tensor_elements(input(g, op, 0)));
+    assert(tensor_elements(out) == tensor_elements(op_input(g, op, 0)));
 }
 
 static void shape_expand(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0);
+    const struct tensor *x = op_input(g, op, 0);
     set_dims(out, op->at->view);
     assert(out->n_dims == x->n_dims);
     for (uint32_t i = 0; i < x->n_dims; i++)
@@ -266,7 +267,7 @@ static void shape_expand(const struct graph *g, struct op *op, struct tensor *ou
 
 static void shape_resize(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0);
+    const struct tensor *x = op_input(g, op, 0);
     set_dims(out, op->at->view);
     assert(x->n_dims == 4 && out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == x->dims[3]);
 }
@@ -286,18 +287,19 @@ static void shape_top_k(const struct graph *g, struct op *op, struct tensor *out
     out->type = TYPE_INT32;
 }
 
-/* Table [rows, width] with [n] indices and [n, width] updates, or several of those. */
+/* A table [rows, width] with [n] indices and [n, width] updates, or several of those. */
 static void shape_scatter(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *at = input(g, op, 1), *updates = input(g, op, 2);
+    const struct tensor *at = op_input(g, op, 1), *updates = op_input(g, op, 2);
     shape_same(g, op, out);
     assert(out->n_dims == at->n_dims + 1 && tensor_elements(updates) == tensor_elements(at) * out->dims[out->n_dims - 1]);
 }
 
-/* Weights as of the convolution it turns round: [kernel_h, kernel_w, output channels / groups, input channels]. */
+/* The weights are those of the convolution that it reverses: [kernel_h, kernel_w, output channels / groups, input
+ * channels]. */
 static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
-    const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
+    const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1);
     set_dims(out, op->at->view);
     assert(w->n_dims == 4 && w->dims[0] == op->at->kernel_h && w->dims[1] == op->at->kernel_w && w->dims[3] == x->dims[3]);
     assert(out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == w->dims[2] * op->at->groups);
@@ -309,10 +311,10 @@ static void shape_conv_transpose(const struct graph *g, struct op *op, struct te
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
-    const struct tensor *a = input(g, f, 0), *b = input(g, f, 1);
+    const struct tensor *a = op_input(g, f, 0), *b = op_input(g, f, 1);
     const struct tensor *c = &g->tensors[f->outputs[0]];
     struct matmul_shape s = { .inner = a->dims[a->n_dims - 1], .columns = c->dims[c->n_dims - 1] };
-    s.groups = product(b->dims, b->n_dims - 2);
+    s.groups = dims_product(b->dims, b->n_dims - 2);
     s.rows = tensor_elements(a) / s.inner / s.groups;
     return s;
 }
@@ -326,22 +328,22 @@ static uint64_t matmul_mac(const struct graph *g, const struct op *op)
 static uint64_t conv_mac(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
-    const struct tensor *w = input(g, f, 1);
+    const struct tensor *w = op_input(g, f, 1);
     return tensor_elements(&g->tensors[f->outputs[0]]) * w->dims[0] * w->dims[1] * w->dims[2];
 }
 
 static uint64_t conv_transpose_mac(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
-    const struct tensor *w = input(g, f, 1);
-    return tensor_elements(input(g, f, 0)) * w->dims[0] * w->dims[1] * w->dims[2];
+    const struct tensor *w = op_input(g, f, 1);
+    return tensor_elements(op_input(g, f, 0)) * w->dims[0] * w->dims[1] * w->dims[2];
 }
 
-/* The data pass of a first layer, whose input wants no gradient, makes that of the gates alone. */
+/* If the input needs no gradient, as in a first layer, the data pass makes only that of the gates. */
 static uint64_t recurrence_mac(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
-    const struct tensor *x = input(g, f, 0);
+    const struct tensor *x = op_input(g, f, 0);
     bool gates_only = op->pass == PASS_BACKWARD_DATA && op->n_outputs == 1;
     return x->dims[0] * x->dims[1] * gates_of(f) * f->at->hidden * ((gates_only ? 0 : x->dims[2]) + f->at->hidden);
 }

@@ -6,17 +6,17 @@
 #define OP_KINDS_H
 #include "system-model/graph/graph.h"
 
-/* What a backward pass reads besides the gradient of the output. */
+/* The tensors that a backward pass reads besides the gradient of the output. */
 enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8 };
 
 struct gradient_rule {
-    bool pass_through;                  /* the gradient of input 0 (additions: of all) is that of the output */
+    bool pass_through;                  /* the gradient of input 0 (of all inputs, for additions) is that of the output */
     bool no_gradient;
     bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
     uint8_t data_keeps, weight_keeps;
 };
 
-/* What the counts of operations are per: an element of the output, of the first input, or of the kernel's window. */
+/* The element that counts of operations are for: one of the output, of the first input, or of the kernel's window. */
 enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW };
 
 struct op_rule {
@@ -25,7 +25,7 @@ struct op_rule {
     enum per per;
     uint32_t flop[N_OP_PASSES];         /* besides the multiply-accumulates */
     struct gradient_rule gradient;
-    void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* what is not given, by the first input; NULL: nothing is wanted */
+    void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* fills in what is not given, by the first input; NULL: nothing is missing */
 };
 extern const struct op_rule op_rules[N_OP_KINDS];
 

@@ -27,7 +27,7 @@ static const struct { const char *name; uint32_t groups, rows, inner, columns; e
     { "outer product", 1, 50, 1, 70, TYPE_FP16, PASS_FORWARD }, { "small products", 9, 40, 3, 5, TYPE_FP16, PASS_FORWARD },
 };
 
-static void print_units(FILE *f, const struct candidate *c)
+static void print_units(FILE *f, const struct conv_candidate *c)
 {
     const struct conv_units *u = &c->units;
     const double all[] = { u->turn, u->sync, u->rate, u->bus, u->fixed, u->once, u->positions, u->row, u->row_positions, u->load, u->position,
@@ -59,7 +59,7 @@ static uint64_t parts(uint64_t n, uint64_t p, uint64_t *part)
     return p;
 }
 
-static struct share share_of(const struct candidate *c, size_t i)
+static struct share share_of(const struct conv_candidate *c, size_t i)
 {
     uint64_t ins = ceil_div(c->s.in_chans, c->in_grain), outs = ceil_div(c->s.out_chans, c->out_grain), rows;
     struct share t = conv_whole(c, min_u64(splits[i].serial_in, ins), min_u64(splits[i].serial_out, outs));
@@ -79,7 +79,7 @@ static struct share share_of(const struct candidate *c, size_t i)
 }
 
 /* How many tiles may share a sum, where a plan is to be as good as this split and take no more memory, or 3 times as much of both. */
-static void print_shared(FILE *f, const struct search *start, const struct search *alone, const struct candidate *c, const struct share *t)
+static void print_shared(FILE *f, const struct search *start, const struct search *alone, const struct conv_candidate *c, const struct share *t)
 {
     for (uint64_t times = 1; times <= 3 && t->p_in * t->p_kernel == 1; times += 2) {
         struct search asked = *start;
@@ -90,7 +90,7 @@ static void print_shared(FILE *f, const struct search *start, const struct searc
     }
 }
 
-static void print_split(FILE *f, const struct search *start, const struct candidate *c, size_t i)
+static void print_split(FILE *f, const struct search *start, const struct conv_candidate *c, size_t i)
 {
     struct search alone = *start;
     struct share t = share_of(c, i);

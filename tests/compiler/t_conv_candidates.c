@@ -14,7 +14,7 @@ static void write_list(char *text, size_t size, const struct candidates *list)
     size_t n = 0;
     text[0] = '\0';
     for (size_t i = 0; i < list->n; i++) {
-        const struct candidate *c = &list->items[i];
+        const struct conv_candidate *c = &list->items[i];
         n += (size_t)snprintf(text + n, size - n, "%s%u%c%u/%u", i ? " " : "", c->s.groups, "?ANSHO"[c->vertex],
                               (unsigned)c->in_grain, (unsigned)c->out_grain);
         if (c->filter_height > 1)

@@ -174,7 +174,7 @@ static void test_copies_as_planned(void **state)
         const struct chip *chip = fours ? &of_fours : &measured;
         conv_candidates(&list, &s, chip, &options);
         for (size_t i = 0; i < list.n; i++) {
-            const struct candidate *c = &list.items[i];
+            const struct conv_candidate *c = &list.items[i];
             if (c->vertex != VERTEX_AMP_NX1 || (c->s.kernel_w == 3 ? c->in_grain != 4 : c->in_grain != 16))
                 continue;
             struct search f = conv_search_start(&s, chip, &options);
@@ -300,7 +300,7 @@ static void test_the_first_of_the_busiest_counts(void **state)
     struct chip chip = small_chip(2);
     const struct conv_params p = { .groups = 2, .batch = 1, .in_h = 5, .in_w = 5, .out_h = 5, .out_w = 5, .kernel_h = 3, .kernel_w = 1,
                                    .in_chans = 4, .out_chans = 3, .stride = 1, .pad_h = 2, .type = TYPE_FP16 };
-    struct candidate c = { .vertex = VERTEX_HMAC, .s = conv_shape_of_pass(&p, PASS_FORWARD), .in_grain = 4, .out_grain = 1, .filter_height = 1,
+    struct conv_candidate c = { .vertex = VERTEX_HMAC, .s = conv_shape_of_pass(&p, PASS_FORWARD), .in_grain = 4, .out_grain = 1, .filter_height = 1,
                            .passes = 1, .amp = { .element_bytes = 2 } };
     struct share t = conv_whole(&c, 1, 1);
     t.p_field = 2;

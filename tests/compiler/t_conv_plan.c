@@ -339,7 +339,7 @@ static void test_sums_come_in_stages(void **state)
         s.in_elsewhere = s.weights_elsewhere = 1;
         struct search f = conv_search_start(&s, &chip, &options);
         conv_candidates(&list, &s, &chip, &options);
-        const struct candidate *c = &list.items[0];
+        const struct conv_candidate *c = &list.items[0];
         assert_true(c->vertex == VERTEX_AMP_1X1 && c->in_grain == 16);
         struct share t = conv_whole(c, 1, 1);
         t.p_in = cases[i].depth;
@@ -413,7 +413,7 @@ static void test_of_equals_the_first_is_kept(void **state)
     struct chip chip = small_chip(400);
     struct conv_shape s = matmul_conv_shape(1, 26, 64, 48, TYPE_FP16, PASS_FORWARD);
     struct candidates list;
-    struct candidate alike[2];
+    struct conv_candidate alike[2];
     struct share t[N];
     (void)state;
     conv_candidates(&list, &s, &chip, &options);

@@ -152,7 +152,7 @@ static uint64_t next_parts(uint64_t n, uint64_t p, uint64_t limit)
 }
 
 /* Where the split itself is the best, and as large as may be, as many as share its sums are in the range. */
-static void is_in_range(const struct reference *r, const struct search *alone, const struct candidate *c, const struct share *t)
+static void is_in_range(const struct reference *r, const struct search *alone, const struct conv_candidate *c, const struct share *t)
 {
     struct search known = *alone;
     known.bound_bytes = alone->best_cost.temp_bytes;
@@ -162,7 +162,7 @@ static void is_in_range(const struct reference *r, const struct search *alone, c
 }
 
 /* A split alone, with no plan to beat; kept where it is faster than all before. least: of the branches it hangs on. */
-static void try_split(struct reference *r, const struct candidate *c, const struct share *t, const struct least *least, size_t n_least)
+static void try_split(struct reference *r, const struct conv_candidate *c, const struct share *t, const struct least *least, size_t n_least)
 {
     struct search alone = r->best;
     alone.best_cycles = alone.bound_bytes = UINT64_MAX;
@@ -183,14 +183,14 @@ static void try_split(struct reference *r, const struct candidate *c, const stru
 }
 
 /* With no plan known, as one that is known cuts the reckoning short. */
-static struct least bound(const struct reference *r, const struct candidate *c, const struct share *t, double tiles, enum open_splits open)
+static struct least bound(const struct reference *r, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open)
 {
     struct search none = r->best;
     none.best_cycles = UINT64_MAX;
     return conv_least(&none, c, t, tiles, open);
 }
 
-static void try_fields(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+static void try_fields(struct reference *r, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
     least[n++] = bound(r, c, t, (double)tiles, OPEN_FIELD);
     struct share u = *t;
@@ -216,7 +216,7 @@ static void try_fields(struct reference *r, const struct candidate *c, struct sh
         }
 }
 
-static void try_kernels(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+static void try_kernels(struct reference *r, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
     least[n++] = bound(r, c, t, (double)tiles, c->flat ? OPEN_FIELD : OPEN_KERNEL);
     struct share u = *t;
@@ -228,7 +228,7 @@ static void try_kernels(struct reference *r, const struct candidate *c, struct s
 }
 
 /* Each of those that share a sum has a part of it. */
-static void try_inputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+static void try_inputs(struct reference *r, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
     least[n++] = bound(r, c, t, (double)tiles, OPEN_INPUTS);
     r->inputs = *t;
@@ -244,7 +244,7 @@ static void try_inputs(struct reference *r, const struct candidate *c, struct sh
         }
 }
 
-static void try_outputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+static void try_outputs(struct reference *r, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
     least[n++] = bound(r, c, t, (double)tiles, OPEN_OUTPUTS);
     struct share u = *t;
@@ -256,7 +256,7 @@ static void try_outputs(struct reference *r, const struct candidate *c, struct s
         }
 }
 
-static void try_groups(struct reference *r, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+static void try_groups(struct reference *r, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
     struct least least[8];
     struct share t = conv_whole(c, serial_in, serial_out), at_once = conv_whole(c, 1, 1);
@@ -274,7 +274,7 @@ static void try_candidates(struct reference *r, const struct candidates *list)
 {
     static const uint64_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
     for (size_t i = 0; i < list->n; i++) {
-        const struct candidate *c = &list->items[i];
+        const struct conv_candidate *c = &list->items[i];
         try_groups(r, c, 1, 1);
         if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
             continue;
@@ -445,7 +445,7 @@ static void test_a_choice_is_priced_elsewhere(void **state)
     assert_true(n_slower > N_RANDOM / 20 && n_refused > N_RANDOM / 2 && n_turned > 0);
 }
 
-static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
+static struct share random_share(uint64_t *seed, const struct conv_candidate *c, uint64_t n_tiles)
 {
     struct share t = { .p_kernel = 1, .p_batch = 1, .batch = 1, .width = 1, .kernel_h = 1, .serial_in = 1, .serial_out = 1 };
     uint64_t in = ceil_div(c->s.in_chans, c->in_grain), out = ceil_div(c->s.out_chans, c->out_grain);
@@ -475,7 +475,7 @@ static void test_no_random_split_is_faster(void **state)
         bool beaten = false;
         conv_candidates(&list, &s, &chip, &options);
         for (size_t k = 0; k < 40 * list.n; k++) {
-            const struct candidate *c = &list.items[k % list.n];
+            const struct conv_candidate *c = &list.items[k % list.n];
             struct search f = conv_search_start(&s, &chip, &options);
             struct share t = random_share(&seed, c, chip.n_tiles);
             if (!c->flat || c->joined || s.in_chans % 4 != 0)

@@ -127,6 +127,14 @@ static struct chip narrow_chip(void)
 
 struct target { const char *name; struct chip chip; struct op_plan_options opt; double imbalance; };
 
+static const char *const type_names[N_DATA_TYPES] = {
+    [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp32", [TYPE_FP8] = "fp8", [TYPE_INT32] = "int32", [TYPE_UINT8] = "uint8",
+};
+static const char *const work_names[N_VECTOR_WORKS] = {
+    [WORK_ACCUMULATE] = "accumulate", [WORK_ZERO] = "zero", [WORK_REARRANGE] = "rearrange", [WORK_SQUARES] = "squares", [WORK_SCALE] = "scale",
+    [WORK_SGD_MOMENTUM] = "sgd-momentum", [WORK_LARS] = "lars", [WORK_ADAM] = "adam", [WORK_LAMB] = "lamb",
+};
+
 static void print_case(FILE *f, const struct op_case *c, const struct target *targets, size_t n_targets, struct plan_cache *cache)
 {
     struct arena a = { 0 };
@@ -134,7 +142,7 @@ static void print_case(FILE *f, const struct op_case *c, const struct target *ta
     graph_start(&g, "toy", 1, &a);
     graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
     uint32_t id = build_case(&g, c, false);
-    fprintf(f, "%s of type %d%s\n", op_kind_names[c->kind], c->type, op_keeps_layout(&g.ops[id]) ? ", stays" : "");
+    fprintf(f, "%s of %s%s\n", op_kind_names[c->kind], type_names[c->type], op_keeps_layout(&g.ops[id]) ? ", stays" : "");
     for (uint32_t i = id; i < g.n_ops; i++) {
         if (i != id && g.ops[i].forward_op != id)
             continue;
@@ -161,21 +169,26 @@ static void print_works(FILE *f, const struct target *t)
             struct op_plan p;
             enum data_type type = i % 2 ? TYPE_FP32 : TYPE_FP16;
             vector_work_plan(&p, (enum vector_work)work, sizes[i], type, 2, &t->chip, &t->opt);
-            fprintf(f, "%s work %d of %ju: ", t->name, work, (uintmax_t)sizes[i]);
+            fprintf(f, "%s %s of %ju: ", t->name, work_names[work], (uintmax_t)sizes[i]);
             print_plan(f, &p);
             fputc('\n', f);
         }
 }
 
-/* Of one element, of two tensors' elements, of a tensor's and a row's. */
+/* Functions of one element; functions of two tensors, once with a second operand that is repeated along one dimension. */
 static void print_functions(FILE *f, const struct target *targets, struct plan_cache *cache)
 {
     for (int k = 0; k < N_OP_FUNCTIONS; k++) {
-        bool pair = op_function_is_of_two((enum op_function)k);
-        struct op_case c = { .kind = pair ? OP_COMBINE : OP_MAP, .type = TYPE_FP16, .x = { 5, 9, 25 }, .at = { .function = (enum op_function)k, .low = 0.5 } };
-        if (pair)
-            c.more[0] = (struct operand){ 'x', { 5, (k - FUNCTION_SUBTRACT) % 2 ? 1 : 9, 25 } };
-        fprintf(f, "function %s: ", op_function_name((enum op_function)k));
+        struct op_case c = { .kind = OP_MAP, .type = TYPE_FP16, .x = { 5, 9, 25 }, .at = { .function = (enum op_function)k, .low = 0.5 } };
+        const char *name = op_function_name((enum op_function)k);
+        if (op_function_is_of_two((enum op_function)k)) {
+            c.kind = OP_COMBINE;
+            c.more[0] = (struct operand){ 'x', { 5, 1, 25 } };
+            fprintf(f, "function %s, repeated: ", name);
+            print_case(f, &c, targets, 1, cache);
+            c.more[0] = (struct operand){ 'x', { 5, 9, 25 } };
+        }
+        fprintf(f, "function %s: ", name);
         print_case(f, &c, targets, 1, cache);
     }
 }
