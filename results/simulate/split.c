@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * split.c - a pipeline's layers divided over its stages.
+ * split.c - divides a pipeline's layers over its stages.
  *
- * A pipeline runs at the pace of its slowest stage, so the longest stage is made as short as can be (split_balanced.c).
- * That sees neither copies between IPUs nor fill and drain, the update, buffers or code, so the result is improved by trying: the plan is
- * played with borders moved a unit or two either way, one, two, or more of them together, as long as that helps. What fits comes before
- * what does not, then the shorter step.
- * An answer is remembered by its question, with the compiler that it was found for.
- * Not tried: stages that share an IPU other than the heads', and more stages than IPUs.
+ * A pipeline runs at the pace of its slowest stage, so the search starts from the division whose longest stage is as short as can be
+ * (split_balanced.c). That ignores copies between IPUs, fill and drain, the update, buffers and code. So the plan is then played with borders
+ * between stages moved by one or two layers either way: first one border, then two neighbours together, and more, as long as that helps.
+ * A division that fits is better than one that does not; of two that fit, the one with the shorter step is better.
+ * The compiler keeps each answer.
+ * Not tried: stages that share an IPU, other than that of the heads, and more stages than IPUs.
  */
 #include "results/simulate/split.h"
 #include "results/simulate/split_balanced.h"
@@ -20,7 +20,7 @@ struct splitter {
     struct compiler *compiler;
     const struct plan_request *asked;
     struct units units;
-    struct arena scratch, kept;             /* of one play after the other; of all */
+    struct arena scratch, kept;             /* scratch: for one play at a time */
     struct hash_table played;                     /* by borders */
     uint32_t n_attempts, most_attempts;
 };
@@ -42,7 +42,7 @@ static void name_stages(struct plan_request *out, const struct splitter *s, cons
     }
 }
 
-static void play(struct split *split, struct splitter *s)
+static void play_split(struct split *split, struct splitter *s)
 {
     struct plan_request opt;
     struct plan p;
@@ -65,7 +65,7 @@ static void play(struct split *split, struct splitter *s)
     *(struct split *)hash_table_add(&s->played, split->border, sizeof split->border, sizeof *split, &s->kept) = *split;
 }
 
-static bool is_better(const struct split *a, const struct split *b)
+static bool split_is_better(const struct split *a, const struct split *b)
 {
     if (a->valid != b->valid)
         return a->valid;
@@ -76,16 +76,16 @@ static bool is_better(const struct split *a, const struct split *b)
     return a->step_cycles < b->step_cycles;
 }
 
-/* Borders first to last moved by so many units, if that is a split at all. */
+/* Moves borders first to last by so many units; false if the borders would cross. */
 static bool shift(struct split *out, const struct split *from, uint32_t first, uint32_t last, int by)
 {
     *out = *from;
     for (uint32_t i = first; i <= last; i++)
-        out->border[i] += (uint32_t)by;         /* what would be below zero is beyond all others */
+        out->border[i] += (uint32_t)by;         /* below zero wraps around to a border beyond all others */
     return out->border[first - 1] <= out->border[first] && out->border[first] <= out->border[last] && out->border[last] <= out->border[last + 1];
 }
 
-/* The first shift of so many neighbouring borders that helps. */
+/* Takes the first shift of so many neighbouring borders that helps. */
 static bool improve_once(struct split *best, struct splitter *s, uint32_t n_borders)
 {
     static const int steps[] = { 1, -1, 2, -2 };
@@ -94,8 +94,8 @@ static bool improve_once(struct split *best, struct splitter *s, uint32_t n_bord
             struct split other;
             if (s->n_attempts >= s->most_attempts || !shift(&other, best, first, first + n_borders - 1, steps[k]))
                 continue;
-            play(&other, s);
-            if (!is_better(&other, best))
+            play_split(&other, s);
+            if (!split_is_better(&other, best))
                 continue;
             *best = other;
             return true;
@@ -120,7 +120,7 @@ static struct split split_of(const struct plan *even, const struct units *u)
     return out;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- dividing --------------------------------------------------------------------------------------------- */
 
 static bool find_split(struct plan_request *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
 {
@@ -132,14 +132,14 @@ static bool find_split(struct plan_request *opt, struct compiler *c, uint32_t mo
     }
     units_of_plan(&s.units, &even, &s.kept);
     struct split best = split_of(&even, &s.units);
-    play(&best, &s);
+    play_split(&best, &s);
     for (int alone = 0; alone < 2; alone++) {
         struct split other = split_balanced(&s.units, &c->topology->machine->chip, opt, opt->ipus_per_replica, alone);
         if (!other.valid)
             continue;
-        play(&other, &s);
+        play_split(&other, &s);
         improve(&other, &s);
-        if (is_better(&other, &best))
+        if (split_is_better(&other, &best))
             best = other;
         s.n_attempts = 0;
     }

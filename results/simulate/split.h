@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * split.h - layers on stages by themselves, where a recipe gives no list of its own.
+ * split.h - divides layers over stages, if a recipe gives no list of its own.
  */
 #ifndef SPLIT_H
 #define SPLIT_H
 #include "system-model/timeline/timeline.h"
 
-/* Where options name no stages and a replica has several IPUs: settles them so that a step is short and each IPU's memory is
- * enough. Options that name stages stay as they are. */
+/* Chooses the stages of a request that names none and has several IPUs a replica, so that each IPU's memory is enough and the step is short. Plays
+ * at most most_attempts divisions from each start; 0: the usual number. */
 bool split_layers(struct plan_request *opt, struct compiler *c, uint32_t most_attempts, struct err *err);
-/* The division as parallel.layers_per_ipu takes it: 3,7,7,7,0 or 7/6,6/7. */
+/* Writes the division in the form of parallel.layers_per_ipu: 3,7,7,7,0 or 7/6,6/7. */
 void split_text(char *out, size_t n, const struct plan_request *o);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * split_balanced.c - the longest stage of a pipeline as short as can be:
+ * split_balanced.c - makes the longest stage of a pipeline as short as can be:
  *     longest(s, i) = min over j of max(longest(s - 1, j), time of units j to i)
- * over units, the layers of blocks in order; time is forward, backward and what is computed again. A stage that holds more than an IPU's
- * memory, weights with what stands beside each and what is kept for the micro-batches in flight, is left out. The stem stands with the
- * first stage, the heads with the last, or with the stem on the first IPU as one stage more.
+ * over units, the layers of blocks in order; time is forward, backward and recomputation. Left out are stages that need more than an IPU's
+ * memory for their weights, gradients, optimizer state and the stash of the micro-batches in flight. The stem is part of the first stage. The
+ * heads are part of the last, or of a stage of their own on the first IPU.
  */
 #include "results/simulate/split_balanced.h"
 #include "system-model/graph/graph.h"
 
 struct balance { const struct units *units; const struct chip *chip; const struct plan_request *asked; uint32_t n_stages; bool alone; };
 
-/* Micro-batches in flight at a stage, at most. */
+/* The most micro-batches in flight at a stage. */
 static uint64_t in_flight(const struct balance *b, uint32_t stage)
 {
     enum schedule schedule = b->asked->schedule;
@@ -70,7 +70,7 @@ struct split split_balanced(const struct units *u, const struct chip *chip, cons
 
 /* ---- what units cost ---------------------------------------------------------------------------------------- */
 
-/* A weight's bytes on its IPU: itself, its gradients, its state. */
+/* Bytes of a layer's weights, their gradients and their optimizer state. */
 static uint64_t fixed_bytes(const struct plan *p, const struct layer_cost *l)
 {
     const struct plan_request *o = &p->request;

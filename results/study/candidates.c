@@ -205,7 +205,7 @@ static bool by_batch(const struct search_state *s)
 
 /* The accumulations that keep the batch within its limits: all of them if they are few, else some, the least and the most among them. For
  * throughput the most is enough, as more samples then share what a step takes once (tested as a law); or one, which adds up no gradients. */
-static void find_accumulations(struct candidate *c, const struct search_state *s, uint32_t replicas)
+static void find_accumulations(struct search_candidate *c, const struct search_state *s, uint32_t replicas)
 {
     const struct search_request *q = s->q;
     double items = c->graph->micro_batch * replicas, each = items * s->samples_per_item, low = q->global_batch.low / each, high = q->global_batch.high / each;
@@ -233,7 +233,7 @@ static void find_accumulations(struct candidate *c, const struct search_state *s
 }
 
 /* The fewest samples that any of the candidate's batches needs. */
-static double least_samples(const struct search_state *s, const struct candidate *c, uint32_t replicas)
+static double least_samples(const struct search_state *s, const struct search_candidate *c, uint32_t replicas)
 {
     double least = s->converges_by_batch ? INFINITY : s->samples;
     for (size_t i = 0; s->converges_by_batch && by_batch(s) && i < c->n_accumulations; i++) {
@@ -250,7 +250,7 @@ static double least_samples(const struct search_state *s, const struct candidate
 
 /* ---- bounds ---------------------------------------------------------------------------------------------- */
 
-double search_least_cycles(const struct family *f, const struct candidate *c, uint64_t accumulation)
+double search_least_cycles(const struct search_family *f, const struct search_candidate *c, uint64_t accumulation)
 {
     const struct search_graph *g = c->graph;
     bool accumulates = c->accumulations[c->n_accumulations - 1] > 1;
@@ -264,7 +264,7 @@ double search_least_cycles(const struct family *f, const struct candidate *c, ui
     return fmax(fmax(even, filled) * (1 - 1e-9), n * g->longest_cycles);
 }
 
-double search_value(const struct search_state *s, const struct family *f, const struct candidate *c, uint64_t accumulation, double cycles)
+double search_value(const struct search_state *s, const struct search_family *f, const struct search_candidate *c, uint64_t accumulation, double cycles)
 {
     double rate = c->graph->micro_batch * f->replicas * s->samples_per_item * (double)accumulation * c->graph->clock_hz / cycles;
     double ipus = (double)f->width * f->replicas;
@@ -280,13 +280,13 @@ double search_value(const struct search_state *s, const struct family *f, const 
 
 static int by_micro_batch(const void *x, const void *y)
 {
-    const struct candidate *a = x, *b = y;
+    const struct search_candidate *a = x, *b = y;
     return (a->graph->micro_batch > b->graph->micro_batch) - (a->graph->micro_batch < b->graph->micro_batch);
 }
 
 static int by_bound(const void *x, const void *y, void *user)
 {
-    const struct family *a = x, *b = y;
+    const struct search_family *a = x, *b = y;
     const struct search_state *s = user;
     if (a->bound != b->bound)
         return search_better(s->q->objective, a->bound, b->bound) ? -1 : 1;
@@ -294,14 +294,14 @@ static int by_bound(const void *x, const void *y, void *user)
 }
 
 /* Candidates of the graphs that differ from graph `first` in the micro-batch alone. */
-static void add_family(struct search_state *s, const struct family *like, size_t first)
+static void add_family(struct search_state *s, const struct search_family *like, size_t first)
 {
-    struct family f = *like;
+    struct search_family f = *like;
     size_t n_micro_batches = n_choices(s, MICRO_BATCH), step = s->n_graphs / n_micro_batches;
-    f.candidates = ARENA_ARRAY(s->a, struct candidate, n_micro_batches);
+    f.candidates = ARENA_ARRAY(s->a, struct search_candidate, n_micro_batches);
     for (size_t m = 0; m < n_micro_batches; m++) {
-        struct candidate *c = &f.candidates[f.n];
-        *c = (struct candidate){ .graph = &s->graphs[first + m * step] };
+        struct search_candidate *c = &f.candidates[f.n];
+        *c = (struct search_candidate){ .graph = &s->graphs[first + m * step] };
         if (c->graph->refused || f.width > c->graph->n_body_layers + (f.width == 1))
             continue;
         find_accumulations(c, s, f.replicas);
@@ -321,7 +321,7 @@ static void add_family(struct search_state *s, const struct family *like, size_t
 }
 
 /* Numbers of IPUs to try: the limit, and the powers of two within it. */
-static void add_sizes(struct search_state *s, struct family *f, size_t graph)
+static void add_sizes(struct search_state *s, struct search_family *f, size_t graph)
 {
     const struct limit *l = &s->q->ipus;
     if (f->width == 0 || f->width > MAX_STAGES / 2)
@@ -342,7 +342,7 @@ static enum schedule schedule_named(const char *name)
 }
 
 /* What the bounds depend on. */
-static void apply(struct family *f, const struct search_state *s, size_t dimension, const char *value)
+static void apply_to_family(struct search_family *f, const struct search_state *s, size_t dimension, const char *value)
 {
     uint64_t width;
     if (dimension == WIDTH)
@@ -354,7 +354,7 @@ static void apply(struct family *f, const struct search_state *s, size_t dimensi
 }
 
 /* One IPU has nothing to schedule or to stash: the first value stands for all. */
-static bool has_no_effect(size_t dimension, size_t value, const struct family *f)
+static bool has_no_effect(size_t dimension, size_t value, const struct search_family *f)
 {
     return f->width == 1 && (dimension == SCHEDULE || dimension == STASH) && value > 0;
 }
@@ -362,7 +362,7 @@ static bool has_no_effect(size_t dimension, size_t value, const struct family *f
 /* number: one choice in each dimension that does not change the graph. */
 static void add_families(struct search_state *s, size_t graph, size_t number)
 {
-    struct family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,
+    struct search_family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,
                         .recomputes = s->training && s->recipe.recompute != RECOMPUTE_NONE };
     for (size_t i = WIDTH; i < N_USUAL; i++) {
         size_t n = n_choices(s, i), value = number % n;
@@ -371,7 +371,7 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
             return;
         if (!s->dimensions[i].n)
             continue;
-        apply(&f, s, i, s->dimensions[i].values[value]);
+        apply_to_family(&f, s, i, s->dimensions[i].values[value]);
         if (i != WIDTH)
             f.settings[f.n_settings++] = setting(s, i, value);
     }

@@ -32,19 +32,19 @@ struct search_graph {
     bool refused;
 };
 
-struct candidate {
+struct search_candidate {
     const struct search_graph *graph;
     uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* the most first */
     double samples, bound;                      /* samples: the fewest to converge; bound: of the objective */
     bool tried, fits;
 };
 
-struct family {
+struct search_family {
     const char *settings[N_USUAL]; size_t n_settings;
     uint32_t width, replicas, number;           /* number: in the order they were listed */
     enum schedule schedule;
     bool recomputes;
-    struct candidate *candidates; size_t n, next;       /* the smallest micro-batch first */
+    struct search_candidate *candidates; size_t n, next;       /* the smallest micro-batch first */
     double bound;                               /* the best of its candidates' */
 };
 
@@ -61,7 +61,7 @@ struct search_state {
     bool converges_by_batch;
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
     struct search_graph *graphs; size_t n_graphs;
-    struct family *families; size_t n_families, cap_families;
+    struct search_family *families; size_t n_families, cap_families;
     struct trial *trials; size_t n_trials;      /* simulated together */
     struct arena trial_arena;
     struct divided *divided; size_t n_divided, cap_divided;     /* pipelines that were tried */
@@ -79,8 +79,8 @@ void search_compile(struct search_state *s);            /* fills graphs */
 void search_list_families(struct search_state *s);      /* the best bound first */
 
 /* The objective's value if a step of so many micro-batches takes so many cycles. */
-double search_value(const struct search_state *s, const struct family *f, const struct candidate *c, uint64_t accumulation, double cycles);
+double search_value(const struct search_state *s, const struct search_family *f, const struct search_candidate *c, uint64_t accumulation, double cycles);
 /* A step of so many micro-batches takes at least so many cycles, however the layers are divided. */
-double search_least_cycles(const struct family *f, const struct candidate *c, uint64_t accumulation);
+double search_least_cycles(const struct search_family *f, const struct search_candidate *c, uint64_t accumulation);
 
 #endif

@@ -22,8 +22,8 @@ enum { FEW_ATTEMPTS = 8, DIVIDED_AGAIN = 64 };
 /* One configuration to simulate, and its result. */
 struct trial {
     const char *settings[MAX_SETTINGS]; size_t n;
-    struct family *family;
-    struct candidate *candidate;
+    struct search_family *family;
+    struct search_candidate *candidate;
     uint64_t accumulation;
     bool refused, again;
     double rest_cycles;                         /* of the step: copies between stages, update, the host's call */
@@ -32,7 +32,7 @@ struct trial {
 };
 
 /* A pipeline that was tried with few attempts at its division. */
-struct divided { struct family *family; struct candidate *candidate; uint64_t accumulation, shortfall_bytes; double value, bound; bool fits; };
+struct divided { struct search_family *family; struct search_candidate *candidate; uint64_t accumulation, shortfall_bytes; double value, bound; bool fits; };
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
@@ -98,7 +98,7 @@ static void join_front(struct search_state *s, const struct result *r, const cha
     out->front[out->n_front++] = copied(s, r, settings, n);
 }
 
-static void keep(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
+static void keep_result(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct search_result *out = s->out;
     if (!counts(s, r))
@@ -186,7 +186,7 @@ static void end_trial(struct search_state *s, const struct trial *t)
     s->out->n_unfit += !t->r.fits;
     if (t->family->width > 1 && !t->again)
         note_divided(s, t);
-    keep(s, &t->r, t->settings, t->n);
+    keep_result(s, &t->r, t->settings, t->n);
 }
 
 /* Simulates what was gathered and takes the results in that order. */
@@ -204,7 +204,7 @@ static void end_round(struct search_state *s)
         s->q->progress(s->q->user, s->out->n_simulated, s->q->most);
 }
 
-static struct trial *gather(struct search_state *s, struct family *f, struct candidate *c, uint64_t accumulation)
+static struct trial *gather(struct search_state *s, struct search_family *f, struct search_candidate *c, uint64_t accumulation)
 {
     struct arena *a = &s->trial_arena;
     struct trial *t = &s->trials[s->n_trials++];
@@ -235,13 +235,13 @@ static void leave_open(struct search_state *s, double bound)
 }
 
 /* Gathers the trials of the family's next candidate that may be better than the best known. */
-static void climb(struct search_state *s, struct family *f)
+static void climb(struct search_state *s, struct search_family *f)
 {
-    const struct candidate *last = f->next ? &f->candidates[f->next - 1] : NULL;
+    const struct search_candidate *last = f->next ? &f->candidates[f->next - 1] : NULL;
     if (last && last->tried && !last->fits && !s->out->whole)
         f->next = f->n;
     for (size_t before = s->n_trials; f->next < f->n && s->n_trials == before; f->next++) {
-        struct candidate *c = &f->candidates[f->next];
+        struct search_candidate *c = &f->candidates[f->next];
         for (size_t k = 0; k < c->n_accumulations && may_be_better(s, c->bound); k++) {
             uint64_t g = c->accumulations[k];
             if (may_be_better(s, search_value(s, f, c, g, search_least_cycles(f, c, g))))
@@ -250,7 +250,7 @@ static void climb(struct search_state *s, struct family *f)
     }
 }
 
-static void search_together(struct search_state *s, struct family *families, size_t n)
+static void search_together(struct search_state *s, struct search_family *families, size_t n)
 {
     do {
         for (size_t i = 0; i < n; i++)
@@ -343,7 +343,7 @@ static void keep_own(struct search_state *s, const struct simulation *sim, const
     s->out->own = copied(s, r, NULL, 0);
     s->out->own_counts = counts(s, r);
     s->out->n_simulated = 1;
-    keep(s, r, NULL, 0);
+    keep_result(s, r, NULL, 0);
 }
 
 static bool check_request(const struct search_request *q, const struct simulation *sim, const struct result *r, struct err *err)

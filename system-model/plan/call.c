@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * call.c - what the host takes for itself: one call of the session, shared out over the steps that it makes.
+ * call.c - the host's own time: one call of the session, shared by the steps that it makes.
  *
  *     call = session calls x call_s + input prepared in the call + first micro-batch + averages over processes + uploads x upload_s
  *     step = 2 x host latency + call / steps a call
@@ -20,7 +20,7 @@ const char *const call_part_names[N_CALL_PARTS] = {
     [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
 };
 
-/* One micro-batch's input of a process's replicas. */
+/* Bytes of one micro-batch for all replicas of a process. */
 static double process_bytes(const struct plan *p)
 {
     double bytes = 0;

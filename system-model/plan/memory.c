@@ -3,13 +3,13 @@
  * memory.c - bytes on the worst tile of each IPU, by region, and the verdict.
  *
  * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the
- * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live by turns: activations of the
+ * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live in turn: activations of the
  * micro-batch at work, temporaries of the operation at work.
  * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights) as PopLibs maps
  * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
- * different tiles, so together they fill evenly. What an operation at work reads and writes lies as unevenly as it was computed. What waits
- * for its backward pass is taken as even, which leaves out up to 35 kB of a tile (BERT-Base) and changes no recipe's verdict. Code of equal
- * operations is shared (outlining).
+ * different tiles, so together they fill evenly. The operands of the operation at work are as unevenly spread as they were computed.
+ * Activations that wait for their backward pass are taken as evenly spread, which leaves out up to 35 kB of a tile (BERT-Base) and changes
+ * no recipe's verdict. Equal operations share their code (outlining).
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler.h"
@@ -27,12 +27,12 @@ const char *const region_names[N_REGIONS] = {
 
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
 
-static uint64_t spread(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
+static uint64_t spread_over_tiles(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
 {
     return ceil_div(ceil_div(bytes, grain_bytes), n_tiles) * grain_bytes;
 }
 
-/* One moment of a stage's schedule: its worst is what the tile must hold. */
+/* Bytes on a tile at one moment of a stage's schedule. The tile must hold the worst moment. */
 struct moment { uint64_t stash, activations, temporaries; };
 
 static uint64_t moment_bytes(const struct moment *m)
@@ -46,7 +46,7 @@ static void keep_worst(struct moment *worst, struct moment m)
         *worst = m;
 }
 
-/* fp8 halves what is kept, on all stages but the last. */
+/* fp8 halves the stash, on all stages but the last. */
 static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64_t bytes)
 {
     bool small = p->request.stash_type == TYPE_FP8 && s != &p->stages[p->n_stages - 1];
@@ -57,8 +57,8 @@ static struct moment layer_moment(const struct plan *p, const struct stage_plan 
                                   uint64_t live_bytes)
 {
     uint64_t tiles = s->compiled->options.n_tiles;
-    return (struct moment){ spread(stashed(p, s, stash_bytes), tiles, ACTIVATION_GRAIN_BYTES),
-                            spread(live_bytes, tiles, ACTIVATION_GRAIN_BYTES), l->temp_bytes_per_tile };
+    return (struct moment){ spread_over_tiles(stashed(p, s, stash_bytes), tiles, ACTIVATION_GRAIN_BYTES),
+                            spread_over_tiles(live_bytes, tiles, ACTIVATION_GRAIN_BYTES), l->temp_bytes_per_tile };
 }
 
 typedef void on_moment(void *user, uint32_t layer, struct moment m);
@@ -96,24 +96,24 @@ static struct moment worst_moment(const struct plan *p, const struct stage_plan 
     return worst;
 }
 
-struct rooms { double *bytes, free_bytes; };
+struct layer_rooms { double *bytes, free_bytes; };
 
 static void on_room(void *user, uint32_t layer, struct moment m)
 {
-    struct rooms *r = user;
+    struct layer_rooms *r = user;
     r->bytes[layer] = fmin(r->bytes[layer], r->free_bytes - (double)m.stash - (double)m.activations);
 }
 
 static void find_rooms(double *room_bytes, const struct plan *p)
 {
-    static const bool by_turns[N_REGIONS] = { [REGION_ACTIVATIONS] = true, [REGION_TEMPORARIES] = true };
+    static const bool in_turn[N_REGIONS] = { [REGION_ACTIVATIONS] = true, [REGION_TEMPORARIES] = true };
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const struct stage_plan *stage = &p->stages[s];
         const uint64_t *bytes = p->memory[stage->ipu].bytes;
-        struct rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash };
+        struct layer_rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash };
         for (int k = 0; k < N_REGIONS; k++)
-            if (!by_turns[k])
+            if (!in_turn[k])
                 r.free_bytes -= (double)bytes[k];
         for (uint32_t i = stage->first_layer; i < stage_end(stage); i++)
             room_bytes[i] = capacity;
@@ -121,7 +121,7 @@ static void find_rooms(double *room_bytes, const struct plan *p)
     }
 }
 
-/* Remembered by the memory that they are the rooms of. */
+/* The compiler keeps the answer, by the memory that it was found for. */
 const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct arena *a)
 {
     const double *known = p->placed ? hash_table_find(&c->rooms, &p->memory, sizeof p->memory) : NULL;
@@ -137,30 +137,30 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
 {
     const struct plan_request *o = &p->request;
     uint64_t tiles = s->compiled->options.n_tiles;
-    m->bytes[REGION_WEIGHTS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
+    m->bytes[REGION_WEIGHTS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (plan_keeps_gradients(o))
-        m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
+        m->bytes[REGION_ACCUMULATORS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
         double state = (double)(s->n_parameters + s->n_copied) * o->optimizer.state_bytes_per_param / plan_shard_replicas(p);
-        m->bytes[REGION_OPTIMIZER] += spread((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
+        m->bytes[REGION_OPTIMIZER] += spread_over_tiles((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
     }
-    m->bytes[REGION_IO_BUFFERS] += spread(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
+    m->bytes[REGION_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
     struct moment here = worst_moment(p, s);
     m->bytes[REGION_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
     keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
 }
 
-/* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model; they and the others the code that sends it on. */
+/* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model. They and the other tiles hold the code that passes
+ * the input on. */
 static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t arriving_bytes)
 {
     uint64_t received_bytes = ceil_div(arriving_bytes, p->topology->machine->chip.n_tiles - p->request.io_tiles);
-    m->io_tile_bytes = spread(arriving_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
+    m->io_tile_bytes = spread_over_tiles(arriving_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
     m->io_tile_bytes += exchange_code_bytes(ceil_div(arriving_bytes, p->request.io_tiles), MOVED_PIECE_BYTES);
     m->bytes[REGION_CODE] += exchange_code_bytes(received_bytes, MOVED_PIECE_BYTES);
 }
 
-/* Moments that stay on an IPU beside those that its stages count: the rest of small tensors, which are not sharded, and of streamed state the
- * small tensors'. */
+/* Moments on the chip that add_stage() did not count: small tensors are not sharded, so the rest of theirs; and theirs are not streamed. */
 static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
 {
     const struct plan_request *o = &p->request;
@@ -187,7 +187,7 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
                 arriving_bytes += p->stages[s].host_bytes;
                 tiles = p->stages[s].compiled->options.n_tiles;
             }
-        m->bytes[REGION_OPTIMIZER] += spread(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
+        m->bytes[REGION_OPTIMIZER] += spread_over_tiles(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
         m->bytes[REGION_ACTIVATIONS] = worst_here.activations;
         m->bytes[REGION_TEMPORARIES] = worst_here.temporaries;
         struct layer_range ranges[MAX_STAGES];
@@ -202,8 +202,8 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
     }
 }
 
-/* Remembered by where the layers are and what else is read of the plan. */
-static const struct tile_memory *recall_memory(const struct plan *p, struct compiler *c, struct arena *a)
+/* The compiler keeps the answer, by where the layers are and all else that memory depends on. */
+static const struct tile_memory *find_memory(const struct plan *p, struct compiler *c, struct arena *a)
 {
     const struct plan_request *o = &p->request;
     uint64_t state_bytes;
@@ -222,7 +222,7 @@ static const struct tile_memory *recall_memory(const struct plan *p, struct comp
 void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
-    p->memory = recall_memory(p, c, a);
+    p->memory = find_memory(p, c, a);
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
         if (worst < p->memory[i].total_bytes) {
             worst = p->memory[i].total_bytes;

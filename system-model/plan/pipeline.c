@@ -83,7 +83,7 @@ static bool copies_in_full(const struct plan *p)
     return p->request.schedule == SCHEDULE_POPART && p->request.training;
 }
 
-/* Flows after a slot in replica 0: a forward task hands its output on, of which the last stage has none; a backward task hands the gradient back. */
+/* Flows after a slot in replica 0: a forward task hands its output on, unless it is the last stage; a backward task hands the gradient back. */
 static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t active, uint32_t slot)
 {
     bool in_full = copies_in_full(p);
@@ -101,7 +101,7 @@ static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t acti
     return n;
 }
 
-/* All replicas copy at the same time, on the links they share. */
+/* All replicas copy at the same time, over the links that they share. */
 static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *p, struct compiler *c, struct err *err)
 {
     struct flow flows[2 * MAX_STAGES];
@@ -118,7 +118,7 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
     return true;
 }
 
-/* ---- runs of equal cycles ------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------ */
 
 static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
@@ -134,7 +134,7 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
     return true;
 }
 
-/* Which tasks are at work in a cycle, each once a micro-batch; returns the next cycle at which one begins or ends. */
+/* Sets which tasks are at work in a cycle; returns the next cycle at which a task begins or ends. */
 static uint64_t tasks_at(uint64_t *active, const struct plan *p, uint64_t cycle)
 {
     uint64_t next = UINT64_MAX;
@@ -198,6 +198,8 @@ static void plan_fetch(struct plan *p, double step_bytes)
     p->fetch_cycles = waits ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
 }
 
+/* Input that has arrived on I/O tiles is passed on to the tiles that compute, by an exchange on which all tiles wait (PopART's copy between the
+ * two kinds of tiles). Few tiles send what many receive. */
 static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
 {
     uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
@@ -206,7 +208,7 @@ static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint6
     return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
 }
 
-/* Of the IPU that gets most: its stages' input comes through one port. */
+/* Input bytes of the IPU that gets most: its stages share one port. */
 static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
 {
     uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->request.ipus_per_replica), most = 0;
@@ -217,8 +219,8 @@ static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
     return most;
 }
 
-/* Without I/O tiles the IPU stands still while it reads from its host port; with them the port fills them beside the work, and a step is no
- * shorter than that takes. */
+/* Without I/O tiles the IPU waits while it reads from its host port. With them the port fills the I/O tiles during the work, and the step takes at
+ * least as long as that. */
 static void plan_input(struct plan *p, struct arena *a)
 {
     const struct machine *m = p->topology->machine;

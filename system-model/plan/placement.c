@@ -26,7 +26,7 @@ static uint32_t count_blocks(const struct graph *g)
     return n;
 }
 
-/* No list given: blocks spread evenly, the earlier stages taking the remainder. */
+/* Without a list, blocks are spread evenly; the earlier stages take the remainder. */
 static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t n_blocks)
 {
     for (uint32_t s = 0; s < n_stages; s++) {
@@ -105,7 +105,7 @@ static bool name_checkpoints(bool *named, const struct plan *p, struct err *err)
     return true;
 }
 
-/* Remembered by their names, each with its end. */
+/* The compiler keeps the answer, by the names with their terminating zeros. */
 static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     size_t n_bytes = 0, n_named = p->graph->n_layers + 1;
@@ -127,7 +127,7 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
     return true;
 }
 
-/* Nothing recomputed: all that backward passes read is kept for every micro-batch in flight. */
+/* Without recomputation, all that backward passes read is kept for every micro-batch in flight. */
 static void keep_everything(struct stage_plan *s)
 {
     s->stash_bytes = stage_input_bytes(s);
@@ -135,7 +135,7 @@ static void keep_everything(struct stage_plan *s)
         s->stash_bytes += s->compiled->layers[i].kept_bytes;
 }
 
-/* Cuts the stage into segments at its checkpoints; adds up what is kept and what is done again. */
+/* Cuts the stage into segments at its checkpoints; adds up what is kept and what is recomputed. */
 static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool last_stage)
 {
     struct cycles again = {0}, segment = {0};
@@ -183,8 +183,8 @@ static void add_accumulation(struct compiler *c, struct stage_plan *s)
     cycles_add(&s->backward, &work, 1);
 }
 
-/* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
- * replicas side by side, in one sync of them all. */
+/* The time of one batch norm that spans neighbouring replicas: they all-reduce mean and variance of each channel, all groups of replicas side
+ * by side, in one sync of them all. */
 static bool norm_cycles(uint64_t *cycles, const struct plan *p, struct compiler *c, uint32_t ipu, uint32_t span, uint64_t channels, struct err *err)
 {
     uint32_t width = p->request.ipus_per_replica;
@@ -213,7 +213,7 @@ static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
     return layer_id >= s->first_layer && layer_id < stage_end(s);
 }
 
-/* A small all-reduce for each such norm, forward, again, backward. */
+/* Adds a small all-reduce for each such norm, forward, recomputed and backward. */
 static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
 {
     bool good = true;
@@ -250,8 +250,8 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
     s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* of the last layer of all: none */
 }
 
-/* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there, and which is updated
- * there with moments of its own. That copies are brought together and updated from the first is not modelled. */
+/* If a stage reads a weight of another IPU, its own IPU keeps a copy, accumulates and reduces the copy's gradients and updates it with moments of
+ * its own. Not modelled: programs that bring the copies together and update them from the first. */
 static void add_tied_copies(const struct plan *p, const struct compiler *c, struct stage_plan *s)
 {
     for (size_t i = 0; i < c->n_tied; i++) {
@@ -264,7 +264,7 @@ static void add_tied_copies(const struct plan *p, const struct compiler *c, stru
     }
 }
 
-/* All that follows from a stage's layers alone. */
+/* Everything that depends on the stage's layers alone. */
 static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
     sum_layers(p, s);
@@ -280,8 +280,9 @@ static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, 
         add_accumulation(c, s);
 }
 
-/* Remembered by what sum_stage reads: whether it is the last stage, and alone, is seen by its layers, and training by how they were compiled. */
-static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
+/* The compiler keeps sum_stage() by what it reads. Whether a stage is the last, or the only one, shows in its layers, and training in how they
+ * were compiled. */
+static void find_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
     const struct plan_request *o = &p->request;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
@@ -300,7 +301,7 @@ static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *
 static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
 {
     struct stage_plan *s = &p->stages[stage_id];
-    recall_stage(p, c, s, stage_id + 1 == p->n_stages);
+    find_stage(p, c, s, stage_id + 1 == p->n_stages);
     add_tied_copies(p, c, s);
     if (!add_distributed_norms(p, c, s, err))
         return false;
@@ -323,7 +324,7 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
     return true;
 }
 
-/* The largest share of memory that a stage has for temporaries, of those below; 0: none. */
+/* The largest share for temporaries that any stage has below the given one; 0: none. */
 static double share_below(const struct plan *p, double below)
 {
     double most = 0;
@@ -335,7 +336,7 @@ static double share_below(const struct plan *p, double below)
     return most;
 }
 
-/* Stages with more memory for temporaries first: plans that took little of it are then known to those with less. */
+/* Compiles stages with more memory first: plans that took little of it also serve the stages with less. */
 static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
 {
     for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))
@@ -359,14 +360,14 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
     return true;
 }
 
-/* ---- placed before ------------------------------------------------------------------------ */
+/* ---- placements that are known ------------------------------------------------------------------------ */
 
-/* All that place_stages reads of a plan; replicas where norms span them. */
+/* All that place_stages() reads of a plan; replicas only if norms span them. */
 struct placement_head { uint64_t checkpoints, layer_memory; uint32_t numbers[12]; };
-struct placement_question { struct placement_head head; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
+struct placement_key { struct placement_head head; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
 
-/* Without holes, and as much of it as there is, one after the other; returns how many bytes. */
-static size_t placement_question(struct placement_question *q, const struct plan *p, const struct compiler *c)
+/* Fills the key without gaps, so that unused stages and shares take no bytes; returns its size. */
+static size_t placement_key(struct placement_key *q, const struct plan *p, const struct compiler *c)
 {
     const struct plan_request *o = &p->request;
     q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, (uintptr_t)o->layer_memory, {
@@ -379,10 +380,10 @@ static size_t placement_question(struct placement_question *q, const struct plan
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    struct placement_question question;
+    struct placement_key question;
     if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
-    size_t n_bytes = placement_question(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
+    size_t n_bytes = placement_key(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
     p->placed = hash_table_find(&c->placements, &question, n_bytes);
     if (p->placed) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.c - builds the plan from its parts, and prints it.
+ * plan.c - builds a plan step by step, and refuses what cannot be planned.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
@@ -34,7 +34,7 @@ static void count_work(struct plan *p)
     p->global_batch = p->graph->micro_batch * p->request.grad_accum * p->request.n_replicas;
 }
 
-/* Of a step that is too long: computing, as it comes, has the norms over replicas in it. */
+/* The class of work that takes most of a step that is too long. `computing` includes the norms over replicas. */
 static const char *longest_class(const struct plan *p, double computing, double copies, double update, double input)
 {
     double norms = 0;
@@ -53,7 +53,7 @@ static const char *longest_class(const struct plan *p, double computing, double 
     return classes[most].what;
 }
 
-/* No step is longer than if everything ran one after the other; of each class of work as much. */
+/* An upper bound for the step: everything runs one after the other. */
 static bool check_length(const struct plan *p, struct err *err)
 {
     double computing = 0, copies = 0, update = 0, input = (double)p->host_floor_cycles;

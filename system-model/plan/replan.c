@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replan.c - plans again where the temporaries were given more than is free beside what lives on an IPU.
+ * replan.c - plans again with less memory for temporaries, if the plan as asked does not fit.
  *
- * The share of memory that an operation's temporaries may take is asked for before anything is placed; too large a share plans operations
- * that do not fit, where smaller steps would. On IPUs that are too full, each layer whose temporaries take more than is left beside what is
- * alive while it works gets what is left, in hundredths of tile memory, and all is planned again, up to eight times. The same is tried with
- * the share of the worst layer for all layers of its IPU, which makes for less code; the plan that computes for less time is taken.
- * Where PopLibs finds no plan within a share, it doubles the share until it finds one: the next share is then small enough that doubling it
- * does not lead to the same plan. That all is planned again is not PopLibs': there the user lowers availableMemoryProportion by hand, for a
- * single operation if need be. Where nothing helps, the first plan stands.
+ * A request gives the share of tile memory that an operation's temporaries may take before anything is placed. Too large a share plans
+ * operations that do not fit, where smaller steps would. On an IPU that is too full, each layer whose temporaries need more than is left
+ * gets what is left, in hundredths of tile memory, and everything is planned again, up to eight times. A second attempt gives the share of
+ * the worst layer to all layers of its IPU, which makes for less code. Of the plans that fit, the one that computes for less time is taken;
+ * if none does, the plan as asked is kept.
+ * When PopLibs finds no plan within a share it doubles the share until it finds one, so the next share is chosen small enough that doubling
+ * does not lead to the same plan. PopLibs itself does not plan again: its users lower availableMemoryProportion by hand.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
@@ -17,7 +17,7 @@
 
 enum { MOST_TRIES = 8 };
 
-/* What is left, where that is less than there is now; else less than what temporaries take, by as many doublings as bring it below. In hundredths. */
+/* The next share to try, in hundredths: what is left, if that is less than now; else what temporaries take, halved until it is less than now. */
 static double lower_share(double left, double taken, double now)
 {
     double share = left < now ? left : taken;
@@ -26,11 +26,11 @@ static double lower_share(double left, double taken, double now)
     return floor(100 * share) / 100;
 }
 
-/* Of an IPU: by how much its worst layer takes more than there is room for, and what that layer gets. */
-struct worst { double over_bytes, share; };
+/* The layer of an IPU that exceeds its room by most, and the share that it gets. */
+struct worst_layer { double over_bytes, share; };
 
-/* Layers of one stage; false where one would get nothing. */
-static bool lower_stage(double *shares, struct worst *worst, const double *rooms, const struct plan *p, const struct stage_plan *stage)
+/* Lowers the shares of one stage; false if a layer would get nothing. */
+static bool lower_stage(double *shares, struct worst_layer *worst, const double *rooms, const struct plan *p, const struct stage_plan *stage)
 {
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
     bool too_full = (double)p->memory[stage->ipu].total_bytes > capacity;
@@ -41,25 +41,26 @@ static bool lower_stage(double *shares, struct worst *worst, const double *rooms
             continue;
         shares[i] = lower_share(rooms[i] / capacity, taken / capacity, shares[i]);
         if (worst->over_bytes < taken - rooms[i])
-            *worst = (struct worst){ taken - rooms[i], shares[i] };
+            *worst = (struct worst_layer){ taken - rooms[i], shares[i] };
         if (shares[i] <= 0)
             return false;
     }
     return true;
 }
 
-/* Layers that take too much get less, or all of their IPU what the worst of them gets. False where none does, or one would get nothing. */
+/* Lowers the shares of layers that take too much, or with whole_ipus of all layers on their IPU. False if no layer takes too much, or one would
+ * get nothing. */
 static bool tighten(double *shares, const struct plan *p, struct compiler *c, bool whole_ipus, struct arena *a)
 {
     const double *rooms = plan_layer_rooms(p, c, a);
-    struct worst *worst = ARENA_ARRAY(a, struct worst, p->request.ipus_per_replica);
+    struct worst_layer *worst = ARENA_ARRAY(a, struct worst_layer, p->request.ipus_per_replica);
     bool any = false;
     for (uint32_t s = 0; s < p->n_stages; s++)
         if (!lower_stage(shares, &worst[p->stages[s].ipu], rooms, p, &p->stages[s]))
             return false;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const struct stage_plan *stage = &p->stages[s];
-        const struct worst *w = &worst[stage->ipu];
+        const struct worst_layer *w = &worst[stage->ipu];
         any = any || w->over_bytes > 0;
         for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < stage_end(stage); i++)
             shares[i] = fmin(plan_layer_share(&p->request, stage->ipu, i), w->share);
@@ -67,7 +68,7 @@ static bool tighten(double *shares, const struct plan *p, struct compiler *c, bo
     return any;
 }
 
-/* Of a micro-batch, on the slowest IPU: those of a pipeline work side by side, but for a sequential one. */
+/* Cycles of a micro-batch on the busiest IPU. */
 static uint64_t computing_cycles(const struct plan *p, struct arena *a)
 {
     uint64_t *cycles = ARENA_ARRAY(a, uint64_t, p->request.ipus_per_replica), most = 0;
@@ -79,7 +80,7 @@ static uint64_t computing_cycles(const struct plan *p, struct arena *a)
     return most;
 }
 
-/* Replaces a plan that does not fit, or that computes longer. */
+/* Replaces *best if the new plan fits and *best does not, or computes longer. */
 static bool plan_again(struct plan *best, struct compiler *c, const struct plan *first, bool whole_ipus, struct arena *a, struct err *err)
 {
     struct plan tried = *first;

@@ -25,15 +25,14 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
 };
 
-/* What all programs of the same options share: the steps of tensors, by IPU, type and size, and the programs themselves, by where the
- * layers are. */
-struct update_memo { struct hash_table steps, programs; };
+/* What requests with equal keys share: the steps of tensors, by IPU, type and size, and whole programs, by where the layers are. */
+struct kept_updates { struct hash_table steps, programs; };
 
-struct builder {
+struct update_builder {
     struct plan *p;
     struct update_program *u;
     struct compiler *c;
-    struct update_memo *memo;
+    struct kept_updates *kept;
     struct arena *a;                    /* the plan's */
     struct err *err;
     uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
@@ -46,10 +45,10 @@ enum { WORD_BYTES = 4 };                /* a square, or a norm, on its way */
 
 /* ---- collectives ------------------------------------------------------------------------- */
 
-/* As struct rank_pattern has it, of replicas as wide as the plan's. */
+/* A struct rank_pattern for replicas as wide as the plan's. */
 struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
 
-static bool add_collective(struct update_op *op, struct builder *b, enum collective_kind kind, struct group g, double bytes)
+static bool add_collective(struct update_op *op, struct update_builder *b, enum collective_kind kind, struct group g, double bytes)
 {
     const struct plan_request *o = &b->p->request;
     struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes,
@@ -65,8 +64,8 @@ static bool add_collective(struct update_op *op, struct builder *b, enum collect
     return true;
 }
 
-/* In series one IPU's collective has the links for itself; without a fault all IPUs' take equally long, so IPU 0 stands for them. */
-static struct group over(const struct builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
+/* In series, one IPU's collective has the links to itself. Without a fault it takes equally long on every IPU, so IPU 0 represents all. */
+static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
 {
     const struct plan_request *o = &b->p->request;
     if (!b->u->in_series || ipu == ALL_IPUS)
@@ -74,21 +73,21 @@ static struct group over(const struct builder *b, uint32_t ipu, uint32_t n_ranks
     return (struct group){ n_ranks, stride, n_starts, o->faults ? ipu : 0, 1 };
 }
 
-static struct group over_shard(const struct builder *b, uint32_t ipu)
+static struct group over_shard(const struct update_builder *b, uint32_t ipu)
 {
     return over(b, ipu, b->shard, 1, b->n_pods);
 }
 
 /* ---- steps of a chain ---------------------------------------------------------------------- */
 
-static struct update_op *add_op(struct builder *b, enum update_kind kind, bool on_tiles)
+static struct update_op *add_op(struct update_builder *b, enum update_kind kind, bool on_tiles)
 {
     assert(b->n_ops < N_UPDATE_KINDS);
     b->ops[b->n_ops] = (struct update_op){ .kind = kind, .on_tiles = on_tiles };
     return &b->ops[b->n_ops++];
 }
 
-static void add_work(struct update_op *op, const struct builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
+static void add_work(struct update_op *op, const struct update_builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
                      enum part part)
 {
     const struct optimizer *o = &b->p->request.optimizer;
@@ -99,12 +98,12 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
 }
 
 /* All-reduces that a buffer has room for go together; a larger one goes alone, as nothing is cut to fill a buffer. */
-static bool is_merged(const struct builder *b, double bytes)
+static bool is_merged(const struct update_builder *b, double bytes)
 {
     return bytes <= b->p->request.program.merge_buffer_bytes;
 }
 
-static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
+static bool add_reduction(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
     const struct plan_request *o = &b->p->request;
     const struct program *f = &o->program;
@@ -123,7 +122,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
 }
 
 /* A word from one IPU of the replica to another. */
-static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
+static bool add_word(struct update_op *op, struct update_builder *b, uint32_t ipu)
 {
     uint32_t width = b->p->request.ipus_per_replica;
     struct flow word = { ipu, (ipu + 1) % width, WORD_BYTES };
@@ -137,7 +136,7 @@ static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
 }
 
 /* Squares of the shard, added over its replicas, sent to the IPU that makes the global norm; the factor sent back; a scaling. */
-static bool add_clip(struct builder *b, const struct update_chain *chain, uint64_t n_local)
+static bool add_clip(struct update_builder *b, const struct update_chain *chain, uint64_t n_local)
 {
     const struct program *f = &b->p->request.program;
     if (!f->clip_norm)
@@ -152,7 +151,7 @@ static bool add_clip(struct builder *b, const struct update_chain *chain, uint64
 
 /* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
  * shared by the replicas on it; a chip's own port bounds it too. */
-static double streaming_rate(uint32_t *together, const struct builder *b, uint32_t ipu)
+static double streaming_rate(uint32_t *together, const struct update_builder *b, uint32_t ipu)
 {
     const struct plan_request *o = &b->p->request;
     const struct machine *m = b->p->topology->machine;
@@ -164,8 +163,8 @@ static double streaming_rate(uint32_t *together, const struct builder *b, uint32
     return fmin(port, share);
 }
 
-/* In series the time of IPUs that move together is told once, so each has its part of it. */
-static void add_streaming(struct builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
+/* In series, IPUs that move their state together share the time, so that it counts once. */
+static void add_streaming(struct update_builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
     const struct plan_request *o = &b->p->request;
     if (!plan_streams(o, chain->n_elements))
@@ -179,7 +178,7 @@ static void add_streaming(struct builder *b, enum update_kind kind, const struct
 }
 
 /* Norms of weight and update, each a number of its own, added over the shards. */
-static bool add_norms(struct builder *b, const struct update_chain *chain)
+static bool add_norms(struct update_builder *b, const struct update_chain *chain)
 {
     if (!chain->has_norms || !b->sharded || is_merged(b, WORD_BYTES))
         return true;
@@ -188,7 +187,7 @@ static bool add_norms(struct builder *b, const struct update_chain *chain)
         && add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
 }
 
-static bool add_gather(struct builder *b, const struct update_chain *chain, double bytes)
+static bool add_gather(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
     if (!b->sharded)
         return true;
@@ -199,8 +198,8 @@ static bool add_gather(struct builder *b, const struct update_chain *chain, doub
     return true;
 }
 
-/* The steps that were added, as they are remembered. */
-static void close_steps(struct update_steps *out, struct builder *b, uint32_t ipu)
+/* Copies the steps that were added, and begins anew. */
+static void close_steps(struct update_steps *out, struct update_builder *b, uint32_t ipu)
 {
     *out = (struct update_steps){ ARENA_ARRAY(b->c->arena, struct update_op, b->n_ops), b->n_ops, .sharded = b->sharded };
     for (uint32_t i = 0; i < b->n_ops; i++) {
@@ -214,7 +213,7 @@ static void close_steps(struct update_steps *out, struct builder *b, uint32_t ip
     b->sharded = false;
 }
 
-static bool add_steps(struct builder *b, const struct update_chain *chain)
+static bool add_steps(struct update_builder *b, const struct update_chain *chain)
 {
     const struct plan_request *o = &b->p->request;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
@@ -232,14 +231,14 @@ static bool add_steps(struct builder *b, const struct update_chain *chain)
     return add_gather(b, chain, bytes);
 }
 
-static bool fill_chain(struct builder *b, struct update_chain *chain)
+static bool fill_chain(struct update_builder *b, struct update_chain *chain)
 {
     const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements, chain->has_norms };
-    struct update_steps *steps = hash_table_find(&b->memo->steps, question, sizeof question);
+    struct update_steps *steps = hash_table_find(&b->kept->steps, question, sizeof question);
     if (!steps) {
         if (!add_steps(b, chain))
             return false;
-        steps = hash_table_add(&b->memo->steps, question, sizeof question, sizeof *steps, b->c->arena);
+        steps = hash_table_add(&b->kept->steps, question, sizeof question, sizeof *steps, b->c->arena);
         close_steps(steps, b, chain->ipu);
     }
     chain->steps = steps;
@@ -248,7 +247,7 @@ static bool fill_chain(struct builder *b, struct update_chain *chain)
 
 /* ---- chains ------------------------------------------------------------------------------------ */
 
-static void new_chain(struct builder *b, struct update_chain chain)
+static void new_chain(struct update_builder *b, struct update_chain chain)
 {
     struct update_program *u = b->u;
     u->chains = arena_grow(b->a, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
@@ -256,7 +255,7 @@ static void new_chain(struct builder *b, struct update_chain chain)
 }
 
 /* Tensors come by layers, so that those of an IPU are mostly among the last. */
-static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
+static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
     enum norms norms = b->p->request.optimizer.norms;
@@ -284,7 +283,7 @@ static int by_ipu_and_size(const void *a, const void *b)
 }
 
 /* A weight read on another IPU than its own has a copy there, which is reduced and updated as a tensor of its own. */
-static void list_tensors(struct builder *b)
+static void list_tensors(struct update_builder *b)
 {
     const struct graph *g = b->p->graph;
     for (uint32_t i = 0; i < b->c->n_weights; i++) {
@@ -300,11 +299,11 @@ static void list_tensors(struct builder *b)
     sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
 }
 
-/* Of the IPU with most: bytes whose all-reduces are merged, those in shards, tensors in shards, and tensors with norms, in shards or not. Of
- * all tensors with norms the widest type. */
+/* On the IPU with most of each: bytes whose all-reduces are merged, those in shards, tensors in shards, and tensors with norms, in shards or not;
+ * and the widest type of all tensors with norms. */
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
-static struct merged largest_merged(const struct builder *b)
+static struct merged largest_merged(const struct update_builder *b)
 {
     struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
     uint32_t ipu = ALL_IPUS;            /* no chain's yet */
@@ -332,7 +331,7 @@ static struct merged largest_merged(const struct builder *b)
     return most;
 }
 
-static bool add_merged(struct builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
+static bool add_merged(struct update_builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
 {
     if (bytes == 0 || g.n_ranks < 2)
         return true;
@@ -346,9 +345,8 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
     return true;
 }
 
-/* Two norms of each tensor that has them, a word each: as many to a reduction as the buffer has room for. A reduction of many tensors
- * has the supersteps of one. */
-static void merge_norms(struct builder *b, const struct merged *most)
+/* Each tensor with norms has two, a word each. A reduction takes as many as the buffer has room for, in the supersteps of a single one. */
+static void merge_norms(struct update_builder *b, const struct merged *most)
 {
     double buffer_bytes = b->p->request.program.merge_norm_bytes;
     uint32_t n = (uint32_t)ceil(2.0 * WORD_BYTES * most->n_norms / fmax(WORD_BYTES, buffer_bytes));
@@ -362,9 +360,9 @@ static void merge_norms(struct builder *b, const struct merged *most)
     close_steps(steps, b, ALL_IPUS);
 }
 
-/* What all IPUs do at once: all-reduces of gradients, of shards between pods, of shards' squares for the global norm, of norms, each in
- * buffers. */
-static bool merge_collectives(struct builder *b)
+/* Adds the collectives of all IPUs at once: all-reduces of gradients, of shards between pods, of shards' squares for the global norm, and of
+ * norms, each merged in buffers. */
+static bool merge_collectives(struct update_builder *b)
 {
     const struct plan_request *o = &b->p->request;
     const struct program *f = &o->program;
@@ -380,7 +378,7 @@ static bool merge_collectives(struct builder *b)
 
 /* ---- streaming memory --------------------------------------------------------------------------- */
 
-/* Of the IPU that streams most. Chains of one IPU come together. */
+/* Bytes of the IPU that streams most. Chains of one IPU are neighbours. */
 static double most_streamed_bytes(const struct plan *p)
 {
     double n = 0, most = 0;
@@ -417,7 +415,7 @@ static bool check_streaming(const struct plan *p, struct err *err)
 
 /* ---- the program ---------------------------------------------------------------------------------- */
 
-static bool build_program(struct builder *b)
+static bool build_program(struct update_builder *b)
 {
     const struct plan_request *o = &b->p->request;
     b->n_pods = o->n_replicas / b->shard;
@@ -459,20 +457,20 @@ static void fill_key(struct update_key *k, const struct plan *p)
     memcpy(&k->vector, &p->stages[0].compiled->options, sizeof k->vector);
 }
 
-static struct update_memo *memo_of(struct compiler *c, const struct plan *p)
+static struct kept_updates *kept_updates(struct compiler *c, const struct plan *p)
 {
     struct update_key q;
     fill_key(&q, p);
-    struct update_memo *known = hash_table_find(&c->updates, &q, sizeof q);
+    struct kept_updates *known = hash_table_find(&c->updates, &q, sizeof q);
     return known ? known : hash_table_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
 }
 
-struct place { uint32_t ipu, first_layer, n_layers; };
+struct stage_place { uint32_t ipu, first_layer, n_layers; };
 
-static void fill_places(struct place places[MAX_STAGES], const struct plan *p)
+static void fill_places(struct stage_place places[MAX_STAGES], const struct plan *p)
 {
     for (uint32_t s = 0; s < p->n_stages; s++)
-        places[s] = (struct place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
+        places[s] = (struct stage_place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
 }
 
 void update_sum_cycles(struct update_program *u, struct arena *a)
@@ -502,7 +500,7 @@ static void keep_program(struct update_program *out, const struct update_program
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const struct plan_request *o = &p->request;
-    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = plan_shard_replicas(p) };
+    struct update_builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = plan_shard_replicas(p) };
     if (!o->training)
         return true;
     if (!has_streaming(p, err))
@@ -510,14 +508,14 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     if (o->n_replicas % b.shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
                     o->n_replicas, b.shard);
-    struct place places[MAX_STAGES];
+    struct stage_place places[MAX_STAGES];
     fill_places(places, p);
-    b.memo = memo_of(c, p);
-    struct update_program *known = hash_table_find(&b.memo->programs, places, p->n_stages * sizeof *places);
+    b.kept = kept_updates(c, p);
+    struct update_program *known = hash_table_find(&b.kept->programs, places, p->n_stages * sizeof *places);
     if (!known) {
         if (!build_program(&b))
             return false;
-        known = hash_table_add(&b.memo->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
+        known = hash_table_add(&b.kept->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
         keep_program(known, &p->update, c->arena);
     }
     p->update = *known;

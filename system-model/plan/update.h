@@ -26,15 +26,15 @@ extern const char *const update_kind_names[N_UPDATE_KINDS];
 
 struct update_op {
     enum update_kind kind;
-    bool all_ipus;                      /* of a merged collective: every IPU has it at once */
-    bool on_tiles;                      /* computing, which a slow chip slows; else links, memory and syncs */
+    bool all_ipus;                      /* a merged collective: all IPUs run it at once */
+    bool on_tiles;                      /* computing, which a slow chip delays; else links, memory and syncs */
     struct cycles cycles;
     uint64_t n_cycles;                  /* their sum */
-    double bytes;                       /* that it moves or works on, on one IPU */
+    double bytes;                       /* moved or worked on, on one IPU */
     double busiest_bytes[N_LINK_KINDS]; /* collectives: on the busiest link of each kind */
 };
 
-/* What tensors of one size and type go through on one IPU, in order. */
+/* The steps of all tensors of one size and type on one IPU, in order. */
 struct update_steps {
     struct update_op *ops; uint32_t n_ops;
     bool sharded;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * player.h - the plan being played: private to this room.
+ * player.h - a plan that is being played. Private to this room.
  */
 #ifndef PLAYER_H
 #define PLAYER_H
@@ -17,12 +17,12 @@ struct player {
     uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* of all its runs so far */
 };
 
-/* None where only totals are wanted, nor where it takes no time. Asked first: making a span takes longer than what it is made of. */
+/* Whether a span is to be added: not if only totals are wanted or it takes no time. The caller asks before it makes the span, which is slow. */
 static inline bool wants_span(const struct player *pl, uint64_t n_cycles)
 {
     return n_cycles && !pl->p->request.totals_only;
 }
-void add_span(struct player *pl, struct span s);     /* one that is wanted */
+void add_span(struct player *pl, struct span s);     /* only if wants_span() */
 double slowdown(const struct plan *p, uint32_t ipu_of_machine);
 uint64_t slowed(uint64_t cycles, double factor);    /* rounded up */
 void play_update(struct player *pl, uint64_t *at);  /* play_update.c; at: the clock of each row */

@@ -165,7 +165,7 @@ static void note_first_output(struct player *pl, const struct pipeline_run *run,
         pl->t->first_output_cycles = max_u64(pl->t->first_output_cycles, pl->now + period);     /* of the slowest replica */
 }
 
-/* What all IPUs take part in, in each cycle of a run. */
+/* Adds a span for every IPU, in each cycle of a run. */
 static uint64_t play_together(struct player *pl, const struct pipeline_run *run, uint64_t cycles, uint64_t start, enum span_kind kind, uint32_t which)
 {
     for (uint32_t i = 0; i < pl->width && wants_span(pl, cycles); i++)
@@ -174,7 +174,7 @@ static uint64_t play_together(struct player *pl, const struct pipeline_run *run,
     return cycles;
 }
 
-/* What is copied after a slot. */
+/* Plays the copies after a slot. */
 static uint64_t play_copy(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
     return play_together(pl, run, run->copies[slot].cycles, start, SPAN_COPY, (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot);
@@ -255,7 +255,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 
 /* ---- spans and parts ------------------------------------------------------------------------------ */
 
-/* What a span was spent on beyond the costs of its task or step: all of it, or what a slow chip adds. */
+/* The part that takes the rest of a span, beyond the costs of its task or step: all of it, or the delay of a slow chip. */
 static const enum part part_of_span[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
     [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,

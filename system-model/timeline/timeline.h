@@ -21,8 +21,8 @@ enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT, 
 extern const char *const span_kind_names[N_SPAN_KINDS];
 static inline bool span_is_waiting(uint16_t kind) { return kind == SPAN_WAIT || kind == SPAN_TURN; }
 
-/* A row is one IPU of one replica; it stands for that IPU in n_alike replicas that do the same (1 when unfolded). */
-/* spent sums to step_cycles; slow: of its bubble, what a slow chip takes longer for its own work */
+/* One IPU of one replica, on behalf of n_alike replicas that do the same (1 when unfolded). spent adds up to step_cycles; slow_cycles: the part
+ * of its bubble in which a slow chip is still at its own work. */
 struct timeline_row { uint32_t replica, ipu; uint32_t n_alike; struct cycles spent; uint64_t slow_cycles; };
 
 struct timeline {
@@ -33,10 +33,10 @@ struct timeline {
     struct span *spans; size_t n_spans, cap_spans;
     struct timeline_row *rows; uint32_t n_rows;
 };
-/* Fails on replicas of more than MAX_STAGES IPUs. The plan outlives it; spans lie in the arena. */
+/* Fails on replicas of more than MAX_STAGES IPUs. The timeline points to the plan; its spans are in the arena. */
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
 void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the picture, and by IPU what the step is spent on; each span too */
-/* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
+/* How one recurrence of a span was spent; a row's spans add up to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* whose tensor it works on; NULL: not of the update */
 const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* the step of its own chain that it is */

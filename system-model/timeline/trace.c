@@ -141,7 +141,7 @@ static void write_event(FILE *f, const struct timeline *t, const struct span *s,
     fprintf(f, "\"cycles\":%" PRIu64 "}},\n", s->n_cycles);
 }
 
-/* From the end of a collective to the start of what follows it in its chain. */
+/* Links the end of a collective to the start of what follows it in its chain. */
 static void write_arrows(FILE *f, const struct timeline *t, const struct span *s, const struct span *next, uint64_t *id)
 {
     const struct timeline_row *row = &t->rows[s->row];

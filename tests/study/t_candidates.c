@@ -78,7 +78,7 @@ static void accumulations_within_the_limits(void **state)
         for (size_t k = 0; k < n; k++)
             assert_int_equal(t.s.families[0].candidates[0].accumulations[k], cases[i].want[k]);
         if (n) {
-            const struct family *f = &t.s.families[0];
+            const struct search_family *f = &t.s.families[0];
             assert_true(f->n == 1 && f->candidates[0].n_accumulations == n && f->width == 2 && f->replicas == 8 && f->candidates[0].samples == 9e6);
         }
         toy_close(&t);
@@ -132,8 +132,8 @@ static void least_cycles_by_hand(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct search_graph g = { .forward_cycles = 17, .backward_cycles = cases[i].backward, .accumulate_cycles = cases[i].accumulate,
                                         .heads_cycles = 4, .longest_cycles = cases[i].longest, .forward_share = 0.6 };
-        const struct family f = { .width = cases[i].width, .schedule = cases[i].schedule, .recomputes = cases[i].recomputes };
-        struct candidate c = { .graph = &g, .accumulations = { 5 }, .n_accumulations = 1 };
+        const struct search_family f = { .width = cases[i].width, .schedule = cases[i].schedule, .recomputes = cases[i].recomputes };
+        struct search_candidate c = { .graph = &g, .accumulations = { 5 }, .n_accumulations = 1 };
         assert_near(search_least_cycles(&f, &c, 5), cases[i].want, 1e-8 * cases[i].want);
         c.accumulations[c.n_accumulations++] = 1;                       /* which accumulates nothing */
         assert_near(search_least_cycles(&f, &c, 5), cases[i].want - (cases[i].schedule == SCHEDULE_SEQUENTIAL ? 5 * 7 : 0), 1e-8 * cases[i].want);
@@ -156,7 +156,7 @@ static void bounds_by_hand(void **state)
         t.q.throughput = (struct limit){ 3000, 0 };
         search_list_families(&t.s);
         assert_int_equal(t.s.n_families, 1);
-        const struct family *f = &t.s.families[0];
+        const struct search_family *f = &t.s.families[0];
         assert_near(f->bound, cases[i].bound, 1e-8 * cases[i].bound);
         assert_true(f->bound == f->candidates[0].bound);
         assert_true(cases[i].o != MINIMISE_IPUS || (search_value(&t.s, f, f->candidates, 80, 800) == 16
@@ -184,7 +184,7 @@ static void families_climb_by_micro_batch(void **state)
     t.q.global_batch = (struct limit){ 1, 1e15 };
     search_list_families(&t.s);
     assert_int_equal(t.s.n_families, 2);
-    const struct family *best = &t.s.families[0], *other = &t.s.families[1];
+    const struct search_family *best = &t.s.families[0], *other = &t.s.families[1];
     assert_true(best->number == 1 && other->number == 0 && best->n == 3 && other->n == 2);
     assert_true(best->candidates[0].graph == &graphs[3] && best->candidates[1].graph == &graphs[5] && best->candidates[2].graph == &graphs[1]);
     assert_true(other->candidates[0].graph == &graphs[2] && other->candidates[1].graph == &graphs[0]);
@@ -199,8 +199,8 @@ static void a_rate_that_is_just_enough(void **state)
     struct toy t;
     (void)state;
     toy_open(&t);
-    const struct family f = { .width = 3, .replicas = 1 };
-    const struct candidate c = { .graph = &t.graph };
+    const struct search_family f = { .width = 3, .replicas = 1 };
+    const struct search_candidate c = { .graph = &t.graph };
     t.q.objective = MINIMISE_IPUS;
     t.q.throughput.low = 3000;
     t.s.samples_per_item = t.graph.micro_batch = 1;
@@ -211,7 +211,7 @@ static void a_rate_that_is_just_enough(void **state)
     toy_close(&t);
 }
 
-static const char *settings_of(const struct family *f, struct arena *a)
+static const char *settings_of(const struct search_family *f, struct arena *a)
 {
     const char *all = "";
     for (size_t i = 0; i < f->n_settings; i++)

@@ -15,8 +15,8 @@ static void assert_bound(const struct simulation *sim)
 {
     const struct plan_request *o = &sim->plan.request;
     struct search_graph g = {0};
-    struct family f = { .width = o->ipus_per_replica, .schedule = o->schedule, .recomputes = o->training && o->recompute != RECOMPUTE_NONE };
-    struct candidate c = { .graph = &g, .accumulations = { o->grad_accum }, .n_accumulations = 1 };
+    struct search_family f = { .width = o->ipus_per_replica, .schedule = o->schedule, .recomputes = o->training && o->recompute != RECOMPUTE_NONE };
+    struct search_candidate c = { .graph = &g, .accumulations = { o->grad_accum }, .n_accumulations = 1 };
     search_measure(&g, sim);
     double least = search_least_cycles(&f, &c, o->grad_accum), micro_batches = (double)sim->timeline.micro_batches_cycles;
     assert_true(least <= micro_batches);
