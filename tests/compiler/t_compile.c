@@ -90,8 +90,8 @@ static void layers_in_training(void **state)
     stop(&u);
 }
 
-/* Nothing is kept. What is read for the last time is written over, where all of the result has room there: not of the tied product, which the
- * layer after the next reads again. */
+/* Nothing is kept. A tensor that is read for the last time is written over if the whole result fits there; the tied
+ * product is not, as the layer after the next reads it again. */
 static void layers_in_inference(void **state)
 {
     static const uint64_t live_bytes[N_LAYERS] = { 30, 30, 30 + 66, 66 + 66, 66 + 66, 66 + 66, 66, 66, 66 + 6, 6 + 24, 24 + 4 };
@@ -107,7 +107,7 @@ static void layers_in_inference(void **state)
     stop(&u);
 }
 
-/* What is added to itself is freed once. */
+/* A tensor that is added to itself is freed once. */
 static void read_twice_freed_once(void **state)
 {
     struct unit u;
@@ -123,7 +123,7 @@ static void read_twice_freed_once(void **state)
     stop(&u);
 }
 
-/* Of a layer that runs slice by slice, here in two slices, all is done twice, and its forward pass again before its backward one. */
+/* A layer that runs in two slices does all its work twice, and its forward pass again before its backward one. */
 static void slices_count(void **state)
 {
     static const uint32_t repeats[] = { 1, 2, 0, 3, 1 };
@@ -162,8 +162,8 @@ static void slices_count(void **state)
     stop(&u);
 }
 
-/* Where the sums of a convolution are not its result (they are floats, or several tiles share each), it takes all of its own room beside what is
- * alive; in halves by a split of the outputs alone the result is among both. */
+/* If the sums of a convolution are not its result (they are floats, or several tiles share each), its temporaries add
+ * to what is alive; in halves, split by the outputs alone, the result is in both and counts once. */
 static void sums_beside_the_result(void **state)
 {
     static const struct { uint64_t chans; enum partials_type partials; bool shared, twice; } cases[] = {
@@ -189,8 +189,8 @@ static void sums_beside_the_result(void **state)
     }
 }
 
-/* What was compiled is an answer to the same options alone. Work by elements is planned once whatever the memory; what is computed with other
- * tiles, partial sums, or for inference is planned anew. */
+/* A compiled graph answers only the same options. Elementwise work is planned once whatever the memory; other tiles,
+ * partial sums, or inference are planned anew. */
 static void options_are_told_apart(void **state)
 {
     static const double shares[] = { 0.3, 0.4 };

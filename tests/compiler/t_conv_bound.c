@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_conv_bound.c - bounds and prices of given splits, digit for digit (tests/golden/conv_bounds.txt). That no bound is above a price is
- * a law of t_conv_search.c; here a bound that became loose shows, which costs the search time and nothing else, and so does an order of visits
- * that spares less: how many branches a search looks into, and how many splits it prices.
+ * t_conv_bound.c - bounds and prices of given splits, digit for digit (tests/golden/conv_bounds.txt).
+ *
+ * t_conv_search.c tests that no bound is above a price. This test shows a bound that became looser, which costs search
+ * time and nothing else, and a worse order of visits: how many branches a search looks into, and how many splits it
+ * prices.
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"

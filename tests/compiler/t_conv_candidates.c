@@ -48,7 +48,8 @@ static void check(const struct conv_case *cases, size_t n, const struct chip *ch
 }
 #define CHECK(cases, ...) check(cases, sizeof cases / sizeof *cases, __VA_ARGS__)
 
-/* 50 units make 50 channels, or as many as 8 doubled are, down to 8; 64 as many twice over. With four channels the same again for four rows. */
+/* 50 units make grains of 50 channels, or of 8 doubled while it is less, down to 8; 64 units work the same way. Four
+ * channels give the same grains again for four kernel rows. */
 static void test_many_units(void **state)
 {
     (void)state;
@@ -74,8 +75,9 @@ static void test_many_units(void **state)
     assert_int_equal(list.n, 2 * 8 + 8 + 8 + 2);
 }
 
-/* The AMP's input chain takes 16 halves; its 16 units make 16 channels at once, or 8. Where channels fill half of it, or a quarter, two or four rows
- * of a kernel share a pass. Columns, then all elements, of a kernel may become channels; in whole grains they are laid out before. */
+/* The AMP's input chain takes 16 halves; its 16 units make 16 channels at once, or 8. If channels fill half of the
+ * chain, or a quarter, two or four rows of a kernel share a pass. Columns, then all elements, of a kernel may become
+ * channels; whole grains of them are laid out before the loop. */
 static void test_halves(void **state)
 {
     (void)state;
@@ -103,7 +105,7 @@ static void test_halves(void **state)
     };
     struct chip chip = small_chip(7);
     CHECK(cases, &chip, TYPE_FP16, PARTIALS_FP16, 0);
-    CHECK(cases, &chip, TYPE_FP16, PARTIALS_FP16, 1);           /* a chain of 16 is one group of results: nothing lies apart */
+    CHECK(cases, &chip, TYPE_FP16, PARTIALS_FP16, 1);           /* a chain of 16 is one group of results, so that nothing has to be gathered */
 }
 
 /* Groups that fill less than half of the chain are no work for the AMP. Slices take up to four channels, strides of up to two, kernels with several

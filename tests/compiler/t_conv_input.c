@@ -6,7 +6,7 @@
 #include "system-model/graph/graph.h"
 #include "tests/conv_fixture.h"
 
-/* What a kernel element meets along an axis is what is counted one by one, for any part of the field and of the kernel. */
+/* conv_axis_met() agrees with counting one by one, for any part of the field and of the kernel. */
 static void test_what_kernels_meet(void **state)
 {
     (void)state;
@@ -57,8 +57,8 @@ static void test_padding_is_left_out(void **state)
     }
 }
 
-/* Of a field of one column two of three columns of the kernel meet nothing: six passes over its 7 positions, two a worker, 16 + 8, and in two
- * that are left 6 positions, 16 + 4. */
+/* In a field of one column, two of three columns of the kernel meet nothing: of six passes over its 7 positions, two
+ * a worker, 16 + 8, two passes remain with 6 positions, 16 + 4. */
 static void test_padding_beside_one_column(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_dilated_kernels_reach_farther(void **state)
     assert_int_equal(far.exchanged_bytes - near.exchanged_bytes, 9 * 4 * 9 * 16 * 2);
 }
 
-/* What a tile holds of the input, less weights and sums, on the candidate of this order and kernel width. */
+/* The bytes of input on a tile, without weights and sums, for the candidate of this order and kernel width. */
 static uint64_t input_bytes(const struct conv_shape *s, const struct chip *chip, uint32_t kernel_w)
 {
     struct candidates list;

@@ -113,7 +113,7 @@ static void test_more_positions_than_32_bits_hold(void **state)
     assert_true(plan.compute_cycles > plan.mac / 64 / 1472);
 }
 
-/* Where every dimension divides, nothing is padded: 64 tiles, 512 rows, 64 x 64 channels. */
+/* If every dimension divides, nothing is padded: 64 tiles, 512 rows, 64 x 64 channels. */
 static void test_no_padding_where_all_divides(void **state)
 {
     (void)state;
@@ -178,8 +178,8 @@ static void test_hmac_takes_columns_as_channels(void **state)
     assert_true(got.rearrange_cycles > 0);
 }
 
-/* Of four images, what stands in the same row of each is one row where the kernel has one column, as it has once its columns are channels:
- * a worker's 451 positions, or 434 without a row of padding, lie in up to six rows of 104, not in 19 of 26. */
+/* With a kernel of one column, the same row of all four images is one row, as it is once columns have become
+ * channels: a worker's 451 positions, or 434 without a row of padding, are in up to six rows of 104, not in 19 of 26. */
 static void test_images_beside_each_other_are_one_row(void **state)
 {
     (void)state;
@@ -242,7 +242,8 @@ static void test_kernel_rows_are_padded(void **state)
     assert_int_equal(planned(&s, &chip, &options).rearrange_cycles, 0);
 }
 
-/* Of 4 channels, a quarter of a grain, four kernel rows share a pass, of 5 to 8 two, of more each has its own. */
+/* With 4 channels, a quarter of a grain, four kernel rows share a pass; with 5 to 8, two do; with more, each has its
+ * own. */
 static void test_grains_of_few_channels(void **state)
 {
     static const struct { uint32_t in_chans; uint64_t grain; } cases[] = { { 3, 4 }, { 4, 4 }, { 5, 8 }, { 8, 8 }, { 9, 16 } };
@@ -384,7 +385,7 @@ static void test_work_alone_leaves_a_split(void **state)
     }
 }
 
-/* Where nothing fits into all of a tile's memory, the bound is twice that, and not yet without an end. */
+/* If nothing fits into all of a tile's memory, the bound doubles, and is not unlimited at once. */
 static void test_the_bound_grows_by_two(void **state)
 {
     struct chip chip = small_chip(3);
@@ -439,7 +440,8 @@ static void test_of_equals_the_first_is_kept(void **state)
         }
 }
 
-/* A split chosen for another chip is none where the candidate at its place is another, or there is none; nor where there are too few tiles. */
+/* A split chosen for another chip is refused if the candidate with its number is a different one or missing, or if
+ * there are too few tiles. */
 static void test_choices_that_a_chip_has_not(void **state)
 {
     struct chip chip = small_chip(56);
@@ -491,8 +493,8 @@ static void test_products_turn_round(void **state)
     assert_false(conv_shape_swapped(&t, &s));
 }
 
-/* What is filled up with zeros is there twice while it is copied: eight channels as a grain of sixteen, 512 B; with a kernel of three
- * rows, of which two share a pass, 1024 B of input and 2304 B of weights for a fourth row. */
+/* A tile holds padded data twice while it copies it: eight channels as a grain of sixteen, 512 B; with a kernel of
+ * three rows, of which two share a pass, 1024 B of input and 2304 B of weights for a fourth row. */
 static void test_padding_takes_memory(void **state)
 {
     (void)state;
@@ -532,9 +534,9 @@ static void test_loads_beyond_interleaved_memory(void **state)
     assert_int_equal(planned(&s, &chip, &options).compute_cycles, halves);
 }
 
-/* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, no share of them there. Of weights
- * that are there, a third is. Where all are there, one tile computes five rows (365 cycles, and 54 for 80 sums at zero) and nothing
- * moves. */
+/* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, none of which is
+ * there before. A third of weights in place is there. If all are there, one tile computes five rows (365 cycles, and 54
+ * for 80 sums at zero) and nothing moves. */
 static void test_operands_from_elsewhere(void **state)
 {
     (void)state;

@@ -15,8 +15,8 @@ static uint64_t split_product(const struct conv_split *s)
     return (uint64_t)s->batch * s->field * s->kernel * s->conv_groups * s->in_chans * s->out_chans;
 }
 
-/* Of any type, kernel, stride and dilation: without padding, which vertices leave out, no plan takes less time than its multiplications, filled up as
- * the vertex has them, at the chip's rate. */
+/* Without padding, which vertices skip, no plan of any type, kernel, stride and dilation takes less time than its
+ * multiplications, padded as the vertex does them, at the chip's rate. */
 static void test_no_plan_is_above_the_rate(void **state)
 {
     (void)state;
@@ -137,12 +137,12 @@ static void test_a_wrong_estimate_is_never_faster(void **state)
     assert_true(n_slower > 0);
 }
 
-/* ---- the search beside one that tries every split, one after the other --------------------------------------------- */
+/* ---- the search against one that tries every split in turn ----------------------------------------------------- */
 
 /* inputs: the share above the split that is tried, with its input channels whole, and the tiles that are left there. */
 struct reference { struct search best; uint64_t n_priced, n_ties; struct share inputs; uint64_t tiles; };
 
-/* The next larger count of parts that makes the largest smaller; more than limit where there is none. */
+/* The next larger number of parts that makes the largest part smaller, or more than `limit` if there is none. */
 static uint64_t next_parts(uint64_t n, uint64_t p, uint64_t limit)
 {
     uint64_t next = p + 1;
@@ -151,7 +151,8 @@ static uint64_t next_parts(uint64_t n, uint64_t p, uint64_t limit)
     return next;
 }
 
-/* Where the split itself is the best, and as large as may be, as many as share its sums are in the range. */
+/* If this split is the best and uses all the memory allowed, the number of tiles that share its sums is in the range.
+ * */
 static void is_in_range(const struct reference *r, const struct search *alone, const struct conv_candidate *c, const struct share *t)
 {
     struct search known = *alone;
@@ -182,7 +183,7 @@ static void try_split(struct reference *r, const struct conv_candidate *c, const
     }
 }
 
-/* With no plan known, as one that is known cuts the reckoning short. */
+/* The bound without a best plan, since a best plan cuts the computation short. */
 static struct least bound(const struct reference *r, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open)
 {
     struct search none = r->best;
@@ -460,9 +461,9 @@ static struct share random_share(uint64_t *seed, const struct conv_candidate *c,
     return t;
 }
 
-/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. (Ten of 20,000 shapes, at most one
- * of them here, have one that is up to 2 % faster: positions in a number of parts between the few that are tried, or input channels in more
- * parts than make the largest smaller, whose spare tiles share the sums.) */
+/* Pruning loses nothing: no split drawn at random, on any vertex, beats the plan that was found. (Ten of 20,000
+ * shapes, at most one of them here, have one that is up to 2 % faster: positions in a number of parts between the few
+ * that are tried, or input channels in more parts than make the largest smaller, whose spare tiles share the sums.) */
 static void test_no_random_split_is_faster(void **state)
 {
     (void)state;

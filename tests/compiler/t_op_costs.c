@@ -73,7 +73,7 @@ static uint32_t n_dims_of(const uint64_t *dims)
     return n;
 }
 
-/* What trained weights have made, so that a gradient of it is wanted. */
+/* The input is made from trained weights, so that it needs a gradient. */
 static uint32_t activation(struct graph *g, const uint64_t *dims, enum data_type type)
 {
     uint32_t n = n_dims_of(dims), in[2] = { graph_tensor(g, "in", ROLE_INPUT, type, n, dims), graph_tensor(g, "b", ROLE_WEIGHT, type, 1, &dims[n - 1]) };

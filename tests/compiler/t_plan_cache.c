@@ -110,7 +110,7 @@ static void test_bounds_share_a_plan(void **state)
     arena_free(&a);
 }
 
-/* Of 700 shapes all are found again, as they were. */
+/* All of 700 shapes are found again, unchanged. */
 static void test_many_shapes(void **state)
 {
     (void)state;
@@ -155,8 +155,8 @@ static void test_graph_passes_share_a_search(void **state)
     arena_free(&a);
 }
 
-/* With another chip's splits: that chip's search comes first, once, and each is a plan of its own. In whatever order they are asked for
- * they are the same. */
+/* Splits of another chip are searched there first, once, and priced here as plans of their own. The order of requests
+ * does not matter. */
 static void test_splits_of_another_chip(void **state)
 {
     (void)state;
@@ -219,8 +219,8 @@ static void test_operations_alike(void **state)
     arena_free(&a);
 }
 
-/* Of a table and rows put into it that have the same dimensions, the gradients of the one are no plan for those of the other; nor is what is
- * the gradient of none, as what flows through the gates of a recurrence is. */
+/* A table and the rows put into it may have the same dimensions, but the plans of their gradients differ; so do those
+ * of outputs that are no tensor's gradient, such as the gates of a recurrence. */
 static void test_gradients_of_other_operands(void **state)
 {
     enum { TABLE, PLACES, ROWS, NONE };

@@ -62,8 +62,8 @@ static void test_relu(void **state)
     toy_end(&t);
 }
 
-/* An operand that a product has left unevenly, half as much again on the fullest tile: 36 of 150 elements instead of 24, two vectors a
- * worker; the result lies as unevenly. What moves is even afterwards. */
+/* An operand that a product left uneven, with half as much again on the fullest tile: 36 of 150 elements instead of
+ * 24, two vectors a worker. The result is as uneven; what is moved is even afterwards. */
 static void test_runs_where_the_operand_lies(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void test_quarters_are_cast_by_their_scale(void **state)
     toy_end(&t);
 }
 
-/* The second operand lies elsewhere: 24 halves, 48 bytes, 12 cycles and one begun, 37 on the way. */
+/* The second operand is on other tiles: 24 halves, 48 bytes, 12 cycles and one begun, 37 of transit. */
 static void test_add(void **state)
 {
     (void)state;
@@ -178,7 +178,8 @@ static void test_add(void **state)
     toy_end(&t);
 }
 
-/* Three halves of another tensor come as the word of four that they stand in; three that are repeated come as they are. */
+/* Three halves of another tensor arrive as the whole word of four that they are in; three that are repeated arrive as
+ * they are. */
 static void test_small_operands(void **state)
 {
     (void)state;
@@ -393,7 +394,7 @@ static void test_gru(void **state)
     toy_end(&t);
 }
 
-/* Where the largest stands: value and place of each element, in one reduction of 7 rows of 1000. */
+/* The index of the largest: value and index of each element, in one reduction of 7 rows of 1000. */
 static void test_arg_max(void **state)
 {
     (void)state;
@@ -407,8 +408,9 @@ static void test_arg_max(void **state)
     toy_end(&t);
 }
 
-/* Of rows of 1000: the largest in 10 halvings of a comparison and two selections each. The largest 3 as 4: runs of 4 sorted in 1 + 2 stages, then 8
- * halvings, each with 2 stages that sort again. Shorter rows take fewer. */
+/* For rows of 1000, the largest is found in 10 halvings of a comparison and two selections each. The largest 3 are
+ * found as 4: runs of 4 sorted in 1 + 2 stages, then 8 halvings, each with 2 stages that sort again. Shorter rows take
+ * fewer. */
 static void test_top_k(void **state)
 {
     (void)state;

@@ -433,7 +433,8 @@ static void add_times(struct op_plan *to, const struct op_plan *p, uint64_t time
     to->temp_bytes_per_tile = p->temp_bytes_per_tile > to->temp_bytes_per_tile ? p->temp_bytes_per_tile : to->temp_bytes_per_tile;
 }
 
-/* A product of all steps at once: as it stands. One of each step: this way or the other way round, which keeps the weights where they are. */
+/* A product over all steps is taken as it is. One for each step is the faster of the product and its transpose, which
+ * keeps the weights in place. */
 struct product { uint32_t rows, inner, columns; enum op_pass pass; uint64_t times; };
 static struct op_plan product_plan(const struct product *m, const struct chip *chip, struct plan_cache *cache)
 {
@@ -503,8 +504,8 @@ static void check_recurrences(const struct chip *chip)
     }
 }
 
-/* A cell's steps are taken 11 times, their code is there once. Where a tile has ten times the room that the products of all steps take, they are
- * multiplied at once, and kept. */
+/* A cell's steps run 11 times, but their code exists once. If a tile has ten times the memory that the products of
+ * all steps take, they are multiplied at once, and kept. */
 static void test_through_time(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@ static const struct op_attributes no_attributes;
 static inline double activation(enum op_kind kind, double x) { return op_value_of_one(kind, &no_attributes, x); }
 static inline double sigmoid(double x) { return activation(OP_SIGMOID, x); }
 
-/* By the tensor that is kept: the output of relu, tanh and sigmoid, the input of gelu and swish. */
+/* Computed from the tensor that is kept: the output of relu, tanh and sigmoid, the input of gelu and swish. */
 static inline double slope(enum op_kind kind, double kept)
 {
     switch (kind) {
@@ -100,7 +100,8 @@ static inline void run_combine(const struct run *r)
     }
 }
 
-/* Forward [x, condition] or with what stands elsewhere; backward [gradient, condition]. */
+/* Forward inputs are [x, condition], and a third tensor for the other elements if there is one; backward inputs are
+ * [gradient, condition]. */
 static inline void run_select(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
@@ -136,7 +137,7 @@ static inline void run_copy(const struct run *r, double factor)
         out(r, 0)[i] = factor * in(r, 0)[i];
 }
 
-/* Whole numbers lose what stands behind the point. */
+/* Conversion to integers truncates. */
 static inline void run_cast(const struct run *r)
 {
     for (uint64_t i = 0; i < n_out(r); i++)

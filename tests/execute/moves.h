@@ -23,7 +23,8 @@ static inline void run_gather(const struct run *r)
     }
 }
 
-/* Of the result's gradient: rows of zeros where the table's were replaced; those rows for the updates. */
+/* From the result's gradient: rows of zeros for those of the table that were replaced; the rows themselves for the
+ * updates. */
 static inline void run_scatter_back(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
@@ -134,7 +135,7 @@ static inline void run_slice(const struct run *r)
     }
 }
 
-/* Which of n elements stands at a place of a padded row, counted from the first of them; n: the number. */
+/* The index, from 0 to n - 1, of the element at a place of a padded row; n if the place holds the number. */
 static inline uint64_t pad_source(enum pad_border border, int64_t at, int64_t n)
 {
     int64_t period = n > 1 ? 2 * (n - 1) : 1, turned = (at % period + period) % period;

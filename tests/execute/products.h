@@ -132,7 +132,8 @@ static inline void run_pool(const struct run *r)
     }
 }
 
-/* Where row i of n_out falls among n_in: between two rows, with the second one's share. Pixel centres at halves (half_pixel). */
+/* The two input rows between which row i of n_out falls, and the second one's share. Pixel centres are at halves
+ * (half_pixel). */
 struct between { uint64_t first, second; double share; };
 static inline struct between resized_at(uint64_t i, uint64_t n_in, uint64_t n_out, bool linear)
 {
@@ -193,7 +194,7 @@ static inline void run_arg_max(const struct run *r)
                 out(r, 0)[i] = (double)k;
 }
 
-/* Of equal ones the first comes first. */
+/* Equal values keep their order. */
 static inline void run_top_k(const struct run *r)
 {
     uint64_t n = last_dim(tensor_in(r, 0)), wanted = r->op->at->length;

@@ -4,7 +4,7 @@
 #define EXECUTE_RECURRENCE_H
 #include "tests/execute/elements.h"
 
-/* Where step s of t stands, samples one behind the other. */
+/* The row of step s. Each sample has t rows, one after the other; they run backward if the recurrence does. */
 static inline uint64_t row_of(const struct op *f, uint64_t s, uint64_t t)
 {
     return f->at->from_last ? s - s % t + t - 1 - s % t : s;
@@ -97,7 +97,8 @@ static inline void run_lstm(const struct run *r)
     arena_free(&a);
 }
 
-/* Of one step the gates (update, reset, candidate) and the candidate's share of the state; x and h may stand anywhere, h NULL: zeros. */
+/* Computes the gates of one step (update, reset, candidate) and the recurrent part of the candidate. h may be NULL
+ * for zeros. */
 static inline void gru_step(double *g, double *share, const double *x, const double *h, const double *w, const double *rw, const double *bias,
                             uint64_t n, uint64_t hidden, bool before)
 {
@@ -141,7 +142,7 @@ static inline void gru_back(double *d, double *dh, const double *dy, const doubl
             dh[i] += d[k] * rw[i * 3 * hidden + k];
 }
 
-/* What one step gives to the weights: [x, h] by the addends' gradients. */
+/* Adds one step's contribution to the gradients of the weights: [x, h] times the gradients of the addends. */
 static inline void gru_weights(const struct run *r, const double *d, const double *g, const double *x, const double *h, uint64_t n,
                                uint64_t hidden, bool before)
 {

@@ -21,7 +21,7 @@ static double noise(uint64_t a, uint64_t b)
     return (double)(hash_bytes(seed, sizeof seed, 11) % 2000003) / 2000003 - 0.5;
 }
 
-/* Indices must stand in their table, labels in their classes: as the operation that reads them has it. */
+/* Indices must be within their table, and labels within their classes, as the operation that reads them requires. */
 static uint64_t index_limit(const struct graph *g, uint32_t id)
 {
     for (size_t i = 0; i < g->n_forward_ops; i++) {
@@ -36,7 +36,7 @@ static uint64_t index_limit(const struct graph *g, uint32_t id)
     return 1;
 }
 
-/* Of a scatter each row once: which of two updates stays is not said. */
+/* A scatter writes each row once here: which of two updates would win is undefined. */
 static bool is_scattered(const struct graph *g, uint32_t id)
 {
     bool any = false;
@@ -81,7 +81,7 @@ static double gradient_along(const struct graph *g, double **v)
     return sum;
 }
 
-/* What the operations of all graphs here cost on 97 tiles, by kind and pass: sums. */
+/* Sums of the costs of all operations here on 97 tiles, by kind and pass. */
 static struct op_plan costs[N_OP_KINDS][N_OP_PASSES];
 static uint32_t n_ops[N_OP_KINDS][N_OP_PASSES];
 static uint64_t flop[N_OP_KINDS][N_OP_PASSES];

@@ -315,7 +315,8 @@ static void what_needs_no_gradient_gets_none(void **state)
     arena_free(&a);
 }
 
-/* Of three pieces the loss reads one: the others' gradients are zeros made of its, and the gradient of the whole is put together of all. */
+/* The loss reads one of three pieces: the gradients of the others are zeros made of its gradient, and the gradient of
+ * the whole is assembled from all three. */
 static void pieces_beside_one_that_is_read(void **state)
 {
     (void)state;
