@@ -66,8 +66,7 @@ static struct figure figure_items[] = {
     { .recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", .configuration = "ipu-pod16-resnet50", MINUTES, .value = 28.33 },
     { .recipe = "mlperf-v2.0-closed-bow-pod16-resnet50", .configuration = "bow-pod16-resnet50", MINUTES, .value = 19.64 },
     { .recipe = "mlperf-v2.0-closed-bow-pod64-bert-large", .configuration = "bow-pod64-bert-large", MINUTES, .value = 10.5 },
-    /* Off by 150 %: what a finding says of the worst. With the 4.8 % of the one before it is one configuration; the others are off by 0.7
-     * and 2.4 %. */
+    /* Off by 150 %: a finding names the worst. With the 4.8 % of the run before it is one configuration; the others are off by 0.7 and 2.4 %. */
     { .recipe = "mlperf-v2.0-open-bow-pod16-bert-large", .configuration = "bow-pod64-bert-large", MINUTES, .value = 8 },
     { MINUTES, .value = 27.6, .note = "round=v2.0; division=closed; benchmark=resnet; chips=8; accelerator=NVIDIA A100-SXM4-80GB (500W); submitter=Dell" },
     { MINUTES, .value = 4.5, .note = "round=v1.1; division=closed; benchmark=resnet; chips=256; accelerator=NVIDIA A100-SXM-80GB; submitter=NVIDIA" },
@@ -107,7 +106,7 @@ static struct drawing drawn(const char *name, const struct drawing_source *from)
     return d;
 }
 
-/* The finding and the tables, which are removed. */
+/* Prints the finding and the tables, and removes them. */
 static const char *written(const char *name, const struct drawing *d, const char *const *tables, size_t n)
 {
     const char *text = arena_printf(&a, "== %s: %s\n", name, d->finding ? d->finding : d->missing);
@@ -146,7 +145,7 @@ static void tables_of_runs(void **state)
 }
 
 /* 31000 to 117000 on four times the chips: 94.3548 %; 30000 to 108000: 90 %. */
-/* Of the sizes beyond the smallest those that are both published and simulated. */
+/* Of the sizes beyond the smallest only those count that are both published and simulated. */
 static void scaling_of_both_as_text(void **state)
 {
     struct scaling s = { .workload = "toy", .n_sizes = 4, .sizes = { 2, 4, 8, 16 } };
@@ -218,7 +217,7 @@ static void small_gaps_are_told(void **state)
                                    "BERT-Large within 0.5 points (v2.0, 64 IPUs)");
 }
 
-/* Of one model alone no picture is drawn, whichever it is. */
+/* One model alone gives no picture, whichever it is. */
 static void a_panel_without_points_is_none(void **state)
 {
     (void)state;
@@ -231,7 +230,7 @@ static void a_panel_without_points_is_none(void **state)
     }
 }
 
-/* Of a single round, the first or the last, the gap is told. */
+/* A single round, the first or the last, gives the gap. */
 static void one_round_has_its_gap(void **state)
 {
     static const char *const rounds[] = { "v1.0", "v2.0" };
@@ -251,7 +250,7 @@ static void one_round_has_its_gap(void **state)
     }
 }
 
-/* One size of each model is its own measure. */
+/* With one size per model, each is its own reference. */
 static void one_size_has_no_gap(void **state)
 {
     struct result alone[] = { made[0], made[4] };
@@ -283,7 +282,7 @@ static double number(const char *row, size_t column)
     return strtod(row, NULL);
 }
 
-/* The lines below the head of a table, which is removed. */
+/* The lines below the header of a table, which is removed. */
 static size_t lines_of(char **out, const char *table)
 {
     char *text, *path = arena_printf(&a, "%s/%s.csv", folder(), table), *line;
@@ -308,7 +307,7 @@ static struct drawing_source simulated(struct simulation *sim)
     return (struct drawing_source){ &one, &none, NULL, simulator() };
 }
 
-/* Regions stand on each other, each as wide as its bytes; the fullest of all is the one of the finding. */
+/* Regions are stacked, each as wide as its bytes; the finding is about the fullest tile. */
 static void check_memory(const struct drawing_source *from, const struct simulation *sim, char **lines)
 {
     struct drawing d = drawn("memory", from);
@@ -336,7 +335,7 @@ static void check_memory(const struct drawing_source *from, const struct simulat
                                                 "%.0f %% full", fullest, 100 * most * 1024 / limit));
 }
 
-/* Each item begins where the one before ends; the last is the whole, a step of the mean IPU. */
+/* Each item begins where the one before ends; the last is the whole step of the mean IPU. */
 static void check_waterfall(const struct drawing_source *from, char **lines)
 {
     struct drawing d = drawn("waterfall", from);
@@ -357,7 +356,7 @@ static void check_waterfall(const struct drawing_source *from, char **lines)
     assert_non_null(strstr(d.finding, arena_printf(&a, "a step takes %.3g ms", step_ms)));
 }
 
-/* No bars of one IPU meet; as many forward as backward passes, and every one numbered. What is busy is the sum of their widths. */
+/* Bars of one IPU do not overlap; there are as many forward as backward passes, each with a number. The busy share is the sum of their widths. */
 static void check_pipeline(const struct drawing_source *from, char **lines)
 {
     struct drawing d = drawn("pipeline", from);
@@ -405,7 +404,7 @@ static void check_pipeline(const struct drawing_source *from, char **lines)
     assert_near(found[1], share[1], 0.501);
 }
 
-/* Every link between two IPUs once, drawn from the one to the other, or as a stub; what it carries, of the busiest. */
+/* Every link between two IPUs once, drawn as a line or a stub, with the load of the busiest direction. */
 static void check_links(const struct drawing_source *from, const struct simulation *sim, char **lines)
 {
     struct drawing d = drawn("links", from);
@@ -442,7 +441,7 @@ static bool has_point(char **lines, size_t n, double intensity, double rate)
     return false;
 }
 
-/* Whatever multiplies has its point, what comes again at once the same one, and nothing else has any. */
+/* Every operation that multiplies has a point, repeated ones share it, and nothing else has one. */
 static void check_points(const struct simulation *sim, char **lines, size_t n)
 {
     size_t n_points = 0;
@@ -464,7 +463,7 @@ static void check_points(const struct simulation *sim, char **lines, size_t n)
     assert_int_equal(n, n_points);
 }
 
-/* No point above its roof, which is what the chip's units and exchange allow. */
+/* No point is above its roof, which is what the chip's units and exchange allow. */
 static void check_roofline(const struct drawing_source *from, const struct simulation *sim, char **lines)
 {
     const struct chip *c = &sim->machine->chip;
@@ -489,7 +488,7 @@ static void check_roofline(const struct drawing_source *from, const struct simul
     assert_near(number(lines[2], 2), peak, 1e-6 * peak);
 }
 
-/* 9 micro-batches in rows of 8 accumulations, each cell as the simulator has it; the finding names the fastest that fits. */
+/* 9 micro-batches in rows of 8 accumulations, each cell as the simulator gives it; the finding names the fastest that fits. */
 static void check_map(const struct drawing_source *from, char **lines)
 {
     static const unsigned micro_batches[] = { 1, 2, 4, 8, 12, 16, 20, 24, 32 }, accumulations[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
@@ -517,7 +516,7 @@ static void check_map(const struct drawing_source *from, char **lines)
     assert_non_null(strstr(d.finding, best));
 }
 
-/* More IPUs than are drawn, or no copies between stages: there is no picture of links. */
+/* With more IPUs than can be drawn, or no copies between stages, there is no picture of links. */
 static void links_of_no_run(void **state)
 {
     const struct result runs_alone[] = {
@@ -534,7 +533,7 @@ static void links_of_no_run(void **state)
     }
 }
 
-/* Of several runs the one that the figure is about; the others are no recipes, so that taking one of them fails. */
+/* The run that the figure is about; the others are no recipes, so that choosing one of them fails. */
 static void the_run_is_chosen(void **state)
 {
 #define COPIES(share) .step_time_s = 1, .breakdown_s = { [PART_STAGE_COPY] = (share) }
@@ -585,7 +584,7 @@ static void figures_of_one_run(void **state)
     simulation_free(&sim);
 }
 
-/* The same of smaller micro-batches: the finding has whole per cents, and one of one run may hide how they came about. */
+/* The same with smaller micro-batches: the finding has whole per cents, which a single run might hide. */
 static void pipelines_of_smaller_batches(void **state)
 {
     static const char own[] = "micro_batch = 16";
@@ -618,7 +617,7 @@ static bool is_faster(const struct result *x, const struct result *y)
     return x->throughput_samples_per_s > y->throughput_samples_per_s;
 }
 
-/* What does not fit, has no step or has a latency is not drawn, however fast; of equal ones the first is. */
+/* A run that does not fit, has no step or has a latency is not drawn, however fast; of equal ones the first is. */
 static void the_run_that_is_drawn(void **state)
 {
     struct result items[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_open.c - what a recipe leaves open: its readings in order, what settles them, and what is refused, word for word. */
+/* t_open.c - the open readings of a recipe: their order, what settles them, and every refusal with its message. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "workloads/recipe/recipe.h"
@@ -10,7 +10,7 @@ static struct arena a;
 static struct err err;
 static const char bow[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
 
-/* Recipe as it stands, with overrides; its readings as one text. */
+/* A recipe with overrides, and its readings as one text. */
 static const char *readings(const char *id, const char *const *overrides, size_t n)
 {
     struct recipe r;
@@ -43,7 +43,7 @@ static const char *recipe_with(const char *lines)
     return temp_file(whole, strlen(whole), ".ini");
 }
 
-/* What is set by hand is open no longer, whatever it is set to; an empty reading takes the line away. */
+/* A key that is overridden is no longer open, whatever its value; an empty reading removes the line. */
 static void overrides_settle(void **state)
 {
     (void)state;
@@ -53,14 +53,14 @@ static void overrides_settle(void **state)
     assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=48" }, 1), "precision.partials=fp32;");
     assert_string_equal(readings(path, (const char *[]){ "open.precision.partials=" }, 1), "parallel.io_tiles=32;parallel.io_tiles=64;");
     assert_string_equal(readings(path, (const char *[]){ "open.parallel.io_tiles=16" }, 1), "precision.partials=fp32;parallel.io_tiles=16;");
-    /* taken away: the default holds; what is open again after that is open */
+    /* the key is removed, so its default is used; a reading added after that is open */
     assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=" }, 1), "precision.partials=fp32;");
     assert_string_equal(readings(path, (const char *[]){ "parallel.io_tiles=", "open.parallel.io_tiles=16" }, 2), "precision.partials=fp32;parallel.io_tiles=16;");
     assert_string_equal(readings("vendor-bow-pod16-bert-large-ph1-pytorch", (const char *[]){ "hosts.timed_steps=" }, 1), "");
     arena_free(&a);
 }
 
-/* One text of the same value is as good as another, of the values of one key alone. */
+/* Two texts of one value are the same reading, but only for values of one key. */
 static void values_of_another_key_are_no_twins(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void values_of_another_key_are_no_twins(void **state)
     arena_free(&a);
 }
 
-/* A reading that does not go with what is set by hand is no reason to refuse that. */
+/* A reading that conflicts with an override does not refuse the override. */
 static void what_makes_no_sense_together_is_told_later(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void what_is_refused(void **state)
     refuses("framework.merge_buffer_bytes=52428800", "'52428800' is the reading that is taken; name another, or take the line out");
     refuses("framework.merge_buffer_bytes=5.2428800e7", "'5.2428800e7' is the reading that is taken; name another, or take the line out");
     refuses("parallel.micro_batch=21|23|21", "'21' is listed twice");
-    refuses("parallel.micro_batch=21|23|023", "'023' is listed twice");                                                /* another text of the same */
+    refuses("parallel.micro_batch=21|23|023", "'023' is listed twice");                                                /* another text of the same value */
     refuses("hosts.steps_per_call=7|1e1|70e-1", "'70e-1' is listed twice");
     refuses("parallel.micro_batch=21|", "names an empty reading; want values with | between them");
     refuses("parallel.micro_batch=21||23", "names an empty reading; want values with | between them");
@@ -115,7 +115,7 @@ static void what_is_refused(void **state)
     arena_free(&a);
 }
 
-/* In a file: its line, and the key as it stands there. */
+/* For a file the message has the line and the key as written. */
 static void refusals_name_the_line(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void refusals_name_the_line(void **state)
     arena_free(&a);
 }
 
-/* Every reading of every recipe is another one, and can be asked for by itself. */
+/* Every reading of every recipe differs from the one taken, and can be set alone. */
 static void readings_of_all_recipes(void **state)
 {
     char **names;

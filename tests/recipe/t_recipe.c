@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
+/* t_recipe.c - recipes become planner options; overrides; every refusal with its message; and every recipe of the project loads. */
 #include "tests/check.h"
 #include <jansson.h>
 #include "system-model/graph/graph.h"
@@ -87,11 +87,11 @@ static void overrides_apply_in_order(void **state)
     assert_int_equal(l.o.io_tiles, 32);
     assert_int_equal(l.o.n_stages, 3);
     assert_int_equal(l.o.stage_sizes[1].part_count[1], 5);
-    assert_int_equal(l.r.model.vocabulary, 0);                    /* taken away */
+    assert_int_equal(l.r.model.vocabulary, 0);                    /* removed */
     arena_free(&l.a);
 }
 
-/* The first line of a file, or any other: what is overridden stands once. */
+/* Overriding the first line of a file, or any other, leaves the key once. */
 static void overrides_stand_in_place(void **state)
 {
     static const char *const keys[] = { "recipe.id=other", "parallel.replicas=3" };
@@ -110,7 +110,7 @@ static void overrides_stand_in_place(void **state)
     arena_free(&plain.a);
 }
 
-/* How long to train is said in one of three ways; an override takes the place of what the file says. */
+/* The length of training is given in one of three ways; an override replaces the one in the file. */
 static void a_new_length_replaces_the_old(void **state)
 {
     struct loaded l;
@@ -136,8 +136,8 @@ static const char *value_in(const struct ini_entry *entries, size_t n, const cha
     return value;
 }
 
-/* Hyperparameters and the framework's settings: a new value stands in the place of the old, what is not overridden stays, and none is
- * lost where a key of the table is overridden too. */
+/* Hyperparameters and framework settings: a new value replaces the old, all others stay, and none is lost when a key of the table is overridden
+ * too. */
 static void settings_beside_the_table_are_overridden(void **state)
 {
     struct loaded plain, l;
@@ -204,7 +204,7 @@ static void overrides_are_named_in_refusals(void **state)
     refuses("faults.chip=3 0.5", "--set faults.chip=3 0.5: 0.5 is below 1: how many times longer the chip computes");
 }
 
-/* As long a list as there is room for, of one item. */
+/* The longest list for which there is room, of one item. */
 static const char *list_of(const char *set, const char *item, uint32_t n, struct arena *a)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -326,7 +326,7 @@ static void unknown_recipes_name_near_ones(void **state)
     arena_free(&l.a);
 }
 
-/* A name that ends in .ini is a file, wherever it stands. */
+/* A name that ends in .ini is a file, wherever the name appears. */
 static void a_file_needs_no_folder(void **state)
 {
     struct loaded l = { 0 };
@@ -342,7 +342,7 @@ static void a_file_needs_no_folder(void **state)
     arena_free(&l.a);
 }
 
-/* Each key once, from the first to the last, with what the recipe says of it. */
+/* Each key once, from the first to the last, with the recipe's value. */
 static void settings_are_all_keys(void **state)
 {
     struct loaded l;
@@ -363,7 +363,7 @@ static void settings_are_all_keys(void **state)
     arena_free(&l.a);
 }
 
-/* Each key without which there is no run, taken away alone. */
+/* Each required key, removed alone. */
 static void required_keys_are_missed(void **state)
 {
     struct loaded l, without;
@@ -465,7 +465,7 @@ static void keys_without_effect_are_reported(void **state)
                      "framework.sharded_elements=7", "framework.offloaded_elements=7", "framework.remote_alone_ipus=1", "framework.moment_bytes=3",
                      "framework.steps_per_call=2", "framework.update_order=series"));
     assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
-    assert_int_equal(n, 5);                     /* what something else has settled; four IPUs do have an order */
+    assert_int_equal(n, 5);                     /* decided by another key; four IPUs do have an order */
     arena_free(&l.a);
     assert_true(LOAD(&l, pod16, "parallel.schedule=grouped", "framework.accumulation_multiple=2", "framework.output_reductions=3", "hosts.instances=2"));
     assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
@@ -475,24 +475,24 @@ static void keys_without_effect_are_reported(void **state)
     arena_free(&l.a);
     assert_true(LOAD(&l, pod16, "parallel.schedule=interleaved", "parallel.layers_per_ipu=", "parallel.ipus_per_replica=2", "parallel.available_memory=",
                      "framework.accumulation_multiple=2"));
-    assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));        /* of two IPUs as well */
+    assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));        /* also with two IPUs */
     arena_free(&l.a);
     assert_true(LOAD(&l, "vendor-ipu-pod4-resnet50-tf1", "framework.accumulation_multiple=2", "framework.output_reductions=3", "parallel.schedule=grouped"));
     assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
-    assert_int_equal(n, 2);                     /* one IPU takes no turns, nor has it a schedule */
+    assert_int_equal(n, 2);                     /* one IPU needs no turns and no schedule */
     assert_string_equal(unused[0], "framework.accumulation_multiple");
     assert_string_equal(unused[1], "parallel.schedule");
     arena_free(&l.a);
     assert_true(LOAD(&l, pod16, "parallel.schedule=sequential", "framework.accumulation_multiple=2", "framework.output_reductions=3", "hosts.instances=1"));
     assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
-    assert_int_equal(n, 2);                     /* no pipeline that takes turns, no other process to average with */
+    assert_int_equal(n, 2);                     /* no pipeline with turns, and no other process to average with */
     assert_string_equal(unused[0], "framework.accumulation_multiple");
     assert_string_equal(unused[1], "framework.output_reductions");
     arena_free(&l.a);
 }
 
-/* Inference with an optimizer is the evaluation of a pre-training run: only BERT has heads of its own for that. And drawn runs of a benchmark have
- * an end, where its recipe has none. */
+/* Inference with an optimizer evaluates a pre-training run, for which only BERT has separate heads. Drawn runs of a benchmark have an end even
+ * if the recipe has none. */
 static void keys_that_matter_elsewhere(void **state)
 {
     static const struct { const char *recipe, *sets[2]; const char *idle; } rows[] = {
@@ -517,7 +517,7 @@ static void keys_that_matter_elsewhere(void **state)
     }
 }
 
-/* SGD's moment is of the weights' type; what is said of it holds. */
+/* SGD's moment has the weights' type, unless the recipe states its bytes. */
 static void a_moment_is_as_wide_as_its_weight(void **state)
 {
     static const struct { const char *compute, *bytes; double want; } rows[] = {
@@ -545,7 +545,7 @@ static void an_optimizer_of_inference_is_known(void **state)
     arena_free(&l.a);
 }
 
-/* Wherever in the file it stands; what overrides it there counts. */
+/* The position in the file does not matter; an override there counts. */
 static void a_first_key_without_effect(void **state)
 {
     struct loaded l = { 0 };
@@ -594,7 +594,7 @@ static void keys_are_listed(void **state)
     free(text);
 }
 
-/* Of a recipe that gives only what is required: the first of a key's names, and no. */
+/* A recipe with only the required keys has the first choice of each key, and no for yes or no. */
 static void defaults_are_as_listed(void **state)
 {
     static const char text[] = "[recipe]\nid = x\nworkload = resnet50\nsystem = ipu-pod4\nsource = x\n[parallel]\nreplicas = 3\nipus_per_replica = 1\nmicro_batch = 5\n[optimizer]\nname = sgd\n";
@@ -613,7 +613,7 @@ static void defaults_are_as_listed(void **state)
         if (f->type == FIELD_BOOL)
             assert_string_equal(listed, *(const bool *)at ? "yes" : "no");
     }
-    assert_true(json_is_null(json_object_get(json_array_get(json, n_recipe_keys), "default")));         /* a framework's are its sheet's */
+    assert_true(json_is_null(json_object_get(json_array_get(json, n_recipe_keys), "default")));         /* a framework's values are its sheet's */
     json_decref(json);
     arena_free(&l.a);
 }
@@ -633,8 +633,8 @@ static void optimizers_keep_their_moments(void **state)
     }
 }
 
-/* Evaluations in the samples that are expected, as a mean no whole number, one at least, as often as the recipe says, else the rules; of a
- * fixed schedule all, its last one too. */
+/* The expected evaluations: a mean, which may have a fraction and is at least 1, at the recipe's interval or that of the rules; for a fixed
+ * schedule all, including its last. */
 static void evaluations_expected(void **state)
 {
     static const struct { uint64_t every; double interval, mean, planned, samples, evaluations; } rows[] = {

@@ -81,7 +81,7 @@ static void what_matters(void **state)
     arena_free(&a);
 }
 
-/* Shares of memory for more IPUs than there are: what is past the last is told. */
+/* Shares of memory for more IPUs than there are: the superfluous ones are reported. */
 static void idle_shares(void **state)
 {
     static const struct { const char *shares; bool idle; } lists[] = {
@@ -101,7 +101,7 @@ static void idle_shares(void **state)
     }
 }
 
-/* Of every key what it was given last, and the line: the first of the file, one that is set (no line), one of another section's name, none. */
+/* Every key's last value and its line: the first line of the file, an override (no line), a key of the same name in another section (none). */
 static void settings_are_as_given(void **state)
 {
     static const struct { const char *section, *key, *value; uint32_t line; } keys[] = {
@@ -123,7 +123,8 @@ static void settings_are_as_given(void **state)
     arena_free(&l.a);
 }
 
-/* What only the sheets behind a plan can tell: of eight IPUs a pod and two a replica, each value at the border to where its key matters. */
+/* Keys that only the plan's sheets can judge: with eight IPUs per pod and two per replica, each value at the limit where its key begins to
+ * matter. */
 static void idle_by_the_plan(void **state)
 {
     static const struct { uint64_t in_domain; uint32_t replicas, instances; double upload_s, uploads, returns; uint64_t depth, fetch_cycles; const char *idle; } rows[] = {
@@ -157,7 +158,7 @@ static void idle_by_the_plan(void **state)
     arena_free(&l.a);
 }
 
-/* First steps are timed of a run in training that has no end. */
+/* First steps are timed only in a training run without an end. */
 static void first_steps_matter(void **state)
 {
     static const struct { const char *words; bool idle; } rows[] = {
@@ -187,7 +188,7 @@ static void first_steps_matter(void **state)
     }
 }
 
-/* Of what [framework] sets, that which something else of the recipe has settled. */
+/* Keys of [framework] that another key decides. */
 static void idle_in_the_framework(void **state)
 {
 #define ALL "framework.sharded_elements=5 framework.offloaded_elements=6 framework.remote_together=yes framework.remote_alone_ipus=3 " \
@@ -225,7 +226,7 @@ static void idle_in_the_framework(void **state)
     }
 }
 
-/* What a recipe of the required keys alone comes to. */
+/* A recipe of the required keys only. */
 static void defaults(void **state)
 {
     static const char text[] = "[recipe]\nid = x\nworkload = bert-base\nsystem = ipu-pod16\nsource = none\n[parallel]\nreplicas = 3\nipus_per_replica = 2\n"
@@ -247,7 +248,7 @@ static void defaults(void **state)
     arena_free(&l.a);
 }
 
-/* A name that is an ending alone is a file too. */
+/* A name that is only the ending is a file too. */
 static void an_ending_is_a_path(void **state)
 {
     struct loaded l;
@@ -257,7 +258,7 @@ static void an_ending_is_a_path(void **state)
     arena_free(&l.a);
 }
 
-/* As much of a submitter's name as there is room for: 31 letters. */
+/* A submitter's name is cut to the room, 31 letters. */
 static void names_of_submitters(void **state)
 {
     static const char letters[] = "Abcdefghijklmnopqrstuvwxyzabcdefghij";
@@ -274,7 +275,7 @@ static void names_of_submitters(void **state)
     }
 }
 
-/* Round and division stand in the id, where it names both; else v2.0, closed. A recipe's own round counts before either. */
+/* Round and division come from the id if it names both, else v2.0 and closed. The recipe's own round comes before either. */
 static void terms_of_an_id(void **state)
 {
     static const struct { const char *id, *own, *round, *division; bool named; } rows[] = {
@@ -295,7 +296,7 @@ static void terms_of_an_id(void **state)
 
 /* ---- with a framework --------------------------------------------------------------------------------------------- */
 
-/* It can run two schedules, and takes turns three times round its stages; the recipe has 4 IPUs in 5 stages and 192 micro-batches. */
+/* The framework can run two schedules, and takes turns three times round its stages; the recipe has 4 IPUs in 5 stages and 192 micro-batches. */
 static const struct framework made = { .name = "made-1.0", .schedules = "grouped,interleaved",
                                        .program = { .accumulation_multiple = 3, .moment_bytes = 2.5, .steps_per_call = 7 } };
 
@@ -334,8 +335,8 @@ static void schedules_of_a_framework(void **state)
     }
 }
 
-/* Bytes of moments: as the recipe says, else as the framework has each of Adam's two; updates a call: as [hosts] says, else [framework], else
- * the sheet. */
+/* Bytes of moments come from the recipe, else the framework has them for each of Adam's two; steps per call come from [hosts], else [framework],
+ * else the sheet. */
 static void values_of_a_framework(void **state)
 {
     static const struct { const char *words; double state_bytes, steps_per_call; } rows[] = {
@@ -362,12 +363,12 @@ static void values_of_a_framework(void **state)
 
 /* ---- each key alone ----------------------------------------------------------------------------------------------------- */
 
-/* Another value than the recipe's, in the key's range; NULL: its text is another question. */
+/* A value other than the recipe's, in the key's range; NULL: texts are tested elsewhere. */
 static const char *other_value(const struct field *f, const struct recipe *r, struct arena *a)
 {
     const void *at = (const char *)r + f->offset;
     if (text_is(f->name, "epochs") || text_is(f->name, "samples_to_converge"))
-        return NULL;                    /* overrides take each other's place; lines of a file do not */
+        return NULL;                    /* an override replaces an earlier one; a line of a file does not */
     switch (f->type) {
     case FIELD_U64: return arena_printf(a, "%.0f", f->min + (*(const uint64_t *)at == (uint64_t)f->min + 1 ? 2 : 1));
     case FIELD_F64: return arena_printf(a, "%.3f", f->min + (*(const double *)at == f->min + 0.5 ? 0.75 : 0.5));
@@ -378,7 +379,7 @@ static const char *other_value(const struct field *f, const struct recipe *r, st
     return text_is(f->name, "dataset") ? "another" : text_is(f->name, "source") ? "elsewhere" : text_is(f->name, "available_memory") ? "0.375" : NULL;
 }
 
-/* Unsigned: what stands before is far. */
+/* Unsigned, so that an offset before the first is large. */
 static bool shapes_graph(const struct field *f)
 {
     return f->offset - offsetof(struct recipe, model) < sizeof(struct model_options);
@@ -414,7 +415,7 @@ static void check_member(const struct recipe *a, const struct recipe *b, const s
         assert_memory_equal(x, y, f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : 8);
 }
 
-/* A recipe of that key alone overridden: read as a file that says so is, with another graph where the key is one of the graph's. */
+/* Overriding one key reads the same as a file with that line, and changes the graph only if the key shapes it. */
 static void check_key(const struct loaded *plain, const struct recipe_setting *s, const char *value)
 {
     struct loaded over, file;
@@ -460,7 +461,7 @@ static void keys_alone(void **state)
     }
 }
 
-/* One key for recipes of one graph: texts count to their last letter and no further, what has no part in the graph does not. */
+/* Recipes of one graph have one key: texts count to their last letter, and what does not shape the graph does not count. */
 static void keys_of_graphs(void **state)
 {
     static const struct { const char *words, *others; bool same; } pairs[] = {
@@ -520,7 +521,7 @@ static void lists_end(void **state)
     arena_free(&a);
 }
 
-/* A name beside what is understood of it; NULL: it is. */
+/* A name and how it is understood; NULL: it is understood as it is. */
 static void values_at_their_ends(void **state)
 {
     static const struct { const char *override, *message; } rows[] = {
@@ -552,7 +553,7 @@ static void values_at_their_ends(void **state)
     }
 }
 
-/* What [data] holds besides its keys are dimensions of a file, where the model is one; nowhere else, and of no other section. */
+/* Other entries of [data] are dimensions of an ONNX file, if the model is one; no other section has them. */
 static void dimensions_of_a_file(void **state)
 {
     static const struct { const char *words, *dimensions, *message; } rows[] = {
@@ -578,7 +579,7 @@ static void dimensions_of_a_file(void **state)
     }
 }
 
-/* A message names the line of the key, be it the file's first. */
+/* A message names the line of the key, even line 1. */
 static void a_line_is_named(void **state)
 {
     static const char text[] = "[parallel]\navailable_memory = 2\nreplicas = 1\nipus_per_replica = 1\nmicro_batch = 1\n[recipe]\nid = x\nworkload = resnet50\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_fits.c - what fits, what is planned again, and what would help where nothing does. */
+/* t_fits.c - models that fit, models that are planned again until they fit, and the remedies for those that do not. */
 #include "tests/golden_text.h"
 #include "system-model/graph/graph.h"
 #include "tests/simulated.h"
@@ -8,7 +8,7 @@
 
 struct remedied { struct simulator s; struct simulation sim; struct result r; struct remedy list[MAX_REMEDIES]; size_t n; };
 
-/* What would help a recipe with these settings. */
+/* The remedies for a recipe with these settings. */
 static void find_remedies(struct remedied *y, const char *recipe, const char *const *sets, size_t n_sets)
 {
     struct err err = { "" };
@@ -24,7 +24,7 @@ static void forget_remedies(struct remedied *y)
     simulator_close(&y->s);
 }
 
-/* What is listed is what simulating it says; those that fit come first, the fastest of them leading; two together where none alone helps. */
+/* A listed remedy is what simulating it gives. Those that fit come first, the fastest leading; pairs are tried if no single remedy fits. */
 static void remedies_do_what_they_say(void **state)
 {
     static const struct { const char *recipe, *override; bool fits, pairs; } cases[] = {
@@ -60,8 +60,8 @@ static void remedies_do_what_they_say(void **state)
     }
 }
 
-/* What is in force already is not tried, nor what the machine or the mode has no use for: a pod's ResNet-50 on single IPUs stashes nothing, and
- * is no pipeline; cards have no memory to stream to; BERT recomputes, streams and shards; inference trains nothing. */
+/* Changes already in force are not tried, nor those that the machine or the mode cannot use: a ResNet-50 on single IPUs stashes nothing and has
+ * no pipeline, cards have no streaming memory, this BERT recomputes, streams and shards already, and inference trains nothing. */
 static void what_is_tried(void **state)
 {
     static const char *const whats[] = { "recompute every layer", "shard the optimizer state over the replicas", "stream the optimizer state",
@@ -88,7 +88,7 @@ static void what_is_tried(void **state)
     }
 }
 
-/* One that fits says its rate, one that does not what is missing; both how to ask for it. */
+/* A remedy that fits prints its rate, one that does not prints the shortfall; both print how to ask for them. */
 static void remedies_as_text(void **state)
 {
     static const struct remedy list[] = {
@@ -112,7 +112,7 @@ static void remedies_as_text(void **state)
     json_decref(json);
 }
 
-/* Tiles that load samples: twice as many is one of the things that are tried, where there are some. */
+/* Twice the I/O tiles are tried if there are any. */
 static void twice_the_tiles_that_load(void **state)
 {
     static const char *const sets[][2] = { { "parallel.micro_batch=160", "parallel.io_tiles=0" }, { "parallel.micro_batch=160", "parallel.io_tiles=40" } };
@@ -128,7 +128,7 @@ static void twice_the_tiles_that_load(void **state)
     }
 }
 
-/* A micro-batch of two can be halved, its samples accumulated instead; one of one cannot. */
+/* A micro-batch of 2 can be halved, with twice the accumulation; a micro-batch of 1 cannot. */
 static void a_micro_batch_of_one_is_not_halved(void **state)
 {
     (void)state;
@@ -151,8 +151,9 @@ static void a_micro_batch_of_one_is_not_halved(void **state)
     }
 }
 
-/* Temporaries of 0.6 of tile memory do not fit beside the activations of 20 images: layers that take more than is left beside what is alive are
- * planned again within that, and the others keep what they have; no share for all layers that fits is faster. What fits as asked is left alone. */
+/* Temporaries of 0.6 of tile memory do not fit together with the activations of 20 images. Layers that need more than what is left beside the
+ * live tensors are planned again within that, and the others keep their plans; no single share for all layers that fits is faster. A plan that
+ * fits as asked is left alone. */
 static void too_large_temporaries_are_planned_again(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void too_large_temporaries_are_planned_again(void **state)
     }
 }
 
-/* What fits, fits with less work too: shares that PopLibs doubles until something is found leave no holes. */
+/* A plan that fits still fits with less work: PopLibs doubles the share until it finds a plan, and that leaves no holes. */
 static void fits_have_no_holes(void **state)
 {
     static const struct { const char *recipe; int most; } cases[] = { { "vendor-ipu-pod16-resnet50-tf1", 37 }, { "vendor-dss8440-resnet50-tf1", 12 } };
@@ -211,8 +212,8 @@ static void fits_have_no_holes(void **state)
     }
 }
 
-/* At 34 images the worst layer has no room for its temporaries beside the code of the others: all get less. 25,644 bytes are left, 0.04 of
- * a tile; nothing is found within 0.04 or 0.08, and what is takes 86,016, 0.135: half of that is no less than 0.04, a quarter is. */
+/* At 34 images the worst layer has no room for its temporaries next to the code of the others, so all get less. 25,644 bytes are left, 0.04 of a
+ * tile. Nothing is found within 0.04 or 0.08; the plan found takes 86,016, 0.135. Half of that is not below 0.04, a quarter is. */
 static void all_layers_get_less_where_single_ones_do_not_help(void **state)
 {
     (void)state;

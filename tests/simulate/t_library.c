@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_library.c - the library says what a simulator says; what fails is told, and stays told where nothing was opened; roots by their names. */
+/* t_library.c - the library gives the results of a simulator, reports failures, and finds its root. */
 #include "tests/check.h"
 #include "results/simulate/podbench.h"
 #include "results/simulate/simulate.h"
@@ -75,7 +75,7 @@ static void failures_are_told(void **state)
     podbench_close(p);
 }
 
-/* By argument, by the environment, beside the program; the working folder has no name of its own. */
+/* The root comes from the argument, the environment, or the program's own place; the working folder is "." */
 static void roots(void **state)
 {
     struct arena a = { 0 };

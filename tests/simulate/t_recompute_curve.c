@@ -98,7 +98,7 @@ static void curve_of(struct recompute_point **points, size_t *n, const char *wor
     recompute_curve(points, n, &g, a);
 }
 
-/* Less memory always costs more work, and never more than all forward work: a third of forward and backward together. */
+/* Less memory always costs more work, and at most all forward work: a third of forward and backward together. */
 static void memory_is_bought_with_work(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_results.c - a result: its text, back from it, what it was made of, and where its time goes. */
+/* t_results.c - a result as text, CSV, JSON and answer, its provenance, and its breakdown. */
 #include "tests/golden_text.h"
 #include "tests/simulated.h"
 #include "results/simulate/simulate.h"
 #include <jansson.h>
 
-/* Every column of a row with odd values, as text, and read back from its CSV. */
+/* Every column of a row with odd values as text, and again after reading back its CSV. */
 static void a_result_as_text_and_back(void **state)
 {
     struct arena a = {0};
@@ -56,7 +56,7 @@ static const char *groups_json(const struct result *r, const char *group, struct
     return kept;
 }
 
-/* The lines of the answer for odd values: what is 0 is left out, 30 of 950 s are MLPerf's scaling, and a prediction is shown where it differs. */
+/* The lines of the answer for odd values: a 0 is left out, 30 of 930 s are MLPerf's scaling, and a prediction is shown if it differs. */
 static void lines_of_an_answer(void **state)
 {
     static const struct { enum metric_group group; struct result r; const char *want; } cases[] = {
@@ -86,7 +86,7 @@ static void lines_of_an_answer(void **state)
     }
 }
 
-/* What is not known is null; an object that says why it is missing says nothing more. */
+/* An unknown value is null; an object that says why it is missing says nothing more. */
 static void energy_and_money_as_json(void **state)
 {
     const struct result r = { .energy_modelled = true, .energy_per_step_j = 12.5, .energy_per_sample_j = 0.378788, .energy_j = 0.5, .mean_power_w = 500,
@@ -104,7 +104,7 @@ static void energy_and_money_as_json(void **state)
     arena_free(&a);
 }
 
-/* A header and a row, with the cell of a column in the row changed, or, without a text for it, the column left out. */
+/* A header and a row, with one cell of the row changed, or with the column left out if there is no text for it. */
 static const char *rows_with(const char *csv, const char *column, const char *text, struct arena *a)
 {
     char *header = arena_strdup(a, csv), *row = strchr(header, '\n') + 1, *name, *cell;
@@ -120,7 +120,7 @@ static const char *rows_with(const char *csv, const char *column, const char *te
     return arena_printf(a, "%s\n%s\n", names, cells);
 }
 
-/* Rows of an older version lack columns that may be unknown; those that every row has are asked for, and numbers are numbers. */
+/* Rows of an older version may lack columns that may be unknown. All other columns are required, and their numbers must be numbers. */
 static void results_of_other_versions(void **state)
 {
     static const struct { const char *column, *text, *want; } cases[] = {
@@ -151,7 +151,7 @@ static void results_of_other_versions(void **state)
     free(csv);
 }
 
-/* One name for two rows is refused where it stands for the second time; what was read before is forgotten. */
+/* A name that appears a second time is refused at that row, and an earlier load does not matter. */
 static void rows_have_names_of_their_own(void **state)
 {
     static const char *const names[] = { "a", "b", "c", "b", "d" };
@@ -196,7 +196,7 @@ static void assert_counts(struct simulation *sim, const char **text, const char 
     *text = own;
 }
 
-/* The hash of what was read: every entry of the recipe and every row of every sheet, from the first to the last, but for what only names them. */
+/* The hash covers every entry of the recipe and every row of every sheet, except names. */
 static void what_was_read_is_hashed(void **state)
 {
     struct simulation sim;
@@ -226,7 +226,7 @@ static void what_was_read_is_hashed(void **state)
     plan_cache_free(&cache);
 }
 
-/* What a step is spent on is the mean of all IPUs: of a pipeline's, which differ, and where rows stand for several. */
+/* The breakdown is the mean over all IPUs, for pipelines, whose IPUs differ, and for rows that represent several IPUs. */
 static void a_breakdown_is_the_mean_of_all_rows(void **state)
 {
     static const struct { const char *recipe; struct texts sets; } cases[] = {
@@ -252,7 +252,7 @@ static void a_breakdown_is_the_mean_of_all_rows(void **state)
     plan_cache_free(&cache);
 }
 
-/* By size, whatever the sign; of equals the one that stands first among the parts. */
+/* Sorted by size, whatever the sign; of equal parts the first in the enum comes first. */
 static void parts_from_the_largest(void **state)
 {
     double values[N_PARTS] = {0};

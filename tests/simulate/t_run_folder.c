@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* A process of this number is none: process numbers end before it. */
+/* A process number that cannot exist: it is beyond the system's largest. */
 #define DEAD ".4194999.new"
 
 static struct arena a;
@@ -54,7 +54,7 @@ static const char *text_in(const char *folder, const char *name)
     return text;
 }
 
-/* Whole as it was written, with its schema or whatever the schema; refused with what to do where it is not. */
+/* A run is whole as it was written, with its schema or without asking for one; otherwise it is refused with what to do. */
 static void checked(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void checked(void **state)
     assert_false(is_whole("checked", "id,x"));
     assert_string_equal(err.msg, arena_printf(&a, "%s/check.csv: is not the file that manifest.json lists: the run is not whole, or was edited; simulate again with "
                                                   "'podbench bench --out %s', or name the table itself", folder, folder));
-    f = fopen(path_of("checked", "manifest.json"), "w");        /* which of the two is meant nobody knows */
+    f = fopen(path_of("checked", "manifest.json"), "w");        /* it is not known which of the two is meant */
     fputs("{\"schema\": \"1\", \"schema\": \"2\"}", f);
     fclose(f);
     assert_false(is_whole("checked", NULL));
@@ -83,7 +83,8 @@ static void checked(void **state)
     arena_free(&a);
 }
 
-/* A run again takes the other's place. Killed when all is written and nothing, the first table, or both are renamed, it is finished by who looks. */
+/* A second run replaces the first. If it is killed after everything is written, and no table, the first, or both are renamed, the next reader
+ * finishes it. */
 static void finished_after_a_kill(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void finished_after_a_kill(void **state)
     arena_free(&a);
 }
 
-/* Killed before its last table was whole, or alive still, the new run is left alone: the old one is there, and whole. */
+/* If a program is killed before its last table is whole, or is still alive, the new run is left alone and the old one is whole. */
 static void unfinished_runs_stay_unfinished(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void unfinished_runs_stay_unfinished(void **state)
     arena_free(&a);
 }
 
-/* A table whose place is taken, by a folder: the others are brought there, but not the manifest, and the run is no run. */
+/* A folder has the place of a table: the other tables are renamed, the manifest is not, and the run is no run. */
 static void a_table_that_cannot_be_renamed(void **state)
 {
     static const char *const names[] = { "rows.csv", "check.csv" };
@@ -154,7 +155,7 @@ static void *look(void *user)
     return NULL;
 }
 
-/* Who holds the folder's lock is still writing: who looks waits, however long. */
+/* The holder of the folder's lock is still writing, so a reader waits, however long. */
 static void readers_wait_for_writers(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void readers_wait_for_writers(void **state)
     arena_free(&a);
 }
 
-/* Ends where a file may have no more bytes. */
+/* Ends the program when a file may not grow further. */
 static bool write_limited(const char *folder, size_t n_bytes)
 {
     struct rlimit before, least;
@@ -190,7 +191,7 @@ static bool write_limited(const char *folder, size_t n_bytes)
     return good;
 }
 
-/* A table that is cut short by a full disk, whether it is written at once or in pieces, leaves the run that was there. */
+/* A full disk cuts a table short, written at once or in pieces: the old run stays. */
 static void a_full_disk_leaves_the_old_run(void **state)
 {
     (void)state;
@@ -214,7 +215,7 @@ static bool note(void *what, struct err *why)
 
 static bool refuse(void *what, struct err *why) { return fail(why, "%s", (const char *)what); }
 
-/* A copy is as whole as what it is of; its record is made once, and without it there is none. */
+/* A copy is as whole as its source. Its record is written once, and without the record there is no copy. */
 static void copied(void **state)
 {
     int n_noted = 0;

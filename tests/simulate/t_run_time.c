@@ -4,7 +4,7 @@
  */
 #include "tests/simulated.h"
 
-/* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW in every step and until training ends; how long is not always known. */
+/* The sheet gives 1000 W per board of four: sixteen chips draw 4 kW in every step until training ends, if it is known when. */
 static void energy_is_of_every_step(void **state)
 {
     (void)state;
@@ -19,10 +19,10 @@ static void energy_is_of_every_step(void **state)
     assert_near(infers.energy_per_step_j / ((double)infers.ipus * 250 * infers.step_time_s), 1, 1e-12);
     assert_near(card.energy_per_step_j / (185 * card.step_time_s), 1, 1e-12);      /* no board: the chip's own */
     assert_true(infers.energy_j == 0 && infers.latency_s > 0);
-    assert_true(r.latency_s == 0);      /* a matter of inference */
+    assert_true(r.latency_s == 0);      /* latency is for inference only */
 }
 
-/* Boards that draw 200 W while their chips wait: 1000 W less 800 W for the share of the step spent on waiting and on the host. */
+/* Boards that draw 200 W while their chips wait: 1000 W less 800 W times the share of the step spent on waiting and on the host. */
 static void waiting_draws_less_where_that_is_known(void **state)
 {
     (void)state;
@@ -36,7 +36,7 @@ static void waiting_draws_less_where_that_is_known(void **state)
     assert_true(none.energy_per_step_j == 0 && none.energy_j == 0);
 }
 
-/* Samples that a recipe would train with say nothing of its inference. */
+/* The samples of a recipe's training do not matter in inference. */
 static void inference_trains_nothing(void **state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static void inference_trains_nothing(void **state)
     assert_true(r.latency_s > 0 && r.samples_to_converge == 0 && r.time_to_train_s == 0 && r.predicted_time_to_train_s == 0);
 }
 
-/* Nor does an evaluation of what does not say how long it trains, though MLPerf has reference points of it. */
+/* Nor does an evaluation matter in a recipe without a length of training, although MLPerf has reference points for it. */
 static void what_has_no_end_has_no_times(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void what_has_no_end_has_no_times(void **state)
     assert_true(r.time_to_train_s == 0 && r.predicted_samples_to_converge == 0 && r.predicted_time_to_train_s == 0);
 }
 
-/* What no round of MLPerf holds is not scaled to its reference. */
+/* A run outside MLPerf's rounds is not scaled to a reference. */
 static void others_are_not_scaled(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void a_run_is_whole_calls(void **state)
     double epochs[38], sum = 0, steps = 1281167.0 / 3520;
     for (int k = 0; k < 38; k++)
         sum += epochs[k] = steps_of_epoch(k + 1, 38, steps, 72);
-    for (int k = 0; k < 38; k++)                /* as the logs show it: a call more where what was left over is one, and at the end */
+    for (int k = 0; k < 38; k++)                /* as the logs show: one call more when the fractions add up to one, and at the end */
         assert_true(epochs[k] == (k == 18 || k == 36 || k == 37 ? 432 : 360));
     assert_true(sum == 193 * 72 && steps_of_epoch(2, 3, steps, 0) == steps && steps_of_epoch(2, 3, 7, 21) == 7 && steps_of_epoch(2, 3, 7, 7) == 7);
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
@@ -95,7 +95,7 @@ static void a_run_is_whole_calls(void **state)
     assert_true(fmod(n_steps, 8) != 0 && one.tail_time_s == 0 && eight.tail_time_s == 0 && all.tail_time_s == 0);
 }
 
-/* Input to result: a word from the host there and back, and the pipeline's way to its end. Each evaluation takes its time. */
+/* Latency is a word from the host, there and back, and the pipeline's length. Each evaluation adds its time. */
 static void latency_and_evaluations_by_hand(void **state)
 {
     (void)state;
@@ -112,8 +112,8 @@ static void latency_and_evaluations_by_hand(void **state)
     plan_cache_free(&cache);
 }
 
-/* A pass goes in whole calls of as many micro-batches as a step has; on the training program in whole steps; after the training in one call
- * that is no longer than it needs, and checkpoints are written and read. */
+/* An evaluation pass goes in whole calls of as many micro-batches as a step has; on the training program in whole steps; after training in one
+ * call no longer than needed, with checkpoints written and read. */
 static void evaluations_in_whole_calls(void **state)
 {
     static const char *const inline_keys[] = { "training.eval_placement=inline", "training.eval_program=forward" };
@@ -152,8 +152,8 @@ static void evaluations_in_whole_calls(void **state)
     plan_cache_free(&cache);
 }
 
-/* 2.5 epochs of 1000 and a bit: whole calls; start and end by the SDK's sheet; evaluations as many as are stated, as fit, on average for
- * a mean of runs, or one. */
+/* 2.5 epochs of 1000 and a fraction take whole calls. Start and end are on the SDK's sheet. The number of evaluations is the stated one, the
+ * number that fits, a mean for a mean of runs, or one. */
 static void times_of_a_run_by_hand(void **state)
 {
     static const struct { const char *sets[4]; double samples, evaluations; bool end, start; } cases[] = {
@@ -185,7 +185,7 @@ static void times_of_a_run_by_hand(void **state)
     }
 }
 
-/* What the samples of a prediction take when they are given: the same, scaled or not. */
+/* Giving the predicted samples gives the predicted time, scaled or not. */
 static void is_the_time_of_its_samples(double predicted_time_s, double predicted_samples)
 {
     struct simulation sim;
@@ -199,8 +199,8 @@ static void is_the_time_of_its_samples(double predicted_time_s, double predicted
     plan_cache_free(&cache);
 }
 
-/* v1.1's closed BERT at 3072: a reference of 2,764,498.67 samples, at least 2,663,811 pass. Fewer are scaled to it, on the clock and not in
- * energy; as many are not. The prediction itself, about 2.65 M, is. */
+/* v1.1's closed BERT at 3072 has a reference of 2,764,498.67 samples, and at least 2,663,811 pass. Fewer are scaled to the reference in time,
+ * not in energy; that many are not scaled. The prediction, about 2.65 M, is. */
 static void fast_convergence_is_scaled_to_the_reference(void **state)
 {
     static const struct { const char *set; double scaling; } cases[] = {

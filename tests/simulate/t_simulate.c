@@ -74,7 +74,7 @@ static void folded_equals_unfolded_beyond(void **state)
     each_system(1024, 1024, sizeof foldable / sizeof *foldable);
 }
 
-/* Replicas of three do not fill a rack evenly, twelve replicas leave IPUs idle; a slow chip; a slow link far from replica 0. */
+/* Replicas of three do not fill a rack evenly; twelve replicas leave IPUs idle; a slow chip; a slow link far from replica 0. */
 static void folded_equals_unfolded_where_it_is_uneven(void **state)
 {
     (void)state;
@@ -165,8 +165,8 @@ static void every_recipe_adds_up(void **state)
     arena_free(&all.arena);
 }
 
-/* A step 2^20 times as long, of as many times the micro-batches, on 65536 times the chips: shares and ratios stay, though the
- * chips' cycles together pass 64 bits. */
+/* A step 2^20 times as long, with as many times the micro-batches, on 65536 times the chips: shares and ratios stay the same, though the chips'
+ * cycles together exceed 64 bits. */
 static void sums_may_pass_64_bits(void **state)
 {
     (void)state;
@@ -283,7 +283,8 @@ static void a_better_machine_is_never_slower(void **state)
     }
 }
 
-/* A clock 1e-6 faster needs 213 cycles more here: the seconds of each tensor's all-reduce, rounded up. Rounding alone breaks the law. */
+/* With a clock faster by 1e-6 the step needs 213 cycles more, because the seconds of each tensor's all-reduce are rounded up. Only rounding
+ * breaks the law. */
 static void a_faster_clock_may_need_more_rounding(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ static const char *const recipes[] = {
     "vendor-ipu-m2000-bert-base-infer-b1",
 };
 
-/* Most can be simulated, many do not fit, some are refused: all three have to come out the same. */
+/* Most can be simulated, many do not fit and some are refused: all three must come out the same. */
 static const char *const changes[] = {
     "parallel.replicas=1", "parallel.replicas=2", "parallel.replicas=3", "parallel.replicas=4", "parallel.replicas=99",
     "parallel.gradient_accumulation=8", "parallel.gradient_accumulation=16", "parallel.gradient_accumulation=1",
@@ -48,7 +48,7 @@ static struct configuration draw(uint64_t *state)
     return c;
 }
 
-/* The row, each IPU's memory by region, and what refused it. */
+/* The row, each IPU's memory by region, and the message of a refusal. */
 static char *outcome(bool good, const struct simulation *sim, const struct result *r, const struct err *err)
 {
     char *text;
@@ -77,7 +77,7 @@ static char *warm_outcome(struct simulator *s, const struct configuration *c, bo
     return text;
 }
 
-/* cache NULL: the search of splits from nothing too. */
+/* cache NULL: the search of splits starts from nothing too. */
 static char *cold_outcome(const struct configuration *c, struct plan_cache *cache)
 {
     struct simulation sim;
@@ -101,7 +101,7 @@ static void assert_alike(const struct configuration *c, const char *warm, const 
     assert_string_equal(warm, cold);
 }
 
-/* A second simulator may keep next to nothing, so that it drops and makes again all the time. */
+/* A second simulator may cache next to nothing, so that it drops and makes entries again all the time. */
 static void warm_is_cold(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void warm_is_cold_from_nothing(void **state)
     simulator_close(&s);
 }
 
-/* Two simulations of one simulator live side by side; dropping what is idle leaves both whole. */
+/* Two simulations of one simulator are alive at once; dropping idle entries leaves both whole. */
 static void living_simulations_keep_what_they_stand_on(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void living_simulations_keep_what_they_stand_on(void **state)
     assert_int_equal(s.compilers.n, 2);
     s.n_simulated = 0;                      /* the next one looks at the limit */
     assert_true(simulator_run(&s, &b, &r, recipes[1], NULL, 0, &err));
-    assert_int_equal(s.compilers.n, 2);     /* a's and b's; that of the third is gone */
+    assert_int_equal(s.compilers.n, 2);     /* those of a and b; the third's is gone */
     assert_string_equal(a.machine->name, "ipu-pod16");
     assert_int_equal(a.graph->micro_batch, a.recipe.model.micro_batch);
     struct plan p;
@@ -181,7 +181,7 @@ static void living_simulations_keep_what_they_stand_on(void **state)
     simulator_close(&s);
 }
 
-/* A simulation that takes another's splits keeps the other's machine, but no longer than it lives itself. */
+/* A simulation that uses another's splits keeps the other's machine, but only as long as it lives. */
 static void nothing_outlives_who_stands_on_it(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void nothing_outlives_who_stands_on_it(void **state)
     s.n_simulated = 0;                      /* the next one looks at the limit */
     assert_true(simulator_run(&s, &c, &r, recipes[1], NULL, 0, &err));
     assert_int_equal(s.compilers.n, 2);
-    assert_int_equal(s.topologies.n, 3);    /* a's, too */
+    assert_int_equal(s.topologies.n, 3);    /* a's is there too */
     simulation_free(&b);
     simulation_free(&c);
     s.n_simulated = 0;
@@ -210,7 +210,7 @@ static void nothing_outlives_who_stands_on_it(void **state)
     simulator_close(&s);
 }
 
-/* What a key changes is made again, and nothing else. */
+/* Only what a changed key affects is made again. */
 static void a_change_makes_only_what_depends_on_it(void **state)
 {
     (void)state;
@@ -259,8 +259,7 @@ static void listen(void *user, const char *what, size_t done, size_t of)
     *(single ? &t->of_single : &t->of_pairs) = of;
 }
 
-/* Who listens hears of each search for a plan, and of nothing where all is known; then of each remedy for what does not fit, and of
- * each two of them. */
+/* The listener is told of each search for a plan, of nothing if all plans are cached, then of each remedy and each pair of remedies. */
 static void long_work_is_told(void **state)
 {
     (void)state;
@@ -291,7 +290,7 @@ static void long_work_is_told(void **state)
     arena_free(&a);
 }
 
-/* A sheet of one name beside each of two recipes: each recipe has its own. */
+/* Two recipes have a sheet of the same name in their own folders, and each uses its own. */
 static void sheets_beside_recipes(void **state)
 {
     static const struct { const char *folder, *system; double clock_hz; } places[] = { { "gc200", "ipu-pod16", 1.325e9 }, { "bow", "bow-pod16", 1.85e9 } };
@@ -315,7 +314,7 @@ static void sheets_beside_recipes(void **state)
     simulator_close(&s);
 }
 
-/* The keys of all sheets, from the system's first on. */
+/* The message lists the keys of all sheets, beginning with the system's. */
 static void keys_of_sheets_are_offered(void **state)
 {
     (void)state;
@@ -330,7 +329,7 @@ static void keys_of_sheets_are_offered(void **state)
     simulator_close(&s);
 }
 
-/* What no single key sets shapes the graph too. */
+/* Settings that no single key makes shape the graph too. */
 static void graphs_are_told_apart_by_file_and_dimensions(void **state)
 {
     (void)state;
@@ -348,7 +347,7 @@ static void graphs_are_told_apart_by_file_and_dimensions(void **state)
     arena_free(&a);
 }
 
-/* Operations alike are planned once: every plan is that of a compiler that plans each by itself. */
+/* Equal operations are planned once; every plan is that of a compiler that plans each operation separately. */
 static void alike_operations_have_equal_plans(void **state)
 {
     (void)state;
@@ -382,7 +381,7 @@ static void alike_operations_have_equal_plans(void **state)
     assert_true(n_first < n_ops / 3);
 }
 
-/* Two replicas of 8 IPUs have the same links in a torus of 64 as on a machine of 16, before and after eight replicas have had all of it. */
+/* Two replicas of 8 IPUs have the same links in a torus of 64 as on a machine of 16, before and after eight replicas have used all of it. */
 static void a_partition_is_as_a_machine_of_its_size(void **state)
 {
     (void)state;

@@ -35,7 +35,7 @@ static inline void run(struct simulation *sim, struct result *r, const char *rec
     assert_true(r->step_time_s > 0);
 }
 
-/* One after the other, of as many as `user` says. */
+/* Progress counts up to the number that `user` gives. */
 static size_t n_told;
 
 static inline void count_told(void *user, size_t done, size_t of)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_assumptions.c - what halving and doubling the assumed values does, by hand, and how the list reads. */
+/* t_assumptions.c - the effect of halving and doubling assumed values, by hand, and the printed list. */
 #include "tests/study/asked.h"
 #include "results/study/inputs.h"
 
@@ -24,10 +24,10 @@ static void assert_in_order(const struct assumption *before, const struct assump
     assert_true(was > is || (was == is && (by_path < 0 || (by_path == 0 && before->line < x->line))));
 }
 
-/* The latency of the host's port is doubled and halved: 22 of 8.83 us in the step of v1.1's ResNet-50, 14 in the shorter one of v1.0, which moves
- * more. What TensorFlow does: with two threads the two replicas of a process no longer fetch in turn, one latency less for each of v1.1's ten
- * micro-batches, more than for v1.0's six; a flag is turned. PopART's thread is another sheet's. Nothing is moved by what is 0 or only of record,
- * nor in what is no number; sheets that none of these recipes reads are listed too, and what is measured is not. */
+/* The host port's latency is doubled and halved: 22 times 8.83 us in the step of v1.1's ResNet-50, and 14 times in the shorter one of v1.0,
+ * which changes more. With two threads of TensorFlow the two replicas of a process no longer fetch in turn: one latency less for each of v1.1's
+ * ten micro-batches, more than for v1.0's six; a flag is turned. PopART's thread is on another sheet. A value of 0, one that nothing reads and
+ * one that is no number are not moved. Sheets that none of these recipes reads are listed too; measured values are not. */
 static void assumptions_are_moved_both_ways(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void assumptions_are_moved_both_ways(void **state)
     assert_near(x->effects[0].faster * r[0].step_time_s, -10 * 8.83e-6, 9e-9);
     assert_near(x->effects[0].slower, 0, 0);
     assert_string_equal(x->effects[0].recipe, recipes[0]);
-    x = assumption_at(&all, "fetch_threads", popart);           /* of inference a framework says nothing */
+    x = assumption_at(&all, "fetch_threads", popart);           /* a framework does not matter in inference */
     assert_true(x->effects[0].n_recipes == 0 && x->effects[1].n_recipes == 1 && x->effects[2].n_recipes == 0 && x->effects[1].faster < 0);
     x = assumption_at(&all, "rung_through_links", board);
     assert_true(x->effects[0].n_recipes == 2 && x->most->slower == 0 && x->most->faster == 0 && !x->most->recipe);
@@ -70,7 +70,7 @@ static void assumptions_are_moved_both_ways(void **state)
     arena_free(&a);
 }
 
-/* The step with one value in place of another, beside the step as it is. */
+/* The step with one value replaced, over the step as it is. */
 static double changed_by(const char *recipe, const char *set, const struct result *base)
 {
     struct simulation sim = {0};
@@ -80,7 +80,7 @@ static double changed_by(const char *recipe, const char *set, const struct resul
     return r.step_time_s / base->step_time_s - 1;
 }
 
-/* A share is halved, and is 1 where twice of it is more. Each recipe is told once it is done. */
+/* A share is halved, and doubled at most to 1. Progress is reported after each recipe. */
 static void a_share_ends_at_one(void **state)
 {
     static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-resnet50", "mlperf-v1.1-closed-ipu-pod16-bert-large" };

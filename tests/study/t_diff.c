@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_diff.c - causes of a difference add up to it, one key and one sheet value after the other; and how it is told. */
+/* t_diff.c - the causes of a difference add up to it, key by key and sheet value by sheet value; and how they are printed. */
 #include "tests/study/asked.h"
 
 #include <jansson.h>
@@ -21,7 +21,7 @@ static void check_sums(const struct diff *d)
     assert_true(parts == p.whole_ps && llabs(p.rounding_ps) <= N_PARTS);
 }
 
-/* 0.2 to 0.25 s a step, 500 to 400 samples/s: a fourth more of both. 3 ps of the convolutions are lost in rounding. */
+/* From 0.2 to 0.25 s per step and from 500 to 400 samples/s: a quarter more for both. 3 ps of the convolutions are lost in rounding. */
 static const char *micro_batch_4[] = { "parallel.micro_batch=4" };
 static struct diff_cause causes[] = {
     { "parallel.micro_batch 3 -> 4", micro_batch_4, 1, { 30000000000, 300000000000 }, true, { 20000000000, 200000000000 } },
@@ -76,7 +76,7 @@ static void a_difference_in_a_line(void **state)
     PRINTED(text, diff_print_parts_line(f, &slower.b, &slower.b));
     assert_string_equal(text, "slower: step +0 %\n");
     free(text);
-    /* Of parts that changed as much, the first. */
+    /* Of parts with equal changes the first comes first. */
     const struct result before = { .id = "x", .step_time_s = 0.1, .breakdown_s = { [PART_CONV] = 0.02, [PART_NORM] = 0.02, [PART_SYNC] = 0.06 } },
                         after = { .id = "y", .step_time_s = 0.1, .breakdown_s = { [PART_CONV] = 0.03, [PART_NORM] = 0.01, [PART_SYNC] = 0.06 } };
     PRINTED(text, diff_print_parts_line(f, &before, &after));
@@ -116,7 +116,7 @@ static void neighbours_add_up(void **state)
     arena_free(&a);
 }
 
-/* Told before each cause that is found: how many of how many. */
+/* Progress before each cause that is found: how many of how many. */
 struct told { size_t n, done[4], of[4]; };
 
 static void tell(void *user, size_t done, size_t of)
@@ -127,7 +127,7 @@ static void tell(void *user, size_t done, size_t of)
     t->of[t->n++] = of;
 }
 
-/* Two causes that do not touch each other, and in which order they come. */
+/* Two independent causes, and their order. */
 static void causes_are_told_apart(void **state)
 {
     (void)state;
@@ -167,8 +167,8 @@ static void changes_that_need_each_other_go_together(void **state)
     arena_free(&a);
 }
 
-/* A card has no system's values, so a pod's are told as not given. What was fitted of a generation follows it: the generation is told,
- * its constants are not. */
+/* A card has no system's values, so a pod's are printed as not given. Fitted constants of a generation follow it: the generation is printed, its
+ * constants are not. */
 static void a_card_beside_a_pod_and_mk1_beside_mk2(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void a_card_beside_a_pod_and_mk1_beside_mk2(void **state)
     arena_free(&a);
 }
 
-/* Each fault of either side that the other has not, or has otherwise; what both have is none. */
+/* Each fault that only one side has, or that differs. A fault of both is no cause. */
 static void faults_are_compared(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void faults_are_compared(void **state)
     arena_free(&a);
 }
 
-/* What hosts.steps_per_call settles is told once; given by A alone, what the framework has instead may be another's. */
+/* hosts.steps_per_call is printed once. If only A gives it, the framework's value may differ too. */
 static void steps_of_a_call_are_told_once(void **state)
 {
     const char *set = "hosts.steps_per_call=7", *all = "hosts.steps_per_call=0";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_explain.c - what an explanation says adds up: costs, waterfall; and by hand where a cause is known. */
+/* t_explain.c - costs and waterfall add up; causes are checked by hand where they are known. */
 #include "tests/study/asked.h"
 #include "system-model/graph/graph.h"
 
 #include <jansson.h>
 
-/* The tree's parts are those of the breakdown, and every node is the sum of what is below it. */
+/* The tree's parts are those of the breakdown, and every node is the sum of its children. */
 static void check_tree(const struct simulation *sim, const struct result *r)
 {
     struct cost tree;
@@ -62,20 +62,20 @@ static void odd_timelines_add_up(void **state)
     run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", "faults.chip=3 1.5");
     check_tree(&sim, &r);
     simulation_free(&sim);
-    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", "precision.compute=fp32");       /* ideal is at the rate of what is multiplied */
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", "precision.compute=fp32");       /* the ideal is at the rate of the type that is multiplied */
     check_waterfall(&sim, &r);
     simulation_free(&sim);
     arena_free(&a);
 }
 
-/* What prepares the input multiplies nothing: without it the only convolution of a transformer of images is the first operation. */
+/* Preparing the input multiplies nothing: without it, the only convolution of a vision transformer is the first operation. */
 static void the_first_operation_counts(void **state)
 {
     (void)state;
     struct simulation sim = {0};
     struct result r = {0};
     struct waterfall w, first;
-    run(&sim, &r, "prediction-bow-pod16-vit-b16", "recipe.mode=infer");     /* no gradients, which name the operation they are of by its place */
+    run(&sim, &r, "prediction-bow-pod16-vit-b16", "recipe.mode=infer");     /* no gradients, which refer to their operation by index */
     struct graph graph = *sim.plan.graph;
     struct plan plan = sim.plan;
     struct timeline timeline = sim.timeline;
@@ -122,7 +122,7 @@ static void recomputation_is_told_apart(void **state)
     arena_free(&a);
 }
 
-/* A layer in two slices is computed again as one in eight is; whole it is not. */
+/* A layer in two slices is recomputed like one in eight; a whole layer is not. */
 static void slices_are_computed_again(void **state)
 {
     static const struct { const char *set; bool again; } cases[] = {
@@ -175,7 +175,7 @@ static void bounds_are_named(void **state)
     b = bound_of(bert, "machine.link_bytes_per_s=1e8");
     assert_int_equal(b.class, CLASS_LINKS);
     assert_string_equal(b.link, "rail");
-    b = bound_of(resnet, "machine.link_bytes_per_s=1e7");      /* of one stage there is the all-reduce alone */
+    b = bound_of(resnet, "machine.link_bytes_per_s=1e7");      /* with one stage there is only the all-reduce */
     assert_true(b.class == CLASS_LINKS && b.part->part == PART_ALL_REDUCE);
     assert_string_equal(b.link, "rail");
     b = bound_of("mlperf-v2.0-closed-bow-pod256-resnet50", "machine.gateway_bytes_per_s=1e7");
@@ -187,7 +187,7 @@ static void bounds_are_named(void **state)
     arena_free(&a);
 }
 
-/* What bounds is named as deep as the tree goes. */
+/* The bound is named as deep as the tree goes. */
 static void bounds_end_where_the_tree_does(void **state)
 {
     struct cost operation = { .name = "operation" }, phase = { .name = "phase", .children = &operation };
@@ -209,8 +209,8 @@ static void bounds_end_where_the_tree_does(void **state)
     arena_free(&a);
 }
 
-/* What is sent in the last slot of every cycle counts as what is in the first. Rungs are three times as fast as rails: 31 MB over them take
- * longer than 10 MB over rails, 29 MB do not. Where nothing is sent no link is busy. */
+/* Data sent in the last slot of every cycle counts like data in the first. Rungs are three times as fast as rails: 31 MB over rungs take longer
+ * than 10 MB over rails, 29 MB do not. If nothing is sent, no link is busy. */
 static void copies_of_every_slot_count(void **state)
 {
     static const struct { double rung_bytes, rail_bytes; const char *link; } cases[] = { { 31e6, 10e6, "rung" }, { 29e6, 10e6, "rail" }, { 0, 0, NULL } };
@@ -240,7 +240,7 @@ static void copies_of_every_slot_count(void **state)
     arena_free(&a);
 }
 
-/* A link that is cut is not the slowest: what would have gone over the rung goes over rails. */
+/* A cut link is not the slowest: its data goes over rails. */
 static void a_cut_link_is_not_the_busiest(void **state)
 {
     static const char *const sets[] = { "machine.link_bytes_per_s=1e7", "faults.link=0-1 0" };
@@ -258,8 +258,8 @@ static void a_cut_link_is_not_the_busiest(void **state)
     arena_free(&a);
 }
 
-/* host_latency_s stands twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a tenth less of 8.83 us is
- * 22 x 0.883 us less, each rounded up to a cycle. */
+/* host_latency_s counts twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a tenth less of 8.83 us is 22
+ * x 0.883 us less, each rounded up to a cycle. */
 static void moves_are_simulated(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void an_explanation_as_text(void **state)
     arena_free(&a);
 }
 
-/* Each input once. Of what a framework does: as it is set here, line 0 of the recipe, or else the first of its sheets that says it. */
+/* Each input once. A value of the framework has line 0 of the recipe if it is set here, else the line of the first sheet that states it. */
 static void inputs_say_where_they_stand(void **state)
 {
     static const char *const sets[] = { "framework.session_calls=3", "framework.fetch_threads=5" };
@@ -347,8 +347,8 @@ static void inputs_say_where_they_stand(void **state)
     arena_free(&a);
 }
 
-/* A tenth towards what is faster: less of a time, more of anything else, whole numbers by one at least. A key of the recipe is turned, doubled and
- * halved. What cannot be set is refused either way, and told with the first; a zero, or a name, is not moved. */
+/* A time moves down by a tenth and anything else up, whole numbers by at least one. A flag is turned, a number doubled and halved. If both ways
+ * are refused, the first message is shown; a zero or a name is not moved. */
 static void steps_of_a_value_by_hand(void **state)
 {
     static const char *const choices[] = { "red", "green", "blue", NULL };
@@ -388,8 +388,8 @@ static void steps_of_a_value_by_hand(void **state)
     arena_free(&a);
 }
 
-/* A step of 1000 cycles on three IPUs, of which the second waits least and the third most; of equals the first. What takes most of the IPU that
- * waits least is named, by the largest part of its class. */
+/* A step of 1000 cycles on three IPUs: the second waits least, the third most; of equals the first counts. The largest class on the IPU that
+ * waits least is named, by its largest part. */
 static void the_bound_by_hand(void **state)
 {
     struct cost operations[] = { { .name = "o", .part = PART_EXCHANGE, .ipu_cycles = 7 } },
@@ -419,7 +419,7 @@ static void the_bound_by_hand(void **state)
     bound_find(&b, &sim, &tree);
     assert_true(b.class == CLASS_COMPUTE && b.part == &parts[0] && !b.phase && !b.operation);
     assert_near(b.class_share, 0.401, 1e-15);
-    rows[1].spent.part[PART_EXCHANGE]++;        /* of as much of either the first class */
+    rows[1].spent.part[PART_EXCHANGE]++;        /* of equal classes the first */
     bound_find(&b, &sim, &tree);
     assert_int_equal(b.class, CLASS_COMPUTE);
     sim.plan.fits = false, sim.plan.host_floor_cycles = 1000;
@@ -427,8 +427,8 @@ static void the_bound_by_hand(void **state)
     assert_true(b.memory && b.host_input && b.class == CLASS_HOST && b.part == &parts[3] && !b.phase);
 }
 
-/* Of 1000 cycles IPU 2 of replica 3 takes 402 longer than a sound one, which stand with its bubble: it waits 48, less than the others. As much as what
- * takes most is not more than that. */
+/* IPU 2 of replica 3 takes 402 of 1000 cycles longer than a sound one, counted with its bubble: it waits 48, less than the others. The slow chip
+ * is the bound only if that is more than the largest class. */
 static void a_slow_chip_is_the_bound(void **state)
 {
     struct cost part = { .name = "conv", .part = PART_CONV, .ipu_cycles = 11 };
@@ -454,7 +454,7 @@ static void a_slow_chip_is_the_bound(void **state)
     assert_true(b.host_input && b.class == CLASS_HOST && !b.part);
 }
 
-/* Of two slow chips the slower one is named, in both formats. */
+/* The slower of two slow chips is named, in both formats. */
 static void a_slow_chip_is_named(void **state)
 {
     static const char *const sets[] = { "faults.chip1=2 1.5", "faults.chip2=5 3" };
@@ -477,7 +477,7 @@ static void a_slow_chip_is_named(void **state)
     arena_free(&a);
 }
 
-/* Of 1 s of convolutions: sheet values that change it by half a per cent or more, the most first; of what changes it as much, the first. */
+/* For 1 s of convolutions: the sheet values that change it by at least half a per cent, the largest first; of equals the first. */
 static void values_that_a_part_depends_on(void **state)
 {
     static const struct input own = { .name = "parallel.own", .of_recipe = true }, sheet = { .name = "machine.sheet" };
@@ -501,7 +501,7 @@ static void values_that_a_part_depends_on(void **state)
     }
 }
 
-/* From the first line with what on, as many lines. */
+/* The lines from the first that contains `what`. */
 static const char *lines_from(const char *text, const char *what, int n_lines)
 {
     const char *from = strstr(text, what), *to = from;
@@ -513,11 +513,11 @@ static const char *lines_from(const char *text, const char *what, int n_lines)
     return arena_printf(&a, "%.*s", (int)(to - from), from);
 }
 
-/* Of the moves of what_helps_by_hand: those of the machine alone fit, or none does. */
+/* With the moves of what_helps_by_hand: only those of the machine fit, or none. */
 static void fewer_that_fit(struct explanation *e, struct move *moves, const struct input *sheet)
 {
     char *text;
-    moves[4].fits = moves[6].fits = moves[7].fits = false;      /* the machine's alone, in either order */
+    moves[4].fits = moves[6].fits = moves[7].fits = false;      /* only the machine's, in either order */
     PRINTED(text, explain_print(f, e));
     assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 40, at -20.0 % time"));
     free(text);
@@ -530,13 +530,13 @@ static void fewer_that_fit(struct explanation *e, struct move *moves, const stru
     assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
     assert_null(strstr(text, "in the machine"));
     free(text);
-    moves[0] = (struct move){ sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 } };      /* a twentieth of a per cent is not told, a hair more is */
+    moves[0] = (struct move){ sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 } };      /* a twentieth of a per cent is not shown, slightly more is */
     PRINTED(text, explain_print(f, e));
     assert_string_equal(lines_from(text, "in the machine", 1), "  helps most in the machine: machine.sheet 2 -> 40 saves 0.1 % of the time per sample\n");
     free(text);
 }
 
-/* Two regions, the larger first, and no third that holds nothing. */
+/* Two regions, the larger first; an empty third is not shown. */
 static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
 {
     const struct tile_memory *counted = sim->plan.memory, tile = { .bytes = { [REGION_CODE] = 7, [REGION_TEMPORARIES] = 31 }, .total_bytes = 38 };
@@ -549,8 +549,8 @@ static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
     sim->plan.memory = counted;
 }
 
-/* Moves of a made-up value of the recipe, of the machine, and of the data, the task and the measurement, which are not to be changed: 300, 250, ...
- * us of a sample less. */
+/* Moves of made-up values of the recipe, of the machine, and of data, task and measurement, which are not to be changed: 300, 250, ... us less
+ * per sample. */
 static void what_helps_by_hand(void **state)
 {
     static const struct input own = { .name = "parallel.own", .value = "1", .unit = "", .of_recipe = true },
@@ -589,7 +589,7 @@ static void what_helps_by_hand(void **state)
     assert_null(strstr(text, "makes it fit"));
     assert_null(strstr(text, "not said by the recipe"));
     free(text);
-    /* What does not fit is helped by what does not fit either; of what makes it fit the recipe's fastest. */
+    /* A model that does not fit is helped by moves that do not fit either; of those that make it fit, the recipe's fastest is named. */
     r.fits = false, r.memory_shortfall_bytes_per_tile = 77;
     e.bound.memory = true, e.bound.most_waiting_share = 0.75, e.bound.idlest_ipu = 3;
     PRINTED(text, explain_print(f, &e));
@@ -605,7 +605,7 @@ static void what_helps_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Of what a framework's sheet says the largest move of each value, from 1 % on, slower or faster; what the recipe says is left out. */
+/* The largest move of each value on a framework's sheet, from 1 % on, slower or faster; values that the recipe gives are left out. */
 static void what_a_recipe_leaves_to_a_sheet(void **state)
 {
     static const struct input own = { .name = "framework.own", .value = "1", .of_recipe = true },
@@ -645,7 +645,7 @@ static void what_a_recipe_leaves_to_a_sheet(void **state)
     arena_free(&a);
 }
 
-/* As many items as there may be. */
+/* The largest number of items. */
 static void a_whole_waterfall_as_json(void **state)
 {
     struct simulation sim = {0};
@@ -667,7 +667,7 @@ static void a_whole_waterfall_as_json(void **state)
     arena_free(&a);
 }
 
-/* Every part says what it is bound by and how it is counted. */
+/* Every part has its bound and its formula. */
 static void every_part_has_its_formula(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@ enum { MOST_PARTS = 3 };
 #define HEAD "configuration,of,sweep,x\n"
 #define JSON(n, of, id, rest) "{\"configuration\":" #n ",\"of\":" #of ",\"sweep\":\"" #id "\"," rest "}\n"
 
-/* Files a, b and c of what is given; want: what joining them, the last first, writes, or the message with the folder's name cut off. */
+/* Contents of files a, b and c; want: the merged rows, the last file given first, or the message without the folder. */
 static const struct { const char *parts[MOST_PARTS], *text, *message; } joined[] = {
     { { HEAD "1,5,ab,p\n2,5,ab,q\n", HEAD "3,5,ab,r\n", HEAD "4,5,ab,s\n5,5,ab,t\n" }, HEAD "1,5,ab,p\n2,5,ab,q\n3,5,ab,r\n4,5,ab,s\n5,5,ab,t\n", NULL },
     { { HEAD "4,5,ab,s\n5,5,ab,t\n", HEAD "3,5,ab,r\n", HEAD "1,5,ab,p\n2,5,ab,q\n" }, HEAD "1,5,ab,p\n2,5,ab,q\n3,5,ab,r\n4,5,ab,s\n5,5,ab,t\n", NULL },
@@ -83,7 +83,7 @@ static void parts_are_joined(void **state)
     rmdir(top);
 }
 
-/* Configurations 4 to 6 of 7: how many rows a part has already, and how many bytes they are; a row that is cut short does not count. */
+/* Configurations 4 to 6 of 7: how many rows a part has, and how many bytes; a row that is cut short does not count. */
 static void what_a_part_has(void **state)
 {
     static const char id[] = "00000000000000ab";
@@ -130,7 +130,7 @@ static void what_a_part_has(void **state)
     assert_string_equal(err.msg + strlen(path), ":1: the columns are those of another sweep or version; remove the file to start anew");
 }
 
-/* A line of 2^20 - 1 bytes is a row; one byte more and it is longer than any, and does not count. */
+/* A line of 2^20 - 1 bytes is a row; one byte more is longer than any row, and does not count. */
 static void rows_are_no_longer_than_a_mebibyte(void **state)
 {
     struct space space = { .n = 7 };
@@ -164,7 +164,7 @@ static void told(void *user, size_t done, size_t of)
     t->of = of;
 }
 
-/* 70 configurations of a recipe that is not there, the last 65 of them: 65 rows that are refused, told as far as they are written, in order. */
+/* The last 65 of 70 configurations of a missing recipe: 65 refused rows, in order, with progress as they are written. */
 static void progress_is_told_to_the_last_row(void **state)
 {
     static const char *const recipes[] = { "nowhere" };

@@ -17,7 +17,7 @@ static void start(struct world *w)
     space_start(&w->s, recipes, 2);
 }
 
-/* "recipe key=value key=value" of a configuration. */
+/* A configuration as "recipe key=value key=value". */
 static const char *configuration(struct world *w, uint64_t number)
 {
     const char *settings[8], *text = space_configuration(settings, &w->s, number);
@@ -114,7 +114,7 @@ static void what_is_no_space_is_refused(void **state)
     arena_free(&w.a);
 }
 
-/* Of two recipes, 5e14 each are as many as there may be. */
+/* Two recipes of 5e14 each are as many as there may be. */
 static void there_are_not_too_many(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void texts_that_name_no_shard(void **state)
 #define HEAD "configuration,of,sweep,recipe\n"
 #define ROW(number, of, sweep) #number "," #of ",00000000000000" #sweep ",r\n"
 
-/* Joins up to three parts, given in any order. */
+/* Merges up to three parts, given in any order. */
 static char *joined(const char *const *texts, struct err *err)
 {
     char names[3][64], *out = NULL;
@@ -345,7 +345,7 @@ static int leave_folder(void **state)
     return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
 }
 
-/* Of a recipe every entry counts, first and last, by name and by value; what is no entry does not. */
+/* Every entry of a recipe counts, by name and value; comments do not. */
 static void a_sweep_is_known_by_its_recipes(void **state)
 {
     static const char *const texts[] = { "[a]\nb = 1\nc = 2\n[d]\ne = 3\n", "[a]\nb = 4\nc = 2\n[d]\ne = 3\n", "[a]\nb = 1\nc = 4\n[d]\ne = 3\n",
@@ -374,7 +374,7 @@ static void a_sweep_is_known_by_its_recipes(void **state)
     arena_free(&w.a);
 }
 
-/* And by all else that rows hang on: each recipe, setting, key and value, and each error that intervals are made of, by name and size. */
+/* So does everything else that rows depend on: each recipe, setting, key and value, and each error behind the intervals, by name and size. */
 static void a_sweep_is_known_by_all_that_it_is(void **state)
 {
     struct variant { const char *recipes[2], *sets[2], *overs[2], *names[2]; double errors[2]; };

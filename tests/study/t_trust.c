@@ -44,7 +44,7 @@ static void near_and_far(void **state)
     arena_free(&a);
 }
 
-/* What finds the same sheet is the same framework; another is another. */
+/* Names that find the same sheet are one framework; others are not. */
 static void a_framework_by_any_of_its_names(void **state)
 {
     static const char *const names[] = { "TensorFlow 1", "tensorflow-1", "tensorflow-1-2.1.0", "TENSORFLOW-1.15" };
@@ -62,7 +62,7 @@ static void a_framework_by_any_of_its_names(void **state)
     arena_free(&a);
 }
 
-/* A run that is three apart is near still: a name, and eight doublings of a quarter each; one doubling more is not. */
+/* A run at distance 3 is still near: one name, and eight doublings of a quarter each. One doubling more is not. */
 static void near_to_the_last_doubling(void **state)
 {
     struct simulator simulator;
@@ -90,7 +90,7 @@ static void near_to_the_last_doubling(void **state)
     arena_free(&a);
 }
 
-/* Five published runs that are as far from it as can be told: the first three, in the table's order. */
+/* Five published runs that are equally far: the first three, in the table's order. */
 static void of_equally_near_the_first(void **state)
 {
     struct simulator simulator;
@@ -134,7 +134,7 @@ static void what_lies_outside_is_named(void **state)
     assert_int_equal(v.n_extrapolates, 1);
     assert_string_equal(v.extrapolates[0], "machine.clock_hz");
     assert_false(v.unlike > v.tested_unlike);
-    /* more is the host's than in any run of the kind */
+    /* the host's share is more than in any run of the kind */
     v = validity_with("vendor-bow-pod16-resnet50-tf1", "hosts.steps_per_call=1");
     assert_true(extrapolates(&v, "host_share") && !extrapolates(&v, "compute_share"));
     assert_true(v.unlike > v.tested_unlike && v.high / v.low > 2);
@@ -144,7 +144,7 @@ static void what_lies_outside_is_named(void **state)
     arena_free(&a);
 }
 
-/* A share that is a twentieth of the step more than the only published run's is inside still. */
+/* A share that exceeds the only published run's by a twentieth of the step is still inside. */
 static void a_share_is_outside_by_a_twentieth(void **state)
 {
     struct simulator simulator;
@@ -170,7 +170,7 @@ static void a_share_is_outside_by_a_twentieth(void **state)
     arena_free(&a);
 }
 
-/* Where every step is a call, more of the time is in proportion to its fitted length; where links are slow, to their assumed efficiency. */
+/* If every step is a call, more of the time is in proportion to its fitted length; if links are slow, to their assumed efficiency. */
 static void shares_follow_the_values(void **state)
 {
     (void)state;
@@ -186,8 +186,8 @@ static void shares_follow_the_values(void **state)
     arena_free(&a);
 }
 
-/* Each step of PopART's BERT is a call: its time is fitted, as if the first and last listed. What is sourced, of the recipe or beyond the list
- * is not. */
+/* Each step of PopART's BERT is a call, whose time is fitted, whether listed first or last. Sourced values, of the recipe or beyond the list, do
+ * not count. */
 static void a_share_by_hand(void **state)
 {
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
@@ -214,8 +214,8 @@ static void a_share_by_hand(void **state)
     arena_free(&a);
 }
 
-/* How many steps a call has, as if that were assumed: half as many take twice the calls. The time of calls is in proportion to their fitted length
- * and to this, which are more than all of the time; together they are told as all of it. */
+/* The steps per call, as if they were assumed: half as many give twice the calls. The time of calls is in proportion to their fitted length and
+ * to this number, which together exceed all of the time, and are scaled to all of it. */
 static void shares_of_a_product_are_all_at_most(void **state)
 {
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
@@ -250,8 +250,8 @@ static void shares_of_a_product_are_all_at_most(void **state)
     arena_free(&a);
 }
 
-/* The shares of the plan that was chosen are those of a machine that may choose again to a point, at most one and a half: the last recipe
- * here is the farthest off of all that there are (1.41 points). And they are the same whatever was asked before. */
+/* The shares for fixed splits agree with those of a compiler that may choose again, to 1 or at most 1.5 percentage points; the last recipe here
+ * is the farthest of all (1.41 points). They do not depend on what was simulated before. */
 static void shares_are_of_the_chosen_plan(void **state)
 {
     (void)state;
@@ -285,8 +285,8 @@ static void shares_are_of_the_chosen_plan(void **state)
     arena_free(&a);
 }
 
-/* Layers that were balanced within the memory lie elsewhere with splits that are given, as memory is then left aside. Shares are set beside the
- * same question unchanged, and are near those of two samples, which leave room (5 and 33 %). */
+/* Layers balanced within the memory are placed differently with given splits, as these leave memory aside. The shares are relative to the same
+ * request unchanged, and near those of two samples, which leave room (5 and 33 %). */
 static void shares_where_memory_placed_layers(void **state)
 {
     static const char *const sets[] = { "parallel.layers_per_ipu=", "parallel.micro_batch=3" };
@@ -310,7 +310,7 @@ static void shares_where_memory_placed_layers(void **state)
     arena_free(&a);
 }
 
-/* What a framework is assumed to do counts with the sheets' values: each by its largest change of the step, be it faster or slower. */
+/* Assumed values of a framework count with the sheets' values, each by its largest change of the step, faster or slower. */
 static void what_a_framework_does_is_counted(void **state)
 {
     static const char *const others[] = { "framework.rearrange_before_reduce=no", "framework.remote_together=yes", "framework.fetch_threads=2",

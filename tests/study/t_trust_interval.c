@@ -24,7 +24,7 @@ static void distances_by_hand(void **state)
     assert_near(distance_with(10, "128"), 1, 1e-12);            /* two, a half each */
     assert_near(distance_with(11, "0.72"), 0.4, 1e-12);         /* a fifth of the step, twice */
     assert_near(distance_with(17, "0.01"), 0.06, 1e-12);
-    assert_near(distance_with(10, "0"), 0.5, 1e-12);            /* none at all counts as one */
+    assert_near(distance_with(10, "0"), 0.5, 1e-12);            /* a count against none is one doubling */
     assert_near(distance_with(10, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
     struct properties single = with(10, "1");
     assert_near(properties_apart(&single, &one).distance, 4.5, 1e-12);
@@ -56,7 +56,7 @@ static void intervals_by_hand(void **state)
     assert_near(s.farthest, 1, 1e-12);
     double k = exp(-1);
     assert_near(s.quantile, 0.09 / (2 * (k * 0.03 + (1 - k) * 0.05)), 1e-12);
-    /* At the first: known for certain, 0.02 with weight 1, the others e^-1 each; nothing is farther. */
+    /* At the first reference: certain to be known, 0.02 with weight 1, the others with e^-1 each; nothing is farther. */
     double local = (0.02 + k * 0.04 + k * 0.09) / (1 + 2 * k);
     assert_near(spread_half_width(&s, &three_groups, &one, &(struct left_out){0}), s.quantile * local, 1e-12);
     /* Nine in ten of a normal error lie within 1.6449 deviations. */
@@ -67,7 +67,7 @@ static void intervals_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Two groups in one place, 0.02 and 0.04 off: each by the other's, half and twice as much. Nothing is any distance apart. */
+/* Two groups at one place with errors of 0.02 and 0.04: each is judged by the other, with half and twice its error. All distances are 0. */
 static void groups_in_one_place(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static struct reference at_ipus(const char *ipus, const char *group, double left
     return (struct reference){ .configuration = ipus, .group = group, .role = FIGURE_VALIDATE, .at = with(6, ipus), .left_out = left_out };
 }
 
-/* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter for each doubling, so that 0.75 is the farthest from one to another group's.
- * The third is worst told: by its group's 0.06 at 0.5, and 0.02 and 0.01 a quarter farther, less than the mean. */
+/* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter per doubling, so 0.75 is the farthest between groups. The third has the
+ * largest ratio: its group's 0.06 at 0.5, and 0.02 and 0.01 a quarter farther, less than the mean. */
 static void distances_differ(void **state)
 {
     (void)state;
@@ -106,14 +106,14 @@ static void distances_differ(void **state)
     assert_near(spread_half_width(&s, &all, &p, &(struct left_out){0}), s.quantile * near * (1 + 0.25 / 0.75), 1e-12);
     const double few = (0.01 + 0.06 * v + 0.02 * u) / (1 + v + u);
     assert_near(spread_half_width(&s, &all, &p, &(struct left_out){ .group = "q" }), s.quantile * (k * few + (1 - k) * mean) * (1 + 0.5 / 0.75), 1e-12);
-    /* of one group nothing is known from others: no interval anywhere */
+    /* one group alone gives no interval */
     s = spread_of(&(struct references){ .items = four, .n = 2 }, NULL, &a);
     assert_int_equal(s.n_errors, 0);
     assert_near(spread_half_width(&s, &(struct references){ .items = four, .n = 2 }, &p, &(struct left_out){0}), 0, 0);
     arena_free(&a);
 }
 
-/* Next to one without an error, far from one of 0.4: a quarter of the mean of both. */
+/* Next to a reference without error, and far from one of 0.4: a quarter of the mean of both. */
 static void no_run_is_without_error(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void no_run_is_without_error(void **state)
     arena_free(&a);
 }
 
-/* Compute and host of one step; the rest as `one` has it. */
+/* Sets the compute and host shares of one step; the rest is as in `one`. */
 static struct properties spent(double compute, double host)
 {
     struct properties p = one;
@@ -136,7 +136,7 @@ static struct properties spent(double compute, double host)
     return p;
 }
 
-/* Two groups whose steps differ by a tenth, as much as was tested, and a step of which three tenths more are the host's. */
+/* Two groups whose steps differ by a tenth, which is what was tested, and a step with three tenths more for the host. */
 static void what_is_unlike_is_wider(void **state)
 {
     (void)state;
@@ -165,8 +165,8 @@ static void what_is_unlike_is_wider(void **state)
     arena_free(&a);
 }
 
-/* Nineteen groups in one place, 1 to 19 % off, and one whose step is half the host's: what its step adds, nearly ln 2, tells of its 0.6. Nineteen
- * of twenty were tested on steps that are hardly unlike, and the nineteenth of their ratios is that of the second largest error. */
+/* Nineteen groups at one place with errors of 1 to 19 %, and one whose step is half the host's: the added width, nearly ln 2, covers its 0.6.
+ * Nineteen of twenty were tested on steps that are hardly unlike, and the nineteenth of their ratios is that of the second largest error. */
 static void what_is_added_explains_errors(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void what_is_added_explains_errors(void **state)
     arena_free(&a);
 }
 
-/* Twenty groups in one place, 1 to 20 % off: each is told by the mean of the others, and ceil(0.9 x 21) = 19 of 20 are inside. */
+/* Twenty groups at one place with errors of 1 to 20 %: each is judged by the mean of the others, and ceil(0.9 x 21) = 19 of 20 are inside. */
 static void nine_in_ten_of_twenty(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void coverage_by_hand(void **state)
         sum += halves[i];
     }
     assert_near(c.all.mean_half_width, sum / 3, 1e-12);
-    /* Each alone left out, its group told by the spread alone: the others of the three stand beside it. */
+    /* Each is left out alone, and only the spread leaves its group out: the others of the three are its references. */
     double near_sum = 0;
     size_t near_inside = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -243,7 +243,7 @@ static void coverage_by_hand(void **state)
     assert_int_equal(c.near.n, 3);
     assert_int_equal(c.near.inside, near_inside);
     assert_near(c.near.mean_half_width, near_sum / 3, 1e-12);
-    /* Of a single group nothing is left to tell an interval from. */
+    /* A single group leaves nothing to make an interval from. */
     interval_coverage(&c, &(struct references){ .items = three, .n = 1 }, &a);
     assert_int_equal(c.n_groups, 1);
     assert_int_equal(c.all.n, 0);
@@ -251,7 +251,7 @@ static void coverage_by_hand(void **state)
     arena_free(&a);
 }
 
-/* At the first itself; where its group, another that it belongs to or its configuration is left out, the others are one name apart. */
+/* At the first reference itself. With its group, another of its groups or its configuration left out, the others are one name away. */
 static void what_is_left_out_is_not_near(void **state)
 {
     (void)state;

@@ -68,7 +68,7 @@ static void intervals_by_hand(void **state)
     assert_true(x.low == 0 && x.high == 0);                     /* nothing to judge by */
 }
 
-/* What is slower lowers the low end, the more so the slower it is, and never raises the high one; the answer stays inside. */
+/* A slower reading lowers the low end, more so the slower it is, and never raises the high end; the answer stays inside. */
 static void slower_readings_widen_downwards(void **state)
 {
     struct open_reading slow = reading(1, 0.1), many[30];
@@ -119,7 +119,7 @@ static struct validity judged(struct result *r, const char *recipe, const char *
     return v;
 }
 
-/* Each is the simulation with that key set, and its own answer's width. */
+/* Each reading is the simulation with that key set, and has that answer's own width. */
 static void readings_are_simulated(void **state)
 {
     const char *recipe = "vendor-ipu-pod16-resnet50-pipelined", *half = "precision.partials=fp16";
@@ -139,7 +139,7 @@ static void readings_are_simulated(void **state)
     struct validity settled = judged(&other, recipe, &half, 1, true);
     assert_int_equal(settled.open.n, 2);
     assert_near(v.open.items[0].half_width, settled.half_width, 1e-12);
-    /* without a question they are listed, and the interval is that of the reading taken */
+    /* without a request they are listed only, and the interval is that of the reading taken */
     struct validity listed = judged(&r, recipe, NULL, 0, false);
     assert_int_equal(listed.open.n, 3);
     assert_true(isnan(listed.open.items[0].throughput_ratio));
@@ -148,7 +148,7 @@ static void readings_are_simulated(void **state)
     arena_free(&a);
 }
 
-/* A default, and readings that cannot be: they are told, and nothing else changes. */
+/* A default, and readings that are refused: they are shown, and nothing else changes. */
 static void a_reading_that_is_refused(void **state)
 {
     const char *sets[] = { "open.parallel.layers_per_ipu=3", "open.parallel.io_tiles=64", "open.parallel.stash_type=fp32" };
@@ -165,7 +165,7 @@ static void a_reading_that_is_refused(void **state)
     arena_free(&a);
 }
 
-/* As written, by default, as the framework's sheet has it, and not at all; also of keys that change nothing here. */
+/* The value taken is as written, the default, the framework sheet's, or none; also for keys that change nothing here. */
 static void what_is_taken(void **state)
 {
     const char *sets[] = { "parallel.available_memory=", "open.framework.merge_buffer_bytes=0", "open.framework.steps_per_call=3", "open.data.input_type=fp16",
@@ -180,7 +180,7 @@ static void what_is_taken(void **state)
     arena_free(&a);
 }
 
-/* Nobody has said how often this program returns to the host: the sheet's 1 is two thirds of the step. */
+/* The recipe does not say how often this program returns to the host: calls of 1 step, as on the sheet, are two thirds of the step. */
 static void calls_that_nobody_has_set(void **state)
 {
     const char *recipe = "vendor-bow-pod16-resnet50-tf1", *none = "hosts.steps_per_call=", *one = "hosts.steps_per_call=1", *all = "hosts.steps_per_call=0",
@@ -203,7 +203,7 @@ static void calls_that_nobody_has_set(void **state)
     assert_near(unset.open.unset_call_share, 1 - without / r.step_time_s, 0.01);
     assert_true(unset.high > set.high);
     simulator_close(&s);
-    /* what is open says more than a sheet */
+    /* an open reading says more than a sheet */
     struct validity open = judged(&r, recipe, (const char *[]){ none, "open.hosts.steps_per_call=7" }, 2, true);
     assert_int_equal(open.open.n, 1);
     assert_string_equal(open.open.items[0].alternative, "7");
@@ -211,7 +211,7 @@ static void calls_that_nobody_has_set(void **state)
     struct validity sheet = judged(&r, recipe, (const char *[]){ none, "open.framework.steps_per_call=7" }, 2, true);
     assert_int_equal(sheet.open.n, 1);
     assert_string_equal(sheet.open.items[0].key, "framework.steps_per_call");
-    /* 5.6 % of the step; and 4.6 %, less than a twentieth: the sheet's value is as good as any */
+    /* 5.6 % of the step; and 4.6 %, less than a twentieth, so the sheet's value is good enough */
     struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true);
     assert_near(longer.open.unset_call_share, 0.0555, 0.004);
     assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=135" }, 2, true).open.n, 0);
@@ -250,7 +250,7 @@ static void readings_as_text(void **state)
         "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call: 230 % faster; "
         "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\n");
     free(text);
-    text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* of two of one key the first alone is there */
+    text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* of two readings of one key only the first is there */
     assert_string_equal(text, "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower\n");
     free(text);
     json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), open_readings_unset_json(&o));

@@ -8,9 +8,9 @@ static struct err err;
 
 /* ---- what is left out of the fit ------------------------------------------------------------------ */
 
-/* Three runs are said to be far slower than predicted: fitted to them alone the host's call is longer, and the run that was left out
- * predicted slower than with the constants as they are. The rows that only validate or are context keep their error; where a configuration has
- * another row, context says nothing. */
+/* Three runs are published as far slower than predicted. Fitted to them alone, the host's call is longer, and the run that was left out is
+ * predicted slower than with the present constants. Rows that validate or are context keep their error; a context row counts only without
+ * another row. */
 static const char table[] =
     "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
     "x,mlperf-v2.0-closed-bow-pod64-bert-large,throughput_samples_per_s,7000,samples/s,0.1,calibrate,s,,\n"
@@ -33,7 +33,7 @@ static void a_group_is_left_out(void **state)
     simulator_open(&simulator, &paths);
     assert_true(published_load(&figures, path, &a, &err));
     references_build(&r, &figures, &simulator, &a);
-    assert_int_equal(r.n, 7);                                   /* what cannot be simulated is not there */
+    assert_int_equal(r.n, 7);                                   /* a recipe that cannot be simulated is skipped */
     assert_true(r.items[0].left_out < log(r.items[0].simulated / 7000) - 1e-3);
     static const struct { enum role role; double published; } others[] = {
         { FIGURE_VALIDATE, 300000 }, { FIGURE_VALIDATE, 150000 }, { FIGURE_CONTEXT, 100000 }
@@ -48,7 +48,7 @@ static void a_group_is_left_out(void **state)
     arena_free(&a);
 }
 
-/* d ln(rate) / d ln(constant), from a tenth less of it. */
+/* d ln(rate) / d ln(constant), from a constant a tenth smaller. */
 static const char *specs_dir = "system-model/specs";
 
 static double slope_of(struct simulator *by, const struct reference *x, const char *key)
@@ -65,8 +65,8 @@ static double slope_of(struct simulator *by, const struct reference *x, const ch
     return log(r.throughput_samples_per_s / x->simulated) / log(0.9);
 }
 
-/* BERT beside three runs of ResNet-50, which hang on the call, the one constant that is fitted: without BERT the call would be longer by
- * the least squares over the three, though by no more than a factor of e. Those three are one group, beside which one run is too few. */
+/* BERT and three runs of ResNet-50, which depend on the call, the only fitted constant. Without BERT the call would be longer by the least
+ * squares over the three, but at most by a factor of e. The three are one group: without it one run is left, which is too few. */
 static void a_refit_by_hand(void **state)
 {
     static const double factors[][4] = { { 1.03, 0.992, 0.997, 1.004 }, { 1.03, 1.01, 1.003, 0.998 }, { 0.9, 0.5, 0.6, 0.7 }, { 0.9, 1.9, 1.8, 1.7 } };
@@ -99,7 +99,7 @@ static void a_refit_by_hand(void **state)
     arena_free(&a);
 }
 
-/* The project's sheets beside another of the system's fitted constants. */
+/* The project's sheets with another sheet of fitted system constants. */
 static char *specs_with(const char *fitted_system)
 {
     static char folder[64];
@@ -114,8 +114,8 @@ static char *specs_with(const char *fitted_system)
     return folder;
 }
 
-/* Access to streaming memory and the call are fitted. Without the one run of ResNet-50 three of BERT are left, two of which stream: the normal
- * equations of two. */
+/* Access to streaming memory and the call are fitted. Without the one run of ResNet-50, three of BERT are left, two of which stream: normal
+ * equations with two unknowns. */
 static void a_refit_of_two_constants(void **state)
 {
     static const char rows[] =
@@ -147,7 +147,7 @@ static void a_refit_of_two_constants(void **state)
         cc += c * c, ct += c * t, tt += t * t, cr += c * off, tr += t * off;
     }
     double moved = -(tt * cr - ct * tr) / (cc * tt - ct * ct);
-    assert_true(fabs(moved) < 1 && fabs(ct * tr) > 0.05 * fabs(tt * cr));        /* the other constant has a say */
+    assert_true(fabs(moved) < 1 && fabs(ct * tr) > 0.05 * fabs(tt * cr));        /* the other constant matters too */
     assert_near(r.items[0].left_out, -log(factors[0]) + slope_of(&simulator, &r.items[0], "call_s") * moved, 1e-6);
     assert_int_equal(system(arena_printf(&a, "rm -r %s", specs_dir)), 0);
     specs_dir = "system-model/specs";
@@ -155,8 +155,8 @@ static void a_refit_of_two_constants(void **state)
     arena_free(&a);
 }
 
-/* No other run moves with what a loader's start takes, so without the one that does it would have its default, and no start takes any time;
- * the call, of which others tell, is refitted to those. */
+/* Only one run depends on the loader's start, so without it the constant takes its default, and a start takes no time. The call, on which others
+ * depend, is refitted. */
 static void a_constant_of_one_run_goes_with_it(void **state)
 {
     static const char rows[] =
@@ -213,7 +213,7 @@ static void the_table_is_read_as_written(void **state)
     assert_near(properties_apart(&back.items[2].at, &three[2].at).distance, 0, 0);
     assert_true(references_load(&back, "no/such/left-out.csv", &a, &err));
     assert_int_equal(back.n, 0);
-    /* A count and a number that are none; each of the three numbers is looked at. */
+    /* A count and a number that are none; each of the three numbers is checked. */
     static const struct { const char *from, *to, *message; } bad[] = {
         { ",1536,", ",1.5,", ":2: global_batch: '1.5' is not a whole number" }, { ",512,", ",x,", ":2: sequence_length: 'x' is not a whole number" },
         { ",0.02\n", ",much\n", ":2: left_out_log_error: 'much' is not a number" }, { ",90,", ",x,", ":2: simulated_samples_per_s: 'x' is not a number" },
