@@ -154,8 +154,9 @@ static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N
     add_part(p, n);
     if (!polynomial(p, n->inputs[0], x, y) || !polynomial(p, n->inputs[1], x, b))
         return false;
+    const struct op_attributes at = { .function = n->op->function };
     for (size_t i = 0; i < N_SAMPLES; i++)
-        y[i] = onnx_is(n, ONNX_OP_MUL) ? y[i] * b[i] : onnx_is(n, ONNX_OP_ADD) ? y[i] + b[i] : pow(y[i], b[i]);
+        y[i] = op_value_of_two(n->op->kind, &at, y[i], b[i]);
     return true;
 }
 
@@ -168,9 +169,8 @@ static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
         return false;
     add_part(p, function);
     bool alike = polynomial(p, function->inputs[0], x, y);
-    for (size_t i = 0; i < N_SAMPLES && alike; i++) {
+    for (size_t i = 0; i < N_SAMPLES && alike; i++)
         alike = is_near(y[i], 0.79788456 * (samples[i] + 0.044715 * pow(samples[i], 3)), 5e-3);
-    }
     return alike;
 }
 

@@ -26,8 +26,6 @@ static uint32_t input_as_it_is(struct mapper *p)
 bool map_function(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     return done_like_input(p, map_emit1(p, p->n->op->kind, x, onnx_function_attributes(p->n)));
 }
 
@@ -51,7 +49,7 @@ static bool clip_computed(struct mapper *p, bool low, bool high)
             return limit != NO_ID && MAP_REFUSE(p, "its limits do not fit its input");
         x = map_emit2(p, OP_COMBINE, x, limit, WITH(.function = i == 1 ? FUNCTION_MAXIMUM : FUNCTION_MINIMUM));
     }
-    return x != NO_ID && map_done(p, 0, x, false);
+    return map_done(p, 0, x, false);
 }
 
 bool map_clip(struct mapper *p)
@@ -60,8 +58,6 @@ bool map_clip(struct mapper *p)
     if ((low && !onnx_is_known_number(low)) || (high && !onnx_is_known_number(high)))
         return clip_computed(p, low != NULL, high != NULL);
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     double from = low ? low->known[0] : onnx_float(p->n, "min", -INFINITY), to = high ? high->known[0] : onnx_float(p->n, "max", INFINITY);
     if (from == 0 && to >= (double)FLT_MAX)
         return done_like_input(p, map_emit1(p, OP_RELU, x, NO_ATTRIBUTES));
@@ -96,8 +92,6 @@ static bool done_composed(struct mapper *p, uint32_t y)
 bool map_selu(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     x = map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_ELU, .low = onnx_float(p->n, "alpha", 1.6732632)));
     return done_composed(p, map_scaled(p, x, onnx_float(p->n, "gamma", 1.050701)));
 }
@@ -107,8 +101,6 @@ bool map_celu(struct mapper *p)
 {
     double alpha = onnx_float(p->n, "alpha", 1);
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     x = map_emit1(p, OP_MAP, map_scaled(p, x, 1 / alpha), WITH(.function = FUNCTION_ELU, .low = 1));
     return done_composed(p, map_scaled(p, x, alpha));
 }
@@ -117,8 +109,6 @@ bool map_celu(struct mapper *p)
 bool map_mish(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     uint32_t gate = map_emit1(p, OP_TANH, map_emit_function(p, FUNCTION_SOFTPLUS, x), NO_ATTRIBUTES);
     return done_composed(p, map_emit2(p, OP_MUL, x, gate, NO_ATTRIBUTES));
 }
@@ -127,8 +117,6 @@ bool map_mish(struct mapper *p)
 bool map_softsign(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     uint32_t below = map_shifted(p, map_emit_function(p, FUNCTION_ABS, x), 1);
     return done_composed(p, map_emit2(p, OP_COMBINE, x, below, WITH(.function = FUNCTION_DIVIDE)));
 }
@@ -166,8 +154,6 @@ bool map_prelu(struct mapper *p)
 bool map_not(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID)
-        return false;
     return done_like_input(p, map_shifted(p, map_emit_function(p, FUNCTION_NEGATE, x), 1));
 }
 
@@ -449,8 +435,6 @@ bool map_quantize(struct mapper *p)
     if (!p->o->inference)
         return MAP_REFUSE(p, "its gradient is not modelled; train the model before it is quantised");
     uint32_t x = one_scale(p, &scale, &zero) ? map_in_layout(p, map_in_id(p, 0), image) : NO_ID;
-    if (x == NO_ID)
-        return false;
     x = map_emit_function(p, FUNCTION_ROUND, map_scaled(p, x, 1 / scale));
     x = map_shifted(p, x, zero);
     x = map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = ends[k].least, .high = ends[k].most));
@@ -463,8 +447,6 @@ bool map_dequantize(struct mapper *p)
     bool image = map_is_image(p, map_in_id(p, 0));
     double scale, zero;
     uint32_t x = one_scale(p, &scale, &zero) ? map_in_layout(p, map_in_id(p, 0), image) : NO_ID;
-    if (x == NO_ID)
-        return false;
     x = map_emit1(p, OP_CAST, x, WITH(.to_type = p->o->type));
     return map_done(p, 0, map_scaled(p, map_shifted(p, x, -zero), scale), image);
 }

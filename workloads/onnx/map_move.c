@@ -24,7 +24,7 @@ bool map_reshape(struct mapper *p)
     if (map_is_image(p, value) && !keeps_image(map_in(p, 0), map_out(p, 0))) {
         uint32_t x = map_any_plain(p, value);
         p->into = "view";
-        return x != NO_ID && map_done(p, 0, x, false);
+        return map_done(p, 0, x, false);
     }
     p->into = "view";
     return map_alias(p);
@@ -384,9 +384,9 @@ uint32_t map_piece(struct mapper *p, bool image)
     if (n < 2 || n > MAX_OP_OUTPUTS || !covers_all(p->m, value, &r, n))
         return NO_ID;
     uint32_t x = map_in_layout(p, value, image);
-    if (x == NO_ID)
-        return NO_ID;
     uint32_t first = map_emit1(p, OP_SLICE, x, WITH(.axis = map_layout_axis(r.axis, image, v->n_dims), .pieces = (uint32_t)n));
+    if (first == NO_ID)
+        return NO_ID;
     p->divisions = arena_grow(p->m->arena, p->divisions, p->n_divisions, &p->cap_divisions, sizeof *p->divisions);
     p->divisions[p->n_divisions++] = (struct division){ value, r.axis, first, n, image };
     return first + (uint32_t)piece;

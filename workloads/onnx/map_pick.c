@@ -17,8 +17,6 @@ static bool gather_one(struct mapper *p, uint32_t axis, double index)
     if (!(at >= 0 && at < (double)v->dims[axis]))
         return MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
     uint32_t x = map_in_layout(p, map_in_id(p, 0), image);
-    if (x == NO_ID)
-        return false;
     uint32_t piece = map_piece(p, image);
     p->into = "slice";
     x = piece != NO_ID ? piece : map_emit1(p, OP_SLICE, x, WITH(.axis = map_layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
@@ -46,8 +44,6 @@ bool map_gather(struct mapper *p)
     uint32_t table = v->constant && axis == 0 ? map_weight(p, map_in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
                                               : map_any_plain(p, map_in_id(p, 0));
     uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
-    if (index == NO_ID)
-        return false;
     if (outer > 1)
         table = VIEW(p, table, outer, rows, inner);
     else
@@ -73,8 +69,6 @@ bool map_gather_elements(struct mapper *p)
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
     uint32_t x = map_any_plain(p, map_in_id(p, 0)), index = x == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
-    if (index == NO_ID)
-        return false;
     x = VIEW(p, axis_last(p, x, v, axis), rows, n, 1);
     index = VIEW(p, axis_last(p, index, at, axis), rows, wanted);
     x = map_emit2(p, OP_GATHER, x, index, NO_ATTRIBUTES);
@@ -108,8 +102,6 @@ bool map_gather_nd(struct mapper *p)
     assert(deep && rows);               /* empty operands are refused before */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     uint32_t table = map_any_plain(p, map_in_id(p, 0)), index = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
-    if (index == NO_ID)
-        return false;
     index = row_numbers(p, index, n, deep, v->dims);
     table = VIEW(p, table, rows, inner);
     return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
@@ -199,8 +191,6 @@ bool map_top_k(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0) ? map_out(p, 0) : map_out(p, 1);
     uint32_t axis = map_axis(p, -1, v->n_dims), x = map_any_plain(p, map_in_id(p, 0));
-    if (x == NO_ID)
-        return false;
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
     x = axis_last(p, x, v, axis);
     uint32_t keys = VIEW(p, onnx_flag(p->n, "largest", true) ? x : map_emit_function(p, FUNCTION_NEGATE, x), rows, n);

@@ -100,9 +100,7 @@ bool map_matmul(struct mapper *p)
     }
     uint32_t a = flat ? map_as_plain(p, map_in_id(p, 0)) : map_as_operand(p, map_in_id(p, 0), false, n);
     uint32_t b = a == NO_ID ? NO_ID : flat ? matrix(p, b_value, false) : map_as_operand(p, b_value, false, n);
-    if (b == NO_ID)
-        return false;
-    if (!flat)
+    if (!flat && b != NO_ID)
         same_stacks(p, &a, &b);
     return map_done(p, 0, map_emit2(p, OP_MATMUL, a, b, WITH(.transpose_b = swapped)), false);
 }
@@ -113,8 +111,6 @@ bool map_matmul(struct mapper *p)
 static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_t inner)
 {
     uint32_t x = map_any_plain(p, map_in_id(p, 0));
-    if (x == NO_ID)
-        return false;
     x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
     x = map_emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
     if (onnx_is(p->n, ONNX_OP_LOG_SOFTMAX))
@@ -237,8 +233,6 @@ bool map_reduce(struct mapper *p)
         x = map_emit1(p, r->kind, x, WITH(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
     while (!image && gone && x != NO_ID)
         x = pooled_run(p, x, dims, n, &gone, r->kind);
-    if (x == NO_ID)
-        return false;
     x = r->sum ? map_scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
     x = r->after == NO_FUNCTION ? x : map_emit_function(p, (enum op_function)r->after, x);
     return map_done(p, 0, x, image && y->n_dims == n);
@@ -262,8 +256,6 @@ bool map_arg_max(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     uint32_t axis = map_axis(p, 0, v->n_dims), x = map_any_plain(p, map_in_id(p, 0));
-    if (x == NO_ID)
-        return false;
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     uint64_t length = v->dims[axis];
     if (inner > 1)

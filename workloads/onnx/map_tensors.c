@@ -10,6 +10,9 @@
 
 uint32_t map_emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at)
 {
+    for (uint32_t i = 0; i < n; i++)
+        if (inputs[i] == NO_ID)
+            return NO_ID;
     p->into = op_kind_names[kind];
     return graph_op(p->g, kind, inputs, n, at);
 }
@@ -31,10 +34,10 @@ uint32_t map_emit_function(struct mapper *p, enum op_function function, uint32_t
 
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims)
 {
-    const struct tensor *t = &p->g->tensors[tensor];
+    const struct tensor *t = tensor == NO_ID ? NULL : &p->g->tensors[tensor];
     struct op_attributes at = NO_ATTRIBUTES;
     assert(n_dims <= MAX_DIMS);
-    if (t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0)
+    if (!t || (t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0))
         return tensor;
     memcpy(at.view, dims, n_dims * sizeof *dims);
     const char *into = p->into;
@@ -173,8 +176,6 @@ uint32_t map_as_image(struct mapper *p, uint32_t value)
         return NO_ID;
     uint32_t tensor = tensor_of(p, value);
     struct mapped *at = &p->of[value];
-    if (tensor == NO_ID)
-        return NO_ID;
     if (!at->image && at->other == NO_ID)
         at->other = between_layouts(p, tensor, v, true);
     return view_as_image(p, at->image ? tensor : at->other, v);
@@ -250,8 +251,8 @@ uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image)
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image)
 {
     const struct onnx_value *v = map_out(p, i);
-    if (!v)
-        return true;
+    if (!v || tensor == NO_ID)
+        return !v;
     if (tensor_elements(&p->g->tensors[tensor]) != onnx_elements(v))
         return MAP_REFUSE(p, "comes to %ju elements instead of %ju: this form of the operator is not modelled",
                           (uintmax_t)tensor_elements(&p->g->tensors[tensor]), (uintmax_t)onnx_elements(v));

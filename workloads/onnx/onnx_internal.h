@@ -263,7 +263,7 @@ static inline uint32_t map_in_id(const struct mapper *p, uint32_t i) { return i 
 static inline bool map_is_wanted(const struct mapper *p, uint32_t i) { return map_out(p, i) && p->wanted[p->n->outputs[i]]; }
 static inline bool map_is_image(const struct mapper *p, uint32_t value) { return p->of[value].tensor != NO_ID && p->of[value].image; }
 
-/* map_tensors.c: operations of the graph. */
+/* map_tensors.c: operations of the graph. Operands and results are NO_ID after a refusal, which all of these and map_done() pass on. */
 uint32_t map_emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at);
 uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at);
 uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
