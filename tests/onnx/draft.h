@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draft.h - writes small ONNX files: what tests of the reader are made of.
+ * draft.h - writes small ONNX files for tests of the reader.
  *
  *     struct draft d = draft_start(17);
  *     draft_input(&d, "x", ONNX_FLOAT, "batch", 3, 8, 8);              a name is a symbolic dimension
@@ -144,7 +144,7 @@ static inline char **draft_words(struct draft *d, const char *text, size_t *n)
     return words;
 }
 
-/* "value" is a tensor of whole numbers. A number with a point is a float, with a comma or in the names below a list, with a letter a string. */
+/* "value" is a tensor of integers. A number with a point is a float; a comma, or a name in the list below, makes a list; a letter makes a string. */
 static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
 {
     static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads",
@@ -182,7 +182,7 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
     return p;
 }
 
-/* inputs, outputs and attributes in words; "-" is an input left out. */
+/* Inputs, outputs and attributes are separated by blanks; "-" leaves an input out. */
 static inline void draft_node(struct draft *d, const char *op, const char *inputs, const char *outputs, const char *attributes)
 {
     Onnx__NodeProto *n = ARENA_NEW(&d->arena, Onnx__NodeProto);
@@ -203,7 +203,7 @@ static inline void draft_node(struct draft *d, const char *op, const char *input
     d->nodes[d->graph.n_node++] = n;
 }
 
-/* The weight drafted last as a Constant node, as Paddle's exporter writes all of them. */
+/* Turns the last weight into a Constant node, as Paddle's exporter writes all weights. */
 static inline void draft_as_node(struct draft *d)
 {
     Onnx__TensorProto *t = d->weights[--d->graph.n_initializer];
@@ -216,7 +216,7 @@ static inline void draft_as_node(struct draft *d)
     d->nodes[d->graph.n_node - 1]->n_attribute = 1;
 }
 
-/* Makes what is drafted a function of another draft, of the domain "ours"; attributes in words have values of their own. */
+/* Turns a draft into a function of another one, in the domain "ours"; attributes given here are its defaults. */
 static inline void draft_function(struct draft *d, struct draft *body, const char *name, const char *inputs, const char *outputs,
                                   const char *attributes)
 {
@@ -249,7 +249,7 @@ static inline void draft_outputs(struct draft *d, const char *outputs)
     }
 }
 
-/* Gives the last node a graph as attribute: a branch, or the body of a loop. */
+/* Gives the last node a graph as an attribute: a branch, or the body of a loop. */
 static inline void draft_body(struct draft *d, const char *name, struct draft *body, const char *outputs)
 {
     Onnx__NodeProto *n = d->nodes[d->graph.n_node - 1];

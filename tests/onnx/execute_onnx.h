@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute_onnx.h - an imported graph with the file's own weights: what a graph's numbers need beyond its shapes.
+ * execute_onnx.h - fills the tensors of an imported graph with the file's own weights.
  *
  * Kernels change their order of dimensions, matrices may be transposed, and batch norms are folded with their statistics.
  */
@@ -19,7 +19,7 @@ static inline struct norm_values norm_values(const struct onnx_import *im, const
     return n;
 }
 
-/* y = (x - mean) / sqrt(variance + epsilon) scale + shift, then scaled and shifted once more where a layer behind it does. */
+/* y = (x - mean) / sqrt(variance + epsilon) scale + shift, then a second scale and shift if a layer after it was fused. */
 static inline double norm_factor(const struct norm_values *n, uint64_t c)
 {
     return n->v[2][c] / sqrt(n->v[5][c] + n->epsilon) * (n->v[6] ? n->v[6][c] : 1);
@@ -41,14 +41,14 @@ static inline void fill_kernel(double *to, const double *from, const uint64_t *d
     }
 }
 
-/* One from a diagonal on, right of it or, turned, left of it. */
+/* 1 from a diagonal on, to its right or, turned, to its left. */
 static inline double triangle(const struct onnx_source *s, double column_less_row)
 {
     return (s->turned ? -column_less_row : column_less_row) >= s->number;
 }
 
-/* A recurrence's [directions, gates x hidden, width] or biases [directions, 2 x gates x hidden], of one direction and turned; an LSTM's
- * gates input, output, forget, cell become input, forget, cell, output. */
+/* One direction of a recurrence's [directions, gates x hidden, width], transposed, or of its biases [directions, 2 x gates x hidden]; an
+ * LSTM's gates input, output, forget, cell become input, forget, cell, output. */
 static inline double gate_weight(const struct onnx_source *s, const double *from, const struct tensor *t, uint64_t i)
 {
     static const uint64_t order[] = { 0, 2, 3, 1 };
@@ -84,7 +84,7 @@ static inline void fill_weight(double *to, const struct graph *g, const struct o
         fill_kernel(to, n.v[0], t->dims, im->model->values[s->values[0]].dims[1], s->layout == ONNX_KERNEL ? NULL : &n);
 }
 
-/* Room for all tensors; weights as the file has them. Inputs are the caller's to fill, in the graph's layout. */
+/* Allocates all tensors and fills the weights. The caller fills the inputs, in the graph's layout. */
 static inline double **onnx_values(const struct graph *g, const struct onnx_import *im, struct arena *a)
 {
     double **v = ARENA_ARRAY(a, double *, g->n_tensors);
@@ -95,7 +95,7 @@ static inline double **onnx_values(const struct graph *g, const struct onnx_impo
     return v;
 }
 
-/* Where element i of [batch, channels, height, width] lies in [batch, height, width, channels]. */
+/* The index of element i of [batch, channels, height, width] in [batch, height, width, channels]. */
 static inline uint64_t channels_last(uint64_t i, const struct tensor *t)
 {
     uint64_t w = i % t->dims[2], h = i / t->dims[2] % t->dims[1], c = i / t->dims[2] / t->dims[1] % t->dims[3];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export.h - a forward graph written as an ONNX file, channels last as the graph has them, so that reading it back can be compared.
+ * export.h - writes a forward graph as an ONNX file, channels last like the graph, to read it back and compare.
  *
- * Value tN is tensor N. Convolutions and pools stand between transpositions, as TensorFlow's exporters write them.
+ * Value tN is tensor N. Convolutions and pools are put between transpositions, as TensorFlow's exporters write them.
  */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -32,7 +32,7 @@ static inline const char *shape_value(struct export *e, const char *tag, uint32_
     return part(e, tag);
 }
 
-/* Weights' contents by name and place: what fills the graph fills the file. */
+/* Contents follow from name and index, in the graph as in the file. */
 static inline void export_weight(struct export *e, uint32_t id)
 {
     const struct tensor *t = &e->g->tensors[id];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import.h - a draft written as a file and read back as a graph; its outputs on noise.
+ * import.h - writes a draft as a file, reads it back as a graph, and executes it on noise.
  */
 #ifndef IMPORT_H
 #define IMPORT_H
@@ -37,7 +37,7 @@ static inline void done(struct imported *r)
     free(r);
 }
 
-/* The first output of values; an image comes out in the file's order. */
+/* The first output; an image is returned in the file's order. */
 static inline double *executed(struct imported *r, double **v)
 {
     graph_execute(&r->g, v);
@@ -48,7 +48,7 @@ static inline double *executed(struct imported *r, double **v)
     return out;
 }
 
-/* Inputs filled with noise by name; the first output. Images go in and come out in the file's order. */
+/* Executes the graph on noise that depends on the inputs' names. Images are in the file's order, inputs and output. */
 static inline double *outputs(struct imported *r)
 {
     assert_string_equal(r->err.msg, "");

@@ -3,9 +3,9 @@
  * nodes.c - runs the ONNX project's own tests of single operators, and of what PyTorch exported, on imported graphs.
  *
  * usage: nodes FOLDER [TEXT]. Each TEST of the folder holds model.onnx and test_data_set_0/{input,output}_N.pb (onnx/backend/test). The
- * first input stays one; the others become what a model has there: weights, shapes, axes. Where the operator is refused so, all of them
- * stay inputs, or the first of floats alone does. Each output must agree to 1e-3 of the larger number, or to 1e-5. A test that the
- * importer refuses is counted with its message; TEXT prints only tests with it in their names.
+ * first input stays an input; the others become constants, as models have them: weights, shapes, axes. If the operator is refused then,
+ * all stay inputs, or the first input of floats alone does. Each output must agree to 1e-3 of the larger number, or to 1e-5. A test that
+ * the importer refuses is counted with its message. With TEXT, only tests with TEXT in their names run.
  */
 #include "tests/onnx/draft.h"
 #include "tests/onnx/execute_onnx.h"
@@ -25,7 +25,7 @@ struct test {
 };
 enum verdict { AGREES, REFUSED, DIFFERS, KNOWN, N_VERDICTS };
 
-/* Where the graph holds less than the numbers need, since it costs the same: by the beginning or a part of a test's name. */
+/* Differences that are known: the graph costs the same but computes less. By a part of the test's name. */
 static const struct known { const char *part, *why; } known[] = {
     { "_training_mode", "inference has a batch norm's statistics from the file" }, { "test_training_dropout", "inference drops nothing" },
     { "test_resize_", "executed between pixel centres alone, and not cut out" },
@@ -61,7 +61,7 @@ static bool read_test(struct test *t, const char *folder)
     uint8_t *bytes = read_all(arena_printf(&t->a, "%s/%s/model.onnx", folder, t->name), &n, &t->a);
     ProtobufCAllocator allocator = allocator_in(&t->a);
     t->model = bytes ? onnx__model_proto__unpack(&allocator, n, bytes) : NULL;
-    for (size_t i = 0; t->model && i < t->model->n_opset_import; i++)   /* what was written earlier means the same, where it is tried */
+    for (size_t i = 0; t->model && i < t->model->n_opset_import; i++)   /* older opsets mean the same here */
         if ((!t->model->opset_import[i]->domain || !*t->model->opset_import[i]->domain) && t->model->opset_import[i]->version < OLDEST_OPSET)
             t->model->opset_import[i]->version = OLDEST_OPSET;
     for (int i = 0; i < MOST_DATA && t->model; i++) {
@@ -76,7 +76,7 @@ static bool is_float(int type)
     return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_DOUBLE || type == ONNX_BFLOAT16;
 }
 
-/* Old files name their weights among the inputs too. */
+/* Old files list their weights among the inputs too. */
 static bool is_weight(const Onnx__GraphProto *g, const char *name)
 {
     for (size_t i = 0; i < g->n_initializer; i++)
@@ -87,7 +87,7 @@ static bool is_weight(const Onnx__GraphProto *g, const char *name)
 
 enum way { KEEP_FIRST, KEEP_ALL, KEEP_FLOATS, N_WAYS };
 
-/* What stays is input i of the model written. */
+/* kept[i] is input i of the model that is written. */
 static void fix_inputs(struct test *t, enum way way, int *kept, size_t *n_kept)
 {
     Onnx__GraphProto *g = t->model->graph;
@@ -114,7 +114,7 @@ static void fix_inputs(struct test *t, enum way way, int *kept, size_t *n_kept)
     g->n_input = *n_kept;
 }
 
-/* The values of a list, and one more. */
+/* A list with one more element. */
 static void *and_one(struct test *t, void *list, size_t n, void *one)
 {
     void **all = ARENA_ARRAY(&t->a, void *, n + 1);
@@ -124,7 +124,7 @@ static void *and_one(struct test *t, void *list, size_t n, void *one)
     return all;
 }
 
-/* A product beside what is tested: a graph without one is refused. Its output comes last. */
+/* Adds a product, as a graph without one is refused. Its output comes last. */
 static void add_work(struct test *t)
 {
     struct draft *d = t->work = draft_start(OLDEST_OPSET);
@@ -159,7 +159,7 @@ static bool agrees(const double *found, const double *expected, uint64_t n, char
     return true;
 }
 
-/* Written with output k as its first, and read. */
+/* Writes the model with output k first, and imports it. */
 static bool import(struct test *t, size_t k, uint64_t batch, struct graph *graph, struct onnx_import *im, char *why, size_t room)
 {
     Onnx__ValueInfoProto **outputs = t->model->graph->output, *first = outputs[0];
@@ -245,7 +245,7 @@ static enum verdict run_inputs(const char *folder, const char *name, enum way wa
     add_work(&t);
     for (size_t k = 0; k < n_outputs && worst == AGREES; k++) {
         enum verdict v = t.expected[k] ? run_output(&t, k, kept, n_kept, why, room) : AGREES;
-        worst = k > 0 && v == REFUSED ? AGREES : v;         /* further outputs where they are made */
+        worst = k > 0 && v == REFUSED ? AGREES : v;         /* later outputs may be refused */
         if (worst == AGREES)
             *why = '\0';
     }
@@ -254,7 +254,7 @@ static enum verdict run_inputs(const char *folder, const char *name, enum way wa
     return worst;
 }
 
-/* In a process of its own: a broken invariant is one test's. It ends by exit(), so that the lines it runs count (make mutate). */
+/* Runs in a process of its own, so that an assertion fails one test alone. It ends by exit(), so that coverage is recorded (make mutate). */
 static enum verdict run_test(const char *folder, const char *name, char *why, size_t room)
 {
     int ends[2], status;

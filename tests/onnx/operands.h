@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * operands.h - the inputs of one operator in words.
+ * operands.h - the inputs of one operator as text.
  *
- * "2,3" (floats of that shape), "w2,3" (a weight), "=1,-2" (a list of whole numbers), "='4" (one number), "=2x3:1,2,3,4,5,6" (a matrix of
- * them), "~0.5,2" (a list of floats), "?2,3" (a constant whose floats stand in another file), "-" (left out).
+ * "2,3" (floats of that shape), "w2,3" (a weight), "=1,-2" (a list of integers), "='4" (a single one), "=2x3:1,2,3,4,5,6" (a matrix of
+ * them), "~0.5,2" (a list of floats), "?2,3" (a constant with its floats in another file), "-" (left out).
  */
 #ifndef OPERANDS_H
 #define OPERANDS_H
 #include "tests/onnx/draft.h"
 
-/* "2x3:" before the numbers, "'" for one alone, or nothing: a list. */
+/* Before the numbers: "2x3:", "'" for a scalar, or nothing for a list. */
 static inline const char *constant_dims(uint64_t *dims, size_t *n_dims, const char *text, size_t n)
 {
     const char *colon = strchr(text, ':');

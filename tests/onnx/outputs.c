@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * outputs.c - runs ONNX files and compares what comes out with the output that stands beside them.
+ * outputs.c - runs ONNX files and compares their outputs with expected ones in the same folder.
  *
  * usage: outputs FOLDER. For each NAME.onnx with a NAME_output_0.pb (a TensorProto): the input is i / n, i = 0 .. n - 1 in row-major
- * order. Every element must agree to 1e-3 of the larger of the two. Convolutions go through GSL's BLAS: minutes, so not in `make test`.
+ * order. Every element must agree to 1e-3 of the larger of the two. Convolutions use GSL's BLAS and take minutes, so this is not in `make test`.
  */
 #include "tests/onnx/execute_onnx.h"
 #include "workloads/onnx/onnx_internal.h"
@@ -46,7 +46,7 @@ static void fill_input(double *v, const struct tensor *t, bool image)
         v[image ? channels_last(i, t) : i] = (double)((float)i / (float)n);
 }
 
-/* The largest relative difference; a little absolute room for what is almost nothing. */
+/* The largest relative difference, with an absolute tolerance for small numbers. */
 static double compare(const double *found, const double *expected, uint64_t n)
 {
     double worst = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_approximate.c - what is priced roughly where a model would be refused, and how that is told.
+ * t_approximate.c - rough prices instead of refusals (--approximate), and how they are reported.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* Where data decide: the longer branch, and one round of a loop; both are counted. */
+/* The longer branch of an If and one round of a Loop are counted if data decide. */
 static void course_guessed(void **state)
 {
     (void)state;
@@ -37,8 +37,8 @@ static void course_guessed(void **state)
     draft_end(longer);
 }
 
-/* A runtime's own operators as those that they stand for, on the operands among scales and zero points: what each becomes, and how many
- * elements it makes, of how many inputs; a scale in the place of an operand would make another thing. */
+/* What a runtime's own operators become, and the numbers of elements that they read and make: their operands are found among scales and
+ * zero points. */
 static void stand_ins_take_their_operands(void **state)
 {
     static const struct { const char *op, *operands, *attributes; enum op_kind kind; uint64_t n; uint32_t n_inputs; } rows[] = {
@@ -86,7 +86,7 @@ static void stand_ins_take_their_operands(void **state)
     }
 }
 
-/* A quantised product is priced as the float one with its channels, weights and all; scales and zero points go, as ones and zeros. */
+/* A quantised product is priced as the product of floats; scales and zero points become ones and zeros. */
 static void quantised(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void quantised(void **state)
     done(r);
 }
 
-/* Bytes that come from outside count as floats too. */
+/* Inputs of bytes count as floats. */
 static void quantised_inputs(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void quantised_inputs(void **state)
     done(r);
 }
 
-/* A runtime's LSTM of bytes has its weights turned; it is priced as the LSTM that it was: 5 steps of 2 samples, both directions, 3 wide and
+/* A runtime's LSTM of bytes, whose weights are transposed, is priced as an LSTM: 5 steps of 2 samples, both directions, 3 wide and
  * 4 hidden. */
 static void quantised_recurrence(void **state)
 {
@@ -162,7 +162,7 @@ static void quantised_recurrence(void **state)
     }
 }
 
-/* One that lacks its recurrent weights is refused as an LSTM is. */
+/* Without its recurrent weights it is refused like an LSTM. */
 static void a_recurrence_without_weights(void **state)
 {
     static const char *const inputs[] = { "x w - -", "x w -", "x w" };
@@ -176,7 +176,7 @@ static void a_recurrence_without_weights(void **state)
     }
 }
 
-/* So many nodes behind each other. */
+/* A chain of n nodes. */
 static struct draft *chain(const char *op, uint32_t n)
 {
     struct draft *d = draft_start(17);
@@ -185,7 +185,7 @@ static struct draft *chain(const char *op, uint32_t n)
     return d;
 }
 
-/* Whichever it is; of two as long the first. */
+/* The longer branch may be either; of equally long ones, the first is priced. */
 static void the_longer_branch(void **state)
 {
     static const struct { uint32_t n_then, n_else, n_tanh, n_sigmoid; } cases[] = { { 3, 2, 3, 0 }, { 2, 3, 0, 3 }, { 2, 2, 2, 0 } };
@@ -209,7 +209,7 @@ static void the_longer_branch(void **state)
     }
 }
 
-/* Who leads nowhere is no reader: a gate that such a node reads besides is still that of a swish. */
+/* A node that leads to no output is no reader: a gate that it reads too is still part of a swish. */
 static void readers_that_lead_nowhere(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void readers_that_lead_nowhere(void **state)
     done(r);
 }
 
-/* What leads to no output is not refused, be it the first node or the last. */
+/* Nodes that lead to no output are not refused, first or last. */
 static void nodes_that_lead_nowhere(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void approximated(void **state)
     done(r);
 }
 
-/* Where its result has other elements than its input, or another type, the pass reads a tensor like the result. */
+/* If the result differs from the input in its number of elements or its type, the pass reads a tensor like the result. */
 static void other_results_approximated(void **state)
 {
     static const struct { int type; const char *dims; uint64_t width; bool as_input; } cases[] = {
@@ -289,7 +289,7 @@ static void other_results_approximated(void **state)
             pass++;
         const struct tensor *read = &r->g.tensors[pass->inputs[0]], *result = &r->g.tensors[pass->outputs[0]];
         assert_int_equal(read->role == ROLE_INPUT, cases[i].as_input);
-        assert_near(pass->at->rate, 1, 0);              /* what it makes of the numbers nobody knows */
+        assert_near(pass->at->rate, 1, 0);              /* its arithmetic is unknown */
         assert_int_equal(tensor_elements(result), cases[i].width);
         assert_int_equal(result->type, cases[i].type == ONNX_BOOL ? TYPE_UINT8 : TYPE_FP16);
         assert_int_equal(count_kind(&r->g, OP_CAST), cases[i].type == ONNX_BOOL);
@@ -297,7 +297,7 @@ static void other_results_approximated(void **state)
     }
 }
 
-/* A result of five dimensions has a price, one of six has none. */
+/* Results have at most five dimensions. */
 static void results_of_many_dimensions(void **state)
 {
     static const char *const dims[] = { "n,1,1,1,2", "n,1,1,1,1,2" };
@@ -318,7 +318,7 @@ static void results_of_many_dimensions(void **state)
     }
 }
 
-/* Each of its results is a pass, where the others have no reader too. */
+/* Each result is a pass, also those without a reader. */
 static void several_results_approximated(void **state)
 {
     (void)state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_contents.c - numbers of tensors in every way that a file may hold them, by hand from the bits (IEEE 754, onnx.proto), and what may be
- * asked of them: axes, lists, how many are followed.
+ * t_contents.c - numbers of tensors in every form that a file may have, by hand from the bits (IEEE 754, onnx.proto); axes, lists, limits.
  */
 #include "tests/check.h"
 #include "tests/onnx/draft.h"
@@ -65,7 +64,7 @@ static void raw_bytes(void **state)
     }
 }
 
-/* Each field that holds numbers, some with their bits in whole numbers. */
+/* Each field that holds numbers; some hold the bits of floats as integers. */
 static void typed_fields(void **state)
 {
     float f[] = { 2.5f };
@@ -124,7 +123,7 @@ static void axes(void **state)
         }
 }
 
-/* Up to sixteen numbers of an attribute or of a constant; what is beyond 2^60 stands for "to the last", and may be added to. */
+/* Lists have at most sixteen numbers. Numbers beyond 2^60, which mean "to the last", are limited so that they can be added to. */
 static void lists(void **state)
 {
     struct arena a = { 0 };
@@ -161,7 +160,7 @@ static void lists(void **state)
     arena_free(&a);
 }
 
-/* A thousand values and more: each has one number, found again by its name. */
+/* More than a thousand values are found again by their names. */
 static void many_names(void **state)
 {
     struct arena a = { 0 };
@@ -177,7 +176,7 @@ static void many_names(void **state)
     arena_free(&a);
 }
 
-/* Of all that there are: floats, whole numbers, and others (strings, truth values, complex numbers, none). */
+/* All types: floats, integers, and others (strings, booleans, complex numbers, none). */
 static void kinds_of_numbers(void **state)
 {
     static const char kinds[] = "-fwwwwww--ffww--f-";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_control.c - branches and rounds of loops, in the place of the node.
+ * t_control.c - an If becomes its branch, a Loop its rounds.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* An If within an If: both branches use one name, and read what is around them. The number of dimensions decides. */
+/* An If within an If: both branches use one name, and read values around them. The number of dimensions decides. */
 static void branches(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void branches(void **state)
     }
 }
 
-/* Behind nodes that came into a graph the makers of values are still found: sigmoid(t), times t, is a swish. */
+/* Producers are still found after nodes were inserted: t sigmoid(t) is a swish. */
 static void what_stands_behind_a_branch(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void what_stands_behind_a_branch(void **state)
     draft_end(then);
 }
 
-/* A branch reads what is around it by its own name, where another has the number of the branch before it. */
+/* A value around a branch is found by its name, although another value's name looks like a scope. */
 static void names_like_a_scope(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void names_like_a_scope(void **state)
     draft_end(then);
 }
 
-/* A branch has weights of its own, each by its name: y = (x a + b) w. */
+/* A branch may have initialisers: y = (x a + b) w. */
 static void weights_of_a_branch(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void weights_of_a_branch(void **state)
     draft_end(then);
 }
 
-/* What may be given is what the condition follows from alone: an input, wherever it stands among numbers of the file; of two, the condition. */
+/* The message asks for the only input that decides, in any position among constants; if there are two, for the condition. */
 static void choices_by_inputs(void **state)
 {
     static const struct { const char *operands, *name; } cases[] = {
@@ -163,7 +163,7 @@ static void choices_by_inputs(void **state)
     }
 }
 
-/* Eight nodes behind the input that decides it is named, nine behind it the condition is. */
+/* The input that decides is found through eight nodes; with nine, the condition is named. */
 static void choices_far_away(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void choices_far_away(void **state)
     }
 }
 
-/* Twelve numbers that the file counts: their number may be said again, not otherwise. */
+/* A number that follows from the file may be given only with that value. */
 static void a_number_that_is_known(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void given(bool computed, const char *name, uint64_t number, uint64_t mac
     done(r);
 }
 
-/* What decides may be given by its name: an input's number, then nothing of the condition is computed; or the condition, which is. */
+/* An input may be given, and the condition is not computed; or the condition is given, and computed all the same. */
 static void choices(void **state)
 {
     struct onnx_dimension many = { "x", 2 }, weight = { "narrow", 2 }, there = { "high", 16 };
@@ -268,7 +268,7 @@ static void choices(void **state)
             "data.high: the model has no symbolic dimension of this name; its dimensions: batch");
 }
 
-/* Of a loop's two inputs the one that is not known is asked for: the trips, where both are not. */
+/* The message asks for the unknown one of a loop's trip count and condition; for the trip count, if both are unknown. */
 static void rounds_by_inputs(void **state)
 {
     static const char *const cases[][2] = { { "- on", "on=1 or 0" }, { "three on", "on=1 or 0" }, { "trips -", "trips=NUMBER" }, { "trips on", "trips=NUMBER" },
@@ -293,7 +293,7 @@ static void rounds_by_inputs(void **state)
     draft_end(body);
 }
 
-/* What decides within a branch may be given by the branch's name for it; of another name nothing is known of it. */
+/* A condition inside a branch is given by its name with the branch's scope. */
 static void choices_within_a_branch(void **state)
 {
     static const char *const cases[][2] = {
@@ -328,7 +328,7 @@ static void choices_within_a_branch(void **state)
     }
 }
 
-/* Three rounds: x is doubled and w added each time, and what it was before is stacked; a constant condition, or one that the body counts. */
+/* Three rounds double x and add w, and stack the values before; the condition is constant, or computed by the body. */
 static void loops(void **state)
 {
     (void)state;
@@ -367,7 +367,7 @@ static void loops(void **state)
     }
 }
 
-/* Without a round, what is carried goes on as it came, and what would be stacked may not be read. */
+/* Without rounds, carried values pass unchanged, and stacked ones must not be read. */
 static void no_round(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void no_round(void **state)
     }
 }
 
-/* Two rounds that stack two results each: row by row of each, the second one's beside the first one's. */
+/* Two rounds stack two results each. */
 static void two_stacks(void **state)
 {
     (void)state;
@@ -437,7 +437,7 @@ static void two_stacks(void **state)
     draft_end(body);
 }
 
-/* Two values that are carried, each in its place: a and b become a + b and b w, three times; both are read at the end, as a - b. */
+/* Two carried values keep their order: a and b become a + b and b w, three times; the result is a - b. */
 static void two_carried(void **state)
 {
     (void)state;
@@ -472,7 +472,7 @@ static void two_carried(void **state)
     draft_end(body);
 }
 
-/* Who runs a body has one. */
+/* Nodes without their bodies are refused. */
 static void bodies_left_out(void **state)
 {
     static const struct { const char *op, *inputs, *attributes, *message; } cases[] = {
@@ -492,7 +492,7 @@ static void bodies_left_out(void **state)
     }
 }
 
-/* Three results of a branch, or three values carried through two rounds, each by its name, behind a node that they do not read. */
+/* Three results of a branch, or three values carried through two rounds, after a node that they do not read. */
 static void three_results(void **state)
 {
     (void)state;
@@ -540,8 +540,7 @@ static void three_results(void **state)
     }
 }
 
-/* A body takes and gives as many as its node says, each by itself: a Scan that carries one of two, a Loop that carries one beside its round and its
- * condition. */
+/* A body must have as many inputs and outputs as its node: a Scan that carries one of two values, a Loop that carries one. */
 static void bodies_of_other_sizes(void **state)
 {
     static const char *const inputs[] = { "a", "b", "c", "e" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_families.c - a model written as an ONNX file and read back computes what its builder's graph computes, on random weights.
+ * t_families.c - a built-in model that is written as an ONNX file and read back computes the same, on random weights.
  */
 #include "tests/check.h"
 #include "tests/golden_text.h"
@@ -9,14 +9,14 @@
 #include "workloads/models/builders.h"
 #include <unistd.h>
 
-/* Values by name and place, the same on both sides. */
+/* Contents depend on name and index, equally on both sides. */
 static double filled(const char *name, const struct tensor *t, uint64_t i, uint64_t limit)
 {
     uint64_t whole = hash_bytes(&i, sizeof i, hash_bytes(name, strlen(name), 5));
     return t->type == TYPE_INT32 ? (double)(whole % limit) : t->type == TYPE_UINT8 ? (double)(whole % 3 > 0) : (double)(float)draft_noise(name, i);
 }
 
-/* Indices stand in their tables. */
+/* Indices are below the sizes of their tables. */
 static uint64_t index_limit(const struct graph *g, uint32_t id)
 {
     for (size_t i = 0; i < g->n_ops; i++)
@@ -52,7 +52,7 @@ static const double *execute_read(const struct graph *g, const struct onnx_impor
     return v[im->output];
 }
 
-/* Results that nothing reads, the last first. */
+/* Results that nothing reads, the last one first. */
 static const char *unread(const struct graph *g, struct arena *a)
 {
     bool *is_read = ARENA_ARRAY(a, bool, g->n_tensors);
@@ -66,7 +66,7 @@ static const char *unread(const struct graph *g, struct arena *a)
     return names;
 }
 
-/* Its layers as they are found again, digit for digit. */
+/* The layers found in the file, as a golden text. */
 static void check_layers(const struct graph *read, const struct onnx_import *im, const char *name, struct arena *a)
 {
     char *text;

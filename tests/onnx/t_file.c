@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_file.c - what a recipe says of an ONNX file, as text: sizes of its dimensions, precision; and what the file itself must be.
+ * t_file.c - options of a recipe for an ONNX file (sizes of dimensions, precision), and files that are refused.
  */
 #include "tests/check.h"
 #include "system-model/graph/graph.h"
@@ -17,7 +17,7 @@ static const char *path_of_file(void)
     return path;
 }
 
-/* What is wrong, without the file's name; "": nothing. */
+/* The error without the file's name; "": none. */
 static const char *reason(const struct model_options *o, struct graph *g, struct arena *a)
 {
     struct onnx_import import;
@@ -38,7 +38,7 @@ static void write_usual(void)
     draft_end(d);
 }
 
-/* Images come as the recipe's bytes, or as what is computed with. */
+/* Images are bytes or floats, as the recipe says. */
 static void types_of_images(void **state)
 {
     static const struct { enum input_type input; enum compute_type compute; enum data_type want; } cases[] = {
@@ -98,7 +98,7 @@ static void sizes_in_a_text(void **state)
     unlink(path_of_file());
 }
 
-/* A name may be a sum of products of names and numbers, however blanks stand in it: one = 1, three = 3, five = 5. */
+/* A name may be a sum of products of names and numbers, with blanks anywhere: one = 1, three = 3, five = 5. */
 static void sizes_in_a_name(void **state)
 {
     static const struct { const char *name; uint64_t size; const char *message; } cases[] = {
@@ -136,7 +136,7 @@ static void sizes_in_a_name(void **state)
     unlink(path_of_file());
 }
 
-/* A name before the ending makes a file. */
+/* A file needs a name before its ending. */
 static void names_of_files(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void names_of_files(void **state)
     assert_false(onnx_is_file(".onnx") || onnx_is_file("onnx") || onnx_is_file("a.onnxx") || onnx_is_file("") || onnx_is_file(NULL));
 }
 
-/* Of the largest file that protobuf can hold, and of one that is larger; neither is more than its first byte. */
+/* The largest file that protobuf allows, and one that is larger; both are sparse. */
 static void the_largest_file(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void more_of_a_weight(struct draft *d)   { draft_tensor(d, "u", ONNX_FLOA
 static void most_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,1048576,1048576"); }
 static void more_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,1048576,1048576,2"); }
 
-/* A file names a version for each domain, its own wherever it stands. */
+/* A file has a version for each domain, in any order. */
 static void two_domains(struct draft *d, bool own_first)
 {
     Onnx__OperatorSetIdProto *other = ARENA_NEW(&d->arena, Onnx__OperatorSetIdProto), **both = ARENA_ARRAY(&d->arena, Onnx__OperatorSetIdProto *, 2);
@@ -272,7 +272,7 @@ static void files_that_are_refused(void **state)
     unlink(path_of_file());
 }
 
-/* ---- passed over -------------------------------------------------------------------------------------------------------- */
+/* ---- skipped numbers ---------------------------------------------------------------------------------------------------- */
 
 static Onnx__ModelProto *skimmed(struct arena *a)
 {
@@ -291,7 +291,7 @@ static Onnx__ModelProto *skimmed(struct arena *a)
 
 enum { N_FIELDS = 6, N_PLACES = 3 };
 
-/* The field's numbers, n of them; returns how many bytes one has in a file. */
+/* The count of numbers in a field; *bytes: size of one in a file. */
 static size_t *numbers_of(Onnx__TensorProto *t, int field, size_t *bytes)
 {
     const size_t each[N_FIELDS] = { 4, 1, 1, 1, 8, 1 };
@@ -300,7 +300,7 @@ static size_t *numbers_of(Onnx__TensorProto *t, int field, size_t *bytes)
     return counts[field];
 }
 
-/* The tensor with as many zeros as 40,960 bytes hold in a file, or one more, among the graph's, in a node or in a node of a function. */
+/* A tensor with as many zeros as 40,960 bytes hold, or one more: an initialiser, or in a node of the graph or of a function. */
 static Onnx__TensorProto *draft_large(struct draft *d, struct draft *body, int field, int place, int more)
 {
     struct draft *in = place == 2 ? body : d;
@@ -319,7 +319,7 @@ static Onnx__TensorProto *draft_large(struct draft *d, struct draft *body, int f
     draft_node(d, "Relu", "x", "y", "");
     d->graph.name = (char *)"a graph by its name";
     d->model.has_ir_version = true;
-    d->model.ir_version = 128;           /* the first number of two bytes */
+    d->model.ir_version = 128;           /* the smallest varint of two bytes */
     draft_write(d, "y", path_of_file());
     return t;
 }
@@ -336,7 +336,7 @@ static void assert_same_file(const Onnx__ModelProto *a, const Onnx__ModelProto *
     arena_free(&scratch);
 }
 
-/* 40,960 bytes stay, one number more goes, whatever kind it is of and wherever the tensor stands. All the rest stays as it is. */
+/* 40,960 bytes are kept; with one number more they are skipped, for each field and place. Everything else is unchanged. */
 static void large_numbers_are_passed_over(void **state)
 {
     (void)state;

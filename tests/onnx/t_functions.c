@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_functions.c - functions of a file, in the place of the node that calls them.
+ * t_functions.c - functions of a file replace the nodes that call them.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
- * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
+/* A function that calls another, as PyTorch's newer exporter writes them: attributes of the call, or defaults; a parameter left out; a result
+ * that is also read inside, and one that is a parameter. y = (leaky(x, 0.25) + elu(x, 0.5)) w. */
 static void functions(void **state)
 {
     (void)state;
@@ -49,7 +49,7 @@ static void functions(void **state)
     draft_end(outer);
 }
 
-/* A function that hands on its parameters, each as the other's result: y = (u - x) w. */
+/* A function that returns its two parameters exchanged: y = (u - x) w. */
 static void parameters_in_another_order(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void parameters_in_another_order(void **state)
     draft_end(swap);
 }
 
-/* A caller may name fewer results than the function has, and more where nobody reads them; and leave its last parameter out. */
+/* A call may name fewer results than the function has, or more that nothing reads, and leave out the last parameter. */
 static void results_of_a_call(void **state)
 {
     static const struct { const char *made, *outputs; } cases[] = {
@@ -105,7 +105,7 @@ static void results_of_a_call(void **state)
     }
 }
 
-/* A gate that a function takes, in whichever place, and reads alone: the two are a swish. */
+/* A gate that a function alone reads, as any parameter, is part of a swish. */
 static void gates_through_a_function(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void gates_through_a_function(void **state)
     }
 }
 
-/* What may be given may be any result of a node: the second of two halves. */
+/* A value that is given may be any output of a node: the second of two halves. */
 static void a_second_result_is_given(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void a_second_result_is_given(void **state)
     }
 }
 
-/* A gate that a function hands on as it is, and that is read besides, is no part of a swish: y = (x s(x) + 2 s(x)) w. */
+/* A gate that a function returns unchanged, and that is read twice, is no part of a swish: y = (x s(x) + 2 s(x)) w. */
 static void readers_through_a_function(void **state)
 {
     (void)state;

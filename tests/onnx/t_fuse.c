@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_fuse.c - what exporters write out in pieces is recognised, what only resembles it is not, and the numbers are the same either way.
+ * t_fuse.c - patterns of exporters are recognised, similar ones are not, and the numbers are the same either way.
  *
  * A program is nodes with ';' between: "Erf a > b; Add b one > c", the last one makes y; x and u [2, 3, 4] and the image i [2, 6, 3, 4]
- * are there, and the constants below. Pieces that the graph gives out too stay pieces: that is how the numbers are had without fusing.
+ * exist, and the constants below. Pieces that are outputs too stay pieces, which gives the numbers without fusing.
  */
 #include "tests/onnx/import.h"
 
@@ -19,7 +19,7 @@ static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "gelu" },
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > y", "gelu" },
-    { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > e; Add e d > y", "scale map map scale mul add" },  /* half of it is read besides */
+    { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > e; Add e d > y", "scale map map scale mul add" },  /* half of it is read twice */
     { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul x1 c > d; Mul d half > y", "map gelu" },      /* of a sum with one too */
     { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul c x1 > d; Mul half d > y", "map gelu" },
     { "Mul u x > e; Div e root2 > a; Erf a > b; Add b one > c; Mul e c > d; Mul d half > y", "mul gelu" },       /* of a product */
@@ -56,8 +56,8 @@ static const struct row gelus[] = {
     { LONG("Mul c5 one > c6; Mul c6"), "gelu" }, { LONG("Mul c5 one > c6; Mul c6 one > c7; Mul c7"), "map mul scale add scale scale scale scale scale scale scale scale scale tanh map mul scale" },     /* 15 nodes, and 16 */
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
     { "Mul x u > g; Mul g half > y", "mul scale" }, { "Div x root2 > a; Erf a > b; Add b one > c; Mul half c > d; Mul d half > y", "scale map map scale scale" },
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul c c > d; Mul d half > y", "scale map map mul scale" },       /* two curves, and no x */
-    /* Under tanh a line or a parabola that meets sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at all of -3, -0.5, 1 and 2 but one. */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul c c > d; Mul d half > y", "scale map map mul scale" },       /* two curves, no x */
+    /* tanh of a line or parabola that equals sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at three of -3, -0.5, 1 and 2. */
     { "Mul x steep > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale tanh map mul scale" },
     { "Mul x 1.18142 > b; Add b 0.18731 > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale map tanh map mul scale" },
     PARABOLA("-0.08919", "0.86924", "0.05352"), PARABOLA("-0.05352", "0.99411", "0.10703"), PARABOLA("0", "1.04763", "-0.21406"), PARABOLA("0.08919", "0.78005", "-0.03568"),
@@ -79,7 +79,7 @@ static const struct row gates[] = {
     { "Sigmoid u > b; Sigmoid x > a; Mul b a > y", "sigmoid sigmoid mul" },
 };
 
-/* (x - mean) / sqrt(mean of squares + epsilon), gamma and beta of four behind it. */
+/* (x - mean) / sqrt(mean of squares + epsilon), then gamma and beta of four elements. */
 #define NORM(square, gather, under) "ReduceMean x > m axes=-1; Sub x m > d; " square " > s; ReduceMean s > v axes=-1; " gather " > p; Sqrt p > r; Div " under
 static const struct row norms[] = {
     { NORM("Pow d two", "Add v small", "d r > y"), "layer-norm" }, { NORM("Mul d d", "Add small v", "d r > y"), "layer-norm" },
@@ -108,7 +108,7 @@ static const struct row norms[] = {
       "average-pool combine mul average-pool map map combine" },
 };
 
-/* As TensorFlow writes it: x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). */
+/* TensorFlow's x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). */
 #define FACTOR(less, square, root, f) "ReduceMean x > m axes=-1; " less " > d; " square " > s; ReduceMean s > v axes=-1; " root " > p; " \
     "Sqrt p > r; Reciprocal r > c; " f " > f; "
 #define USUAL FACTOR("Sub x m", "Mul d d", "Add v small", "Mul c g4")
@@ -129,7 +129,7 @@ static const struct row norms_by_factor[] = {
     { FACTOR("Sub x m", "Mul d d", "Add v small", "Mul c half") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
       "average-pool combine mul average-pool map map map scale mul mul combine add" },
     { "ReduceMean u > m axes=-1; Sub x m > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Sqrt p > r; Reciprocal r > c; Mul c g4 > f; "
-      "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },          /* of another tensor's mean, throughout */
+      "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },          /* the mean of another tensor */
     { USUAL "Mul u f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES }, { USUAL "Mul x f > t; Mul v f > k; Sub b4 k > h; Add t h > y", PIECES },
     { USUAL "Mul x f > t; Mul m c > k; Sub b4 k > h; Add t h > y",
       PIECES },
@@ -146,22 +146,22 @@ static const struct row norms_by_factor[] = {
 #undef USUAL
 #undef FACTOR
 
-/* Instance norm of channels put in two groups, and by channel: gamma [6, 1, 1] and beta behind it. */
+/* An instance norm of channels in two groups, then gamma [6, 1, 1] and beta by channel. */
 static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > d; Add d b6 > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Add c g6 > d; Mul d b6 > y", "group-norm bias-add mul" },
-    { "Reshape v groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },          /* no image: as it is written */
+    { "Reshape v groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },          /* not an image: not fused */
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* of one dimension */
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b turned > c; Mul c g4 > d; Add d b4 > y", "group-norm mul bias-add" },
-    { "Reshape i groups > a; Clip a third half > b; Reshape b back > y", "map" },             /* three operands between the same two, and no norm */
-    { "Sum i i i i i > a; Mul a g6 > c; Add c b6 > y", "add add add add mul add" },           /* five operands, and no norm */
+    { "Reshape i groups > a; Clip a third half > b; Reshape b back > y", "map" },             /* three operands between the reshapes, but no norm */
+    { "Sum i i i i i > a; Mul a g6 > c; Add c b6 > y", "add add add add mul add" },           /* five operands, but no norm */
     { "InstanceNormalization i one6 zero6 > y", "group-norm" }, { "InstanceNormalization i one6 zero6 > a; Mul a g6 > y", "group-norm mul" },
 };
 
-/* A scale and a shift behind a batch norm, of images and of rows. */
+/* A scale and a shift after a batch norm, for images and for rows. */
 static const struct row batch_norms[] = {
     { "BatchNormalization i n6 n6 n6 one6 > a; Mul a g6 > b; Add b b6 > y", "mul bias-add" },
     { "BatchNormalization v n6 n6 n6 one6 > a; Mul a m6 > b; Add b n6 > y", "mul bias-add" },
@@ -254,7 +254,7 @@ static struct imported *program(const char *text, bool in_pieces)
     return import(d, outputs, (struct onnx_options){ .inference = true, .batch = 2 });
 }
 
-/* What the program became: without views and changes of layout, and without the product beside it. */
+/* Operations of the program, without views, changes of layout and the added product. */
 static const char *kinds(struct imported *r)
 {
     const char *text = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_grouping.c - where the operations of a file are cut into layers, by hand: graphs of products m, functions r, sums + and pools p.
+ * t_grouping.c - layers of small graphs, by hand; their operations are products m, functions r, sums + and pools p.
  */
 #include "tests/check.h"
 #include "workloads/onnx/onnx_internal.h"
@@ -32,7 +32,7 @@ static uint32_t sum(struct made *m, uint32_t x, uint32_t y)
     return m->last = graph_op(&m->g, OP_ADD, (uint32_t[]){ x, y }, 2, (struct op_attributes){ 0 });
 }
 
-/* "stem mr, block0 m+, head m": layers with their operations, each tensor in the layer of who makes it, or who reads it first. */
+/* Layers with their operations, as "stem mr, block0 m+, head m". Checks that tensors are in the layer that makes or first reads them. */
 static const char *grouped(struct made *m)
 {
     const char *text = "";
@@ -57,7 +57,7 @@ static const char *grouped(struct made *m)
 
 #define CHECK(m, want) do { assert_string_equal(grouped(m), want); arena_free(&(m)->arena); } while (0)
 
-/* A function goes with the product before it, or, before the first one, with that behind it. */
+/* A function joins the product before it; before the first product, the one after it. */
 static void chains(void **state)
 {
     struct made m;
@@ -73,7 +73,7 @@ static void chains(void **state)
     CHECK(&m, "stem m");
 }
 
-/* What goes around others ends its layer where they meet. */
+/* A layer with a residual connection ends where its branches meet. */
 static void around(void **state)
 {
     struct made m;
@@ -85,8 +85,8 @@ static void around(void **state)
     CHECK(&m, "stem m, block0 mrm+, head m");
 }
 
-/* Three products of 4 x 4 beside what goes around them, and two of 4 x inputs and 4 x outputs: 48 multiply-accumulates are a quarter of
- * 48 + 4 x 36 together, and stay whole; of less they are more, and are cut where two results are alive. */
+/* Three products of 4 x 4 inside a residual connection, and two of 4 x inputs and 4 x outputs. 48 multiply-accumulates are a quarter of
+ * 48 + 4 x 36 and stay one layer; if they are more than a quarter, they are cut where two results are alive. */
 static void large_shares(void **state)
 {
     static const struct { uint64_t in, out; const char *expected; } cases[] = {
@@ -103,7 +103,7 @@ static void large_shares(void **state)
     }
 }
 
-/* Results alive beside each other, from one to four: with five nothing is cut. The products between are all of the work. */
+/* A stretch is cut where up to four results are alive, but not where five are. It has all the products. */
 static void many_alive(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void many_alive(void **state)
     }
 }
 
-/* What boils an image down to less than an eighth joins the head behind it; an eighth, or what leads to no product, stays with what is before. */
+/* Pooling to less than an eighth joins the head after it; pooling to an eighth, or without a product after it, joins the layer before it. */
 static void boiled_down(void **state)
 {
     static const struct { uint64_t side; bool product_behind; const char *expected; } cases[] = {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_layouts.c - an operator gives the same numbers however its inputs come: as they are, as images behind a convolution that changes
- * nothing, or as constants of the file. What it becomes, digit for digit, is in tests/golden/onnx_operators.txt.
+ * t_layouts.c - an operator gives the same numbers whether its inputs are plain, images after an identity convolution, or constants of the
+ * file. Its operations are in tests/golden/onnx_operators.txt.
  */
 #include "tests/golden_text.h"
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* Operands as in operands.h; besides "n2,3" is an input of whole numbers, "t2,3" one of truth values. op: "Split 3" has three results,
+/* Operands as in operands.h; also "n2,3", an input of integers, and "t2,3", one of booleans. op: "Split 3" has three results,
  * "Softmax@12" is that of opset 12. */
 struct row { const char *op, *operands, *attributes; };
 static const struct row rows[] = {
@@ -138,7 +138,7 @@ static const struct row rows[] = {
     { "GRU", "3,2,4 w1,15,4 w1,15,5", "hidden_size=5 linear_before_reset=1" }, { "LSTM", "3,2,4 w1,20,4 w1,20,5 w1,40", "hidden_size=5 layout=1" },
     { "LSTM 2", "3,2,4 w1,20,4 w1,20,5 w1,40", "hidden_size=5" }, { "LSTM", "3,2,4 1,20,4 w1,20,5", "hidden_size=5" }, { "LSTM", "3,2,4 w1,20,4", "hidden_size=5" },
     { "Hardmax", "2,6,3,4", "" }, { "Identity", "2,6,3,4", "" },
-    /* more dimensions than an operation takes, elements that are not there, inputs left out */
+    /* too many dimensions, empty tensors, inputs left out */
     { "Add", "2,1,3,1,2,4 w2,3,2,3,2,4", "" }, { "Add", "2,3 w2,3,2,1,2,3", "" }, { "Reshape", "w2,3,2,3,2,2 =4,36", "" }, { "MatMul", "4,6 w2,3,2,3,6,5", "" },
     { "Concat", "2,0,4 2,3,4 2,0,4", "axis=1" }, { "Concat", "2,0,4 2,0,4", "axis=1" }, { "Add", "2,0 2,0", "" }, { "Relu", "2,0,4", "" },
     { "Sum", "2,6,3,4 2,6,3", "" }, { "Mean", "2,6 2,6,1", "" }, { "Slice", "2,40 =39 =0 =1 =-1", "" }, { "Slice", "2,6 =2 =2 =1 =2", "" },
@@ -181,7 +181,7 @@ static const char *const way_names[N_WAYS] = { "inputs", "images", "first an ima
 
 static bool is_floats(const char *text) { return *text >= '0' && *text <= '9'; }
 
-/* Of three to five dimensions: in through a convolution by ones on the diagonal. */
+/* Three to five dimensions can pass through an identity convolution. */
 static bool can_be_image(const char *text)
 {
     size_t n_commas = 0;
@@ -236,7 +236,7 @@ static int64_t opset_of(const struct row *r)
     return at ? strtol(at + 1, NULL, 10) : strstr(r->attributes, "axes=") ? 12 : 18;
 }
 
-/* NULL: this way is another one too, or leaves nothing to compute. */
+/* NULL: this way equals another one, or leaves nothing to compute. */
 static struct draft *drafted(const struct row *r, enum way way, uint64_t n_outputs, uint64_t *batch)
 {
     struct draft *d = draft_start(opset_of(r));
@@ -267,7 +267,7 @@ static struct draft *drafted(const struct row *r, enum way way, uint64_t n_outpu
     return d;
 }
 
-/* Result k, which is written first. */
+/* Imports the operator with result k as the first output. */
 static struct imported *imported(const struct row *r, enum way way, uint64_t k)
 {
     uint64_t n_outputs = strchr(r->op, ' ') ? strtoull(strchr(r->op, ' '), NULL, 10) : 1, batch;
@@ -329,7 +329,7 @@ static void print_op(FILE *f, const struct graph *g, const struct op *op)
     fputc('\n', f);
 }
 
-/* Of the operator alone: behind the convolutions by ones, without the product beside it and the loss. */
+/* Operations of the operator alone, without the identity convolutions, the added product and the loss. */
 static char *described(struct imported *r)
 {
     const struct op *first = r->g.ops, *end = r->g.ops + r->g.n_forward_ops;
@@ -348,7 +348,7 @@ static char *described(struct imported *r)
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------------- */
 
-/* Inputs of one name hold the same numbers however they come. */
+/* Inputs of one name have the same contents in all ways. */
 static double *numbers(struct imported *r)
 {
     double **v = onnx_values(&r->g, &r->im, &r->arena);
@@ -363,7 +363,7 @@ static double *numbers(struct imported *r)
 
 static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * fmax(1, fabs(a)); }
 
-/* First, last, and two between. */
+/* The first, the last, and two others. */
 static void print_numbers(FILE *f, const double *y, uint64_t n)
 {
     const uint64_t at[] = { 0, n / 3, n / 2, n - 1 };
@@ -386,7 +386,7 @@ static void compare(const struct row *row, enum way way, struct imported *first,
     }
 }
 
-/* What each way becomes; those that become the same, on one line. */
+/* What each way becomes; equal ones are joined. */
 static void print_ways(FILE *f, char *const text[N_WAYS])
 {
     for (enum way way = 0; way < N_WAYS; way++) {
@@ -401,7 +401,7 @@ static void print_ways(FILE *f, char *const text[N_WAYS])
     }
 }
 
-/* The first way that is not refused is printed, the others compared with it. */
+/* Prints the first way that is not refused, and compares the others with it. */
 static void print_result(FILE *f, const struct row *row, uint64_t k, char *text[N_WAYS])
 {
     struct imported *first = NULL;

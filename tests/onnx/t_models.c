@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_models.c - whole ONNX files: against builders, what is told and what is asked of them.
+ * t_models.c - whole ONNX files: compared with builders, reported, and with the options that they need.
  */
 #include "tests/onnx/encoder.h"
 
 /* ---- against builders: an encoder layer as PyTorch exports it ------------------------------------------------------ */
 
-/* The same layer of the builders' parts, its weights by the order in which they are made. */
+/* The same layer from the builders, with weights filled in the order of their creation. */
 static double *built_encoder(struct arena *a, struct graph *g)
 {
     static const char *const names[] = { "ln1_gamma", "ln1_beta", "q_kernel", "q_bias", "k_kernel", "k_bias", "v_kernel", "v_bias", "o_kernel",
@@ -47,7 +47,7 @@ static void encoder(void **state)
         assert_int_equal(graph_forward_mac(&r->g), graph_forward_mac(&g));
         assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), 2);
         assert_int_equal(count_kind(&r->g, OP_GELU), 1);
-        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 4);       /* no fifth for the keys */
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 4);       /* the keys need no fifth */
         done(r);
     }
     arena_free(&a);
@@ -82,7 +82,7 @@ static void powers(void **state)
     }
 }
 
-/* ---- what is told, and what is asked, of a file -------------------------------------------------------------------- */
+/* ---- reports and options -------------------------------------------------------------------------------------------- */
 
 static void the_report(void **state)
 {
@@ -114,7 +114,7 @@ static void the_report(void **state)
     done(r);
 }
 
-/* What an operation is written out in becomes one only where nothing else reads its parts: each of them in turn is an output, too. */
+/* A pattern is fused only if nothing else reads its parts: each of them in turn is an output too. */
 static void parts_that_others_read_stay(void **state)
 {
     static const char *const also[] = { "", " hr", " e", " e1", " he" };
@@ -156,7 +156,7 @@ static void kinds_of_convolutions(void **state)
     }
 }
 
-/* Four dimensions of floats, one, three or four channels, under a window, or up to three operations before one: a picture. */
+/* Pictures have four dimensions of floats, with one, three or four channels, and at most three operations before a window. */
 static void pictures(void **state)
 {
     static const struct { const char *dims; uint64_t channels; int type, n_between; bool picture; } cases[] = {
@@ -188,8 +188,8 @@ static void pictures(void **state)
     }
 }
 
-/* What lies behind the values stopped at, or leads to another output than the one trained, is not asked what it is. A Loop that counts may
- * read what no node behind it does. */
+/* Nodes after the values to stop at, or that lead to another output than the trained one, are not examined. A Loop may read values that no
+ * node after it does. */
 static void parts_of_a_model(void **state)
 {
     static const struct { const char *output, *outputs; bool training; const char *error; uint64_t mac; } cases[] = {
@@ -230,7 +230,7 @@ static void parts_of_a_model(void **state)
     }
 }
 
-/* As many as there can be: 2 classes x 3 of 8 boxes are taken, every element may be above the limit, all are sorted. */
+/* The largest possible sizes: 2 classes x 3 of 8 boxes, every element above the limit, all sorted. */
 static void sizes_by_data(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void sizes_by_data(void **state)
     done(r);
 }
 
-/* A first input of three rows with names behind, wherever, has no batch; of one row it has; a name in front may be given a size of its own. */
+/* A first input of three rows followed by names has no batch; one row is a batch; a leading name may be given its own size. */
 static void inputs_without_batch(void **state)
 {
     static const struct { const char *x; uint64_t rows; } cases[] = { { "3,high,4", 3 * 6 }, { "3,4,high", 3 * 4 }, { "1,high,4", 2 * 6 }, { "1,4,high", 2 * 4 } };
@@ -283,9 +283,8 @@ static void inputs_without_batch(void **state)
     }
 }
 
-/* A mean a channel is taken from an image of fixed sizes: three channels, no batch of three. Another operator, a column of another dimension,
- * one number for all, a row of as many, or a column that stands first say nothing: then the first dimension is the batch. Of one image the
- * batch is asked for. */
+/* An image of fixed sizes, minus a mean for each channel, has three channels and not a batch of three. With another operator, a column for
+ * another dimension, a single number, a row, or the column as first operand, the first dimension is the batch. */
 static void channels_without_batch(void **state)
 {
     static const struct { const char *column, *inputs, *image; size_t n_dims; uint64_t dims[3], batch, rows; } cases[] = {
@@ -315,8 +314,7 @@ static bool build_from(const char *path, bool contents, struct graph *g, struct 
     return onnx_build(g, im, path, &o, a, err);
 }
 
-/* Of large tensors, in the file or in a constant, sizes alone are read; small ones keep their numbers. A file that is cut short anywhere is
- * refused, passed over or not. */
+/* Large tensors are read without their numbers, small ones with them. A file that is cut short anywhere is refused. */
 static void large_tensors(void **state)
 {
     struct graph g;
@@ -328,7 +326,7 @@ static void large_tensors(void **state)
     draft_input(d, "x", ONNX_FLOAT, "n,40");
     draft_weight(d, "w", DIMS(40, 500));
     draft_weight(d, "v", DIMS(500, 3));
-    for (int i = 0; i < 2; i++) {               /* as bytes, as exporters write them */
+    for (int i = 0; i < 2; i++) {               /* raw bytes, as exporters write them */
         Onnx__TensorProto *t = d->weights[i];
         t->has_raw_data = true;
         t->raw_data = (ProtobufCBinaryData){ t->n_float_data * sizeof(float), (uint8_t *)t->float_data };
@@ -368,7 +366,7 @@ static void large_tensors(void **state)
     arena_free(&a);
 }
 
-/* Weights as Constant nodes are parameters where the file has no initialisers; beside one they are numbers of the model's code. */
+/* Constant nodes are parameters if the file has no initialisers; else they are numbers of the model's code. */
 static void weights_in_nodes(void **state)
 {
     (void)state;
@@ -397,8 +395,7 @@ static void weights_in_nodes(void **state)
     }
 }
 
-/* A tool that takes the numbers out of a file leaves each weight as a size among its initialisers, filled with zeros when it runs; a size that
- * is a number of the model's code makes no weight. */
+/* A file stripped of its numbers has each weight's size as an initialiser, and fills it with zeros. A size in a Constant node makes no weight. */
 static void weights_without_numbers(void **state)
 {
     (void)state;
@@ -419,7 +416,7 @@ static void weights_without_numbers(void **state)
     }
 }
 
-/* Nodes that stand before what makes their inputs, also inside a branch, are put behind it; a circle is refused where it closes. */
+/* Nodes are sorted after the producers of their inputs, also those of their branches; a cycle is refused. */
 static void nodes_in_any_order(void **state)
 {
     (void)state;
@@ -453,7 +450,7 @@ static void nodes_in_any_order(void **state)
     }
 }
 
-/* The first input's name for the batch is the batch in every place; dimensions without names are told apart by their inputs. */
+/* The first input's name for the batch means the batch everywhere; unnamed dimensions are named by their inputs. */
 static void names_of_dimensions(void **state)
 {
     struct onnx_dimension sizes[] = { { "x.dim1", 3 }, { "h.dim2", 5 } };
@@ -480,7 +477,7 @@ static void names_of_dimensions(void **state)
     }
 }
 
-/* A cache's inputs name sums of other dimensions: 11 + 3, 2 x 3 + 1; one that is given by its own name is not computed. */
+/* Inputs of a cache have sums of other dimensions: 11 + 3, 2 x 3 + 1. A sum given by its whole name is not computed. */
 static void sums_of_dimensions(void **state)
 {
     struct onnx_dimension sizes[] = { { "tokens", 3 }, { "past", 11 }, { "past + tokens", 17 } };
@@ -506,7 +503,7 @@ static void sums_of_dimensions(void **state)
     }
 }
 
-/* What is no sum or product, or more than can be: that dimension is given by its whole name. */
+/* Malformed or too large sums must be given by their whole names. */
 static void sums_without_end(void **state)
 {
     static const char *const names[] = { "tokens+", "past+tokens*", "+tokens", "tokens*tokens*tokens", "tokens*tokens+tokens*tokens" };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_moves.c - what only moves numbers, or lets others see them in another order: outputs by hand.
+ * t_moves.c - operators that only move elements or view them in another order: outputs by hand.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* The last dimension alone, all but the last, and one column of all. */
+/* One row, all dimensions but the last, and a single column. */
 static void flattened(void **state)
 {
     static const struct { const char *attributes; uint64_t rows, columns; } rows[] = {
@@ -57,7 +57,7 @@ static void shuffled(void **state)
     done(r);
 }
 
-/* What is turned for a product alone costs nothing: the product reads it so. */
+/* A transposition that only a product reads costs nothing. */
 static void turned_operands(void **state)
 {
     static const struct { bool read_twice; uint32_t n_transposes; const char *into; } cases[] = {
@@ -86,7 +86,7 @@ static void turned_operands(void **state)
     }
 }
 
-/* As TensorFlow's files have it: channels stand last, and are put first around each convolution. The graph has them last anyway. */
+/* TensorFlow's files have channels last, and transpose them around each convolution. The graph has them last anyway. */
 static void channels_stand_last(void **state)
 {
     static const struct { const char *x, *before, *after; uint32_t n_dims; } cases[] = {
@@ -117,7 +117,7 @@ static void channels_stand_last(void **state)
     }
 }
 
-/* Up to eight dimensions that all change places are one transpose, whatever dimensions of one lie between; a tensor has five, the last joined. */
+/* Up to eight dimensions are transposed at once, ignoring dimensions of size 1; tensors have five, so the last ones are joined. */
 static void many_dimensions_moved(void **state)
 {
     static const struct { const char *x, *perm; uint32_t n, n_made; int64_t dims[8]; } cases[] = {
@@ -156,7 +156,7 @@ static void many_dimensions_moved(void **state)
     }
 }
 
-/* An image whose rows and columns alone are seen in another way, in one or two dimensions, stays as it lies; the rest is laid out anew. */
+/* An image whose spatial dimensions alone are reshaped keeps its layout; others are transposed. */
 static void images_seen_in_another_way(void **state)
 {
     static const struct { const char *x; int64_t n, dims[5]; bool stays; } cases[] = {
@@ -187,7 +187,7 @@ static void images_seen_in_another_way(void **state)
     }
 }
 
-/* x [2, 5, 3] through one node along its dimension of 5, a product beside it. Indices [2, 2, 3] and updates of that shape are whole numbers. */
+/* x [2, 5, 3] through one node along its dimension of 5. Indices and updates are [2, 2, 3]. */
 static struct imported *picked(const char *op, const char *inputs, const char *attributes, double **y)
 {
     struct draft *d = draft_start(18);
@@ -208,7 +208,7 @@ static struct imported *picked(const char *op, const char *inputs, const char *a
     return r;
 }
 
-/* The three largest of five, largest first, and the three smallest; along the dimension in the middle. */
+/* The three largest of five in falling order, and the three smallest, along the middle dimension. */
 static void largest(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void largest(void **state)
     }
 }
 
-/* Elements written along a dimension by index, replaced, added and the larger kept; then rows by two indices each. */
+/* Elements scattered along a dimension with each reduction; then rows by two indices each. */
 static void scattered(void **state)
 {
     static const int at[] = { 4, 0, 1, 2, -2, 3, 0, 1, 2, 3, 4, -1 }, rows[][2] = { { 0, 4 }, { 1, 0 }, { 0, 1 } };
@@ -279,7 +279,7 @@ static const struct ranges { const char *ranges[3], *attributes[3]; bool rows; u
     { { "h i0", "h i1", "h i1" }, { "axis=3", "axis=3", "axis=3" }, true, 0, 3 }, { { "h i0", "h i1", "h i2" }, { "axis=3", "axis=2", "axis=3" }, true, 0, 3 },
 };
 
-/* The first n of them, of x [2, 6, 4, 3] behind a product or, as an image, a convolution. */
+/* The first n ranges of x [2, 6, 4, 3], which a product makes or, as an image, a convolution. */
 static struct imported *ranged(const struct ranges *c, bool image, int n, const char *made)
 {
     static const struct { const char *name; int64_t at; } numbers[] = { { "zero", 0 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "four", 4 }, { "six", 6 },
@@ -299,8 +299,7 @@ static struct imported *ranged(const struct ranges *c, bool image, int n, const 
     return import(d, made, (struct onnx_options){ .inference = true, .batch = 2 });
 }
 
-/* Ranges that leave nothing of a dimension out are one division, whoever takes them and in whatever order; others are copied one by one. The
- * first one's numbers are those that it has by itself, when it is a range. */
+/* Ranges that cover a dimension are one split, in any order; others are copied one by one. The first range has the same numbers either way. */
 static void ranges_that_are_all(void **state)
 {
     (void)state;
@@ -321,7 +320,7 @@ static void ranges_that_are_all(void **state)
     }
 }
 
-/* Every row of so many by itself, and their sum: of 32 one division, of one or of more each is copied. */
+/* All rows one by one, and their sum: up to 32 rows are one split; a single row, or more than 32, are copied. */
 static void rows_that_are_all(void **state)
 {
     (void)state;
@@ -356,7 +355,7 @@ static void rows_that_are_all(void **state)
     }
 }
 
-/* Less than nothing around a tensor: rows and columns are cut off, before and behind, beside others that are added. */
+/* Negative pads cut rows and columns off, together with positive ones that add some. */
 static void cut_off(void **state)
 {
     (void)state;
@@ -376,7 +375,7 @@ static void cut_off(void **state)
     done(r);
 }
 
-/* What has no elements is passed over where tensors are joined, wherever it stands. */
+/* Empty tensors are skipped in joins, in any position. */
 static void nothing_is_joined(void **state)
 {
     static const char *const orders[] = { "none p", "p none", "none p none" };
@@ -401,7 +400,7 @@ static void nothing_is_joined(void **state)
     }
 }
 
-/* An operation joins 32 tensors: what there is so far, and 31 more each time. */
+/* An operation joins 32 tensors, so each further one joins 31 more. */
 static void many_are_joined(void **state)
 {
     static const struct { uint64_t n; size_t n_concats; } cases[] = { { 2, 1 }, { 32, 1 }, { 33, 2 }, { 63, 2 }, { 64, 3 } };
@@ -432,7 +431,7 @@ static void many_are_joined(void **state)
     }
 }
 
-/* Into 32 equal parts by one operation, into more part by part: the last one, times w. */
+/* Up to 32 equal parts are one operation, more are cut one by one; the last part times w. */
 static void many_are_split(void **state)
 {
     (void)state;

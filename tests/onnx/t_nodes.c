@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_nodes.c - the ONNX project's tests of single operators, those whose graphs compute what they should: each must go on doing so.
+ * t_nodes.c - the ONNX project's tests of single operators that agree must go on agreeing.
  *
- * agreeing.txt names them, what "make onnx-nodes" calls agreeing. Skipped where they are not installed (Debian's libonnx-testdata);
- * what another release of it does not have is passed over.
+ * agreeing.txt lists those for which "make onnx-nodes" prints "agrees". Skipped if they are not installed (Debian's libonnx-testdata);
+ * tests that another release of it lacks are skipped too.
  */
 #define main nodes_main
 #include "tests/onnx/nodes.c"

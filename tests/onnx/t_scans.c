@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_scans.c - scans: rows read and stacked one by one beside what is carried, in the place of the node.
+ * t_scans.c - a Scan becomes its rounds: rows are read and stacked one by one, other values carried.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* A round for each of the 4 rows of v: the sum so far, from x on, is carried, doubled it is stacked; a product behind both. */
+/* One round for each of the 4 rows of v: the running sum, which starts with x, is carried, and twice the sum is stacked. */
 static void scans(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void scans(void **state)
     draft_end(body);
 }
 
-/* A Scan that carries nothing on: each of 4 rows is doubled by itself, and a product behind them. */
+/* A Scan without carried values doubles each of 4 rows. */
 static void a_scan_that_carries_nothing(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void a_scan_that_carries_nothing(void **state)
     draft_end(body);
 }
 
-/* What is carried to the end of four rows, as one row, times m. */
+/* The carried value after four rows, as one row, times m. */
 static void carried_times_m(struct draft *d, struct draft *body, const char *carried, double (*want_at)(uint64_t k))
 {
     char row[40];
@@ -96,7 +96,7 @@ static double sum_of_products(uint64_t k)
     return sum;
 }
 
-/* Two values read row by row beside one that is carried: what is carried grows by the product of both rows. */
+/* Two values read row by row: the carried sum grows by the product of both rows. */
 static void a_scan_of_two(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static double sum_less_product(uint64_t k)
     return sum - product;
 }
 
-/* Two values that are carried: a sum of the rows, and a product of the sums. */
+/* Two carried values: a sum of the rows, and a product of the sums. */
 static void a_scan_that_carries_two(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* Before a branch every node counts, one without a result too. */
+/* All nodes before a branch count, also one without an output. */
 static void a_join_without_a_result(void **state)
 {
     (void)state;
@@ -23,7 +23,7 @@ static void a_join_without_a_result(void **state)
     refused(d, infer, "node 2, ConcatFromSequence 'n2': joins nothing, or has no output");
 }
 
-/* Where no place is given, an item is put behind the others, and the last one is taken out or read. */
+/* By default an item is appended, and the last one is erased or read. */
 static void the_last_of_a_sequence(void **state)
 {
     (void)state;
@@ -49,7 +49,7 @@ static void the_last_of_a_sequence(void **state)
     done(r);
 }
 
-/* An item put before or behind each of three, and each taken out again: by its place from the beginning, or from the end. */
+/* Items inserted and erased at each position of three, counted from the beginning or from the end. */
 static void places_of_items(void **state)
 {
     static const struct { const char *op, *place, *items; } cases[] = {
@@ -89,7 +89,7 @@ static void places_of_items(void **state)
     }
 }
 
-/* Who takes an item reads it, and nothing beside it: sigmoid(x), read by a product and as an item too, is no part of a swish; sigmoid(u) is. */
+/* SequenceAt reads its item and no other: sigmoid(x), read by a product and as an item, is no part of a swish; sigmoid(u) is. */
 static void readers_of_items(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void readers_of_items(void **state)
     done(r);
 }
 
-/* Who stacks items reads each: sigmoid(x), read by a product, a sum and a stack, is no part of a swish. */
+/* A stack reads each item: sigmoid(x), read by a product, a sum and a stack, is no part of a swish. */
 static void readers_of_stacked_items(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void readers_of_stacked_items(void **state)
     done(r);
 }
 
-/* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
+/* A loop inserts chunks of x plus b in front; one is erased, the rest are stacked, and their number is added. */
 static void sequences(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void sequences(void **state)
     draft_end(body);
 }
 
-/* Seven in chunks of three: 3, 3 and 1, nine in chunks of four: 4, 4 and 1, and eight in those that are listed, each where it was. */
+/* Seven in chunks of three (3, 3, 1), nine in chunks of four (4, 4, 1), and eight in listed sizes. */
 static void chunks_of_a_size(void **state)
 {
     static const struct { uint64_t all; const char *size, *place; uint64_t first, n; } cases[] = {
@@ -223,7 +223,7 @@ static void chunks_of_a_size(void **state)
     }
 }
 
-/* Without a size each of one element, and without keepdims no dimension is left of it. */
+/* The default size is one element; without keepdims its dimension disappears. */
 static void single_elements(void **state)
 {
     (void)state;
@@ -245,7 +245,7 @@ static void single_elements(void **state)
     }
 }
 
-/* What is split must be there, have the axis, and be read as a sequence. */
+/* SplitToSequence needs an input with that axis, and a reader of sequences. */
 static void splits_refused(void **state)
 {
     static const struct { const char *inputs, *made, *attributes; } cases[] = {
@@ -257,7 +257,7 @@ static void splits_refused(void **state)
         draft_input(d, "x", ONNX_FLOAT, "3,4");
         draft_whole(d, "two", WHOLE(2));
         draft_node(d, "SplitToSequence", cases[i].inputs, cases[i].made, cases[i].attributes);
-        draft_node(d, "If", "two", "y", "");            /* may read what is around it */
+        draft_node(d, "If", "two", "y", "");            /* may read values around it */
         struct draft *then = draft_start(13);
         draft_node(then, "Relu", "x", "t", "");
         draft_body(d, "then_branch", then, "t");
@@ -267,7 +267,7 @@ static void splits_refused(void **state)
     }
 }
 
-/* Where no axis is said, along the first. */
+/* The default axis is the first. */
 static void rows_of_a_matrix(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_training.c - files that are trained: their loss, the softmax before it, and gradients.
+ * t_training.c - training of files: the loss, the softmax before it, and gradients.
  */
 #include "tests/onnx/encoder.h"
 
@@ -23,14 +23,14 @@ static void trained(void **state)
     assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), 1);
     assert_int_equal(count_kind(&r->g, OP_SOFTMAX), 1);
     assert_string_equal(r->im.loss, "z");
-    assert_true(r->g.n_layers >= 3);            /* attention, feed-forward, head; the large ones cut again */
+    assert_true(r->g.n_layers >= 3);            /* attention, feed-forward, head; large ones are cut again */
     assert_string_equal(r->g.layers[0].name, "stem");
     assert_string_equal(r->g.layers[1].name, "block1");
     assert_string_equal(r->g.layers[r->g.n_layers - 1].name, "head");
     done(r);
 }
 
-/* In training a batch norm keeps its gain and its bias; those of a scale layer behind it take their place. Both moving averages have one number a
+/* In training a batch norm keeps its gain and bias, or those of a scale layer after it. Its two moving averages have one number for each
  * channel. */
 static void trained_batch_norms(void **state)
 {
@@ -76,8 +76,8 @@ static void trained_batch_norms(void **state)
     }
 }
 
-/* Rows of a table of positions that every layer reads are made of weights alone: layers end behind each sum all the same, though the head has most
- * of the work. What comes of the input and of weights, and is read by all, holds them together. */
+/* Rows of a position table that every layer reads follow from weights alone, so layers still end after each sum. A value that also follows from
+ * the input, and that all layers read, keeps them together. */
 static void layers_beside_a_table(void **state)
 {
     (void)state;
@@ -105,8 +105,8 @@ static void layers_beside_a_table(void **state)
     }
 }
 
-/* Weights that the file computes from parameters element by element (weight norm, a gain counted from one) are trained; what it computes of
- * whole numbers, or of parameters in another way, is not. */
+/* Weights computed element by element from parameters (weight norm, a gain as an offset from one) are trained; those computed from integers, or
+ * in other ways, are not. */
 static void computed_weights(void **state)
 {
     static const struct { const char *nodes[3][4]; uint64_t n_trained; } cases[] = {
@@ -137,7 +137,7 @@ static void computed_weights(void **state)
     }
 }
 
-/* Eight steps element by element are followed to a parameter; behind nine it is a number of the model's code. */
+/* Eight elementwise steps are followed to a parameter, nine are not. */
 static void computed_in_many_steps(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void computed_in_many_steps(void **state)
     }
 }
 
-/* Products one behind the other are a layer each, the first one too. */
+/* In a chain of products each is a layer. */
 static void layers_of_products(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void layers_of_products(void **state)
     done(r);
 }
 
-/* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
+/* Question answering has two outputs, start and end: the first is trained, the other is not part of the loss. */
 static void one_of_two_outputs(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void one_of_two_outputs(void **state)
     done(r);
 }
 
-/* A loss that the file has, with its softmax in it or before it, is trained as the one that is added where it has none; alone it is refused. */
+/* A loss in the file, with a softmax in it or before it, equals the one that is added otherwise; a loss alone is refused. */
 static void losses_of_files(void **state)
 {
     (void)state;
@@ -221,8 +221,8 @@ static void losses_of_files(void **state)
     }
 }
 
-/* In a model that is not trained a loss is an output like others. Images [2, 4, 3] of classes; labels 0, 2, 4, 1, 3, 0 (4 is no class); 2, or 4, is
- * ignored; weights by class or none; all losses, their sum, their mean. */
+/* In inference a loss is an output like others. Classes are [2, 4, 3], labels 0, 2, 4, 1, 3, 0 (4 is no class); label 2 or 4 is ignored; with
+ * and without class weights; with each reduction. */
 static void losses_as_outputs(void **state)
 {
     static const char *const reductions[] = { "reduction=none", "reduction=sum", "reduction=mean" };
@@ -260,7 +260,7 @@ static void losses_as_outputs(void **state)
     }
 }
 
-/* Weights in Constant nodes are trained where the file has no initialiser but single numbers; beside one of two numbers they are the model's own. */
+/* Constant nodes are trained if all initialisers are single numbers; with an initialiser of two numbers they are not. */
 static void weights_in_nodes(void **state)
 {
     static const struct { uint64_t n; uint64_t parameters; } cases[] = { { 0, 6 }, { 1, 6 }, { 2, 2 } };
@@ -281,7 +281,7 @@ static void weights_in_nodes(void **state)
     }
 }
 
-/* A weight behind eight steps element by element is trained, behind nine it is a number of the model; so is what has another size. */
+/* A weight computed in eight elementwise steps is trained; in nine, or with another size, it is not. */
 static void steps_of_a_weight(void **state)
 {
     (void)state;

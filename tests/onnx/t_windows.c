@@ -7,7 +7,7 @@
 
 /* ---- windows ------------------------------------------------------------------------------------------------------- */
 
-/* A convolution in the file's own order of dimensions, as the ONNX operator is defined, with uneven pads, strides and groups. */
+/* A convolution as the ONNX operator defines it, with uneven pads, strides and groups. */
 static void convolution(void **state)
 {
     (void)state;
@@ -42,8 +42,8 @@ static void convolution(void **state)
     done(r);
 }
 
-/* One spatial dimension lies along the width, where PopLibs has it: 4 channels of 9 steps, kernel 3, stride 2, one zero before and two
- * behind, then a mean of 2. */
+/* A single spatial dimension is the width, as in PopLibs: 4 channels of 9 steps, kernel 3, stride 2, one zero before and two after, then a
+ * mean of 2. */
 static void one_dimension(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void one_dimension(void **state)
     done(r);
 }
 
-/* Windows of 2 x 2 as Swin cuts them: six dimensions moved, mean over the tokens, and a mask made of numbers. */
+/* Swin's windows of 2 x 2: six dimensions transposed, a mean over the tokens, and a constant mask. */
 static void windowed(void **state)
 {
     (void)state;
@@ -110,8 +110,7 @@ static void windowed(void **state)
     done(r);
 }
 
-/* A window with a depth, in strides, over zeros at both ends of it and in front of the rows, of frames one or two apart; then the largest of
- * 2 x 2 x 1. */
+/* A window with a depth, with strides, pads at both ends of the depth and before the rows, and dilation 1 or 2; then a max pool of 2 x 2 x 1. */
 static void windows_with_depth(void **state)
 {
     (void)state;
@@ -147,8 +146,8 @@ static void windows_with_depth(void **state)
     }
 }
 
-/* The borders of PyTorch's F.pad, as it exports them: pairs last dimension first, turned round row by row. (1, 0, 2, 3) becomes one
- * zero before the columns, two before and three behind the rows. */
+/* PyTorch exports F.pad as pairs, the last dimension first, which are reversed row by row. (1, 0, 2, 3) is one zero before the columns, two before
+ * and three after the rows. */
 static void padded(void **state)
 {
     (void)state;
@@ -179,7 +178,7 @@ static void padded(void **state)
     done(r);
 }
 
-/* Five numbers with three before them and six behind: mirrored, the outermost again, from the other end. */
+/* Five numbers padded with three before and six after: reflect, edge, wrap. */
 static void borders(void **state)
 {
     static const struct border { const char *mode; uint64_t from[14]; } borders[] = {
@@ -203,7 +202,7 @@ static void borders(void **state)
     }
 }
 
-/* Images of one and of two spatial dimensions joined by channels, and their means over all that is spatial, stay as they lie. */
+/* Joins by channel and means over the spatial dimensions keep the layout of images. */
 static void images_joined_and_averaged(void **state)
 {
     static const struct { const char *x; int64_t axes[2]; size_t n_axes; } cases[] = { { "2,2,4,6", { 2, 3 }, 2 }, { "2,2,24", { 2 }, 1 } };
@@ -221,7 +220,7 @@ static void images_joined_and_averaged(void **state)
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         assert_true(r->im.output_is_image);
-        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 1);          /* the input comes as the file has it */
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 1);          /* of the input alone */
         for (uint64_t e = 0; e < 12; e++) {
             double sum = 0;
             for (uint64_t k = 0; k < 48; k++)
@@ -232,9 +231,9 @@ static void images_joined_and_averaged(void **state)
     }
 }
 
-/* ---- places that data give ----------------------------------------------------------------------------------------- */
+/* ---- sampling ------------------------------------------------------------------------------------------------------ */
 
-/* x [2, 3, 4, 5] between its elements; outside zeros, or the element at the border. */
+/* Element of x [2, 3, 4, 5]; outside it is zero, or the element at the border. */
 static double element(uint64_t n, uint64_t c, double h, double w, bool border)
 {
     double y = fmin(fmax(h, 0), 3), x = fmin(fmax(w, 0), 4);
@@ -249,14 +248,14 @@ static double between(uint64_t n, uint64_t c, double h, double w, bool border)
     return sum;
 }
 
-/* Nothing is cast to what it is already. */
+/* No cast keeps the type. */
 static void assert_casts_change_types(const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++)
         assert_true(g->ops[i].kind != OP_CAST || g->tensors[g->ops[i].inputs[0]].type != g->tensors[g->ops[i].outputs[0]].type);
 }
 
-/* Two images, six places each, some outside; edges or corners aligned, zeros or the border, linear or the nearest. */
+/* Two images with six places each, some outside; with and without align_corners, for each padding and mode. */
 static void grid_samples(void **state)
 {
     (void)state;
@@ -286,7 +285,7 @@ static void grid_samples(void **state)
     }
 }
 
-/* Three regions of both images, the last reaching out of it, in bins of 2 x 1, each the mean of 2 x 2 points. */
+/* Three regions of two images, the last partly outside, in bins of 2 x 1, each the mean of 2 x 2 points. */
 static void regions(void **state)
 {
     static const double corners[3][4] = { { 1, 0.5, 7.5, 5.25 }, { 2, 3, 2.5, 3.5 }, { -6, -4, 12, 11 } };
@@ -324,8 +323,8 @@ static void regions(void **state)
 
 /* ---- norms --------------------------------------------------------------------------------------------------------- */
 
-/* Batch norm in inference: folded into the convolution before it, with its bias too, or a factor and an addend; with Caffe's scale layer
- * behind it. */
+/* Batch norm in inference: folded into the convolution before it, bias included, or a factor and an addend; also followed by Caffe's scale
+ * layer. */
 static void batch_norm(void **state)
 {
     (void)state;
@@ -377,7 +376,7 @@ static void batch_norm(void **state)
     }
 }
 
-/* TensorFlow's layer norm, x f + (beta - mean f), is one operation; with a mean that others read it stays what it is written as. */
+/* TensorFlow's layer norm, x f + (beta - mean f), is one operation, unless others read its mean. */
 static void norms_by_factor(void **state)
 {
     (void)state;
@@ -420,7 +419,7 @@ static void norms_by_factor(void **state)
     }
 }
 
-/* PyTorch writes a group norm as an instance norm of channels seen as groups, and a gain and a bias by channel behind it. */
+/* PyTorch writes a group norm as an instance norm of reshaped channels, then a gain and a bias by channel. */
 static void group_norms(void **state)
 {
     (void)state;
@@ -459,7 +458,7 @@ static void group_norms(void **state)
     }
 }
 
-/* A layer norm written out is over the last dimension, however that is named, and over no other. */
+/* A layer norm in pieces is fused only over the last dimension, however the axis is written. */
 static void layer_norms_of_axes(void **state)
 {
     static const struct { const char *mean, *variance; uint32_t n_norms; } cases[] = {
@@ -488,7 +487,7 @@ static void layer_norms_of_axes(void **state)
     }
 }
 
-/* A volume twice as deep, high and wide, each element from the nearest: the depth first, then the slices; one that stays as deep, one operation. */
+/* A volume of twice the size, nearest: two operations, along the depth and then in the slices; one, if the depth stays. */
 static void volumes_of_other_sizes(void **state)
 {
     (void)state;
