@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * arena.c - errors, and the arena: a chain of blocks, each at least as large as all before it together.
+ * arena.c - errors, and the arena: a chain of blocks, each twice as large as the one before it, up to 8 MiB.
  */
 #include "system-model/base/base.h"
 
@@ -16,7 +16,7 @@ bool fail(struct err *err, const char *format, ...)
         va_start(args, format);
         vsnprintf(err->msg, sizeof err->msg, format, args);
         va_end(args);
-        for (char *p = err->msg; *p; p++)       /* one line, whatever the input held */
+        for (char *p = err->msg; *p; p++)       /* the message stays one line whatever the input was */
             *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
     }
     return false;
@@ -34,17 +34,16 @@ bool fail_at(struct err *err, const char *where)
 struct arena_block {
     struct arena_block *next;
     size_t used, size, last_guard;
-    bool clean;                         /* what is not used yet is zero */
+    bool clean;                         /* the unused part is zero */
     _Alignas(16) unsigned char data[];
 };
 
-/* A piece is zeroed as it is handed out; a large one comes zeroed, and pages of it that nobody touches cost nothing. */
+/* An allocation is zeroed when it is made. Blocks for large ones come zeroed from calloc(), so that untouched pages cost nothing. */
 enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
-/* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
- * reads beyond the end is seen. The address sanitizer stops at the first byte beyond. A guard ends with the place of the one before it, one
- * more than in the block; who wrote beyond the end is seen when the arena goes, even if it was what lay beyond the end of another piece:
- * guards differ by their places. */
+/* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes, which are neither a valid pointer nor a small count. The
+ * address sanitizer stops a program that reads or writes them. Without it, writes are found when the arena is freed: the bytes of a guard
+ * depend on its offset, so that copying one guard over another is found too. A guard ends with 1 + the offset of the one before it. */
 #ifdef ARENA_GUARDS
 #include <sanitizer/asan_interface.h>       /* without the sanitizer its macros do nothing */
 
@@ -67,22 +66,22 @@ static void check_guards(const struct arena_block *b)
             assert(b->data[at - 1 + i] == guard_at(at - 1));
 }
 
-static void close_off(void *p, size_t n_bytes) { ASAN_POISON_MEMORY_REGION(p, n_bytes); }
-static void open_up(void *p, size_t n_bytes) { ASAN_UNPOISON_MEMORY_REGION(p, n_bytes); }
+static void poison(void *p, size_t n_bytes) { ASAN_POISON_MEMORY_REGION(p, n_bytes); }
+static void unpoison(void *p, size_t n_bytes) { ASAN_UNPOISON_MEMORY_REGION(p, n_bytes); }
 
-/* Who reads what was freed sees it too. */
-static void forget(struct arena_block *b)
+/* Freed memory is overwritten, so that a program that reads it fails. */
+static void check_and_wipe(struct arena_block *b)
 {
-    open_up(b->data, b->used);
+    unpoison(b->data, b->used);
     check_guards(b);
     memset(b->data, GUARD, b->used);
 }
 #else
 enum { GUARD_BYTES = 0, GUARD = 0 };
 static void put_guard(struct arena_block *b) { (void)b; }
-static void forget(struct arena_block *b) { (void)b; }
-static void close_off(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
-static void open_up(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
+static void check_and_wipe(struct arena_block *b) { (void)b; }
+static void poison(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
+static void unpoison(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
 #endif
 
 void out_of_memory(size_t n_bytes)
@@ -125,7 +124,7 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
         memset(p, 0, n_bytes);
     memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
-    close_off((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
+    poison((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
     a->used_bytes += n_bytes;
     return p;
 }
@@ -143,7 +142,7 @@ char *arena_strdup(struct arena *a, const char *text)
     return memcpy(arena_alloc(a, n), text, n);
 }
 
-/* Most texts are short: they are written once. */
+/* Most texts are short and need formatting only once. */
 char *arena_printf(struct arena *a, const char *format, ...)
 {
     char room[128];
@@ -167,7 +166,7 @@ void arena_free(struct arena *a)
     struct arena_block *b = a->head;
     while (b) {
         struct arena_block *next = b->next;
-        forget(b);
+        check_and_wipe(b);
         free(b);
         b = next;
     }
@@ -182,7 +181,7 @@ void arena_reset(struct arena *a)
         return;
     a->head = kept->next;
     arena_free(a);
-    forget(kept);
+    check_and_wipe(kept);
     kept->clean = false;
     kept->next = NULL;
     kept->used = kept->last_guard = 0;
@@ -199,7 +198,7 @@ void *arena_room(struct arena *a, size_t n, size_t item_bytes)
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes)
 {
     if (n < *cap) {
-        open_up((unsigned char *)items + n * item_bytes, item_bytes);
+        unpoison((unsigned char *)items + n * item_bytes, item_bytes);
         return items;
     }
     size_t wider = *cap ? *cap * 2 : 16;
@@ -207,6 +206,6 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
     if (n)
         memcpy(moved, items, n * item_bytes);
     *cap = wider;
-    close_off((unsigned char *)moved + (n + 1) * item_bytes, (wider - n - 1) * item_bytes);
+    poison((unsigned char *)moved + (n + 1) * item_bytes, (wider - n - 1) * item_bytes);
     return moved;
 }

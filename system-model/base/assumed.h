@@ -1,68 +1,68 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * assumed.h - the numbers of the model that stand in code and that no source at hand gives, each with what it stands for. podbench list
- * assumptions prints them with the values that are assumed on sheets; make assumed halves and doubles each (docs/trust.md). What calibrating
- * rows prompted is told: the rows said that something was missing, the number itself is from elsewhere. PopLibs is 7eac0f2, as it was read for
- * vertex_cost.c; of which file is recorded only where one is named.
+ * assumed.h - numbers of the model that are in code and that no source at hand gives, each with its meaning. podbench list assumptions prints
+ * them with the values that are assumed on sheets; make assumed halves and doubles each (docs/trust.md). An entry says so if calibrating rows
+ * prompted it: the rows showed that something was missing, but the number itself is from elsewhere. PopLibs is 7eac0f2, as it was read for
+ * vertex_cost.c; its file is recorded only where one is named.
  */
 #ifndef ASSUMED_H
 #define ASSUMED_H
 
-/* name, value, unit, what it enters, why */
+/* name, value, unit, what it affects, meaning and reason */
 #define ASSUMED(X) \
     X(SELECT_CYCLES, 9, "cycles", "time", \
-      "of a worker for an element of a selection: PopLibs has 9 for a broadcast of a vector where columns do not come in fours, and here each " \
-      "element asks its own selector, so that nothing is done by vectors. Looked for because rows that calibrate were predicted too fast " \
-      "(GPT-2 by 20 %, Conformer by 11 %) with 3 for four elements, as of any operation of two operands") \
+      "worker cycles per element of a selection: PopLibs has 9 for a broadcast of a vector if columns are not a multiple of four, and here " \
+      "each element asks its own selector, so nothing is done by vectors. Sought because calibrating rows were predicted too fast (GPT-2 by " \
+      "20 %, Conformer by 11 %) with 3 for four elements, the cost of any operation of two operands") \
     X(PIECE_CYCLES, 10, "cycles", "time", \
-      "of a worker for each piece of a row that meets its sum or mean: PopLibs has as much for a row of a broadcast and for a partial of a " \
-      "general reduction; that both are paid in layers of tokens is assumed, and was prompted by rows of BERT that calibrate") \
+      "worker cycles per piece of a row that is combined with its sum or mean: PopLibs has as much for a row of a broadcast and for a partial " \
+      "of a general reduction. That layers of tokens pay both is assumed, and was prompted by calibrating rows of BERT") \
     X(PIECE_CHANNELS, 16, "channels", "time", \
-      "such pieces: a row of tokens is taken to lie as a product leaves it, in groups of the AMP's output channels") \
-    X(FURTHER_SUM_CYCLES, 16, "cycles", "time", "of a worker for each result after its first, as in PopLibs' general reductions") \
+      "size of such a piece: a row of tokens is assumed to have the layout of a product, in groups of the AMP's output channels") \
+    X(FURTHER_SUM_CYCLES, 16, "cycles", "time", "worker cycles per result after the first, as in PopLibs' general reductions") \
     X(DROPOUT_STATE_SUPERSTEPS, 3, "supersteps", "time", \
-      "of a dropout beside its mask: poprand reads the state of the generators, which rounding draws from as well, sets it from the seed and " \
-      "puts it back; prompted by rows of BERT that calibrate") \
-    X(GENERATOR_STATE_BYTES, 16, "B", "time", "of a worker, read or set so: 128 bits") \
-    X(DROPOUT_SEED_BYTES, 8, "B", "time", "which reach every tile before: two words") \
+      "of a dropout, besides its mask: poprand reads the state of the generators, which stochastic rounding uses too, sets it from the seed " \
+      "and restores it; prompted by calibrating rows of BERT") \
+    X(GENERATOR_STATE_BYTES, 16, "B", "time", "state of a worker's generator that is read or set: 128 bits") \
+    X(DROPOUT_SEED_BYTES, 8, "B", "time", "seed that reaches every tile first: two words") \
     X(LOOP_COUNTER_SUPERSTEPS, 1, "supersteps", "time", \
-      "of each step of a serial loop, to count it: the counter lies on a tile as any number does. PopLibs' planner leaves it out, as it does " \
-      "all syncs; prompted by rows of BERT that calibrate") \
+      "of each iteration of a serial loop, to count it: the counter is on a tile like any number. PopLibs' planner leaves it out, as it does " \
+      "all syncs; prompted by calibrating rows of BERT") \
     X(STASH_INDEX_SUPERSTEPS, 2, "supersteps", "time", \
-      "after each slice of a pipeline's stash: the index goes on by one, and the remainder by the depth is taken") \
+      "after each slice of a pipeline's stash: the index is incremented, and taken modulo the depth") \
     X(RESULTS_LIE_ALIKE, 1, "flag", "time", \
-      "results of one shape that one plan laid out lie on the same tiles, so that nothing is sent to add them: on which tile a convolution " \
-      "begins follows from its parameters") \
+      "results of one shape and one plan are on the same tiles, so that nothing is sent to add them: the first tile of a convolution follows " \
+      "from its parameters") \
     X(CHAIN_PARTS_IN_USE, 2, "parts", "time", \
-      "groups whose channels fill less than one part in so many of the AMP's input chain are no work for it: so are ResNeXt's groups of 4 on " \
-      "GC2 (arXiv:1912.03413 Table 5.5), and those of 8 are; of other chips nothing is published") \
+      "groups whose channels fill less than one part in so many of the AMP's input chain do not use it: ResNeXt's groups of 4 on GC2 do not " \
+      "(arXiv:1912.03413 Table 5.5), and those of 8 do; nothing is published for other chips") \
     X(TRANSDUCER_CELL_CYCLES, 44, "cycles", "time", \
-      "of a worker for a cell of the transducer's lattice: as PopLibs has it for CTC, two additions of logarithms at 16, loads and stores; " \
+      "worker cycles per cell of the transducer's lattice: PopLibs has this for CTC, two additions of logarithms at 16, loads and stores; " \
       "Graphcore's own loss is not published") \
     X(TOP_K_SELECTIONS, 2, "supersteps", "time", \
-      "of a top-k's stage after its comparison, one for the values and one for their places; no source has the vertices") \
+      "of a stage of top-k after its comparison, one for the values and one for their indices; no source has the vertices") \
     X(QUARTERS_GATHERED, 1, "flag", "time", \
-      "a chain of the AMP takes 32 quarters of a position, of which results have left two groups of 16: they are brought together before the " \
-      "loop; no source has poplin's plans of quarters") \
+      "a chain of the AMP takes 32 quarters of a position, but results are in groups of 16: two groups are brought together before the loop; " \
+      "no source has poplin's plans of quarters") \
     X(QUARTER_METADATA_BYTES, 4, "B", "time", \
-      "the format and the scale of quarters, which every tile that casts them reads; they are cast two at a time, as halves and floats are: " \
-      "no source has their vertex") \
+      "format and scale of quarters, which every tile that casts them reads; they are cast two at a time, like halves and floats: no source " \
+      "has their vertex") \
     X(BROADCAST_LEAST_RANKS, 3, "ranks", "time", \
-      "all-reduces of so many ranks are broadcast where that is faster. When GCL does is not known; two keep the ring, as in its open " \
-      "ancestor (docs/evidence.md)") \
+      "all-reduces of at least so many ranks are broadcast if that is faster. When GCL does so is not known; two ranks keep the ring, as in " \
+      "its open ancestor (docs/trust.md)") \
     X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
-      "on a torus each exchange takes the copies of a ring's step one link further; PopLibs splits a step where replicas are wider than two IPUs, " \
-      "into how many exchanges is not at hand (docs/unexplained.md)") \
+      "on a torus each exchange takes the copies of a ring's step one link further; PopLibs splits a step if replicas are wider than two IPUs, " \
+      "but into how many exchanges is not at hand (docs/unexplained.md)") \
     X(UNCUT_TILE_BYTES, 128, "B", "time", \
-      "on each tile: a vector of no more is sent to all at once on a torus, and one of more link by link, as the pieces of a ring are, which have at " \
-      "least as much (PopLibs). What an IPU on the way holds is not at hand") \
+      "per tile: on a torus a vector of at most this size is sent to all at once, and a larger one link by link, as the pieces of a ring are, " \
+      "which have at least as much (PopLibs). How much an IPU on the way can buffer is not at hand") \
     X(PART_OF_TORUS_OPEN, 1, "flag", "time", \
-      "a program on part of a torus (2^k IPUs) has a ladder: the way round goes over all IPUs; no source at hand states a partition's links") \
-    X(NETWORK_SWITCHES, 3, "switches", "time", "between two pods whose gateways meet in a network: a leaf, the spine and a leaf") \
+      "a program on part of a torus (2^k IPUs) has a ladder: the loop closes over all IPUs; no source at hand states the links of a partition") \
+    X(NETWORK_SWITCHES, 3, "switches", "time", "between two pods whose gateways are joined by a network: a leaf, the spine and a leaf") \
     X(RECEIVED_SUMS_PART, 2, "parts", "memory, and by it the choice of splits", \
-      "of the sums that are shared a tile has received one part in so many while its own still live") \
+      "a tile has received one part in so many of the sums that are shared while its own are still live") \
     X(MOVED_PIECE_BYTES, 512, "B", "memory", \
-      "what lies together on the sending tile, for the code of an exchange: sixteen channels of a row or so") \
+      "contiguous bytes on the sending tile, which decide the code of an exchange: a row of sixteen channels or so") \
     X(SUPERSTEP_CONTROL_BYTES, 24, "B", "memory", "control code of a superstep on a tile") \
     X(SUPERSTEP_STATE_BYTES, 32, "B", "memory", "vertex state of a superstep on a tile")
 

@@ -2,8 +2,8 @@
 /*
  * file.c - text files read whole; files and folders that appear whole or not at all.
  *
- * What is new is written beside its place, as PATH.PID.new, and renamed when it is complete. A folder takes the place of another by an
- * exchange of the two names. Where the file system cannot do that (NFS), the old one is renamed to PATH.PID.old first: a program killed
+ * A new file or folder is written as PATH.PID.new and renamed when it is complete. A folder replaces another by an exchange of the two names. If
+ * the file system cannot do that (NFS), the old one is renamed to PATH.PID.old first: a program killed
  * between the two renames leaves both, and the next writer of PATH gives the old one its name back.
  */
 #include "system-model/base/base.h"
@@ -328,7 +328,7 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
     return good;
 }
 
-/* For file systems that cannot exchange two names. */
+/* Replaces a folder on a file system that cannot exchange two names. */
 static bool replace_in_steps(const char *temp_path, const char *path)
 {
     char *old = own_name(path, "old");

@@ -29,6 +29,6 @@ double statistics_spread_about_zero(const double *x, size_t n, struct arena *scr
     double *sizes = ARENA_ARRAY(scratch, double, n);
     for (size_t i = 0; i < n; i++)
         sizes[i] = fabs(x[i]);
-    static const double of_normal = 1.4826;         /* a standard deviation over the median size: 1 / 0.6745, the normal's upper quartile */
+    static const double of_normal = 1.4826;         /* 1 / 0.6745, the upper quartile of a normal distribution */
     return of_normal * statistics_median(sizes, n, scratch);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * suggest.c - the known names nearest to one that is not known.
+ * suggest.c - finds the known names nearest to one that was typed.
  *
  * Nearness is the optimal string alignment distance (Damerau 1964, Levenshtein 1966): letters to insert, drop, replace, or swap with
  * their neighbour. A letter that the user left out costs a quarter of a wrong one, so that "pod16-bert" finds the long name that holds it.
@@ -16,8 +16,8 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* From what was typed to a known name; names are compared by their first LONGEST_NAME bytes. */
-static size_t distance(const char *typed, const char *name)
+/* Compares the first LONGEST_NAME bytes. */
+static size_t name_distance(const char *typed, const char *name)
 {
     size_t row[3][LONGEST_NAME + 1], n = strnlen(typed, LONGEST_NAME), m = strnlen(name, LONGEST_NAME);
     size_t *before = row[0], *last = row[1], *now = row[2];
@@ -43,7 +43,7 @@ size_t names_nearest(const char **out, size_t most, const char *const *names, si
     size_t n_out = 0, found[8];
     most = most < 8 ? most : 8;
     for (size_t i = 0; i < n; i++) {
-        size_t d = distance(typed, names[i]), at = n_out;
+        size_t d = name_distance(typed, names[i]), at = n_out;
         while (at > 0 && found[at - 1] > d)
             at--;
         if (at == most)
@@ -62,7 +62,7 @@ size_t names_nearest(const char **out, size_t most, const char *const *names, si
 const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *nearest;
-    if (!names_nearest(&nearest, 1, names, n, typed) || distance(typed, nearest) > WRONG * (1 + strlen(typed) / 4))
+    if (!names_nearest(&nearest, 1, names, n, typed) || name_distance(typed, nearest) > WRONG * (1 + strlen(typed) / 4))
         return "";
     return arena_printf(a, "did you mean '%s'? ", nearest);
 }

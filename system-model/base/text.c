@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * text.c - numbers and strings, whatever the locale.
+ * text.c - reading numbers, UTF-8, lists of names. Nothing depends on the locale.
  */
 #include "system-model/base/base.h"
 #include "system-model/base/hash_table.h"
@@ -45,7 +45,7 @@ bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err)
 const char *why_no_u64(const char *text)
 {
     bool digits_alone = *text && text[strspn(text, "0123456789")] == 0;
-    return digits_alone ? "is more than the largest number that is taken, 18446744073709551615" : "is not a whole number from 0 up";
+    return digits_alone ? "is more than the largest number allowed, 18446744073709551615" : "is not a whole number from 0 up";
 }
 
 bool check_printable(const char *text, struct err *err)
@@ -89,7 +89,7 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     return 0;
 }
 
-/* Eight bytes of ASCII at a time, as most text is. */
+/* Length of the ASCII at the start, to a multiple of eight bytes. */
 static size_t ascii_length(const char *text, size_t n)
 {
     size_t i = 0;

@@ -2,7 +2,7 @@
 /*
  * fitted.c - the constants that a calibration may fit, with their bounds, and the two sheets that hold their values.
  *
- * Of a generation of chips, never of a kernel, a network or a row (specs/fitted-chip.csv):
+ * Constants of a generation of chips, never of a kernel, a network or a row (specs/fitted-chip.csv):
  *   compute_set_cycles   cost of a superstep besides its exchange, its compute and the sync: starting the compute set, the program's control.
  *                        Open sources have 0 besides a sync of 126 cycles (C600), or 500 for both together (early PopLibs).
  *   amp_efficiency       share of its rate at which the AMP's inner loop runs where it needs two loads and a store of 8 bytes of interleaved
@@ -11,7 +11,7 @@
  * Neither is the exchange's rate: the matmuls of Bow alone give 0.99 +- 0.05 of the nominal one (linearised, with the compute set free), which
  * is what GC2's streams reach.
  *
- * Of the software around the chips (specs/fitted-system.csv):
+ * Constants of the software around the chips (specs/fitted-system.csv):
  *   call_s               between two calls of a session the host fetches results, checks the run and starts the program again while the chips
  *                        wait. No source gives its length; the default is 0.
  *   output_reduction_s   the processes of a run average one number (Horovod, which looks for such work once a cycle); default: one cycle.

@@ -2,26 +2,24 @@
 /*
  * collective.c - collectives as steps of flows on the links.
  *
- * A collective over n ranks in one domain is a reduce-scatter, an all-gather, or one after the other, on a ring that
- * follows physical neighbours: up the left column and down the right one (the peripheral ring; for ranks of one
- * column alone, that rail). V bytes a rank:
+ * A collective over n ranks in one domain is a reduce-scatter, an all-gather, or both, on a ring that follows physical neighbours: up the left
+ * column and down the right one (the peripheral ring; for ranks of one column only, its rail). With V bytes per rank:
  *     ring            n-1 steps of V/n to the next rank
  *     bidirectional   n-1 steps of V/2n to both neighbours
- *     meet in middle  n/2 steps of V/n to both neighbours (the last one way only where n is even), and one to join
+ *     meet in middle  n/2 steps of V/n to both neighbours (if n is even the last goes one way), and one to join
  *     quad            n-1 steps of V/4n each way on two rings that share no rail, over a whole torus
- *     broadcast       no ring: every rank sends every other V/n in one step; for an all-reduce V, which does both at once
- * Across domains: reduce-scatter in each domain, all-reduce of the V/n shards between domains on a ring over the gateways, all-gather in
- * each domain; an all-reduce by broadcast: one in each domain, then V goes round the domains. A broadcast as a kind is a scatter by the
- * root and an all-gather. Domains of unequal ranks do the same at their own sizes, the pieces between them those of the largest; where
- * that is slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
- * What a step takes is in collective_steps.c. All groups run at the same time and share the links, so contention shows, and so do faults.
+ *     broadcast       no ring: every rank sends V/n to every other in one step; an all-reduce sends V, which does both phases at once
+ * Across domains there is a reduce-scatter in each domain, an all-reduce of the V/n shards between domains on a ring over the gateways, and an
+ * all-gather in each domain. An all-reduce by broadcast is one in each domain, then V goes round the domains. A collective of kind broadcast is
+ * a scatter by the root and an all-gather. Domains with different numbers of ranks use their own sizes, and the largest decides the pieces
+ * between them. If that is slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
+ * collective_steps.c has the time of a step. All groups run at the same time and share the links, so contention and faults have their effect.
  *
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in their default
- * configuration; quad, for links set up as a twisted torus alone, is used only where a recipe forces it. When the library's successor
- * takes its broadcast is not known: here an all-reduce of three ranks or more takes it where it is faster (docs/evidence.md).
- * Folding: where nothing is at fault and all domains hold the same positions, one domain's flows stand for all. Unfolded, every domain is
- * played; both give the same bits.
- * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
+ * configuration. Quad needs links that are set up as a twisted torus, and is used only if a recipe asks for it. When the library's successor
+ * uses its broadcast is not known: here an all-reduce of three or more ranks uses it if it is faster (docs/evidence.md).
+ * Folding: without faults, if all domains hold the same positions, only the flows of one domain are played. The result is the same to the bit.
+ * Not modelled: slicing of fragments on the tiles between steps, overlap of adding with the next step.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"

@@ -154,7 +154,7 @@ static double message_s(const struct exchange *x, const struct path *p, bool reg
     return n_words * word_s(x) + fmax(0, n_words - 1) * gap_s;
 }
 
-/* One IPU stands for a pair, from and to. */
+/* With one IPU or two, `from` and `to` take part. */
 static uint32_t n_participants(const struct exchange *x)
 {
     return max_u32(x->r->n_ipus, 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * route.c - the way of a flow over the links, and the time of flows that share them.
+ * route.c - the route of a flow over the links, and the time of flows that share links.
  *
- * In a domain: across the rung first, then along the rail, the shorter way round a torus (dimension ordered, as
- * PopLibs' IPU model routes). Between domains: own hub, its gateway link, the other hub. Where that way meets a cut link,
- * the shortest live way is taken (breadth first, links in their order); IPU-Links only inside a domain.
+ * Inside a domain a route crosses the rung first and then follows the rail, the shorter way round a torus (dimension ordered, as PopLibs' IPU
+ * model routes). Between domains it goes from hub to hub over their gateway links. If that route has a cut link, the shortest intact one is
+ * taken (breadth first, links in their order); inside a domain it uses IPU-Links only.
  *     time = latency of the longest route + max over links (bytes / rate)
  */
 #include "system-model/network/topology_internal.h"
@@ -17,7 +17,7 @@ static bool live(const struct topology *t, int64_t link)
     return link != NO_LINK && link_without_ends(t, (uint32_t)link).bytes_per_s > 0;
 }
 
-/* Between two IPUs of a domain. */
+/* The link from one IPU of a domain to another. `through` prefers one that is kept for traffic passing through. */
 static int64_t find_ipu_link(const struct topology *t, uint32_t from, uint32_t to, bool through)
 {
     uint32_t domain = from / t->ipus_per_domain, base = domain * t->ipus_per_domain;
@@ -30,8 +30,8 @@ static int64_t find_ipu_link(const struct topology *t, uint32_t from, uint32_t t
     return found;
 }
 
-/* The first link from one node to the next; through: one kept for traffic that goes on, where there is such a link.
- * Links are made in pairs, there and back, so that a switch need not be searched: its neighbour has few links. */
+/* The first link from one node to the next. Links are made in pairs, there and back, so the node with fewer links is searched: switches have
+ * many. */
 static int64_t find_link(const struct topology *t, uint32_t from, uint32_t to, bool through)
 {
     if (from < t->n_ipus && to < t->n_ipus)
@@ -59,7 +59,7 @@ static uint32_t next_row(const struct topology *t, uint32_t row, uint32_t to_row
     return up <= rows - up ? (row + 1) % rows : (row + rows - 1) % rows;
 }
 
-/* Dimension ordered. False when a link of it is cut. */
+/* The dimension ordered route; false if one of its links is cut. */
 static bool ordered_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
 {
     uint32_t base = from - from % t->ipus_per_domain, place = from - base, to_place = to - base;
@@ -81,7 +81,7 @@ static bool ordered_route(uint32_t *links, size_t *n_links, const struct topolog
     return true;
 }
 
-/* Breadth first from one IPU over the live IPU-Links of its domain. came_by[i]: the link that reached i. */
+/* Breadth-first search from one IPU over the intact IPU-Links of its domain. came_by[i] is the link that reached i. */
 struct domain_search { int64_t came_by[LARGEST_DOMAIN]; uint32_t hops[LARGEST_DOMAIN]; };
 
 static void search_domain(struct domain_search *s, const struct topology *t, uint32_t from)
@@ -124,7 +124,7 @@ static bool domain_route(uint32_t *links, size_t *n_links, const struct topology
 
 /* ---- between domains ------------------------------------------------------------------- */
 
-/* The way from hub to hub: straight, over one switch, or over two and the spine. */
+/* The nodes from hub to hub: directly, over one switch, or over two switches and the spine. */
 static size_t hub_nodes(uint32_t *nodes, const struct topology *t, uint32_t from_hub, uint32_t to_hub)
 {
     size_t n = 0;
@@ -140,7 +140,7 @@ static size_t hub_nodes(uint32_t *nodes, const struct topology *t, uint32_t from
     return n;
 }
 
-/* One IPU's port, gateway links, the other's port. */
+/* The port of one IPU, gateway links, the port of the other. */
 static bool gateway_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
 {
     uint32_t nodes[8];
@@ -158,14 +158,14 @@ static bool gateway_route(uint32_t *links, size_t *n_links, const struct topolog
     return true;
 }
 
-/* The IPUs to leave the one domain and to enter the other by: fewest hops, lowest ids. */
+/* Chooses the IPUs where a route leaves one domain and enters the other: fewest hops, then lowest ids. */
 static bool choose_gateways(uint32_t *leave, uint32_t *enter, const struct topology *t, uint32_t from, uint32_t to)
 {
     struct domain_search out, in;
     search_domain(&out, t, from);
     search_domain(&in, t, to);
     uint32_t n = t->ipus_per_domain, from_base = from - from % n, to_base = to - to % n;
-    uint64_t best = UINT32_MAX;         /* which is no way at all */
+    uint64_t best = UINT32_MAX;         /* no route yet */
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < n; j++) {
             uint32_t links[8];
@@ -199,7 +199,7 @@ static bool far_route(uint32_t *links, size_t *n_links, const struct topology *t
 
 /* ---- hosts and memories ------------------------------------------------------------------ */
 
-/* An IPU and its own host or memory, either way; or a hub and what hangs on it. */
+/* The route between an IPU and its own host or memory, or between a hub and one of its neighbours. */
 static bool side_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
 {
     uint32_t nodes[3], n = 0;
@@ -267,7 +267,7 @@ struct link_loads link_loads_new(struct arena *a)
     return (struct link_loads){ ARENA_ARRAY(a, struct link_load, FIRST_SLOTS / 2), 0, FIRST_SLOTS, ARENA_ARRAY(a, uint32_t, FIRST_SLOTS), a };
 }
 
-/* Its slot, or the free one where it would be. */
+/* The slot of a link, or the free slot where it would go. */
 static uint32_t link_loads_slot(const struct link_loads *loads, uint32_t link)
 {
     uint32_t at = link * 0x9e3779b1u >> 8 & (loads->n_slots - 1);
@@ -303,7 +303,7 @@ uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
 
 double *link_loads_at(struct link_loads *loads, uint32_t link)
 {
-    uint32_t number = link_loads_number(loads, link);      /* first: the items may move */
+    uint32_t number = link_loads_number(loads, link);      /* before reading items, which may move */
     return &loads->items[number].bytes;
 }
 

@@ -2,14 +2,13 @@
 /*
  * topology.c - the links of a machine's graph, each by its number.
  *
- * An IPU-Link domain is a ladder of two columns: IPU 2i and 2i+1 are joined by a rung, k and k+2 by a rail; in a
- * torus the rails are closed, for a program that has the whole domain. On GC2 some links of each rung carry only what
- * goes on along a rail. Every board has a hub (gateway or PCIe switch) with a port to each of its IPUs, its streaming
- * memory and its host. Between domains:
+ * An IPU-Link domain is a ladder of two columns: a rung joins IPU 2i and 2i+1, a rail joins k and k+2. In a torus the rails are closed, for a
+ * program that has the whole domain. Some rung links of GC2 carry only traffic that continues along a rail. Every board has a hub (a gateway or
+ * a PCIe switch) with a port to each of its IPUs, its streaming memory and its host. Domains are joined by their gateways:
  *     direct      the hubs of two domains, pair by pair
  *     switched    every hub to one switch
- *     network     every hub to its domain's switch, those to a spine that carries all hubs at full rate
- * A link's rate is nominal x efficiency. Sources of the shapes: the sheets.
+ *     network     every hub to the switch of its domain, and those to a spine that carries all hubs at full rate
+ * The rate of a link is nominal x efficiency. The sheets have the sources of the shapes.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/topology_internal.h"
@@ -18,8 +17,8 @@ const char *const link_kind_names[N_LINK_KINDS] = { "rung", "rail", "port", "gat
 
 /* ---- any link by its number ----------------------------------------------------------- */
 
-/* Between hubs and switches: pair i. A way over switches takes the gateways' latency once and each switch's: a link ending in a switch
- * has half of both. */
+/* Pair i of the links between hubs and switches. A route over switches has the latency of the gateways once and that of each switch, so a
+ * link that ends in a switch has half of both. */
 static struct link gateway_link(const struct topology *t, uint32_t i)
 {
     const struct machine *m = t->machine;
@@ -45,7 +44,7 @@ static struct link host_link(const struct topology *t, uint32_t hub)
     return (struct link){ t->first_hub + hub, host, LINK_HOST, false, rate, m->host_latency_s };
 }
 
-/* The way there of the pair that begins with this link. */
+/* The forward link of the pair that begins with this number. */
 static struct link link_there(const struct topology *t, uint32_t link)
 {
     const struct machine *m = t->machine;
@@ -82,7 +81,7 @@ struct link topology_link(const struct topology *t, uint32_t link)
 
 /* ---- the links that leave a node ----------------------------------------------------------- */
 
-/* A run of link numbers, each `step` after the one before; several runs make up a node's list. */
+/* n link numbers from `first` on, `step` apart. A few such runs make up the list of a node. */
 struct run_of_links { uint32_t first, n, step; };
 
 static struct run_of_links one_link(uint32_t link)
@@ -111,7 +110,7 @@ static uint32_t runs_of_switch(struct run_of_links *runs, const struct topology 
     return gateways(t) == GATEWAY_NETWORK ? 2 : 1;
 }
 
-/* Of a node that is no IPU. */
+/* The runs of a node other than an IPU. */
 static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uint32_t node)
 {
     uint32_t n = 0;
@@ -159,7 +158,7 @@ uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i)
     return runs[k].first + i * runs[k].step;
 }
 
-/* From one domain's gateways to another's: in a network over a leaf, the spine and a leaf. */
+/* Latency between the gateways of two domains; in a network it has a leaf switch, the spine and a leaf switch. */
 static double between_domains_s(const struct topology *t)
 {
     static const double n_switches[] = { [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = NETWORK_SWITCHES };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * topology_build.c - the link graph of a machine: its nodes, the links of a domain, and what is at fault.
+ * topology_build.c - builds the link graph of a machine: its nodes, the links of a domain, and faults.
  *
- * Faults cut or slow a link; background flows take their share of it, though no more than half: two flows on one link share it evenly.
+ * A fault cuts or slows a link. Background flows take part of its rate, but at most half, as two flows on one link share it evenly.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/topology_internal.h"
@@ -34,7 +34,7 @@ static void add_rung(struct topology *t, uint32_t left)
     add_link(t, left + 1, left, LINK_RUNG, true, through, m->rung_latency_s);
 }
 
-/* A torus of two rows has its rails already; a third row is needed to close them. */
+/* In a torus of two rows the rails are closed already; more rows need links from the last to the first. */
 static void add_domain(struct topology *t, struct arena *a)
 {
     const struct machine *m = t->machine;
@@ -49,7 +49,7 @@ static void add_domain(struct topology *t, struct arena *a)
         add_both_ways(t, n - 2 + i, i, LINK_RAIL, rate, m->rail_latency_s);
 }
 
-/* By the IPU they leave, in the order they were made. */
+/* Sorts the links by the IPU that they leave, otherwise in the order in which they were made. */
 static void index_domain(struct topology *t, struct arena *a)
 {
     uint32_t n = t->ipus_per_domain;
@@ -122,7 +122,7 @@ static bool take_background(struct topology *t, const struct faults *faults, str
         const struct flow *f = &faults->background[i];
         uint32_t links[MAX_ROUTE];
         size_t n;
-        if (!(f->bytes >= 0 && f->bytes <= 1e14))       /* as no sheet's link has more */
+        if (!(f->bytes >= 0 && f->bytes <= 1e14))       /* the highest rate that a sheet may state */
             return fail(err, "faults: flow %u-%u: %g bytes a second, want 0 to 1e14", f->from, f->to, f->bytes);
         if (!topology_route(links, MAX_ROUTE, &n, t, f->from, f->to, err))
             return false;
@@ -153,7 +153,7 @@ static bool apply_faults(struct topology *t, const struct faults *faults, struct
     return take_background(t, faults, a, err);
 }
 
-/* A program has a partition of 2^k IPUs. */
+/* A program runs on a partition of 2^k IPUs. */
 enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_in_use)
 {
     uint64_t n = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * topology_internal.h - what the files of the link graph and the collectives share.
+ * topology_internal.h - shared by the files of the link graph, the collectives and exchanges.
  */
 #ifndef TOPOLOGY_INTERNAL_H
 #define TOPOLOGY_INTERNAL_H
@@ -8,7 +8,7 @@
 
 enum { LARGEST_DOMAIN = 64, MAX_ROUTE = 2 * LARGEST_DOMAIN + 16, NO_LINK = -1 };
 
-/* Between the domains; none where there is one. */
+/* The topology between domains; none if there is only one domain. */
 static inline enum gateway_topology gateways(const struct topology *t)
 {
     return t->n_domains > 1 ? (enum gateway_topology)t->machine->gateway_topology : GATEWAY_NONE;
@@ -19,7 +19,7 @@ static inline uint32_t hubs_per_domain(const struct topology *t)
     return t->n_hubs / t->n_domains;
 }
 
-/* topology_link but for the ends, which are those of the first domain: what is asked of every link of every route. */
+/* topology_link(), but its ends are those of the first domain. It is faster, and is called for every link of every route. */
 static inline struct link link_without_ends(const struct topology *t, uint32_t link)
 {
     if (link >= t->first_port)

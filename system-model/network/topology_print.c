@@ -18,7 +18,7 @@ static void print_node(FILE *f, const struct topology *t, uint32_t node)
     fprintf(f, "%s%u", kinds[kind].name, node - kinds[kind].first);
 }
 
-/* One line for all links of a kind with the same rate and latency. */
+/* Prints one line for all links of a kind with the same rate and latency. */
 static void print_kinds(FILE *f, const struct topology *t)
 {
     struct link_class { struct link of; uint32_t n; } *classes = NULL;
@@ -78,7 +78,7 @@ void topology_print(FILE *f, const struct topology *t)
         print_links(f, t);
 }
 
-/* A pair of links, there and back, is one edge. */
+/* The two links of a pair are one edge. */
 void topology_print_dot(FILE *f, const struct topology *t)
 {
     fprintf(f, "graph \"%s\" {\n", t->machine->name);

@@ -229,7 +229,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "no_value.csv", BAD "no_value.csv:2: n_tiles: no value; leave the row out where nothing is known" },
     { BAD "odd_count.csv", BAD "odd_count.csv: n_ipus: 15 is not a multiple of ipus_per_board, 2" },
     { BAD "open_quote.csv", BAD "open_quote.csv:2: a quote is not closed" },
-    { BAD "overflow.csv", BAD "overflow.csv:5: tile_memory_bytes: '99999999999999999999' is more than the largest number that is taken, 18446744073709551615" },
+    { BAD "overflow.csv", BAD "overflow.csv:5: tile_memory_bytes: '99999999999999999999' is more than the largest number allowed, 18446744073709551615" },
     { BAD "part_path.csv", BAD "part_path.csv:2: chip: '../gc2' is not the name of a sheet" },
     { BAD "part_unit.csv", BAD "part_unit.csv:2: board is in 'card', want 'name'" },
     { BAD "repeated.csv", BAD "repeated.csv:4: n_tiles: is already in line 2" },

@@ -263,7 +263,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "zero", ":9: replicas: 0 is outside 1 to 65536" },
     { "negative", ":9: replicas: '-16' is not a whole number from 0 up" },
     { "fraction", ":9: replicas: '1.5' is not a whole number from 0 up" },
-    { "overflow", ":11: micro_batch: '18446744073709551616' is more than the largest number that is taken, 18446744073709551615" },
+    { "overflow", ":11: micro_batch: '18446744073709551616' is more than the largest number allowed, 18446744073709551615" },
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
     { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-base, bert-large, conformer-medium, conformer-transducer-s, "
