@@ -197,7 +197,7 @@ void search_compile(struct search_state *s)
 
 /* ---- accumulation ------------------------------------------------------------------------------------- */
 
-/* Whether the batch matters for more than the throughput. */
+/* True if the objective or a limit depends on the batch in another way than by throughput. */
 static bool by_batch(const struct search_state *s)
 {
     return s->q->objective != MAXIMISE_THROUGHPUT || s->q->throughput.high > 0;
@@ -341,7 +341,7 @@ static enum schedule schedule_named(const char *name)
     return SCHEDULE_INTERLEAVED;                /* an unknown one is refused when it is simulated */
 }
 
-/* What the bounds depend on. */
+/* Sets what the bounds depend on. */
 static void apply_to_family(struct search_family *f, const struct search_state *s, size_t dimension, const char *value)
 {
     uint64_t width;
@@ -353,7 +353,7 @@ static void apply_to_family(struct search_family *f, const struct search_state *
         f->schedule = schedule_named(value);
 }
 
-/* One IPU has nothing to schedule or to stash: the first value stands for all. */
+/* One IPU has nothing to schedule or to stash, so only the first value is tried. */
 static bool has_no_effect(size_t dimension, size_t value, const struct search_family *f)
 {
     return f->width == 1 && (dimension == SCHEDULE || dimension == STASH) && value > 0;

@@ -4,7 +4,7 @@
  *
  * Each family is climbed from its smallest micro-batch whose bound is better than the best result known, until one does not fit. Trials are
  * simulated in rounds on all threads, and what is left out is decided between rounds, so the number of threads changes nothing. Pipelines
- * are divided with few attempts at first; then the fastest of them, and those that nearly fit, are divided with all attempts.
+ * are divided with few attempts at first; the fastest of them, and those that nearly fit, are then divided again with the usual number.
  */
 #include "results/study/candidates.h"
 #include "results/simulate/split.h"

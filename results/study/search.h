@@ -8,7 +8,7 @@
  * bounds (candidates.h), until no bound is better than the best one found. A space of at most `exhaustive` configurations is simulated
  * whole. Results that do not depend on the division of layers are then proved best; for pipelines the bound of those that were tried says
  * by how much a better division could still win. A configuration that fits only when it is planned again with less memory than it asks for
- * does not count: its smaller share is a configuration of its own. What does not fit with one micro-batch is not tried with a larger one.
+ * does not count: its smaller share is a configuration of its own. A configuration that does not fit is not tried with a larger micro-batch.
  * The answer is the same for any number of threads.
  */
 #ifndef SEARCH_H

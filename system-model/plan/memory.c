@@ -63,8 +63,8 @@ static struct moment layer_moment(const struct plan *p, const struct stage_plan 
 
 typedef void on_moment(void *user, uint32_t layer, struct moment m);
 
-/* While layer i of a segment is worked on backward, the segment's activations up to it are there, the checkpoints of
- * this micro-batch up to the segment, and the whole stash of the other micro-batches in flight. */
+/* Calls `on` with every moment of a stage. During the backward pass of layer i of a segment the tile holds the segment's activations up to i,
+ * this micro-batch's checkpoints up to the segment, and the whole stash of the other micro-batches in flight. */
 static void each_moment(const struct plan *p, const struct stage_plan *s, on_moment *on, void *user)
 {
     uint64_t others = s->stash_bytes * (max_u32(s->stash_depth, 1) - 1), segment = 0;
@@ -160,7 +160,7 @@ static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t a
     m->bytes[REGION_CODE] += exchange_code_bytes(received_bytes, MOVED_PIECE_BYTES);
 }
 
-/* Moments on the chip that add_stage() did not count: small tensors are not sharded, so the rest of theirs; and theirs are not streamed. */
+/* Optimizer state that add_stage() does not count. Small tensors are not sharded, so the rest of their state is here too; nor are they streamed. */
 static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
 {
     const struct plan_request *o = &p->request;

@@ -3,18 +3,18 @@
  * pipeline.c - which stage works on which micro-batch, cycle by cycle, and what moves between the IPUs.
  *
  * Every schedule is a set of tasks (a stage's forward or backward), each at work once a cycle from its first cycle on,
- * for as many cycles as there are micro-batches. With S stages, stage s from 0:
+ * for as many cycles as there are micro-batches. S is the number of stages, and s counts them from 0:
  *   popart       forward s in cycle s; backward s in cycle 2S-2-s; the last stage does both at once; one slot: all IPUs side
  *                by side, tasks of one IPU in turn. Cycles: GA + 2S-2. (PopART, pipeline transform)
  *   grouped      as popart in time, but forwards of all IPUs run together, then backwards: two slots.
  *   interleaved  forward s at tick s, backward s at tick 2S-1-s, a micro-batch every two ticks: neighbours alternate.
- *   sequential   one task after the other, no overlap; none: the same, as a model sharded without a pipeline runs.
+ *   sequential   one task after the other, no overlap; none: the same, as in a model that is sharded without a pipeline.
  *   inference    forward s in cycle s.
  * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
  * Before a cycle that starts a micro-batch the replica waits for the host exchange that brings it: the latency of the host's port, once
- * for each replica that its process serves before it, or just once where the process keeps several micro-batches ready. Results that go
+ * for each replica that its process serves before it, or once in all if the process keeps several micro-batches ready. Results that go
  * to the host with each micro-batch are a second exchange, taken together with the first; those of a step or a call are sent without waiting.
- * After each slot what its tasks made is copied to the next stage, all in the same exchange: once a cycle in PopART, whose merged copy
+ * After each slot the outputs of its tasks are copied to the next stage, all in the same exchange: once a cycle in PopART, whose merged copy
  * runs in full while the pipeline fills and drains too (popprograms.cpp:266-322 at sdk 2.5.1); after the forward passes and again
  * after the backward ones in TensorFlow.
  */
@@ -72,7 +72,7 @@ static void sort_by_slot(struct plan *p, struct arena *a)
         ends[p->tasks[i].slot]++;
     for (uint32_t slot = 0; slot < p->n_slots; slot++)
         ends[slot + 1] += ends[slot];
-    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end moves down to its slot's first */
+    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end moves down to the first task of its slot */
         p->slot_tasks[--ends[p->tasks[i].slot]] = i;
 }
 
@@ -151,7 +151,7 @@ static uint64_t tasks_at(uint64_t *active, const struct plan *p, uint64_t cycle)
     return next;
 }
 
-/* A run lasts to the next cycle at which a task begins or ends. */
+/* A run lasts until a task begins or ends. */
 static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     uint64_t cycle = 0, active, next;
@@ -185,9 +185,9 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
     return 1;
 }
 
-/* A host exchange is a sync of the whole replica with its process: one for the input, and one for what goes back where each micro-batch has
- * results for the host. A process with one buffer for each stream has to empty or fill it before the replica's next sync, so that replicas are
- * served in turn; with more it is ahead of them, and grants the sync at once. Requests for inference overlap. */
+/* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has
+ * any for the host. A process with one buffer for each stream has to empty or fill it before the replica's next sync, so that replicas are
+ * served in turn; with more buffers it is ahead of them and grants the sync at once. Requests for inference overlap. */
 static void plan_fetch(struct plan *p, double step_bytes)
 {
     const struct plan_request *o = &p->request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * placement.c - layers on stages, stages on IPUs, and what a stage's forward and backward pass of one micro-batch cost.
+ * placement.c - puts layers on stages and stages on IPUs, and costs a stage's forward and backward pass of one micro-batch.
  *
  * The first stage also holds the stem or the embeddings, the last one the heads; stage i is on IPU i mod ipus_per_replica,
  * so a list with one stage more than IPUs brings the heads back to the first IPU, as PopART's BERT does.
@@ -65,7 +65,7 @@ static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
     if (l->role == LAYER_LAST)
         return p->n_stages - 1;
     uint32_t s = 0, end = p->request.stage_sizes[0].part_count[l->part_id];
-    while (l->block_id >= end)          /* all sizes add up to the blocks */
+    while (l->block_id >= end)          /* ends, as the sizes add up to the blocks */
         end += p->request.stage_sizes[++s].part_count[l->part_id];
     return s;
 }
@@ -162,8 +162,8 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
     cycles_add(&s->backward, &again, 1);
 }
 
-/* A micro-batch's stash is written after its forward pass and read back before its backward pass: the stage's input, and what its checkpoints
- * or, where nothing is computed again, all of its layers keep. */
+/* A micro-batch's stash is written after its forward pass and read back before its backward pass. It holds the stage's input and the outputs of
+ * its checkpoints or, without recomputation, all that its layers keep. */
 static void add_stash_copies(const struct plan *p, struct stage_plan *s)
 {
     bool none_again = p->request.recompute == RECOMPUTE_NONE;
@@ -247,7 +247,7 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
         s->backward_mac += l->backward_mac;
         s->recompute_mac += l->slices_mac;
     }
-    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* of the last layer of all: none */
+    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of all */
 }
 
 /* If a stage reads a weight of another IPU, its own IPU keeps a copy, accumulates and reduces the copy's gradients and updates it with moments of

@@ -7,9 +7,9 @@
  * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
  * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
  *     collective = steps on the links (collective.c)
- *     access to streaming memory = moments x remote_access_s + bytes / the rate that chips in turn are left
- * A sync of a collective holds all IPUs of a replica, so in series their chains follow one another; else they run side by side.
- * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
+ *     access to streaming memory = moments x remote_access_s + bytes / the chip's share of the memory's rate
+ * A sync of a collective holds all IPUs of a replica, so their chains follow one another (in series) unless the framework runs them side by side.
+ * Not modelled: overlap of one IPU's chain with the next IPU's where neither needs the other; serialised word tables as several tensors.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
@@ -36,12 +36,12 @@ struct update_builder {
     struct arena *a;                    /* the plan's */
     struct err *err;
     uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
-    struct op_plan_options vector;      /* what vector work is planned with, by IPU's stage */
+    struct op_plan_options vector;      /* how vector work is planned */
     struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* of the chain that is being built, and whether its tensors are sharded */
     bool sharded;
 };
 
-enum { WORD_BYTES = 4 };                /* a square, or a norm, on its way */
+enum { WORD_BYTES = 4 };                /* one square or norm */
 
 /* ---- collectives ------------------------------------------------------------------------- */
 
@@ -97,7 +97,7 @@ static void add_work(struct update_op *op, const struct update_builder *b, enum 
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
 
-/* All-reduces that a buffer has room for go together; a larger one goes alone, as nothing is cut to fill a buffer. */
+/* All-reduces that fit into a buffer are merged; a larger one is not, as no tensor is cut to fill a buffer. */
 static bool is_merged(const struct update_builder *b, double bytes)
 {
     return bytes <= b->p->request.program.merge_buffer_bytes;
@@ -121,7 +121,7 @@ static bool add_reduction(struct update_builder *b, const struct update_chain *c
                               bytes / b->shard));
 }
 
-/* A word from one IPU of the replica to another. */
+/* Adds the time of a word from one IPU of the replica to another. */
 static bool add_word(struct update_op *op, struct update_builder *b, uint32_t ipu)
 {
     uint32_t width = b->p->request.ipus_per_replica;
@@ -135,7 +135,7 @@ static bool add_word(struct update_op *op, struct update_builder *b, uint32_t ip
     return true;
 }
 
-/* Squares of the shard, added over its replicas, sent to the IPU that makes the global norm; the factor sent back; a scaling. */
+/* The shard's squares are added over its replicas and sent to the IPU that makes the global norm; the factor is sent back; gradients are scaled. */
 static bool add_clip(struct update_builder *b, const struct update_chain *chain, uint64_t n_local)
 {
     const struct program *f = &b->p->request.program;
@@ -149,8 +149,8 @@ static bool add_clip(struct update_builder *b, const struct update_chain *chain,
     return !b->sharded || is_merged(b, WORD_BYTES) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
 }
 
-/* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
- * shared by the replicas on it; a chip's own port bounds it too. */
+/* Returns bytes per second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The replicas on a board share
+ * its memory; a chip's own port is a limit too. */
 static double streaming_rate(uint32_t *together, const struct update_builder *b, uint32_t ipu)
 {
     const struct plan_request *o = &b->p->request;
@@ -177,7 +177,7 @@ static void add_streaming(struct update_builder *b, enum update_kind kind, const
     op->cycles.part[PART_STREAMING] = cycles_of(b->p->topology, time_s / (b->u->in_series ? together : 1));
 }
 
-/* Norms of weight and update, each a number of its own, added over the shards. */
+/* Adds the norms of weight and update over the shards, one number each. */
 static bool add_norms(struct update_builder *b, const struct update_chain *chain)
 {
     if (!chain->has_norms || !b->sharded || is_merged(b, WORD_BYTES))
@@ -254,7 +254,7 @@ static void new_chain(struct update_builder *b, struct update_chain chain)
     u->chains[u->n_chains++] = chain;
 }
 
-/* Tensors come by layers, so that those of an IPU are mostly among the last. */
+/* Tensors come in the order of layers, so a chain of the same IPU is usually among the last ones. */
 static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
@@ -306,7 +306,7 @@ struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms
 static struct merged largest_merged(const struct update_builder *b)
 {
     struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
-    uint32_t ipu = ALL_IPUS;            /* no chain's yet */
+    uint32_t ipu = ALL_IPUS;            /* before the first chain */
     for (uint32_t i = 0; i < b->u->n_chains; i++) {
         const struct update_chain *c = &b->u->chains[i];
         if (c->ipu != ipu)
@@ -401,7 +401,7 @@ static bool has_streaming(const struct plan *p, struct err *err)
     return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
 }
 
-/* A board's memory holds the state of its IPUs, as many as are in use, each as much as the one with most. */
+/* A board's memory must hold the state of all its IPUs that are in use, each taken to have as much as the one with most. */
 static bool check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
@@ -434,7 +434,7 @@ static bool build_program(struct update_builder *b)
 
 /* All that the update depends on, apart from where the layers are and from the compiler. */
 struct update_key {
-    struct program program;             /* without what only calls read */
+    struct program program;             /* call settings cleared */
     double remote_access_s;
     struct optimizer optimizer;
     uint32_t n_replicas, ipus_per_replica, optimizer_place, rts, rts_domain, all_reduce_method, unfolded, has_faults;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * play_update.c - the weight update and the host's call played: chain by chain, in series over the IPUs or side by side.
+ * play_update.c - plays the weight update and the host's call: chain by chain, in series over the IPUs or side by side.
  *
- * Steps of equal tensors recur, so they are one span with a period. Merged collectives hold all IPUs. In series an IPU's chains
- * start when those of the IPU before have ended on every replica; a slow chip holds all up there.
+ * Steps of equal tensors recur, so they are one span with a period. Merged collectives occupy all IPUs. In series, an IPU's chains
+ * start when those of the IPU before have ended on every replica, so a slow chip delays all of them.
  */
 #include "system-model/timeline/player.h"
 
@@ -37,7 +37,7 @@ static uint64_t latest(const uint64_t *at, uint32_t n)
     return most;
 }
 
-/* The steps of a chain's first tensor one by one: their spans, and what a slow chip adds to them; returns how long they take. */
+/* Plays the steps of a chain's first tensor one by one, with the delay of a slow chip; returns how long they take. */
 static uint64_t play_steps(struct player *pl, uint32_t row, uint64_t start, uint32_t chain_id, double factor)
 {
     const struct update_chain *chain = &pl->p->update.chains[chain_id];
@@ -66,7 +66,7 @@ static void play_chain(struct player *pl, uint32_t row, uint64_t *at, uint32_t c
     *at += chain->n_tensors * play_steps(pl, row, *at, chain_id, factor);
 }
 
-/* Chain by chain where spans are wanted, or the chip is slow; else all at once. */
+/* Plays chain by chain if spans are wanted or the chip is slow; else adds the sums. */
 static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struct update_part *part)
 {
     struct timeline_row *r = &pl->t->rows[row];
@@ -80,7 +80,7 @@ static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struc
         play_chain(pl, row, at, i, factor);
 }
 
-/* The end of the parts that are played together with the first: in series that alone, else all that are not merged. */
+/* The end of the parts that are played at the same time as the first: in series only that one, else all that are not merged. */
 static uint32_t end_of_group(const struct update_program *u, uint32_t first)
 {
     return u->in_series || u->parts[first].ipu == ALL_IPUS ? first + 1 : u->n_parts;

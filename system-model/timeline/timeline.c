@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * timeline.c - the plan played against the clock: spans on the IPUs of each kind of replica, and what each cycle was spent on.
+ * timeline.c - plays a plan against the clock: spans on the IPUs of each kind of replica, and how each cycle was spent.
  *
  * Replicas that do the same are played once and counted n_alike times (folded); a replica with a slow chip is
  * of its own kind; unfolded plays every replica. All sums are whole cycles, so both agree to the bit.
@@ -59,7 +59,7 @@ static void add_replica(struct player *pl, uint32_t replica, uint32_t n_alike)
         pl->t->rows[pl->t->n_rows++] = (struct timeline_row){ .replica = replica, .ipu = i, .n_alike = n_alike };
 }
 
-/* One row set for all healthy replicas together, one for each faulty one; unfolded: one for each. */
+/* Makes one set of rows for all healthy replicas together and one for each faulty replica; unfolded, one for every replica. */
 static void make_rows(struct player *pl)
 {
     const struct plan *p = pl->p;
@@ -88,7 +88,7 @@ static void make_rows(struct player *pl)
 
 /* ---- a replica's micro-batches ------------------------------------------------------------ */
 
-/* A slow chip's tasks take longer, but for what norms over several replicas send, whose sums the collective has slowed. */
+/* A slow chip's tasks take longer. Norms over several replicas are not slowed here: their collective already is. */
 static uint64_t task_cycles(const struct plan *p, const struct task *t, double factor)
 {
     const struct stage_plan *s = &p->stages[t->stage];
@@ -108,7 +108,7 @@ static void time_tasks(struct player *pl)
     }
 }
 
-/* One task in every cycle of a run, from `start` on. */
+/* Adds the spans of one task in every cycle of a run, from `start` on. */
 static void show_task(struct player *pl, const struct pipeline_run *run, uint32_t task_id, uint64_t start)
 {
     const struct task *task = &pl->p->tasks[task_id];
@@ -158,7 +158,7 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
     return longest;
 }
 
-/* The first micro-batch leaves the last stage after the cycle in which it reaches it, with which a run begins. */
+/* The first micro-batch leaves the last stage after the cycle in which it reaches it; a run begins with that cycle. */
 static void note_first_output(struct player *pl, const struct pipeline_run *run, uint64_t period)
 {
     if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
@@ -205,7 +205,7 @@ static void play_run(struct player *pl, const struct pipeline_run *run)
     pl->copy_cycles += copies * run->n_cycles;
 }
 
-/* Every task has run once a micro-batch; while the slots ran and an IPU had none to do, or did it slowly, it lost time. */
+/* Every task has run once for each micro-batch. The rest of an IPU's time in the slots, idle or slowed, is bubble. */
 static void spend_on_runs(struct player *pl)
 {
     const struct plan *p = pl->p;
@@ -297,7 +297,7 @@ struct cycles span_parts(const struct timeline *t, const struct span *s)
 
 /* ---- laws ---------------------------------------------------------------------------------------- */
 
-/* Rows in turn, each from its own spans: what it was spent on must come out of them part by part. */
+/* Each row's spans must add up to its `spent`, part by part, and to the step. */
 static bool check_sums(const struct timeline *t, struct err *err)
 {
     struct arena scratch = {0};
@@ -334,7 +334,7 @@ static bool check_overlap(const struct timeline *t, const struct span *a, const 
     return true;
 }
 
-/* Each span against those before it in its row: all of its own run, and the last of the run before. */
+/* Compares each span with the earlier ones in its row: all of its own run, and the last of the run before. */
 static bool check_overlaps(const struct timeline *t, struct arena *scratch, struct err *err)
 {
     size_t *last = ARENA_ARRAY(scratch, size_t, t->n_rows), *before = ARENA_ARRAY(scratch, size_t, t->n_spans);    /* index + 1; 0: none */

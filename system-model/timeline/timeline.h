@@ -38,18 +38,18 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the picture, and by IPU what the step is spent on; each span too */
 /* How one recurrence of a span was spent; a row's spans add up to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
-const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* whose tensor it works on; NULL: not of the update */
-const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* the step of its own chain that it is */
+const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* the chain that it is part of; NULL: not of the update */
+const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* its step of that chain */
 const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* the same; NULL: not of the update */
 /* Chrome trace event JSON; refuses what no viewer opens. made_by: a JSON value that says what made it, or NULL. */
 bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by, struct err *err);
-void timeline_write_csv(FILE *f, const struct timeline *t);     /* one row per span, recurring ones each time */
-/* The first replica as a picture of n_columns: a line for each IPU, A B C.. the forward passes of micro-batches, a b c.. the backward
- * ones, - copies, # what follows the micro-batches, . waiting; then the share of the step in forward and backward passes. A column
- * shows what most of its time goes to, all stretches of a kind together. */
+void timeline_write_csv(FILE *f, const struct timeline *t);     /* one row per span and recurrence */
+/* Draws the first replica in n_columns, one line for each IPU: A B C.. are forward passes of micro-batches, a b c.. backward passes, - copies,
+ * # the update and the call, . waiting; then the share of the step in forward and backward passes. A column shows the kind that takes most of
+ * its time. */
 enum { MAX_PICTURE_COLUMNS = 400 };
 void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns);
-/* The laws: spans of a row do not overlap and leave no gap, each row's parts sum to the step. */
+/* Checks that spans of a row neither overlap nor leave gaps, and that each row's parts add up to the step. */
 bool timeline_check(const struct timeline *t, struct err *err);
 
 #endif

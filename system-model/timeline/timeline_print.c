@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * timeline_print.c - the timeline as a picture in letters, and as text: by IPU what the step is spent on, and each span.
+ * timeline_print.c - the timeline as a picture in letters, and as text: how each IPU spends the step, and each span.
  */
 #include "system-model/timeline/timeline.h"
 #include "system-model/graph/graph.h"
@@ -24,7 +24,7 @@ static enum state state_of(const struct span *s)
     }
 }
 
-/* What a column's time is spent on, and the micro-batch of the longest stretch of forward and of backward in it. */
+/* How a column's time is spent, and the micro-batches of its longest forward and backward stretches. */
 struct column { uint64_t spent[N_STATES], longest[2]; uint32_t micro_batch[2]; };
 
 static void add_stretch(struct column *columns, uint32_t n_columns, uint64_t step, uint64_t start, uint64_t end, enum state state, uint32_t micro_batch)

@@ -44,7 +44,7 @@ static void write_names(FILE *f, const struct timeline *t)
 
 /* ---- link counters ----------------------------------------------------------------------- */
 
-/* Bytes on the busiest link of each kind while the span lasts; NULL: none. */
+/* Bytes on the busiest link of each kind during the span; NULL: none. */
 static const double *busiest_bytes(const struct timeline *t, const struct span *s)
 {
     const struct update_op *op = span_update_op(t, s);
@@ -70,7 +70,7 @@ static int compare_changes(const void *a, const void *b)
     return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;       /* those of one instant are added up */
 }
 
-/* A forward pass leaves its activations on the IPU, the backward pass of the same micro-batch takes them away. */
+/* A forward pass adds its activations to the IPU's stash; the backward pass of the same micro-batch removes them. */
 static size_t stash_changes(struct change *out, const struct timeline *t, uint32_t row)
 {
     size_t n = 0;
@@ -94,7 +94,7 @@ static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
     for (uint32_t r = 0; r < t->n_rows && t->plan->request.training; r++) {
         size_t n = stash_changes(changes, t, r);
         int64_t held = 0;
-        changes[n].at = UINT64_MAX;                 /* none is behind the last */
+        changes[n].at = UINT64_MAX;                 /* a sentinel after the last */
         for (size_t i = 0; i < n; i++) {
             held += changes[i].bytes;
             if (changes[i + 1].at != changes[i].at)
@@ -107,7 +107,7 @@ static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-/* Of the weight update: a tensor like the span's own. A name that is no text, from an ONNX file, is left out. */
+/* The tensor of an update span, or one of several alike. Names from an ONNX file that are not valid text are left out. */
 static void write_tensor(FILE *f, const struct timeline *t, const struct span *s)
 {
     const struct update_chain *chain = span_chain(t, s);
@@ -163,7 +163,7 @@ static void write_span(FILE *f, const struct timeline *t, const struct span *s)
 {
     const struct timeline_row *row = &t->rows[s->row];
     const struct update_op *op = span_update_op(t, s);
-    bool once = op && !op->all_ipus;            /* in series; else all IPUs share one exchange, told by the first */
+    bool once = op && !op->all_ipus;            /* in series; else all IPUs share one exchange, and the first reports it */
     const double *bytes = once || row->ipu == 0 ? busiest_bytes(t, s) : NULL;
     for (uint32_t k = 0; k < s->repeat; k++) {
         uint64_t start = s->start_cycle + k * s->period_cycles;
