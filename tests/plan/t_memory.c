@@ -207,7 +207,7 @@ static void moments_of_small_tensors_stay(void **state)
     arena_free(&y.arena);
 }
 
-/* What is remembered of stages placed before is no answer to other options: gradients are kept over two micro-batches, and for two replicas. */
+/* Memory that is kept for a placement does not answer other requests: gradients are kept over two micro-batches, and for two replicas. */
 static void remembered_for_equal_options(void **state)
 {
     static const struct { uint32_t grad_accum, n_replicas; uint64_t bytes; } cases[] = {

@@ -400,7 +400,7 @@ static void a_plan_as_text(void **state)
     stop(&y);
 }
 
-/* How a product is split is told behind its operation: parts by dimension, and how many steps follow one another, if any do. */
+/* A product's split is printed after its operation: parts by dimension, and the number of serial steps, if there are any. */
 static void splits_as_text(void **state)
 {
     static const struct { uint32_t serial_in, serial_out; const char *text; } rows[] = {

@@ -7,7 +7,7 @@
 
 static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
 
-/* What chips of a board share is shared by those in use: one alone has the board's memory, network and port for itself. */
+/* Only chips in use share the resources of a board: a single one has the board's memory, network and port to itself. */
 static void idle_chips_take_no_share(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void inference_holds_what_is_read_later(void **state)
     stop(&y);
 }
 
-/* 3072 bytes of a convolution are taken apart in three pieces, all of which live beside what they were cut from. */
+/* 3072 bytes of a convolution are taken apart in three pieces, all of which are live at the same time as the original. */
 static void inference_holds_all_pieces(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void a_call_by_hand(void **state)
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_OUTPUTS], 0);
     y.opt.n_replicas = 4;
-    y.opt.io_tiles = 32;                        /* the port works beside the loop: for the first micro-batch all wait */
+    y.opt.io_tiles = 32;                        /* the port works during the loop: for the first micro-batch all wait */
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, 20 * (double)(224 * 224 * 3) / m->chip.host_link_bytes_per_s / 7, 1e-7);       /* and labels */
     y.opt.io_tiles = 0;
@@ -392,7 +392,7 @@ static void checkpoints_are_stashed(void **state)
     stop(&y);
 }
 
-/* Where nothing is computed again each layer's own is stashed, the last one's too, and a first stage of a single layer has one tensor. */
+/* Without recomputation the activations of every layer are stashed, the last one's too, and a first stage of a single layer has one tensor. */
 static void all_layers_are_stashed(void **state)
 {
     (void)state;
@@ -418,7 +418,7 @@ static void all_layers_are_stashed(void **state)
     stop(&y);
 }
 
-/* In the first cycles stage 0 alone hands on: all replicas' copies at once, after a sync of the chips. */
+/* In the first cycles only stage 0 hands its output on: all replicas' copies at once, after a sync of the chips. */
 static void a_copy_is_its_flows_and_a_sync(void **state)
 {
     (void)state;

@@ -70,7 +70,7 @@ static void toy_model(struct graph *g, bool training, struct arena *a)
     leave_behind(g, hidden, a);
 }
 
-/* Sixteen IPUs in two ladders behind gateways, with memory beside the boards and a host for each ladder. */
+/* Sixteen IPUs in two ladders behind gateways, with memory next to the boards and a host for each ladder. */
 static struct machine two_ladders(void)
 {
     struct machine m = odd_machine();

@@ -62,7 +62,7 @@ static void copies_have_moments(void **state)
     stop(&y);
 }
 
-/* Of two layers on other IPUs that read the word table each has a copy that is updated. */
+/* Two layers on other IPUs read the word table; each has a copy that is updated. */
 static void every_copy_is_updated(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void links_carry_the_collectives_bytes(void **state)
     stop(&y);
 }
 
-/* What a framework does changes what is done: merging takes the small all-reduces and norms out of the chains, side by side all IPUs' copies
+/* The framework's program changes the steps: merging takes the small all-reduces and norms out of the chains, side by side all IPUs' copies
  * go round a torus in step, no two on a rail at once, no other layout saves the copies, clipping adds a step, and a smaller shard more tensors. */
 static void a_framework_orders_the_update(void **state)
 {
@@ -268,7 +268,7 @@ static void a_framework_orders_the_update(void **state)
     stop(&y);
 }
 
-/* Of two IPUs the second sends its word to the first and has one back; one IPU alone has nobody to tell. */
+/* With two IPUs the second sends its word to the first and gets one back; a single IPU has nobody to send to. */
 static void words_of_a_clip_go_round(void **state)
 {
     (void)state;

@@ -102,7 +102,7 @@ static void no_worse_than_published(void **state)
     }
 }
 
-/* What a recipe names stays; one IPU has nothing to divide. */
+/* Stages that a recipe names are kept; one IPU has nothing to divide. */
 static void given_splits_stay(void **state)
 {
     (void)state;

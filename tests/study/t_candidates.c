@@ -193,7 +193,7 @@ static void families_climb_by_micro_batch(void **state)
     toy_close(&t);
 }
 
-/* To the last bit: a billionth less than is wanted is enough. */
+/* A throughput that is a billionth below the limit is enough, to the last bit. */
 static void a_rate_that_is_just_enough(void **state)
 {
     struct toy t;
@@ -219,7 +219,7 @@ static const char *settings_of(const struct search_family *f, struct arena *a)
     return arena_printf(a, "%s%u x %u, %d %d", all, f->width, f->replicas, f->recomputes, f->schedule == SCHEDULE_SEQUENTIAL);
 }
 
-/* Two values each, the first key's the fastest to change. On one IPU there is nothing to schedule or to stash: the first value stands for both. */
+/* Two values each, the first key's the fastest to change. One IPU has nothing to schedule or to stash, so only the first value is tried. */
 static void every_value_with_every_other(void **state)
 {
     static const char *const want[] = {     /* recomputes, sequential */
@@ -294,7 +294,7 @@ static void graphs_are_compiled_with_their_settings(void **state)
     }
 }
 
-/* Without values a family has the recipe's own, and no setting; what only infers recomputes nothing. */
+/* Dimensions without values take the recipe's own and set nothing; an inference recomputes nothing. */
 static void what_is_not_searched_is_the_recipes_own(void **state)
 {
     struct toy t;
@@ -328,7 +328,7 @@ static const char *values_of(const struct dimension *d, struct arena *a)
     return all;
 }
 
-/* Of a recipe that has none of its own, and whose framework can run them all. */
+/* The values for a recipe that has none of its own, and whose framework can run all schedules. */
 static void usual_values(void **state)
 {
     static const char *const want[N_USUAL] = {
@@ -349,8 +349,8 @@ static void usual_values(void **state)
     toy_close(&t);
 }
 
-/* The usual values and the recipe's own, but for a list of them; of the schedules those that its framework can run, in the usual order. What is
- * set is not searched; what is given is all that is tried, be the key usual or not. */
+/* The usual values and the recipe's own, but for a list of them; of the schedules those that its framework can run, in the usual order. A key that
+ * is set is not searched; values that are given replace the usual ones, and may be of any key. */
 static void values_that_are_tried(void **state)
 {
     static const char *const want[N_USUAL + 1] = {
@@ -384,7 +384,7 @@ static void values_that_are_tried(void **state)
     toy_close(&t);
 }
 
-/* As many as may be given, beside the usual ones. */
+/* As many keys as may be given, in addition to the usual ones. */
 static void every_key_that_is_given_is_tried(void **state)
 {
     struct toy t;

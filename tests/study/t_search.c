@@ -93,7 +93,7 @@ static void assert_front(const struct search_result *r)
                         || r->front[i].r.memory_peak_bytes_per_tile < r->front[k].r.memory_peak_bytes_per_tile);
 }
 
-/* What a search took: a bound that became loose, or a division that became worse, shows here. */
+/* Prints the effort of a search: a bound that became loose, or a division that became worse, shows here. */
 static void print_effort(FILE *f, const char *name, const struct search_result *r)
 {
     fprintf(f, "%s: %.0f configurations, %ju simulated, %ju refused, %ju do not fit, %ju families left by their bound; best %.6g, bound %.6g\n", name,
@@ -148,8 +148,8 @@ static void bounds_lose_nothing(void **state)
     arena_free(&a);
 }
 
-/* One configuration a micro-batch and IPUs: what is best then hangs on the batch, of which the largest alone is tried at first. Where a host is
- * slow, no layout is faster than its input. */
+/* One configuration a micro-batch and IPUs: what is best then hangs on the batch, of which the largest alone is tried at first. If the host is
+ * slow, no division is faster than its input. */
 static const struct search_request by_batch = {
     .recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", .n_given = 7, .ipus = { 4, 16 }, .global_batch = { 1000, 6000 },
     .given = { { "parallel.micro_batch", { "8", "16" }, 2 }, { "parallel.available_memory", { "0.3" }, 1 }, { "parallel.io_tiles", { "32" }, 1 },
@@ -206,7 +206,7 @@ static void a_key_set_to_nothing(void **state)
     simulator_close(&s);
 }
 
-/* What becomes x when it is scaled, to the last bit. */
+/* The value that becomes x, to the last bit, when it is scaled. */
 static double unscaled(double x, double factor)
 {
     double y = x / factor;

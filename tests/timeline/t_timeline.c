@@ -350,7 +350,7 @@ static void the_update_waits_for_the_slowest(void **state)
     arena_free(&y.arena);
 }
 
-/* Without spans: the same step, and each IPU's cycles spent on the same, whether a chip is slow or not. Three tensors' optimizers of 17 on a
+/* Leaving out spans changes neither the step nor how each IPU's cycles are spent, whether a chip is slow or not. Three tensors' optimizers of 17 on a
  * chip that takes twice as long: 51 more, and as much waiting on the other IPU. */
 static void totals_are_those_of_the_spans(void **state)
 {

@@ -47,7 +47,7 @@ static const struct timeline_row *row_of(const struct timeline *t, json_t *event
     return NULL;
 }
 
-/* What the spans that are no wait say, over all chips, the alike ones counted: seconds, and cycles by part. */
+/* Sums over all spans but waits and over all chips, alike ones counted: seconds, and cycles by part. */
 static double work_of(double *parts, const struct timeline *t, double n_ipus, double hz)
 {
     double cycles = 0;
@@ -124,7 +124,7 @@ static void slices_never_overlap(void **state)
     simulation_free(&sim);
 }
 
-/* What is stashed comes and goes: never below nothing, nothing left at the end. */
+/* The stash grows and shrinks; it is never negative, and empty at the end. */
 static void the_stash_is_emptied(void **state)
 {
     (void)state;
