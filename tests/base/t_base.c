@@ -26,7 +26,7 @@ static void numbers_are_whole_texts(void **state)
     assert_false(parse_f64("..", &d));
 }
 
-/* As strtod has it, with one to seventeen digits and a point before, within or behind them. */
+/* The result is that of strtod, for one to seventeen digits with a point before, within or after them. */
 static void numbers_are_read_as_by_strtod(void **state)
 {
     static const char digits[] = "98765432101234567";
@@ -84,7 +84,7 @@ static void grown_arrays_keep_their_items(void **state)
     arena_free(&a);
 }
 
-/* Of the first two of three: what is asked by the third's name is not there. */
+/* The table is searched up to the given length: its third row is not in it. */
 static void fields_are_found_by_name(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void fields_are_found_by_name(void **state)
     assert_null(field_find(fields, 2, "sec"));
 }
 
-/* More bytes than can be counted are more than there are, also where their number, cut to 64 bits, would be small. */
+/* A size that overflows ends the program, also if its low 64 bits are small. */
 static void too_much_ends_the_program(void **state)
 {
     static const struct { size_t n, item_bytes; bool too_much; } cases[] = {
@@ -138,8 +138,8 @@ static void bytes_that_are_not_utf8_are_latin1(void **state)
     arena_free(&a);
 }
 
-/* Ends of the ranges of one to four bytes (RFC 3629), what lies between and beyond them, over-long forms, and what is cut short; each
- * behind words of ASCII, which are read eight bytes at a time. */
+/* The ends of the ranges of one to four bytes (RFC 3629), codes between and beyond them, over-long forms and truncated ones; each after some
+ * ASCII, which is read eight bytes at a time. */
 static void utf8_by_its_ranges(void **state)
 {
     static const struct { const char *bytes; bool good; } cases[] = {
@@ -160,7 +160,7 @@ static void utf8_by_its_ranges(void **state)
         }
 }
 
-/* Names up to 300 letters with the commas between them; then dots. */
+/* Up to 300 bytes of names and commas are listed; then dots follow. */
 static void long_lists_of_names_are_cut(void **state)
 {
     struct arena a = {0};
@@ -198,7 +198,7 @@ static void the_first_repeated_name_is_found(void **state)
     assert_int_equal(first_repeated(&earlier, names, 0), 0);
 }
 
-/* Whatever the input held: one line without control characters; letters beyond ASCII stay. */
+/* A message is one line without control characters; letters beyond ASCII stay. */
 static void messages_are_one_line(void **state)
 {
     struct err err;

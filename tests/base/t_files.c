@@ -131,8 +131,8 @@ static const char *names_in(const char *folder, struct arena *a)
     return text;
 }
 
-/* A writer that was killed between its two renames: the old folder has its name back, and nothing else is left. What belongs to a writer that
- * lives, and names that only look alike, stay. */
+/* A writer that was killed between its two renames: the old folder has its name back, and nothing else is left. Files of a writer
+ * that is alive, and names that only look similar, stay. */
 static void a_folder_that_was_being_replaced_gets_its_name_back(void **state)
 {
     static const struct { const char *folders[4], *top, *real; } cases[] = {

@@ -39,7 +39,7 @@ static void csv_reads_quotes_and_counts_lines(void **state)
     arena_free(&a);
 }
 
-/* How the header line ends; a line end without a header, and none, are no \r\n. */
+/* Only the end of the header line counts; an empty first line does not, and neither does a missing end. */
 static void line_ends_of_spreadsheets(void **state)
 {
     static const struct { const char *text; bool crlf; } cases[] = {
@@ -147,8 +147,8 @@ static void ini_refuses(void **state)
     assert_string_equal(ini_message(longer), ":2: line is longer than 190 characters");
 }
 
-/* Lines of 190 characters without their end, in blanks that do not count, and of one more. */
-static void lines_as_long_as_may_be(void **state)
+/* Lines of 190 characters, without leading blanks and the line end, and of one more. */
+static void lines_have_a_largest_length(void **state)
 {
     (void)state;
     for (size_t n = 190; n <= 191; n++) {
@@ -161,7 +161,7 @@ static void lines_as_long_as_may_be(void **state)
 }
 
 /* 256 columns, and one more, in the header and below it. */
-static void tables_as_wide_as_may_be(void **state)
+static void tables_have_a_largest_width(void **state)
 {
     (void)state;
     for (size_t n = 256; n <= 257; n++) {
@@ -176,7 +176,7 @@ static void tables_as_wide_as_may_be(void **state)
     }
 }
 
-/* Of each type: what it reads, and the same as it is written. */
+/* A value of each type, read and written again. */
 static void fields_are_written_as_they_are_read(void **state)
 {
     struct record { uint64_t most; const char *words; uint32_t count; double part; bool flag; int choice; } r = {0};
@@ -203,7 +203,7 @@ static void fields_are_written_as_they_are_read(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses),
     cmocka_unit_test(csv_reads_what_spreadsheets_write), cmocka_unit_test(ini_reads_keys_values_and_comments),
-    cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be),
-    cmocka_unit_test(tables_as_wide_as_may_be), cmocka_unit_test(fields_are_written_as_they_are_read),
+    cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_have_a_largest_length),
+    cmocka_unit_test(tables_have_a_largest_width), cmocka_unit_test(fields_are_written_as_they_are_read),
 };
 TAP_MAIN(tests)

@@ -46,7 +46,7 @@ static void a_name_and_a_release_find_a_sheet(void **state)
     arena_free(&a);
 }
 
-/* What an engine's sheet holds, and what the framework itself says over it. */
+/* Values come from the engine's sheet unless the framework's own sheet replaces them. */
 static void an_engine_holds_the_rest(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static const char *make_sheets(char *folder, struct arena *a)
     return sheets;
 }
 
-/* 2.10 is newer than 2.9, and 3 than both; every key must stand somewhere; an engine has none of its own. */
+/* 2.10 is newer than 2.9, and 3 than both; every key must be on a sheet; an engine cannot have an engine. */
 static void own_sheets(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void own_sheets(void **state)
     arena_free(&a);
 }
 
-/* Each name once, the first and the last too; a file without a release is none. */
+/* Each name is listed once, the first and the last too; a file without a release is not listed. */
 static void frameworks_by_name(void **state)
 {
     static const char *const names[] = { "alpha-1", "middle-2", "middle-2.1", "middle-2.1.0", "plain", "zeta-1" };
@@ -127,7 +127,7 @@ static void frameworks_by_name(void **state)
     arena_free(&a);
 }
 
-/* What a key may be at most, and a number of ten times as much, or one below the least. */
+/* The largest value of each key is accepted; ten times as much, or less than the smallest, is refused. */
 static void limits_of_numbers(void **state)
 {
     static const struct { const char *key, *least, *below, *most, *above, *range; } rows[] = {
@@ -182,7 +182,7 @@ static void names_of_releases(void **state)
         assert_int_equal(compare_releases(pairs[i].a, pairs[i].b), pairs[i].order);
 }
 
-/* What a release's sheet says, and refuses; where there is none, the releases that have one, and whether it is newer than all. */
+/* A release's sheet is read or refused; without one, the other releases are listed, and whether it is newer than all of them. */
 static void releases_times(void **state)
 {
     static const struct { const char *row, *message; } rows[] = {
@@ -223,7 +223,7 @@ static void releases_times(void **state)
     arena_free(&a);
 }
 
-/* The newest release up to the one asked for, number by number; what is missing counts as 0, and what is no number ends the comparison. */
+/* Releases are compared number by number; a missing number counts as 0, and other text ends the comparison. */
 static void releases(void **state)
 {
     static const char *const files[] = { "toy-2.9", "toy-2.10", "toy-2.10.1", "toy-3", "toy-bar-1.5", "to-9" };

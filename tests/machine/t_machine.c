@@ -121,7 +121,7 @@ static void a_path_is_a_machine_too(void **state)
     arena_free(&a);
 }
 
-static void sheets_as_long_as_may_be(void **state)
+static void sheets_have_a_largest_size(void **state)
 {
     (void)state;
     for (uint32_t n = 1000; n <= 1001; n++) {
@@ -172,7 +172,7 @@ static void keys_that_no_cost_needs_may_be_missing(void **state)
 }
 
 /* 128 products of 8 bits a tile and cycle on 1,472 tiles at 1.5 GHz; a Bow has none. */
-static void only_who_has_fp8_says_so(void **state)
+static void only_chips_with_fp8_print_its_peak(void **state)
 {
     (void)state;
     for (int bow = 0; bow < 2; bow++) {
@@ -186,8 +186,8 @@ static void only_who_has_fp8_says_so(void **state)
     arena_free(&a);
 }
 
-/* Power that no sheet gives is said to be missing, not nothing. */
-static void power_that_nobody_gives(void **state)
+/* Power that no sheet gives is printed as unknown, not as 0. */
+static void power_without_a_source_is_reported_missing(void **state)
 {
     (void)state;
     struct machine m = load("bow-pod256");
@@ -277,7 +277,7 @@ int main(void)
         cmocka_unit_test(off_chip_rates_are_those_of_the_board),
         cmocka_unit_test(every_sheet_loads),
         cmocka_unit_test(a_path_is_a_machine_too),
-        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(keys_that_no_cost_needs_may_be_missing), cmocka_unit_test(only_who_has_fp8_says_so), cmocka_unit_test(power_that_nobody_gives),
+        cmocka_unit_test(sheets_have_a_largest_size), cmocka_unit_test(keys_that_no_cost_needs_may_be_missing), cmocka_unit_test(only_chips_with_fp8_print_its_peak), cmocka_unit_test(power_without_a_source_is_reported_missing),
         cmocka_unit_test(refusals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

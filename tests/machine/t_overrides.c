@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_overrides.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
+/* t_overrides.c - values in place of those on the sheets: which row they change, what they leave alone, how they are refused. */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
 #include "results/simulate/simulate.h"
@@ -182,7 +182,7 @@ static void reaches_the_simulation(void **state)
     assert_non_null(strstr(err.msg, "--set machine.clok_hz=1e9: no sheet of this machine has such a key; known: "));
 }
 
-/* What a key refuses of a number that is too large for all. */
+/* Every key refuses a number that is too large for all of them. */
 static void print_limit(FILE *f, const char *sheet, const char *machine, const char *key)
 {
     static const char huge[] = "18446744073709551615";      /* a whole number, too */
@@ -193,7 +193,7 @@ static void print_limit(FILE *f, const char *sheet, const char *machine, const c
     fprintf(f, "%s %s%s\n", sheet, key, good ? " taken" : said ? said : ": a sheet");
 }
 
-/* What each key of a sheet may be, and one that no sheet has. */
+/* The range of each key of a sheet, and a key that no sheet has. */
 static void limits_of_every_key(void **state)
 {
     static const struct { const char *sheet, *machine; } sheets[] = {

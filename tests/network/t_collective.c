@@ -341,10 +341,10 @@ static void copies_round_a_torus_go_link_by_link(void **state)
     }
     r.n_groups = 4;
     assert_near(run(&open, r).link_s, 3 * (6 * 0.11e-6 + 2e-3), 1e-12);            /* the last rank's go back over six rails */
-    /* Of three ranks the last is four rails from the first, so that two exchanges more are its own. */
+    /* With three ranks the last one is four rails from the first, so that two exchanges more are its own. */
     r.n_groups = 1, r.n_ranks = 3;
     assert_near(run(&t, r).link_s, 2 * 4 * (0.11e-6 + 16.8e6 / 12.6e9), 1e-12);
-    /* What is sent to all goes at once, the farthest over four rails and a rung; neighbours are a link apart. */
+    /* Broadcasts to all go at once, the farthest over four rails and a rung; neighbours are one link apart. */
     struct collective_cost at_once = run(&t, whole(&t, 4, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 4));
     assert_int_equal(at_once.method, METHOD_BROADCAST);
     assert_near(at_once.sync_s, topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
@@ -353,7 +353,7 @@ static void copies_round_a_torus_go_link_by_link(void **state)
     arena_free(&a);
 }
 
-/* Of steps in a domain each exchange has a sync, of rings that leave it each step. */
+/* Steps in a domain have a sync for each exchange, steps of rings that leave it one sync each. */
 static void steps_between_domains_are_one_exchange(void **state)
 {
     (void)state;

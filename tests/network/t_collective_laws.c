@@ -230,7 +230,7 @@ static void a_slow_chip_holds_up_the_adding(void **state)
     arena_free(&a);
 }
 
-/* Of several the slowest, in whatever order they are named; one that does not take part, the first of the next group, holds up nobody. */
+/* The slowest of several chips counts, in whatever order they are named; a chip that does not take part, the first of the next group, delays nobody. */
 static void the_slowest_of_several_chips(void **state)
 {
     static const struct chip_fault orders[][3] = { { { 8, 2.5 }, { 4, 1.5 }, { 1, 9 } }, { { 1, 9 }, { 4, 1.5 }, { 8, 2.5 } }, { { 4, 1.5 }, { 1, 9 }, { 8, 2.5 } } };

@@ -337,7 +337,7 @@ static void a_dead_gateway_is_gone_round(void **state)
     struct topology t = build(&m, &(struct faults){ .links = &cut, .n_links = 1 });
     assert_string_equal(route(&t, 0, 11), "2 13 27 17 11");
     assert_string_equal(route(&t, 11, 1), "17 27 13 3 1");
-    m = toy_machine(24, 8, DOMAIN_LADDER, GATEWAY_SWITCHED);        /* what cannot be reached, 6 and 7, is no way out */
+    m = toy_machine(24, 8, DOMAIN_LADDER, GATEWAY_SWITCHED);        /* 6 and 7 cannot be reached, so no route leaves by them */
     const struct link_fault cuts[] = { { 24, 51, 0 }, { 4, 6, 0 }, { 5, 7, 0 }, { 28, 51, 0 }, { 12, 14, 0 }, { 13, 15, 0 } };
     t = build(&m, &(struct faults){ .links = cuts, .n_links = 3 });
     assert_string_equal(route(&t, 0, 15), "2 25 51 31 15");
