@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- operations planned -------------------------------------------------------------- */
+/* ---- operations planned ---------------------------------------------------------------------------------------- */
 
 static void find_weights(struct compiler *c, const struct graph *g)
 {
@@ -215,7 +215,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
     return out;
 }
 
-/* ---- sums over layers of one IPU, remembered ---------------------------------------------- */
+/* ---- sums over layers of one IPU, remembered ------------------------------------------------------------------- */
 
 struct range_question { bool code; enum vector_work work; enum part part; };
 struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
@@ -376,7 +376,7 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
     return good;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------------------------- */
 
 static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width, const struct topology *t,
                       struct err *err)

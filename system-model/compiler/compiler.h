@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compiler.h - what the operations of a graph cost on the tiles of one IPU, layer by layer, and what collectives and copies cost on its links.
+ * compiler.h - what the operations of a graph cost on the tiles of one IPU, layer by layer, and what collectives and
+ * copies cost on its links.
  *
- * Read in order: parts of time, the plan of one operation, work outside the graph, layers, the compiler. A plan splits one operation over the
- * tiles and counts its supersteps: compute on the slowest tile, sync, exchange. Cycles are those of the chip's clock, bytes are bytes, and
- * counts are of one micro-batch unless said otherwise. The numbers behind the cycles are PopLibs' (compiler_internal.h, vertex_cost.c); what no
- * source gives is in base/assumed.h.
+ * Read in order: parts of time, the plan of one operation, work outside the graph, layers, the compiler. A plan splits
+ * one operation over the tiles and counts its supersteps: compute on the slowest tile, sync, exchange. Cycles are
+ * those of the chip's clock, bytes are bytes, and counts are of one micro-batch unless said otherwise. The numbers
+ * behind the cycles are PopLibs' (compiler_internal.h, vertex_cost.c); what no source gives is in base/assumed.h.
  *
- * Functions that return a plan or a cost cannot fail: one that needs more memory than there is says so in its temp_bytes_per_tile, and the plan
- * of the whole step then does not fit. Results live in the arena or the cache that is given, and never change once made.
+ * Functions that return a plan or a cost cannot fail: one that needs more memory than there is says so in its
+ * temp_bytes_per_tile, and the plan of the whole step then does not fit. Results live in the arena or the cache that
+ * is given, and never change once made.
  */
 #ifndef COMPILER_H
 #define COMPILER_H
 #include "system-model/graph/types.h"
 #include "system-model/network/collective.h"
 
-/* ---- layer_costs.c: cycles by what they are spent on -------------------------------------------------------- */
+/* ---- layer_costs.c: cycles by what they are spent on ----------------------------------------------------------- */
 
 enum part {
     PART_MATMUL, PART_CONV, PART_NORM, PART_ELEMENTWISE, PART_SOFTMAX, PART_EMBEDDING, PART_POOLING, PART_LSTM, PART_LOSS,
@@ -41,12 +43,13 @@ uint64_t cycles_total(const struct cycles *c);
 uint64_t cycles_of_class(const struct cycles *c, enum part_class class);
 void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);     /* to += times * c, part by part */
 
-/* Seconds as cycles of this chip's clock, rounded up; MOST_CYCLES if they are more or not a number. plan_build() refuses a step that long
- * (2^53 cycles are 56 days at 1.85 GHz), so that sums of cycles are exact in 64 bits and in a double. */
+/* Seconds as cycles of this chip's clock, rounded up; MOST_CYCLES if they are more or not a number. plan_build()
+ * refuses a step that long (2^53 cycles are 56 days at 1.85 GHz), so that sums of cycles are exact in 64 bits and in a
+ * double. */
 #define MOST_CYCLES ((uint64_t)1 << 53)
 uint64_t cycles_of(const struct topology *t, double time_s);
 
-/* ---- op_plan.c: one pass of one operation --------------------------------------------------------------------- */
+/* ---- op_plan.c: one pass of one operation ---------------------------------------------------------------------- */
 
 enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
 enum vertex_kind { VERTEX_NONE, VERTEX_AMP_1X1, VERTEX_AMP_NX1, VERTEX_SLIC, VERTEX_HMAC, VERTEX_OUTER_PRODUCT, N_VERTEX_KINDS };
@@ -93,12 +96,13 @@ static inline uint64_t op_plan_cycles(const struct op_plan *p)
 /* Adds computing to the part given, exchange and sync to parts of their own, times over. */
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);
 
-/* Plans of convolutions by shape, chip and options. One cache may serve many graphs and simulations; {0} is an empty one. */
+/* Plans of convolutions by shape, chip and options. One cache may serve many graphs and simulations; {0} is an empty
+ * one. */
 struct plan_cache { struct arena arena; struct hash_table plans; uint64_t hits, misses; };
 void plan_cache_free(struct plan_cache *c);
 
-/* How the operands of an operation are laid out by those that made them. Vector operations run where an operand is and leave their results
- * there; products fetch their operands. */
+/* How the operands of an operation are laid out by those that made them. Vector operations run where an operand is
+ * and leave their results there; products fetch their operands. */
 struct operands {
     double imbalance;                   /* of the most even operand: bytes of the fullest tile over an even share, at least 1 */
     bool together;                      /* all operands of the largest size have one layout, element by element */
@@ -108,22 +112,25 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
                    const struct op_plan_options *opt, struct plan_cache *cache);
 enum part op_part(const struct op *op);     /* the part that its computing counts as */
 
-/* Multiply-accumulates of one tile's AMP in a cycle, by which shares of peak are measured; 0: fp8 on a chip without it. */
+/* Multiply-accumulates of one tile's AMP in a cycle, by which shares of peak are measured; 0: fp8 on a chip without
+ * it. */
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
 /* Fails, with `where` at the head of the message, for fp8 on a chip that multiplies none. */
 bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);
 
-/* One axis of a convolution. The input follows pad_before elements of padding; whatever is reached beyond it is padding too. Kernel elements
- * are `dilation` apart. */
+/* One axis of a convolution. The input follows pad_before elements of padding; whatever is reached beyond it is
+ * padding too. Kernel elements are `dilation` apart. */
 struct conv_axis { uint64_t positions, kernel, stride, pad_before, in, dilation; };
-/* How many of n positions, from `first` on, lie between the first and the last at which one of the kernel elements from_kernel to to_kernel
- * (included) meets the input. Summed over single kernel elements, this is the number of multiplications along the axis. */
+/* How many of n positions, from `first` on, lie between the first and the last at which one of the kernel elements
+ * from_kernel to to_kernel (included) meets the input. Summed over single kernel elements, this is the number of
+ * multiplications along the axis. */
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel);
 
-/* Code of an exchange in bytes: three instructions of 4 bytes for each piece that a tile receives, and one to send each 256 bytes. */
+/* Code of an exchange in bytes: three instructions of 4 bytes for each piece that a tile receives, and one to send
+ * each 256 bytes. */
 uint64_t exchange_code_bytes(uint64_t n_bytes, uint64_t piece_bytes);
 
-/* ---- vector_passes.c: work that is not in the graph -------------------------------------------------------------- */
+/* ---- vector_passes.c: work that is not in the graph ------------------------------------------------------------ */
 
 enum vector_work {
     WORK_ACCUMULATE,            /* one weight gradient into its accumulator */
@@ -134,8 +141,8 @@ enum vector_work {
     WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
     N_VECTOR_WORKS
 };
-/* The elements are spread evenly over the options' tiles. type is that of weight and gradient. moment_bytes is the mean size of an optimizer's
- * moments of a parameter; other work ignores it. */
+/* The elements are spread evenly over the options' tiles. type is that of weight and gradient. moment_bytes is the
+ * mean size of an optimizer's moments of a parameter; other work ignores it. */
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                       const struct chip *chip, const struct op_plan_options *opt);
 
@@ -143,7 +150,7 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
 struct stash { uint64_t n_bytes, n_tensors; bool fp8; };
 void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt);
 
-/* ---- layer_costs.c: operations summed by layer ------------------------------------------------------------------- */
+/* ---- layer_costs.c: operations summed by layer ----------------------------------------------------------------- */
 
 /* One layer, one micro-batch. */
 struct layer_cost {
@@ -162,7 +169,7 @@ struct layer_cost {
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);
 
-/* ---- compiler.c: a graph compiled, and everything remembered ----------------------------------------------------- */
+/* ---- compiler.c: a graph compiled, and everything remembered --------------------------------------------------- */
 
 enum { MAX_STAGES = 64 };
 
@@ -175,8 +182,8 @@ struct compiled {
 
 struct tied_use { uint32_t layer_id, tensor_id; };      /* a layer that reads a weight of another layer */
 
-/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each layer and each collective
- * once. compiler_start() sets it up; callers may then set what is marked as optional. */
+/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each
+ * layer and each collective once. compiler_start() sets it up; callers may then set what is marked as optional. */
 struct compiler {
     /* The caller's, which outlive the compiler. */
     const struct graph *graph;
@@ -208,11 +215,13 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 /* The one array with these shares of tile memory by layer, for op_plan_options; NULL stays NULL. */
 const double *compile_layer_memory(struct compiler *c, const double *shares);
 
-/* collective_run(), remembered. kind and method are enum collective_kind and collective_method. Without padding: compared as bytes. */
+/* collective_run(), remembered. kind and method are enum collective_kind and collective_method. Without padding:
+ * compared as bytes. */
 struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes; };
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 
-/* Flows that n_replicas make at the same time, remembered. `flows` are those of replica 0; each next replica is `width` IPUs further. */
+/* Flows that n_replicas make at the same time, remembered. `flows` are those of replica 0; each next replica is
+ * `width` IPUs further. */
 struct flows_cost { double time_s, busiest_bytes[N_LINK_KINDS]; };
 bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
                    struct err *err);
@@ -221,7 +230,8 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
 /* Bytes of code on a tile; operations with equal plans share theirs. */
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
-/* Work over all weights of the layers, tensor by tensor. Computing counts as `part`. Not for optimizers, whose moments are unknown here. */
+/* Work over all weights of the layers, tensor by tensor. Computing counts as `part`. Not for optimizers, whose
+ * moments are unknown here. */
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
                                   enum part part);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compiler_internal.h - what the files of the compiler share: costs of vertices, the convolution planner, vector operations as passes.
+ * compiler_internal.h - what the files of the compiler share: costs of vertices, the convolution planner, vector
+ * operations as passes.
  */
 #ifndef COMPILER_INTERNAL_H
 #define COMPILER_INTERNAL_H
@@ -8,12 +9,12 @@
 
 #include <assert.h>
 
-/* ==== vertex_cost.c: tile cycles of each kind of vertex =========================================================
- * Sizes in, tile cycles out; nothing here knows about splits or graphs. A tile's workers issue in turn, so that a worker's cycle counts as
- * chip_turn_cycles() of the tile. */
+/* ==== vertex_cost.c: tile cycles of each kind of vertex ============================================================
+ * Sizes in, tile cycles out; nothing here knows about splits or graphs. A tile's workers issue in turn, so that a
+ * worker's cycle counts as chip_turn_cycles() of the tile. */
 
-/* The AMP unit as it is set for one pair of types. in_grain x units weights are loaded, and each position of the field then takes core_cycles
- * for its in_grain x units multiply-accumulates. */
+/* The AMP unit as it is set for one pair of types. in_grain x units weights are loaded, and each position of the
+ * field then takes core_cycles for its in_grain x units multiply-accumulates. */
 struct amp {
     uint64_t units, in_grain, load_cycles;
     double core_cycles;                 /* MACs over the chip's rate, over the share of that rate which an inner loop sustains */
@@ -24,15 +25,16 @@ struct amp {
 struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);       /* loads as many weights as the new number of units takes */
 
-/* ---- the table of coefficients --------------------------------------------------------------------------------
- * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and conv_bound.c relax the same numbers into
- * lower bounds. All members are uint16_t, so that a test can change each of them in turn. */
+/* ---- the table of coefficients ------------------------------------------------------------------------------------
+ * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and
+ * conv_bound.c relax the same numbers into lower bounds. All members are uint16_t, so that a test can change
+ * each of them in turn. */
 
 /* The cost of one turn of a loop besides what is inside it: cycles of the tile's supervisor, and of each worker. */
 struct loop_terms { uint16_t tile, worker; };
 
-/* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a load of weights, then all
- * positions } } } }. A vertex that lacks a loop has zeros for it. */
+/* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a
+ * load of weights, then all positions } } } }. A vertex that lacks a loop has zeros for it. */
 struct conv_terms {
     struct loop_terms call, call_in;    /* a call; each input grain, once a call */
     struct loop_terms group, group_out; /* a group; each of its output grains, once a group */
@@ -65,8 +67,9 @@ enum { SLICE_VECTOR = 4 };              /* elements of one vector of a dynamic s
 
 /* ---- convolution vertices -------------------------------------------------------------------------------------- */
 
-/* One vertex's part of a convolution. in and out count grains of channels; out counts channels for an outer product. kernel_h and kernel_w count
- * loads of weights, which are fewer than the kernel's rows or columns where several share one. */
+/* One vertex's part of a convolution. in and out count grains of channels; out counts channels for an outer product.
+ * kernel_h and kernel_w count loads of weights, which are fewer than the kernel's rows or columns where several share
+ * one. */
 struct conv_work {
     enum vertex_kind vertex;
     uint64_t groups, in, out, rows, width, kernel_h, kernel_w;
@@ -84,7 +87,7 @@ uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip,
 struct conv_least { double fixed, load, row, position, channel; };
 struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole);
 
-/* ---- vertices around a convolution: n counts the elements of the tile -------------------------------------------- */
+/* ---- vertices around a convolution: n counts the elements of the tile ------------------------------------------ */
 
 /* Adds `depth` partials for each of n outputs. */
 uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
@@ -121,8 +124,9 @@ uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_pe
 uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells);
 
 /* ==== conv_shape.c: every pass of a convolution or a matmul in one form ============================================
- * Batch x field positions, each a sum over kernel elements and input channels. A matmul has a 1x1 kernel and its rows as field. The data
- * gradient swaps the channels; in the weight gradient, batch and field become the input channels. */
+ * Batch x field positions, each a sum over kernel elements and input channels. A matmul has a 1x1 kernel and its
+ * rows as field. The data gradient swaps the channels; in the weight gradient, batch and field become the input
+ * channels. */
 
 struct conv_shape {
     uint32_t groups, batch;
@@ -139,14 +143,15 @@ struct conv_shape {
     uint32_t in_expand;                 /* rows in which each input element appears (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */
-    /* Layouts before the operation. With zeros an operand is laid out as this plan wants it: each tile has its share of what it needs. */
+    /* Layouts before the operation. With zeros an operand is laid out as this plan wants it: each tile has its share
+     * of what it needs. */
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid it out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
     uint32_t rearrange_out;                         /* 1: every element of the results does */
 };
 
-/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group. pad_h and pad_w are above and on
- * the left; whatever else is reached beyond the input is below or on the right. */
+/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group.
+ * pad_h and pad_w are above and on the left; whatever else is reached beyond the input is below or on the right. */
 struct conv_params {
     uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride;
     enum data_type type;
@@ -227,7 +232,7 @@ static inline struct share conv_whole(const struct conv_candidate *c, uint64_t s
                            .out = ceil_div(ceil_div(c->s.out_chans, c->out_grain), serial_out) };
 }
 
-/* ==== conv_price.c: what one split costs by the planner's estimate ================================================== */
+/* ==== conv_price.c: what one split costs by the planner's estimate ============================================== */
 
 enum { COUNTER_BYTES = 4 };             /* of a serial loop */
 
@@ -261,8 +266,8 @@ struct search conv_search_start(const struct conv_shape *s, const struct chip *c
 /* A branch that may be as fast as the best is searched: of equal plans the first in order is kept. */
 static inline bool conv_is_as_fast(const struct search *f, double cycles) { return cycles <= (double)f->best_cycles; }
 
-/* Keeps the split if it is the fastest so far and within the memory bound. False if its work alone takes longer than the fastest, or its memory
- * is over the bound; the same then holds for larger shares. */
+/* Keeps the split if it is the fastest so far and within the memory bound. False if its work alone takes longer than
+ * the fastest, or its memory is over the bound; the same then holds for larger shares. */
 bool conv_price(struct search *f, const struct conv_candidate *c, const struct share *t);
 /* The candidate's AMP as it runs with so many bytes of temporaries next to the operands. */
 struct amp conv_crowded_amp(const struct search *f, const struct conv_candidate *c, uint64_t temp_bytes);
@@ -271,24 +276,26 @@ bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c);
 bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c);
 struct conv_work conv_work_of(const struct conv_candidate *c, const struct share *t);    /* what the fullest tile's vertex computes in one step */
 
-/* ==== conv_fill.c: what the chip pays for the split that was chosen ================================================= */
+/* ==== conv_fill.c: what the chip pays for the split that was chosen ============================================= */
 
 void conv_fill_plan(struct op_plan *out, struct search *f);
 /* Cycles that one step saves because vertices skip positions that meet only padding, on the tile that saves least. */
 uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t);
 
-/* ==== conv_bound.c: lower bounds for every split below a point of the search ======================================== */
+/* ==== conv_bound.c: lower bounds for every split below a point of the search ==================================== */
 
-/* The dimensions of a share that are not split yet: the field; and kernel rows; and input channels; and output channels; and groups. */
+/* The dimensions of a share that are not split yet: the field; and kernel rows; and input channels; and output
+ * channels; and groups. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
 struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open);
-/* How many tiles, more than one, may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the best. */
+/* How many tiles, more than one, may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the
+ * best. */
 struct conv_range { double low, high; };
 struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double tiles);
 
-/* ==== conv_search.c: the fastest split ============================================================================== */
+/* ==== conv_search.c: the fastest split ========================================================================== */
 
 /* The bytes of temporaries for which a plan is the best: it fits, and everything that was left out does not. */
 struct bounds { uint64_t least_bytes, most_bytes; };
@@ -305,10 +312,12 @@ struct conv_choice {
     struct effort effort;               /* of both forms of a product together */
 };
 
-/* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one. choice may be NULL. */
+/* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one.
+ * choice may be NULL. */
 void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt);
-/* Prices a split that was chosen for another chip, whatever memory it takes. False if this chip has no such vertex or too few tiles. */
+/* Prices a split that was chosen for another chip, whatever memory it takes. False if this chip has no such vertex or
+ * too few tiles. */
 bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                   const struct op_plan_options *opt);
 
@@ -329,7 +338,7 @@ static inline uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *p
     return ceil_div(n, *part);
 }
 
-/* ==== conv_fully_connected.c: one layer, three passes ============================================================== */
+/* ==== conv_fully_connected.c: one layer, three passes =========================================================== */
 
 /* groups x [rows, inner] x [inner, columns] */
 struct layer_shape { uint32_t groups, rows, inner, columns; enum data_type type; };
@@ -338,20 +347,21 @@ struct plan_choice {
     uint64_t joint_inner;               /* parts of the inner dimension in the joint plan; 0: each pass has its own plan */
     struct bounds within;
 };
-/* In training: a plan for each pass, or a joint one whose weights never move, whichever is faster over the three passes. out is by pass. */
+/* In training: a plan for each pass, or a joint one whose weights never move, whichever is faster over the three
+ * passes. out is by pass. */
 void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
                                const struct op_plan_options *opt);
 /* Prices what was chosen for another chip, as conv_plan_as() does. */
 bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
                                   const struct chip *chip, const struct op_plan_options *opt);
 
-/* ==== op_plan.c ===================================================================================================== */
+/* ==== op_plan.c ================================================================================================= */
 
 /* Searches once for each shape, chip and options; or, with the splits of another chip, prices once. */
 void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt, struct plan_cache *cache);
 
-/* ==== vector_passes.c: compute sets and exchanges, of which vector plans are built ================================== */
+/* ==== vector_passes.c: compute sets and exchanges, of which vector plans are built ============================== */
 
 struct passes {
     struct op_plan *plan;
@@ -372,11 +382,11 @@ void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* before the
 void passes_move(struct passes *p, uint64_t n_elements);
 /* A scale or bias of n_vector elements goes to the tiles that need a part of it. */
 void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
-/* Sums of n elements into n_out results. in_rows: the elements of one result are contiguous. n_quantities sums, such as mean and square, share the
- * same compute sets. */
+/* Sums of n elements into n_out results. in_rows: the elements of one result are contiguous. n_quantities sums, such
+ * as mean and square, share the same compute sets. */
 void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
 
-/* ==== vector_plan.c: operations that are neither convolution nor matmul ============================================= */
+/* ==== vector_plan.c: operations that are neither convolution nor matmul ========================================= */
 
 struct vector_op {
     const struct graph *g;
@@ -400,7 +410,7 @@ void plan_scatter(struct passes *p, const struct vector_op *w);
 void plan_top_k(struct passes *p, const struct vector_op *w);
 void plan_recurrence(struct passes *p, const struct vector_op *w);
 
-/* ==== layer_costs.c ================================================================================================= */
+/* ==== layer_costs.c ============================================================================================= */
 
 void compile_layers(struct compiled *out, struct compiler *c);      /* makes out->layers from its op_plans */
 

@@ -23,7 +23,7 @@ static const double LESS = 1 - 1e-9, MORE = 1 + 2e-9;
 /* Converts by one machine instruction, where an unsigned number takes several; counts here are far below 2^63. */
 static double real(uint64_t n) { return (double)(int64_t)n; }
 
-/* ---- what is the same for all splits of a candidate --------------------------------------------------------- */
+/* ---- what is the same for all splits of a candidate ------------------------------------------------------------ */
 
 /* The lower bound of the vertex, in the loops of add_loads(). The input channels of HMAC are inside a position. */
 static void vertex_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
@@ -124,7 +124,7 @@ void conv_add_units(struct conv_candidate *c, const struct search *f)
     c->units = u;
 }
 
-/* ---- one point of the search ------------------------------------------------------------------------------- */
+/* ---- one point of the search ----------------------------------------------------------------------------------- */
 
 /* The range of x with a / x + c x <= most: between the roots of a square, widened by the rounding of doubles. */
 static struct conv_range between_roots(double a, double c, double most)

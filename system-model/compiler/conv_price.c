@@ -352,8 +352,8 @@ static struct conv_cost split_cost(const struct search *f, const struct conv_can
     return k;
 }
 
-/* The order of a search that tries one split after the other. Of equal plans the first in this order is kept, in
- * whatever order they are priced. */
+/* The order of a search that tries one split after the other. The first of equal plans in
+ * this order is kept, whichever is priced first. */
 static bool comes_first(const struct conv_candidate *c, const struct share *t, const struct conv_candidate *d, const struct share *u)
 {
     const uint64_t a[] = { c->order, 2 * max_u64(t->serial_out, t->serial_in) + (t->serial_in > 1), t->p_groups, t->p_out, t->p_in,

@@ -31,7 +31,7 @@ static void search_flat_field(struct search *f, const struct conv_candidate *c, 
     }
 }
 
-/* ---- splits of one dimension that may be best: the most promising is searched first, so that it spares the others ------------------ */
+/* ---- splits of one dimension that may be best ------------------------------------------------------------------ */
 
 struct splits { struct { uint64_t p; double cycles; } items[128]; size_t n; };
 typedef void search_below(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, uint64_t p);
@@ -44,6 +44,7 @@ static bool is_in_memory(struct search *f, struct least least)
     return false;
 }
 
+/* Searches the most promising split first, so that its plan may rule out the others. */
 static void search_splits(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct splits *s, search_below *below)
 {
     size_t first = 0;

@@ -114,7 +114,7 @@ uint64_t conv_shape_mac(const struct conv_shape *s)
     return shape_positions(s) * s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
 }
 
-/* ---- candidates: a vertex, its grains, and the shape it sees -------------------------------- */
+/* ---- candidates: a vertex, its grains, and the shape it sees --------------------------------------------------- */
 
 static struct conv_candidate *add_candidate(struct candidates *list, enum vertex_kind vertex, const struct conv_shape *s)
 {

@@ -15,7 +15,7 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
     [VERTEX_HMAC] = "hmac", [VERTEX_OUTER_PRODUCT] = "outer-product",
 };
 
-/* ---- the cache ------------------------------------------------------------------------------- */
+/* ---- the cache ------------------------------------------------------------------------------------------------- */
 
 /* splits_of is the digest of the chip whose splits are priced; 0 if splits are searched. */
 struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
@@ -158,7 +158,7 @@ bool chip_multiplies(const struct chip *c, enum data_type type, const char *wher
                 "such as c600", where, c->name);
 }
 
-/* ---- from the graph ---------------------------------------------------------------------------- */
+/* ---- from the graph -------------------------------------------------------------------------------------------- */
 
 /* Padding in front along one axis, 0 down and 1 across. The pad of a kernel of one element does not count. */
 static uint32_t zeros_before(const struct op_attributes *at, uint32_t axis, uint32_t kernel)

@@ -10,7 +10,7 @@
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
 
-/* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------- */
+/* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------------------- */
 
 struct gather_split { uint64_t rows, lookups, width; };
 
@@ -90,7 +90,7 @@ void plan_scatter(struct passes *p, const struct vector_op *w)
     }
 }
 
-/* ---- top-k: a bitonic network, as popops::topK is ------------------------------------------------------- */
+/* ---- top-k: a bitonic network, as popops::topK is -------------------------------------------------------------- */
 
 /* One stage compares elements `apart` from each other in pairs, and keeps both or only the larger one, with their
  * indices. Partners on other tiles are fetched first. */

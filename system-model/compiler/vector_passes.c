@@ -113,7 +113,7 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
     add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
 }
 
-/* ---- optimizers and gradients ------------------------------------------------------------------------------- */
+/* ---- optimizers and gradients ---------------------------------------------------------------------------------- */
 
 /* The operands of a pass. Weight, accumulator and gradient have one type; the update is as wide as the wider moment.
  * */

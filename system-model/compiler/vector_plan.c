@@ -9,10 +9,14 @@
  * neighbours are not fused, as these frameworks run one operation after the other.
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
- *     norms         forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply, multiply, add: 5 passes; in inference a batch norm's statistics are known: 2
- *     functions     those without a vertex of their own are made of several, as PopART builds them from map expressions (willow/src/popx/op)
- *     local norm    squares, one addition for each neighbour, and a power from logarithm, product and exponential (lrnx.cpp)
- *     resize        copied (nearest), or mixed from two neighbours in either direction (linear); the gradient adds up what was copied
+ *     norms         forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply,
+ *                   multiply, add: 5 passes; in inference a batch norm's statistics are known: 2
+ *     functions     those without a vertex of their own are made of several, as PopART builds them from map
+ *                   expressions (willow/src/popx/op)
+ *     local norm    squares, one addition for each neighbour, and a power from logarithm, product and
+ *                   exponential (lrnx.cpp)
+ *     resize        copied (nearest), or mixed from two neighbours in either direction (linear); the gradient
+ *                   adds up what was copied
  * Lookups and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once
  * a tile.
@@ -23,7 +27,7 @@
 
 #include <assert.h>
 
-/* ---- what an operation needs to know --------------------------------------------------------------- */
+/* ---- what an operation needs to know --------------------------------------------------------------------------- */
 
 /* The gradient of a repeated operand is the sum over its repetitions. */
 static void add_operand_gradients(struct passes *p, const struct vector_op *w, enum map_op op)
@@ -160,7 +164,7 @@ static void plan_pool(struct passes *p, const struct vector_op *w)
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
 }
 
-/* ---- moves ------------------------------------------------------------------------------------------ */
+/* ---- moves ----------------------------------------------------------------------------------------------------- */
 
 static void plan_transpose(struct passes *p, const struct vector_op *w)
 {
@@ -225,7 +229,7 @@ static void plan_arg_max(struct passes *p, const struct vector_op *w)
     passes_reduction(p, MAP_REDUCE, true, w->n, w->n / w->last, 2);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------ */
+/* ---- losses ---------------------------------------------------------------------------------------------------- */
 
 static void plan_cross_entropy(struct passes *p, const struct vector_op *w)
 {
@@ -269,7 +273,7 @@ static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
     p->plan->code_bytes_per_tile += one.code_bytes_per_tile;
 }
 
-/* ---- norms ---------------------------------------------------------------------------------------------- */
+/* ---- norms ----------------------------------------------------------------------------------------------------- */
 
 /* The number of statistics that a norm keeps: one for each channel, group or row. */
 static uint64_t norm_statistics(const struct vector_op *w)
@@ -343,11 +347,11 @@ static void plan_norm(struct passes *p, const struct vector_op *w)
     passes_map_vector(p, n, by_row);
 }
 
-/* ---- functions of elements --------------------------------------------------------------------------------- */
+/* ---- functions of elements ------------------------------------------------------------------------------------- */
 
-/* PopART builds functions without a vertex of their own from map expressions (willow/src/popx/op). Sine, cosine and arc sine cost what an
- * exponential does; their kin follow from identities: tan x = sin x / cos x, atan x = asin(x / sqrt(1 + x^2)),
- * sinh x = (e^x - e^-x) / 2, asinh x = log(x + sqrt(x^2 + 1)), atanh x = log((1 + x) / (1 - x)) / 2. */
+/* PopART builds functions without a vertex of their own from map expressions (willow/src/popx/op). Sine, cosine and
+ * arc sine cost what an exponential does; their kin follow from identities: tan x = sin x / cos x, atan x = asin(x /
+ * sqrt(1 + x^2)), sinh x = (e^x - e^-x) / 2, asinh x = log(x + sqrt(x^2 + 1)), atanh x = log((1 + x) / (1 - x)) / 2. */
 static const struct function_row { uint32_t n, n_backward; enum map_op forward[5], backward[5]; } function_rows[] = {
     [FUNCTION_EXP]          = { 1, 1, { MAP_EXP }, { MAP_BINARY } },
     [FUNCTION_LOG]          = { 1, 1, { MAP_LOG }, { MAP_DIVIDE } },
@@ -474,7 +478,7 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
         passes_map(p, MAP_SCALED_ADD, w->n);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------- */
 
 /* By kind of operation, the part of the breakdown that its computing belongs to, and its planner; products have
  * planners of their own (NULL). */

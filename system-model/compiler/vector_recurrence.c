@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vector_recurrence.c - LSTM and GRU: a matmul (a GRU that resets before it: two) and ten small compute sets a time step, one step after
- * the other, as popnn at 7eac0f2 builds them.
+ * vector_recurrence.c - LSTM and GRU: a matmul (a GRU that resets before it: two) and ten small compute sets a time
+ * step, one step after the other, as popnn at 7eac0f2 builds them.
  */
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-/* ---- the AMP unit ------------------------------------------------------------------------- */
+/* ---- the AMP unit ---------------------------------------------------------------------------------------------- */
 
 /* A unit multiplies a chain of four operands of 8 bytes, one a cycle. Its weights for them are 32 bytes: 8 floats, 16
  * halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that.
@@ -75,12 +75,13 @@ static uint64_t positions_cycles(double position, uint64_t n)
     return (uint64_t)(position * (double)n + 0.999);
 }
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------- */
 
-/* Sources, by function of PopLibs 7eac0f2: conv rows are poplin's ConvVertexCycleEstimators (getConvPartial1x1..., getConvPartialnx1...,
- * getConvPartialSlic..., getConvPartialHorizontalMac..., getOuterProduct...); reduce is popops' single-input reduction with 64-bit loads; cast,
- * zero and slice are popops' cycle estimators. Copies in pieces are a regression over ten thousand measured copies that PopLibs' planner keeps
- * next to its formula: 587 cycles, and 5.15 a byte in pieces of a half, 3.13 in pieces of a float, 0.44 in pieces of 8 bytes. */
+/* Sources, by function of PopLibs 7eac0f2: conv rows are poplin's ConvVertexCycleEstimators (getConvPartial1x1...,
+ * getConvPartialnx1..., getConvPartialSlic..., getConvPartialHorizontalMac..., getOuterProduct...); reduce is popops'
+ * single-input reduction with 64-bit loads; cast, zero and slice are popops' cycle estimators. Copies in pieces are a
+ * regression over ten thousand measured copies that PopLibs' planner keeps next to its formula: 587 cycles, and 5.15 a
+ * byte in pieces of a half, 3.13 in pieces of a float, 0.44 in pieces of 8 bytes. */
 const struct vertex_table vertex_table = {
     .conv = {
         [VERTEX_AMP_1X1] = { .call = { 50, 4 }, .call_in = { 0, 3 }, .group = { 13, 0 }, .in = { 15, 0 }, .load = { 25, 19 } },
@@ -99,7 +100,7 @@ const struct vertex_table vertex_table = {
     .copy_halves_per_100_bytes = 515, .copy_floats_per_100_bytes = 313, .copy_words_per_100_bytes = 44,
 };
 
-/* ---- convolution vertices -------------------------------------------------------------------- */
+/* ---- convolution vertices -------------------------------------------------------------------------------------- */
 
 static uint64_t loop_cycles(uint64_t turn, struct loop_terms c) { return c.tile + turn * c.worker; }
 
@@ -183,7 +184,7 @@ uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chi
     return call_cycles(v, turn, a, w) + in * loop_cycles(turn, t->call_in) + w->groups * group;
 }
 
-/* ---- their lower bounds ------------------------------------------------------------------------ */
+/* ---- their lower bounds ---------------------------------------------------------------------------------------- */
 
 /* positions_cycles() may round down by a thousandth of a worker's cycle. This is more, taken off each item and each
  * load. */
@@ -222,7 +223,7 @@ struct conv_least conv_vertex_least(const struct vertex_table *v, const struct c
     return out;
 }
 
-/* ---- what surrounds a convolution ------------------------------------------------------------ */
+/* ---- what surrounds a convolution ------------------------------------------------------------------------------ */
 
 /* The partials of one stage reach a tile in one piece, output after output, so this is PopLibs' vertex for a single
  * input, with 64-bit loads. */
@@ -287,7 +288,7 @@ uint64_t exchange_code_bytes(uint64_t n_bytes, uint64_t piece_bytes)
     return 12 * ceil_div(n_bytes, max_u64(128, piece_bytes)) + 4 * ceil_div(n_bytes, 256);
 }
 
-/* ---- one-dimensional vertices ------------------------------------------------------------------ */
+/* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
 const char *const map_op_names[N_MAP_OPS] = {
     "binary", "binary-in-place", "scalar", "vector", "scaled-add", "scaled-add-mixed",

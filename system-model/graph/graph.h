@@ -161,18 +161,17 @@ void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct
 uint32_t graph_layer(struct graph *g, struct layer layer);      /* opens a layer; later ops belong to it */
 uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
                       uint32_t n_dims, const uint64_t *dims);
-/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of slices in pieces
- * the first, the others have the next ids.
- * A shape that does not fit is the builder's bug: assert. */
+/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of slices
+ * in pieces the first, the others have the next ids. A shape that does not fit is the builder's bug: assert. */
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
                   struct op_attributes at);
 
 /* Every pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
- * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it
- * a weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two
- * gradients of one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data
- * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward operation's inputs
- * are those it needs kept. */
+ * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it a
+ * weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two gradients of
+ * one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data
+ * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward
+ * operation's inputs are those it needs kept. */
 void graph_add_backward(struct graph *g);
 uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * op_functions.c - what operations on single elements compute: one row a function, with its name and its value in double precision.
+ * op_functions.c - what operations on single elements compute: one row a function, with its name and its value in
+ * double precision.
  *
  * Constant folding of ONNX files and the execution of graphs in the tests both evaluate elements here.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * types.h - the few types of a graph that headers need where the graph itself is only pointed at. Include graph.h to look inside one.
+ * types.h - the few types of a graph that headers need where the graph itself is only pointed at. Include graph.h to
+ * look inside one.
  */
 #ifndef GRAPH_TYPES_H
 #define GRAPH_TYPES_H

@@ -34,7 +34,8 @@ static uint32_t layer_of(struct unit *u, uint32_t repeats, enum op_kind kind, ui
     return graph_op(&u->graph, kind, (uint32_t[]){ a, b }, b == NO_ID ? 1 : 2, at);
 }
 
-/* Halves: the input is 3 x 11 (66 bytes), the first weight 11 x 5 (110), which is read again two layers on; a norm has 2 x 11 of its own. */
+/* Halves: the input is 3 x 11 (66 bytes), the first weight 11 x 5 (110), which is read again two layers on; a norm
+ * has 2 x 11 of its own. */
 static void add_layers(struct unit *u)
 {
     const struct op_attributes none = {0};

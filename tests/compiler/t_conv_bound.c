@@ -48,7 +48,8 @@ static void print_units(FILE *f, const struct conv_candidate *c)
     fputc('\n', f);
 }
 
-/* Parts of groups, batch, rows, columns of the field, kernel rows, input and output channels, as far as there are so many. */
+/* Parts of groups, batch, rows, columns of the field, kernel rows, input and output channels, as far as there are so
+ * many. */
 static const struct { uint64_t groups, batch, rows, columns, kernel, in, out, serial_in, serial_out; } splits[] = {
     { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, { 2, 1, 3, 1, 1, 1, 2, 1, 1 }, { 1, 2, 1, 2, 1, 2, 1, 1, 1 }, { 1, 1, 2, 1, 3, 1, 3, 1, 1 },
     { 3, 1, 5, 1, 1, 4, 1, 1, 1 }, { 1, 1, 2, 1, 1, 1, 1, 2, 1 }, { 1, 1, 2, 1, 1, 2, 2, 1, 2 }, { 1, 1, 1, 1, 2, 3, 2, 2, 1 },
@@ -80,7 +81,8 @@ static struct share share_of(const struct conv_candidate *c, size_t i)
     return t;
 }
 
-/* How many tiles may share a sum, where a plan is to be as good as this split and take no more memory, or 3 times as much of both. */
+/* How many tiles may share a sum, where a plan is to be as good as this split and take no more memory, or 3 times as
+ * much of both. */
 static void print_shared(FILE *f, const struct search *start, const struct search *alone, const struct conv_candidate *c, const struct share *t)
 {
     for (uint64_t times = 1; times <= 3 && t->p_in * t->p_kernel == 1; times += 2) {

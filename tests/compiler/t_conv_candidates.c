@@ -64,8 +64,8 @@ static void test_many_units(void **state)
     CHECK(fifty, &chip, TYPE_FP16, PARTIALS_FP16, 0);
     chip.conv_units_fp16_fp16 = 64;
     CHECK(sixty_four, &chip, TYPE_FP16, PARTIALS_FP16, 0);
-    /* the longest list: the AMP with eight grains of 1024 units and less, of the kernel's elements, its columns, and these for two rows;
-     * HMAC twice */
+    /* the longest list: the AMP with eight grains of 1024 units and less, of the kernel's elements, its columns, and
+     * these for two rows; HMAC twice */
     const struct conv_params p = { .groups = 2, .batch = 2, .in_h = 15, .in_w = 17, .out_h = 15, .out_w = 17, .kernel_h = 3, .kernel_w = 5, .in_chans = 8,
                                    .out_chans = 8, .stride = 1, .type = TYPE_FP16 };
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
@@ -108,8 +108,9 @@ static void test_halves(void **state)
     CHECK(cases, &chip, TYPE_FP16, PARTIALS_FP16, 1);           /* a chain of 16 is one group of results, so that nothing has to be gathered */
 }
 
-/* Groups that fill less than half of the chain are no work for the AMP. Slices take up to four channels, strides of up to two, kernels with several
- * columns: four groups of one or two of two together. HMAC may have columns as channels. */
+/* Groups that fill less than half of the chain are no work for the AMP. Slices take up to four channels, strides of
+ * up to two, kernels with several columns: four groups of one or two of two together. HMAC may have columns as channels.
+ * */
 static void test_groups(void **state)
 {
     (void)state;
@@ -137,8 +138,8 @@ static void test_groups(void **state)
     CHECK(first_generation, &chip, TYPE_FP16, PARTIALS_FP16, 0);
 }
 
-/* Floats: 8 in the chain, 8 units. Sums in floats: 8 units, two passes for 16. Quarters: 32 in the chain, which lie in two groups of results where
- * there are more than 16, and no other vertex multiplies them. */
+/* Floats: 8 in the chain, 8 units. Sums in floats: 8 units, two passes for 16. Quarters: 32 in the chain, which lie
+ * in two groups of results where there are more than 16, and no other vertex multiplies them. */
 static void test_other_types(void **state)
 {
     (void)state;

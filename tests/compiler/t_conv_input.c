@@ -31,10 +31,10 @@ static struct conv_shape square(uint32_t in, uint32_t out, uint32_t stride, enum
     return conv_shape_of_pass(&p, pass);
 }
 
-/* 3x3 over 7 x 7 positions on one tile: the outer rows and columns of the kernel meet 6 of 7. A worker's 9 positions in three pieces take
- * 3 x 16 + 36 = 84; of 6 rows of 7 it has a row, 16 + 28; of 7 rows of 6 it has 7 positions in three pieces, 48 + 28; of 6 of 6 a row, 16 + 24.
- * On seven tiles, a row each, the middle ones have no padding above or below; of a row of 7 a worker has two positions, 16 + 8, and one
- * where there are 6 of them, 16 + 4. */
+/* 3x3 over 7 x 7 positions on one tile: the outer rows and columns of the kernel meet 6 of 7. A worker's 9 positions
+ * in three pieces take 3 x 16 + 36 = 84; of 6 rows of 7 it has a row, 16 + 28; of 7 rows of 6 it has 7 positions in
+ * three pieces, 48 + 28; of 6 of 6 a row, 16 + 24. On seven tiles, a row each, the middle ones have no padding above or
+ * below; of a row of 7 a worker has two positions, 16 + 8, and one where there are 6 of them, 16 + 4. */
 static void test_padding_is_left_out(void **state)
 {
     (void)state;
@@ -74,10 +74,11 @@ static void test_padding_beside_one_column(void **state)
     assert_int_equal(all.compute_cycles - got.compute_cycles, 6 * (6 * 24 + 2 * (24 - 20)));
 }
 
-/* What 3x3 kernels leave out on one tile, with padding of the operation's own. A stride of 2 over an even field has padding before it alone, as
- * the test above counts it one has 84 for all positions; of 6 rows of 7 44, of 7 rows of 6 76, of 6 of 6 40. A stride of 3 over 9 has as
- * much of the input left over as there is padding: 28 for 3 x 3, 20 where a row or a column is missing. Dilated by 2, with two rows of
- * padding, the outer elements meet 5 of 7: 44 for 5 rows of 7, a row each; 72 for 7 rows of 5; 36 for 5 of 5. */
+/* What 3x3 kernels leave out on one tile, with padding of the operation's own. A stride of 2 over an even field has
+ * padding before it alone, as the test above counts it one has 84 for all positions; of 6 rows of 7 44, of 7 rows of 6
+ * 76, of 6 of 6 40. A stride of 3 over 9 has as much of the input left over as there is padding: 28 for 3 x 3, 20 where
+ * a row or a column is missing. Dilated by 2, with two rows of padding, the outer elements meet 5 of 7: 44 for 5 rows of
+ * 7, a row each; 72 for 7 rows of 5; 36 for 5 of 5. */
 static void test_padding_is_the_operations_own(void **state)
 {
     (void)state;
@@ -103,7 +104,8 @@ static void test_padding_is_the_operations_own(void **state)
     }
 }
 
-/* Elements of a kernel that are three apart reach over six rows and columns more: a tile with a row of 9 holds 7 of the input instead of 3. */
+/* Elements of a kernel that are three apart reach over six rows and columns more: a tile with a row of 9 holds 7 of
+ * the input instead of 3. */
 static void test_dilated_kernels_reach_farther(void **state)
 {
     (void)state;
@@ -144,8 +146,9 @@ static uint64_t input_bytes(const struct conv_shape *s, const struct chip *chip,
     return (f.best_cost.temp_bytes - weights - sums) / copies;
 }
 
-/* A stride of 2 across and 1 down: 4 of 20 columns of positions reach over 3 x 2 + 5 columns of the input, and all 9 rows with it. Columns that
- * have become channels, 5 x 16 of them, stand once for each position, a stride apart no more. */
+/* A stride of 2 across and 1 down: 4 of 20 columns of positions reach over 3 x 2 + 5 columns of the input, and all 9
+ * rows with it. Columns that have become channels, 5 x 16 of them, stand once for each position, a stride apart no more.
+ * */
 static void test_strides_differ(void **state)
 {
     (void)state;
@@ -158,9 +161,9 @@ static void test_strides_differ(void **state)
     assert_true(back.out_stride_h == 1 && back.out_stride_w == 2);
 }
 
-/* 3 channels of 10 x 10 positions on one tile: filled up to 4, 800 B, one by one, 587 + 5.15 a byte whatever the planner. Three columns make 9 of
- * them, filled up to 16, 10 x 10 x 32 B: by single elements as measured, and 5/4 cycles an element of two bytes where the planner has the rule
- * of channels in fours alone. */
+/* 3 channels of 10 x 10 positions on one tile: filled up to 4, 800 B, one by one, 587 + 5.15 a byte whatever the
+ * planner. Three columns make 9 of them, filled up to 16, 10 x 10 x 32 B: by single elements as measured, and 5/4 cycles
+ * an element of two bytes where the planner has the rule of channels in fours alone. */
 static void test_copies_as_planned(void **state)
 {
     (void)state;
@@ -188,8 +191,9 @@ static void test_copies_as_planned(void **state)
     }
 }
 
-/* Three columns of 16 channels are three grains: all 8 x 8 x 48 halves are laid out before, 5/4 cycles for 8 bytes and a word a cycle, and then
- * sent to the tile that takes them. 24 channels are no whole grains of 16: the columns are copied on the tile, by fours, 5/4 cycles an element. */
+/* Three columns of 16 channels are three grains: all 8 x 8 x 48 halves are laid out before, 5/4 cycles for 8 bytes
+ * and a word a cycle, and then sent to the tile that takes them. 24 channels are no whole grains of 16: the columns are
+ * copied on the tile, by fours, 5/4 cycles an element. */
 static void test_columns_of_whole_grains_are_gathered(void **state)
 {
     (void)state;
@@ -217,8 +221,8 @@ static void test_columns_of_whole_grains_are_gathered(void **state)
     }
 }
 
-/* With a stride of 2, 3x3 kernels reach all 8 rows of the input, of which they make 4: 8 x 4 positions of 48 halves are laid out. Whole kernels as
- * channels stand 4 x 4 times. */
+/* With a stride of 2, 3x3 kernels reach all 8 rows of the input, of which they make 4: 8 x 4 positions of 48 halves
+ * are laid out. Whole kernels as channels stand 4 x 4 times. */
 static void test_rows_of_a_stride_are_gathered_too(void **state)
 {
     (void)state;
@@ -241,9 +245,10 @@ static void test_rows_of_a_stride_are_gathered_too(void **state)
     assert_true(n_columns > 0 && n_kernels > 0);
 }
 
-/* Results lie in groups of 16 channels, and chains of quarters take 32: what an operation has made, 8 x 8 positions on 64 tiles, is brought together,
- * 5/4 cycles for 8 bytes and a word a cycle. Inputs and operands that are laid out anew come as they are read, one group is filled up on
- * each tile, and a chain of halves takes one group. Results come 16 at a time, as many as the units of the AMP, or 8. */
+/* Results lie in groups of 16 channels, and chains of quarters take 32: what an operation has made, 8 x 8 positions
+ * on 64 tiles, is brought together, 5/4 cycles for 8 bytes and a word a cycle. Inputs and operands that are laid out
+ * anew come as they are read, one group is filled up on each tile, and a chain of halves takes one group. Results come
+ * 16 at a time, as many as the units of the AMP, or 8. */
 static void test_quarters_are_brought_together(void **state)
 {
     (void)state;
@@ -272,8 +277,9 @@ static void test_quarters_are_brought_together(void **state)
     }
 }
 
-/* A 1x1 kernel with a stride of 2 meets 4 x 4 of 8 x 8 positions, 16 channels each: 512 B are laid out, 5/4 cycles for 8 bytes and a word a cycle,
- * and sent to the tile that takes them. The gradient to that input has all of its own, and writes every second element. */
+/* A 1x1 kernel with a stride of 2 meets 4 x 4 of 8 x 8 positions, 16 channels each: 512 B are laid out, 5/4 cycles
+ * for 8 bytes and a word a cycle, and sent to the tile that takes them. The gradient to that input has all of its own,
+ * and writes every second element. */
 static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
 {
     (void)state;
@@ -291,9 +297,9 @@ static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
     assert_true(back.in_stride_h == 1 && back.out_stride_h == 2);
 }
 
-/* Three rows of a kernel behind two of padding, and five rows of positions, three of them on one tile: there they meet 1, 2 and 3 rows, on the
- * other 2 each, which are as many. The first one counts. A dot of four channels takes 7 + 8 cycles, a row 19 besides, of 5 positions for six workers:
- * of one row 34, of two 68, of three 83. */
+/* Three rows of a kernel behind two of padding, and five rows of positions, three of them on one tile: there they
+ * meet 1, 2 and 3 rows, on the other 2 each, which are as many. The first one counts. A dot of four channels takes 7 + 8
+ * cycles, a row 19 besides, of 5 positions for six workers: of one row 34, of two 68, of three 83. */
 static void test_the_first_of_the_busiest_counts(void **state)
 {
     (void)state;
@@ -339,8 +345,9 @@ static struct op_plan planned_in_graph(enum op_kind kind, const struct conv_para
     return plan;
 }
 
-/* A graph's convolution of odd numbers all round, forward and back, and turned: 17 x 19 with a pad of 1 and 1, 2, 3 and 4 zeros more give 10 x 7. A
- * kernel of one row has no pad of its own above. The graph's input lies as its reader wants it, gradients come from elsewhere. */
+/* A graph's convolution of odd numbers all round, forward and back, and turned: 17 x 19 with a pad of 1 and 1, 2, 3
+ * and 4 zeros more give 10 x 7. A kernel of one row has no pad of its own above. The graph's input lies as its reader
+ * wants it, gradients come from elsewhere. */
 static void test_what_a_graph_says(void **state)
 {
     (void)state;

@@ -31,7 +31,8 @@ static void test_one_block(void **state)
     assert_near(p.imbalance, 40 * 7 / 208.0, 1e-12);
 }
 
-/* Batch 3, 10 x 9 field, 5 x 5 kernel of stride 2 to 5 x 5, 6 to 7 channels in two groups: work is the same in all passes. */
+/* Batch 3, 10 x 9 field, 5 x 5 kernel of stride 2 to 5 x 5, 6 to 7 channels in two groups: work is the same in all
+ * passes. */
 static void test_passes_have_the_same_work(void **state)
 {
     (void)state;
@@ -47,7 +48,8 @@ static void test_passes_have_the_same_work(void **state)
     assert_int_equal(w.in_expand, 6);                   /* 25 kernel elements, one in four starts a window */
 }
 
-/* A product is a convolution of one column by a kernel of one element, forward; that kernel meets no padding anywhere. */
+/* A product is a convolution of one column by a kernel of one element, forward; that kernel meets no padding
+ * anywhere. */
 static void test_a_product_is_a_convolution(void **state)
 {
     (void)state;
@@ -58,8 +60,8 @@ static void test_a_product_is_a_convolution(void **state)
     assert_memory_equal(&product, &conv, sizeof conv);
 }
 
-/* More units at the same rate are no slower, as fewer may work: 18 make no result of 16 channels wait for more. At twice the rate, twice the units
- * are faster. */
+/* More units at the same rate are no slower, as fewer may work: 18 make no result of 16 channels wait for more. At
+ * twice the rate, twice the units are faster. */
 static void test_more_units_are_no_slower(void **state)
 {
     (void)state;
@@ -76,8 +78,9 @@ static void test_more_units_are_no_slower(void **state)
     assert_true(op_plan_cycles(&(struct op_plan[]){ planned(&s, &chip, &options) }[0]) < first);
 }
 
-/* Four groups of one channel fill a slice vertex as one of four does, moved and multiplied together: all that is more is the order of
- * their weights, 12 cycles a turn for each of 3 rows of a kernel slice. Five groups leave three of eight channels empty. */
+/* Four groups of one channel fill a slice vertex as one of four does, moved and multiplied together: all that is more
+ * is the order of their weights, 12 cycles a turn for each of 3 rows of a kernel slice. Five groups leave three of eight
+ * channels empty. */
 static void test_depthwise_groups_go_together(void **state)
 {
     (void)state;
@@ -100,7 +103,8 @@ static void test_depthwise_groups_go_together(void **state)
     assert_int_equal(p[1].n_supersteps, p[0].n_supersteps);
 }
 
-/* 65536 samples of 2048 x 2048 positions are 2^38 input channels of the weight gradient: counted in 32 bits they were none, and divided by. */
+/* 65536 samples of 2048 x 2048 positions are 2^38 input channels of the weight gradient: counted in 32 bits they were
+ * none, and divided by. */
 static void test_more_positions_than_32_bits_hold(void **state)
 {
     (void)state;
@@ -123,8 +127,9 @@ static void test_no_padding_where_all_divides(void **state)
     assert_int_equal(p.padded_mac, p.mac);
 }
 
-/* 400 x 192 x 256 fp32 on four tiles: a quarter of the rows (77 kB), all weights (197 kB) and the sums (102 kB), or any other
- * quarter, do not fit in 0.6 of 300 kB, so the outputs come in steps, the tile's share of all weights (49 kB) with them. */
+/* 400 x 192 x 256 fp32 on four tiles: a quarter of the rows (77 kB), all weights (197 kB) and the sums (102 kB), or
+ * any other quarter, do not fit in 0.6 of 300 kB, so the outputs come in steps, the tile's share of all weights (49 kB)
+ * with them. */
 static void test_memory_forces_serial_steps(void **state)
 {
     (void)state;
@@ -142,8 +147,9 @@ static void test_memory_forces_serial_steps(void **state)
     assert_int_equal(p.split.serial_out * p.split.serial_in, 1);
 }
 
-/* 3 groups of 4 to 16 channels, 26 x 26 positions, 4 tiles, one each for the groups: HMAC holds 676 x 4 inputs in 5.4 kB, and 16
- * output channels in floats, 43 kB. In 30 kB it takes 2 steps of 8, 21.6 kB, where once no vertex but the AMP took steps. */
+/* 3 groups of 4 to 16 channels, 26 x 26 positions, 4 tiles, one each for the groups: HMAC holds 676 x 4 inputs in 5.4
+ * kB, and 16 output channels in floats, 43 kB. In 30 kB it takes 2 steps of 8, 21.6 kB, where once no vertex but the AMP
+ * took steps. */
 static void test_hmac_takes_steps(void **state)
 {
     (void)state;
@@ -161,10 +167,10 @@ static void test_hmac_takes_steps(void **state)
     assert_true(stepped.temp_bytes_per_tile <= 30000);
 }
 
-/* The same with a 3 x 3 kernel: three columns become channels, so that a dot of 12 takes 7 + 3 where three of 4 take 24. One group on one
- * tile: a worker has 113 positions, 17 cycles each, in pieces of up to six rows of the field, 19 each, or 109 where a kernel row meets
- * padding in one of 26: 65 + 38 + 16 x (10 + 6 x (16 + 3 x 6 x 19 + (113 + 2 x 109) x 17)); 1803 floats a worker are cast, two a cycle,
- * 6 x (26 + 902); and the input's columns are copied. */
+/* The same with a 3 x 3 kernel: three columns become channels, so that a dot of 12 takes 7 + 3 where three of 4 take
+ * 24. One group on one tile: a worker has 113 positions, 17 cycles each, in pieces of up to six rows of the field, 19
+ * each, or 109 where a kernel row meets padding in one of 26: 65 + 38 + 16 x (10 + 6 x (16 + 3 x 6 x 19 + (113 + 2 x
+ * 109) x 17)); 1803 floats a worker are cast, two a cycle, 6 x (26 + 902); and the input's columns are copied. */
 static void test_hmac_takes_columns_as_channels(void **state)
 {
     (void)state;
@@ -193,9 +199,10 @@ static void test_images_beside_each_other_are_one_row(void **state)
     assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * 6 * 19 + (451 + 2 * 434) * 17)) + 6 * (26 + 3606));
 }
 
-/* A field of one dimension is a row: of its 31 positions each worker has 6 in one piece, 16 + 24, where pieces of one took 120. A pass
- * 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442, five of them with 14 each, and 14 + 14 + 34 + 224 around them; the outer four meet padding, so that
- * no worker has more than 5 positions; 496 sums start at zero, 6 x (5 + 21). */
+/* A field of one dimension is a row: of its 31 positions each worker has 6 in one piece, 16 + 24, where pieces of one
+ * took 120. A pass 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442, five of them with 14 each, and 14 + 14 + 34 + 224 around
+ * them; the outer four meet padding, so that no worker has more than 5 positions; 496 sums start at zero, 6 x (5 + 21).
+ * */
 static void test_one_dimension_is_a_row(void **state)
 {
     (void)state;
@@ -208,7 +215,8 @@ static void test_one_dimension_is_a_row(void **state)
     assert_int_equal(got.compute_cycles, 224 + 34 + 14 + 14 + 5 * (14 + 442) - 4 * 6 * 4 + 6 * (5 + 21));
 }
 
-/* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
+/* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any
+ * other vertex. */
 static void test_hmac_pads_channels(void **state)
 {
     (void)state;
@@ -221,9 +229,9 @@ static void test_hmac_pads_channels(void **state)
     assert_int_equal(got.rearrange_cycles, 587 + (676 * 4 * 2 * 515 + 99) / 100);
 }
 
-/* 8 channels, 3 x 3 kernel: two kernel rows share a pass, so that a fourth row of zeros joins the weights of each tile, 8 x 8 x 9 x 2 B =
- * 1152 B, and the input that it reaches: 10 rows of 56 results from 12 rows, 8 channels of 2 B each, 10752 B. 587 + 0.44 x 11904 = 587 + 5238.
- * A kernel of two rows needs none. */
+/* 8 channels, 3 x 3 kernel: two kernel rows share a pass, so that a fourth row of zeros joins the weights of each
+ * tile, 8 x 8 x 9 x 2 B = 1152 B, and the input that it reaches: 10 rows of 56 results from 12 rows, 8 channels of 2 B
+ * each, 10752 B. 587 + 0.44 x 11904 = 587 + 5238. A kernel of two rows needs none. */
 static void test_kernel_rows_are_padded(void **state)
 {
     (void)state;
@@ -279,8 +287,8 @@ static void test_bytes_of_all_operands(void **state)
     assert_int_equal(conv_search_start(&back, &chip, &options).operand_bytes, 370);
 }
 
-/* A gradient of weights over an odd number of rows turns both operands in fours too, the last one filled up: 1021 rows of 64 cost no more
- * than 1024. Turned by single elements they would cost 587 + 5.15 a byte. */
+/* A gradient of weights over an odd number of rows turns both operands in fours too, the last one filled up: 1021
+ * rows of 64 cost no more than 1024. Turned by single elements they would cost 587 + 5.15 a byte. */
 static void test_odd_lengths(void **state)
 {
     (void)state;
@@ -289,7 +297,8 @@ static void test_odd_lengths(void **state)
     struct conv_shape odd = matmul_conv_shape(1, 64, 1021, 64, TYPE_FP16, PASS_BACKWARD_WEIGHT);
     struct op_plan p = planned(&even, &chip, &options), q = planned(&odd, &chip, &options);
     assert_true(op_plan_cycles(&q) <= op_plan_cycles(&p));
-    /* 1024 x 64 halves over 64 tiles, 2048 bytes: 1280 cycles, 513 to arrive, 37 on the way; the other operand's 1021 x 64, 2042 bytes */
+    /* 1024 x 64 halves over 64 tiles, 2048 bytes: 1280 cycles, 513 to arrive, 37 on the way; the other operand's 1021
+     * x 64, 2042 bytes */
     assert_int_equal(q.rearrange_cycles, 1280 + 513 + 37 + 1277 + 511 + 37);
 }
 
@@ -306,8 +315,8 @@ static void test_partials(void **state)
     assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
 }
 
-/* Sums are set to zero once, however many grains of input channels are added to them: on one tile 16 rows of 16 columns, 256 halves,
- * 43 a worker in eleven words. Of floats there are 22. */
+/* Sums are set to zero once, however many grains of input channels are added to them: on one tile 16 rows of 16
+ * columns, 256 halves, 43 a worker in eleven words. Of floats there are 22. */
 static void test_sums_start_at_zero(void **state)
 {
     (void)state;
@@ -323,8 +332,9 @@ static void test_sums_start_at_zero(void **state)
     }
 }
 
-/* The sums of so many tiles, 13 rows of 16 columns in halves: up to fifteen are added at once, then in stages of equal depth, two, and from 125 on
- * three. A stage has a superstep, what comes from all others of it, 4 bytes a cycle and 37 on the way, and its additions. */
+/* The sums of so many tiles, 13 rows of 16 columns in halves: up to fifteen are added at once, then in stages of
+ * equal depth, two, and from 125 on three. A stage has a superstep, what comes from all others of it, 4 bytes a cycle
+ * and 37 on the way, and its additions. */
 static void test_sums_come_in_stages(void **state)
 {
     static const struct { uint32_t depth; uint64_t fans[4]; } cases[] = {
@@ -363,8 +373,8 @@ static void test_sums_come_in_stages(void **state)
     }
 }
 
-/* A split whose vertices alone take as long as the best plan so far is priced still, with one cycle more it is not. Of several steps it is the
- * time of all. */
+/* A split whose vertices alone take as long as the best plan so far is priced still, with one cycle more it is not.
+ * Of several steps it is the time of all. */
 static void test_work_alone_leaves_a_split(void **state)
 {
     struct chip chip = small_chip(4);
@@ -400,9 +410,10 @@ static void test_the_bound_grows_by_two(void **state)
     assert_memory_equal(&h, &within, sizeof h);
 }
 
-/* Splits, each sooner than those below it: a candidate before another, then fewer steps, of as many those of outputs, then fewer parts of groups,
- * of outputs, of the inner dimension, of the kernel and of the batch, then the larger height, whatever the later ones are. Which is kept where
- * they take as long does not depend on which is priced first. */
+/* Splits, each sooner than those below it: a candidate before another, then fewer steps, of as many those of outputs,
+ * then fewer parts of groups, of outputs, of the inner dimension, of the kernel and of the batch, then the larger
+ * height, whatever the later ones are. Which is kept where they take as long does not depend on which is priced first.
+ * */
 static void test_of_equals_the_first_is_kept(void **state)
 {
     static const struct { size_t order; uint64_t serial_out, serial_in, p_groups, p_out, p_in, p_kernel, p_batch, height; } splits[] = {
@@ -595,8 +606,9 @@ static void test_fully_connected(void **state)
     assert_int_equal(joint[PASS_FORWARD].split.in_chans, 5);
 }
 
-/* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four tiles take 256 each, of
- * 5 that is 5 / 4 of an even share; two of three take 512. Of 7 six take half of the channels and up to 6 of the positions, 192 outputs. */
+/* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four
+ * tiles take 256 each, of 5 that is 5 / 4 of an even share; two of three take 512. Of 7 six take half of the channels
+ * and up to 6 of the positions, 192 outputs. */
 static void test_imbalance_of_a_dilated_gradient(void **state)
 {
     (void)state;
@@ -614,7 +626,8 @@ static void test_imbalance_of_a_dilated_gradient(void **state)
     }
 }
 
-/* Only what is a product alone is turned: no batch, width, kernel, stride or expansion, be there two of one or of any two of these. */
+/* Only what is a product alone is turned: no batch, width, kernel, stride or expansion, be there two of one or of any
+ * two of these. */
 static void test_only_products_are_turned(void **state)
 {
     (void)state;

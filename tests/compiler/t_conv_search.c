@@ -71,9 +71,9 @@ static bool copies_elements(const struct conv_shape *s)
     return s->in_chans % 4 != 0 && (s->in_chans < 16 || s->kernel_h > 1);
 }
 
-/* More of anything never makes a plan slower, where there is no padding: the planner does not know what its vertices leave out. (Of 20,000
- * such shapes four take one or two cycles more on more tiles, none of them here: a tile holds less of the input itself then, and is sent
- * more.) */
+/* More of anything never makes a plan slower, where there is no padding: the planner does not know what its vertices
+ * leave out. (Of 20,000 such shapes four take one or two cycles more on more tiles, none of them here: a tile holds less
+ * of the input itself then, and is sent more.) */
 static void test_more_is_never_slower(void **state)
 {
     (void)state;
@@ -103,7 +103,8 @@ static void test_more_is_never_slower(void **state)
     }
 }
 
-/* A wider vector unit, or one more worker up to the six whose turns the pipeline has, never makes a plan slower, where there is no padding. */
+/* A wider vector unit, or one more worker up to the six whose turns the pipeline has, never makes a plan slower,
+ * where there is no padding. */
 static void test_wider_units_are_never_slower(void **state)
 {
     (void)state;
@@ -120,7 +121,8 @@ static void test_wider_units_are_never_slower(void **state)
     }
 }
 
-/* A planner that chooses by an estimate of copies that is too low pays what they cost: never less than one that knows. */
+/* A planner that chooses by an estimate of copies that is too low pays what they cost: never less than one that
+ * knows. */
 static void test_a_wrong_estimate_is_never_faster(void **state)
 {
     (void)state;
@@ -347,8 +349,8 @@ static void candidates_with_units(struct candidates *list, const struct search *
         conv_add_units(&list->items[i], f);
 }
 
-/* The search leaves branches out by their bounds and visits the promising first; it finds the very plan, of equals the same one, of a
- * search that tries each split in turn. And each bound holds for each split below it. */
+/* The search leaves branches out by their bounds and visits the promising first; it finds the very plan, of equals
+ * the same one, of a search that tries each split in turn. And each bound holds for each split below it. */
 static void test_search_is_exhaustive(void **state)
 {
     (void)state;
@@ -384,8 +386,8 @@ static void test_search_is_exhaustive(void **state)
         assert_true(n_best[vertex] > 0);
 }
 
-/* The exact cost and its lower bound come from one table: whatever number of it changes, no bound is above the price of a split below it.
- * try_split() asserts that. */
+/* The exact cost and its lower bound come from one table: whatever number of it changes, no bound is above the price
+ * of a split below it. try_split() asserts that. */
 static void test_bounds_follow_the_table(void **state)
 {
     enum { N_NUMBERS = sizeof(struct vertex_table) / sizeof(uint16_t), CHANGES = 3, SHAPES = 5 };
@@ -415,9 +417,9 @@ static void test_bounds_follow_the_table(void **state)
     assert_true(n_priced > 100000 && n_moved > N_NUMBERS / 4);
 }
 
-/* The split that was chosen, priced again: the same plan on the same chip; on a slower one no faster than the best there, as it is one of
- * those that the search there tries (plans that pay more or, with padding, less than the estimate they are chosen by aside). Too few tiles
- * for it are told. */
+/* The split that was chosen, priced again: the same plan on the same chip; on a slower one no faster than the best
+ * there, as it is one of those that the search there tries (plans that pay more or, with padding, less than the estimate
+ * they are chosen by aside). Too few tiles for it are told. */
 static void test_a_choice_is_priced_elsewhere(void **state)
 {
     (void)state;

@@ -115,7 +115,8 @@ static void print_plan(FILE *f, const struct op_plan *p)
             p->imbalance);
 }
 
-/* One worker and a path of 4 bytes on three tiles: next to nothing is lost to rounding, so that each element more shows. */
+/* One worker and a path of 4 bytes on three tiles: next to nothing is lost to rounding, so that each element more
+ * shows. */
 static struct chip narrow_chip(void)
 {
     struct chip c = small_chip(3);
@@ -175,7 +176,8 @@ static void print_works(FILE *f, const struct target *t)
         }
 }
 
-/* Functions of one element; functions of two tensors, once with a second operand that is repeated along one dimension. */
+/* Functions of one element; functions of two tensors, once with a second operand that is repeated along one
+ * dimension. */
 static void print_functions(FILE *f, const struct target *targets, struct plan_cache *cache)
 {
     for (int k = 0; k < N_OP_FUNCTIONS; k++) {
@@ -193,7 +195,8 @@ static void print_functions(FILE *f, const struct target *targets, struct plan_c
     }
 }
 
-/* Each vertex for a few elements and for many, halves and floats, on the data path that its rows were read for and on one twice as wide. */
+/* Each vertex for a few elements and for many, halves and floats, on the data path that its rows were read for and on
+ * one twice as wide. */
 static void print_vertices(FILE *f)
 {
     static const uint64_t sizes[] = { 1, 25, 612, 6011 };

@@ -71,8 +71,8 @@ static void test_what_is_part_of_the_key(void **state)
     plan_cache_free(&c);
 }
 
-/* A plan is known for every bound on its memory for which a search would choose it, and for no other: in whatever order bounds are asked
- * for, each has the plan of a search of its own; and most have that of another. */
+/* A plan is known for every bound on its memory for which a search would choose it, and for no other: in whatever
+ * order bounds are asked for, each has the plan of a search of its own; and most have that of another. */
 static void test_bounds_share_a_plan(void **state)
 {
     (void)state;
@@ -186,8 +186,8 @@ static void test_splits_of_another_chip(void **state)
     plan_cache_free(&d);
 }
 
-/* Products that differ in a name are planned once; in the type, the size, who made an operand, whether it is trained, or an attribute,
- * each by itself. So are their gradients, where what they differentiate differs. */
+/* Products that differ in a name are planned once; in the type, the size, who made an operand, whether it is trained,
+ * or an attribute, each by itself. So are their gradients, where what they differentiate differs. */
 static void test_operations_alike(void **state)
 {
     (void)state;
@@ -248,7 +248,8 @@ static void test_gradients_of_other_operands(void **state)
     arena_free(&a);
 }
 
-/* Weights of all layers; those that a later layer reads, with who reads them, from the first operation on; batch norms over several replicas. */
+/* Weights of all layers; those that a later layer reads, with who reads them, from the first operation on; batch
+ * norms over several replicas. */
 static void test_what_a_compiler_lists(void **state)
 {
     (void)state;

@@ -96,7 +96,8 @@ static void test_view(void **state)
     toy_end(&t);
 }
 
-/* A row of 50 for three: each tile gets the 24 that it needs, and multiplies with a vector's vertex: 13 + 6 x (24 + 2). */
+/* A row of 50 for three: each tile gets the 24 that it needs, and multiplies with a vector's vertex: 13 + 6 x (24 +
+ * 2). */
 static void test_repeated_operand(void **state)
 {
     (void)state;
@@ -122,8 +123,8 @@ static void test_function_of_steps(void **state)
     toy_end(&t);
 }
 
-/* 25 pixels of 6 channels, one window: each tile adds its 24 halves (11 + 6 x 18); 7 sums of 4 bytes meet for each channel (7 cycles, one
- * begun, 37 on the way; 11 + 6 x 18); 6 means (11 + 6 x 22). */
+/* 25 pixels of 6 channels, one window: each tile adds its 24 halves (11 + 6 x 18); 7 sums of 4 bytes meet for each
+ * channel (7 cycles, one begun, 37 on the way; 11 + 6 x 18); 6 means (11 + 6 x 22). */
 static void test_window_over_all_is_a_sum(void **state)
 {
     (void)state;
@@ -136,8 +137,8 @@ static void test_window_over_all_is_a_sum(void **state)
     toy_end(&t);
 }
 
-/* 150 halves on 7 tiles, 24 of the fullest, 4 of a worker, two a cycle; the scale of quarters is sent to every tile first: a word, one begun, and
- * 37 on the way. Floats have none. */
+/* 150 halves on 7 tiles, 24 of the fullest, 4 of a worker, two a cycle; the scale of quarters is sent to every tile
+ * first: a word, one begun, and 37 on the way. Floats have none. */
 static void test_quarters_are_cast_by_their_scale(void **state)
 {
     (void)state;
@@ -222,8 +223,8 @@ static void test_batch_norm_passes(void **state)
     uint32_t in[3], n = norm_inputs(&t, in, 22);
     assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1 }).n_supersteps, 7);
     assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2 }).n_supersteps, 9);
-    /* The stable way takes a pass more (less the mean) and a second reduction of as many supersteps as the first; shared, two
-     * small steps more. */
+    /* The stable way takes a pass more (less the mean) and a second reduction of as many supersteps as the first;
+     * shared, two small steps more. */
     struct op_plan plain = plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1 });
     struct op_plan stable = plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1, .stable = true });
     assert_int_equal(stable.n_supersteps, 7 + 1 + 2);
@@ -245,9 +246,10 @@ static void test_softmax_passes(void **state)
     toy_end(&t);
 }
 
-/* 70 rows of 48 halves on 7 tiles: 480 elements each, 30 pieces of 16, five a worker. Max and sum: 11 + 6 x (17 + 20) and a piece's 10 five
- * times in each turn; less the max and times the inverse: 13 + 6 x (24 + 2 x 20) and as much; exp 20 + 6 x (33 + 4 x 20); inverses of 70
- * rows, 12 on the fullest, 20 + 6 x (17 + 15). A batch norm of the same meets its channels without pieces. */
+/* 70 rows of 48 halves on 7 tiles: 480 elements each, 30 pieces of 16, five a worker. Max and sum: 11 + 6 x (17 + 20)
+ * and a piece's 10 five times in each turn; less the max and times the inverse: 13 + 6 x (24 + 2 x 20) and as much; exp
+ * 20 + 6 x (33 + 4 x 20); inverses of 70 rows, 12 on the fullest, 20 + 6 x (17 + 15). A batch norm of the same meets its
+ * channels without pieces. */
 static void test_rows_meet_their_values_in_pieces(void **state)
 {
     (void)state;
@@ -260,8 +262,8 @@ static void test_rows_meet_their_values_in_pieces(void **state)
     toy_end(&t);
 }
 
-/* 3 x 50 halves, 24 on the fullest tile: 6 + 6 x 24 + 2 x 6 vectors. Three times the states of six generators, 16 bytes each, pass:
- * 6 x (48 + 2); the seed of 8 bytes moves once. Drawn again backward. */
+/* 3 x 50 halves, 24 on the fullest tile: 6 + 6 x 24 + 2 x 6 vectors. Three times the states of six generators, 16
+ * bytes each, pass: 6 x (48 + 2); the seed of 8 bytes moves once. Drawn again backward. */
 static void test_dropout_sets_and_restores_generators(void **state)
 {
     (void)state;
@@ -318,7 +320,8 @@ static void test_gather(void **state)
     toy_end(&t);
 }
 
-/* One lookup of a row of 48 on four tiles: 12 elements each, 19 + 12 cycles shared by six workers, 6; a fifth tile has no part in it. */
+/* One lookup of a row of 48 on four tiles: 12 elements each, 19 + 12 cycles shared by six workers, 6; a fifth tile
+ * has no part in it. */
 static void test_gather_takes_all_tiles(void **state)
 {
     (void)state;
@@ -353,8 +356,8 @@ static void test_lstm_is_serial(void **state)
     toy_end(&t);
 }
 
-/* 3 x 11 x 80 halves are 755 bytes on the fullest of 7 tiles: with memory for ten times as much the inputs of all steps are multiplied
- * at once, and lie there; with a byte less each step multiplies its own. */
+/* 3 x 11 x 80 halves are 755 bytes on the fullest of 7 tiles: with memory for ten times as much the inputs of all
+ * steps are multiplied at once, and lie there; with a byte less each step multiplies its own. */
 static void test_inputs_of_all_steps_at_once(void **state)
 {
     (void)state;
@@ -373,7 +376,8 @@ static void test_inputs_of_all_steps_at_once(void **state)
     assert_true(plans[0].temp_bytes_per_tile >= 755 && plans[1].temp_bytes_per_tile < plans[0].temp_bytes_per_tile);
 }
 
-/* A GRU multiplies three gates and works on three; where its state is reset before, the candidate's product waits for it. */
+/* A GRU multiplies three gates and works on three; where its state is reset before, the candidate's product waits for
+ * it. */
 static void test_gru(void **state)
 {
     (void)state;
@@ -430,7 +434,8 @@ static void test_top_k(void **state)
     toy_end(&t);
 }
 
-/* A scatter costs more than the copy of its table, more updates more, and the same whether rows are replaced or the larger kept. */
+/* A scatter costs more than the copy of its table, more updates more, and the same whether rows are replaced or the
+ * larger kept. */
 static void test_scatter(void **state)
 {
     (void)state;
@@ -473,9 +478,10 @@ static void test_all_kinds_backward(void **state)
     }
 }
 
-/* Two tensors of 960 bytes: 480 halves each, 72 on the fullest of 7 tiles. Each is a slice of 25 + 6 x (63 + 2 x 3) and two steps of its index,
- * 11 + 6 x (58 + 3); read, a copy of 144 bytes besides, 6 x (48 + 3). As fp8, 72 bytes: slices of 36 halves, 25 + 6 x (63 + 2 x 2), and a cast
- * each way, 12 + 6 x (37 + 6): quarters are cast two at a time, as halves are. */
+/* Two tensors of 960 bytes: 480 halves each, 72 on the fullest of 7 tiles. Each is a slice of 25 + 6 x (63 + 2 x 3)
+ * and two steps of its index, 11 + 6 x (58 + 3); read, a copy of 144 bytes besides, 6 x (48 + 3). As fp8, 72 bytes:
+ * slices of 36 halves, 25 + 6 x (63 + 2 x 2), and a cast each way, 12 + 6 x (37 + 6): quarters are cast two at a time,
+ * as halves are. */
 static void test_stash_is_sliced(void **state)
 {
     (void)state;

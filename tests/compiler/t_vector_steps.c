@@ -13,9 +13,10 @@
 
 enum { TILES = 7, MOST_STEPS = 40 };
 
-/* MAP: a compute set of one vertex over n elements; SUM: the same, of which no result stays; ALSO: a vertex more in the last compute set; PIECES: of
- * a row, so many of a worker; MOVE: bytes to the fullest tile; MEET: n sums of `each` partials, floats, on the fullest tile, arrive and are
- * added; TAKE: a compute set of n cycles; LAYOUT: cycles of computing in the last exchange's set. */
+/* MAP: a compute set of one vertex over n elements; SUM: the same, of which no result stays; ALSO: a vertex more in
+ * the last compute set; PIECES: of a row, so many of a worker; MOVE: bytes to the fullest tile; MEET: n sums of `each`
+ * partials, floats, on the fullest tile, arrive and are added; TAKE: a compute set of n cycles; LAYOUT: cycles of
+ * computing in the last exchange's set. */
 enum step_kind { END, MAP, SUM, ALSO, PIECES, MOVE, MEET, TAKE, LAYOUT };
 struct step { enum step_kind kind; uint64_t n; enum map_op op; uint64_t each, times; };
 #define MAP(op, n)        { MAP, n, MAP_##op, 0, 1 }
@@ -159,8 +160,8 @@ static void check(const struct operation *operations, size_t n, bool inference)
 }
 #define CHECK(operations, inference) check(operations, sizeof operations / sizeof *operations, inference)
 
-/* A vector of 50, repeated for 60 rows: 100 bytes go to each tile. Its gradient: each tile adds its elements up for all 50, and 8 sums of 7 partials
- * meet on the fullest tile. */
+/* A vector of 50, repeated for 60 rows: 100 bytes go to each tile. Its gradient: each tile adds its elements up for
+ * all 50, and 8 sums of 7 partials meet on the fullest tile. */
 static void test_two_operands(void **state)
 {
     (void)state;
@@ -185,8 +186,8 @@ static void test_two_operands(void **state)
         { "repeated", OP_EXPAND, PASS_FORWARD, AT(.view = { 60, 50 }), IN(H(1, 50)), .n_tiles_used = 7, .steps = { MOVE(100), MAP(COPY, 3000) } },
         { "repeated, back", OP_EXPAND, PASS_BACKWARD_DATA, AT(.view = { 60, 50 }), IN(H(1, 50)), MAKES(H(1, 50)),
           .steps = { SUM(REDUCE, 3000), MEET(8, 7) } },
-        /* 600 of the first go where the 3000 of the result need them; back, sums over the second's 5 and over the first's 4: of 750, which
-         * 432 x 7 partials reach in 5 parts */
+        /* 600 of the first go where the 3000 of the result need them; back, sums over the second's 5 and over the
+         * first's 4: of 750, which 432 x 7 partials reach in 5 parts */
         { "outer sum", OP_OUTER_ADD, PASS_FORWARD, NONE, IN(H(3, 4, 50), H(3, 5, 50)), .n_tiles_used = 7, .steps = { MOVE(864), MAP(VECTOR, 3000) } },
         { "outer sum's gradients", OP_OUTER_ADD, PASS_BACKWARD_DATA, NONE, IN(H(3, 4, 50), H(3, 5, 50)), MAKES(H(3, 4, 50), H(3, 5, 50)),
           .steps = { SUM(REDUCE, 3000), PIECES(5), SUM(REDUCE, 3000), MEET(108, 5) } },
@@ -214,7 +215,8 @@ static void test_rows(void **state)
                      MAP(INVERSE, 60), MOVE(120), MAP(VECTOR, 3000), PIECES(5), MAP(CROSS_ENTROPY, 3000), SUM(REDUCE, 60), MEET(1, 7) } },
         { "cross entropy's gradient", OP_CROSS_ENTROPY, PASS_BACKWARD_DATA, NONE, IN(H(60, 50), I(60)), MAKES(H(60, 50)), .n_tiles_used = 7,
           .steps = { MAP(BINARY_IN_PLACE, 60), MAP(SCALAR, 3000) } },
-        /* a lattice of 4 x 5 for each of 3: 9 steps, the widest of 4 cells, both ways, on 7 tiles: 4 cells of 4 bytes of the fullest */
+        /* a lattice of 4 x 5 for each of 3: 9 steps, the widest of 4 cells, both ways, on 7 tiles: 4 cells of 4 bytes
+         * of the fullest */
         { "transducer loss", OP_TRANSDUCER_LOSS, PASS_FORWARD, NONE, IN(H(3, 4, 5, 50), I(3)), .n_tiles_used = 7,
           .steps = { SUM(REDUCE, 3000), PIECES(5), MOVE(120), MAP(VECTOR, 3000), PIECES(5), MAP(EXP, 3000), SUM(REDUCE, 3000), PIECES(5),
                      MAP(INVERSE, 60), MOVE(120), MAP(VECTOR, 3000), PIECES(5), MAP(LOG, 3000),
@@ -225,7 +227,8 @@ static void test_rows(void **state)
     CHECK(operations, false);
 }
 
-/* Mean and deviation, gamma and beta. Of a layer: 60 rows; of groups: 5 samples of 5; of a batch: 50 channels, shared by three replicas. */
+/* Mean and deviation, gamma and beta. Of a layer: 60 rows; of groups: 5 samples of 5; of a batch: 50 channels, shared
+ * by three replicas. */
 static void test_norms(void **state)
 {
     (void)state;
@@ -282,10 +285,11 @@ static void test_inference(void **state)
     CHECK(operations, true);
 }
 
-/* Windows of 3 x 2, two apart, over 7 x 9 pixels of 10 channels give 3 x 4. Channels come in fours: of 2 samples 18 rows of outputs, 72 vectors; six
- * workers of 7 tiles take two each at a time, 6 such on a tile: one a worker of 13 + 20 + 2 x (7 + 3 x 6) cycles. The 180 inputs of the fullest
- * tile, 360 bytes, pass by fours: 450 / 8. Back: 42 rows of 9, all of one for each worker; 72 elements of windows over 63 pixels: 2; steps of 5
- * where it has to be compared; 36 elements of 2 bytes, 90 / 8. */
+/* Windows of 3 x 2, two apart, over 7 x 9 pixels of 10 channels give 3 x 4. Channels come in fours: of 2 samples 18
+ * rows of outputs, 72 vectors; six workers of 7 tiles take two each at a time, 6 such on a tile: one a worker of 13 + 20
+ * + 2 x (7 + 3 x 6) cycles. The 180 inputs of the fullest tile, 360 bytes, pass by fours: 450 / 8. Back: 42 rows of 9,
+ * all of one for each worker; 72 elements of windows over 63 pixels: 2; steps of 5 where it has to be compared; 36
+ * elements of 2 bytes, 90 / 8. */
 static void test_windows(void **state)
 {
     (void)state;
@@ -308,7 +312,8 @@ static void test_windows(void **state)
           MAKES(H(2, 3, 5, 10)), .n_tiles_used = 7, .steps = { MOVE(40), MAP(VECTOR, 300) } },
         { "maximum of all, back", OP_MAX_POOL, PASS_BACKWARD_DATA, AT(.kernel_h = 3, .kernel_w = 5, .stride = 1), IN(H(2, 3, 5, 10)),
           MAKES(H(2, 3, 5, 10)), .n_tiles_used = 7, .steps = { MOVE(40), MAP(BINARY, 300) } },
-        /* 300 pixels become 1200: all of the fullest tile's 44 move; back its 172, and sums over 4, 11 pieces, 2 of a worker */
+        /* 300 pixels become 1200: all of the fullest tile's 44 move; back its 172, and sums over 4, 11 pieces, 2 of a
+         * worker */
         { "larger, linear", OP_RESIZE, PASS_FORWARD, AT(.view = { 2, 6, 10, 10 }, .linear = true), IN(H(2, 3, 5, 10)), .n_tiles_used = 7,
           .steps = { MOVE(88), MAP(SCALED_ADD, 1200), MAP(SCALED_ADD, 1200), MAP(COPY, 1200) } },
         { "larger, linear, back", OP_RESIZE, PASS_BACKWARD_DATA, AT(.view = { 2, 6, 10, 10 }, .linear = true), IN(H(2, 3, 5, 10)),
@@ -320,9 +325,10 @@ static void test_windows(void **state)
     CHECK(operations, false);
 }
 
-/* The largest 3 of rows of 75, as 4: runs of 4 sorted in 1 + 2 stages; then 75 become 38, 19, 10, 5 and 4 (3, but no fewer than a run), the larger
- * halves of 4 x 75, 150, 75, 38 and 19 elements, each sorted in 2 stages. A stage compares half of them and selects values and places; where
- * partners lie as far apart as a tile has elements (4 of the last 19), they come over first, 2 bytes and 4 of a place. */
+/* The largest 3 of rows of 75, as 4: runs of 4 sorted in 1 + 2 stages; then 75 become 38, 19, 10, 5 and 4 (3, but no
+ * fewer than a run), the larger halves of 4 x 75, 150, 75, 38 and 19 elements, each sorted in 2 stages. A stage compares
+ * half of them and selects values and places; where partners lie as far apart as a tile has elements (4 of the last 19),
+ * they come over first, 2 bytes and 4 of a place. */
 static void test_sorted(void **state)
 {
     (void)state;
@@ -345,8 +351,9 @@ static void test_sorted(void **state)
     assert_int_equal(p.n_tiles_used, 7);
 }
 
-/* 432 of 3000 halves are 864 bytes on the fullest tile, one at a time where they are transposed, and a quarter more. Of 60 x 80: 688; of 60 x 7:
- * 60; 8 bytes are copied a cycle by each of six workers. What was copied is all of it a change of layout, but for one sync. */
+/* 432 of 3000 halves are 864 bytes on the fullest tile, one at a time where they are transposed, and a quarter more.
+ * Of 60 x 80: 688; of 60 x 7: 60; 8 bytes are copied a cycle by each of six workers. What was copied is all of it a
+ * change of layout, but for one sync. */
 static void test_moved(void **state)
 {
     (void)state;
@@ -370,9 +377,9 @@ static void test_moved(void **state)
     CHECK(operations, false);
 }
 
-/* 3000 of a weight: halves, 432 on the fullest tile, or floats, 430: 72 for a worker, 18 or 36 vectors. A gradient lies elsewhere than its
- * accumulator. Norms: 7 partial sums. Where halves meet floats, a scaled addition of both takes four elements in 5 cycles, 60 + 7 (15 + 5 x 18), and
- * all else casts two halves a cycle before, 12 + 7 (37 + 36). */
+/* 3000 of a weight: halves, 432 on the fullest tile, or floats, 430: 72 for a worker, 18 or 36 vectors. A gradient
+ * lies elsewhere than its accumulator. Norms: 7 partial sums. Where halves meet floats, a scaled addition of both takes
+ * four elements in 5 cycles, 60 + 7 (15 + 5 x 18), and all else casts two halves a cycle before, 12 + 7 (37 + 36). */
 static void test_updates(void **state)
 {
     (void)state;
@@ -447,7 +454,8 @@ static struct op_plan product_plan(const struct product *m, const struct chip *c
     return m->times > 1 && op_plan_cycles(&b) < op_plan_cycles(&a) ? b : a;
 }
 
-/* 3 samples of 11 steps of 24 inputs, 20 hidden: 60 units a step. All gates of all steps are 2640 (LSTM) or 1980 (GRU) products. */
+/* 3 samples of 11 steps of 24 inputs, 20 hidden: 60 units a step. All gates of all steps are 2640 (LSTM) or 1980
+ * (GRU) products. */
 #define LSTM_IN IN(H(3, 11, 24), H(24, 80), H(20, 80), H(160))
 #define GRU_IN  IN(H(3, 11, 24), H(24, 60), H(20, 60), H(120))
 #define LSTM_BACK { MOVE(72), MAP(VECTOR, 240), MAP(TANH, 60), MAP(BINARY, 120), MAP(TANH_GRAD, 60), MAP(BINARY_IN_PLACE, 60), MAP(BINARY, 240), \

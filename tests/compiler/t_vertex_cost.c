@@ -58,8 +58,8 @@ static void test_amp_is_no_vector_unit(void **state)
     assert_near(a.core_cycles, 4, 0);
 }
 
-/* Six workers: 17 halves each are 5 vectors of 4. Pieces of a message: 1,000 bytes in pieces of 200 are 5 of 12 bytes of code, and
- * 4 of 4 bytes for each 256; short pieces are joined to 128. */
+/* Six workers: 17 halves each are 5 vectors of 4. Pieces of a message: 1,000 bytes in pieces of 200 are 5 of 12 bytes
+ * of code, and 4 of 4 bytes for each 256; short pieces are joined to 128. */
 static void test_square_roots_and_exchange_code(void **state)
 {
     (void)state;
@@ -69,8 +69,8 @@ static void test_square_roots_and_exchange_code(void **state)
     assert_int_equal(exchange_code_bytes(1000, 64), 12 * 8 + 4 * 4);
 }
 
-/* Two workers in turns of six: 50 elements each, 13 vectors of 3; three workers of twelve: a turn is twelve. Quarters are computed
- * as halves, but moved as bytes. */
+/* Two workers in turns of six: 50 elements each, 13 vectors of 3; three workers of twelve: a turn is twelve. Quarters
+ * are computed as halves, but moved as bytes. */
 static void test_turns(void **state)
 {
     (void)state;
@@ -91,7 +91,8 @@ static void test_turns(void **state)
     }
 }
 
-/* 17 positions: 3 a worker, 4 x 3 + 19 = 31. Block 19 + 6 + 64 + 6 x 31 = 275; 50 + 6 x (7 + 3 x 2) + 13 + 3 x (15 + 2 x 275). */
+/* 17 positions: 3 a worker, 4 x 3 + 19 = 31. Block 19 + 6 + 64 + 6 x 31 = 275; 50 + 6 x (7 + 3 x 2) + 13 + 3 x (15 +
+ * 2 x 275). */
 static void test_amp_1x1(void **state)
 {
     (void)state;
@@ -118,9 +119,10 @@ static void test_amp_nx1(void **state)
     assert_int_equal(amp_nx1_cycles(&chip, &a, (struct conv_work){ 0, 1, 1, 1, 5, 7, 1, 3, 4, .in_chans = 0 }), 4522 - 4236 + 14 + 3 * (466 + 45));
 }
 
-/* Float partials, 8 units; their weights, 256 bytes, at 16 bytes a cycle, but at 8 where four kernel rows share a pass; 5 rows of 7 as above, 62
- * cycles a worker. A pass 12 + 16 + 15 + 3 + 372 = 418 for one kernel row, 31 more for two, 12 + 32 + 60 + 3 + 372 = 479 for four. Kernel
- * 2 x (14 + 3 passes); 3 groups of inputs with 5 of outputs each; two groups: 109 + 54 + 54 + 6 + 1 and twice 126 + 3 x (14 + 5 x (14 + kernel)). */
+/* Float partials, 8 units; their weights, 256 bytes, at 16 bytes a cycle, but at 8 where four kernel rows share a
+ * pass; 5 rows of 7 as above, 62 cycles a worker. A pass 12 + 16 + 15 + 3 + 372 = 418 for one kernel row, 31 more for
+ * two, 12 + 32 + 60 + 3 + 372 = 479 for four. Kernel 2 x (14 + 3 passes); 3 groups of inputs with 5 of outputs each; two
+ * groups: 109 + 54 + 54 + 6 + 1 and twice 126 + 3 x (14 + 5 x (14 + kernel)). */
 static void test_amp_nx1_of_several(void **state)
 {
     static const struct { uint64_t filter_height, pass; } rows[] = { { 1, 418 }, { 2, 449 }, { 4, 479 } };
@@ -138,8 +140,8 @@ static void test_amp_nx1_of_several(void **state)
     assert_int_equal(amp_1x1_cycles(&chip, &a, 2, 3, 2, 17), 50 + 6 * (7 + 3 * 2) + 2 * (13 + 3 * (15 + 2 * 275)));
 }
 
-/* Two groups, a kernel of 3 x 5 in slices of four: 2 x 3 x 2 passes. Three channels: 34 + 12 x 6 to load. Every other one of 9 positions 15 + 2 x 6,
- * of 2 as of 3: 15. Next to each other, 4 as 5: 15. */
+/* Two groups, a kernel of 3 x 5 in slices of four: 2 x 3 x 2 passes. Three channels: 34 + 12 x 6 to load. Every other
+ * one of 9 positions 15 + 2 x 6, of 2 as of 3: 15. Next to each other, 4 as 5: 15. */
 static void test_thin_vertices_of_several(void **state)
 {
     (void)state;
@@ -164,7 +166,8 @@ static void test_thin_vertices(void **state)
     assert_int_equal(slic_cycles(&chip, (struct conv_work){ 0, 1, 1, 1, 7, 9, 3, 1, 1, .in_chans = 4 }, 4), 50 + 3 * (34 + 6 * (20 + 2 * (10 + 2 * 19))));
     /* dot of 6 halves 7 + 2 = 9; worker 16 + 9 x (19 + 3 x (7 + 9)) = 619, for each of three output channels */
     assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 1, 1, 3, 1, 13, 1, 9, 1, .in_chans = 6 }), 65 + 38 + 3 * (10 + 6 * 619));
-    /* 5 rows of 7: a whole row each for five workers, 19 + 7 x 16 = 131, less than pieces of two rows, 38 + 6 x 16; 4 rows of 39: pieces */
+    /* 5 rows of 7: a whole row each for five workers, 19 + 7 x 16 = 131, less than pieces of two rows, 38 + 6 x 16; 4
+     * rows of 39: pieces */
     assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 1, 1, 3, 5, 7, 1, 9, 1, .in_chans = 6 }), 65 + 38 + 3 * (10 + 6 * (16 + 9 * 131)));
     assert_int_equal(hmac_cycles(&chip, 2, (struct conv_work){ 0, 1, 1, 3, 4, 39, 1, 9, 1, .in_chans = 6 }), 65 + 38 + 3 * (10 + 6 * (16 + 9 * (2 * 19 + 26 * 16))));
     assert_int_equal(outer_product_cycles(&chip, 1, 13, 20), 6 * (25 + 10 + 3 * (6 + 2)));
@@ -200,8 +203,8 @@ static void test_maps(void **state)
     }
 }
 
-/* 100 halves are 17 a worker, 5 vectors of 4: start + 6 x (worker's start + 5 x cycles a vector). A cast's and a loss's vectors are
- * of 4 bytes, 2 halves: 9. */
+/* 100 halves are 17 a worker, 5 vectors of 4: start + 6 x (worker's start + 5 x cycles a vector). A cast's and a
+ * loss's vectors are of 4 bytes, 2 halves: 9. */
 static void test_maps_by_hand(void **state)
 {
     (void)state;

@@ -4,7 +4,8 @@
 #define EXECUTE_PRODUCTS_H
 #include "tests/execute/operands.h"
 
-/* The product of two row-major matrices, c += a b, which the caller may bring; where it is not set all loops are plain. */
+/* The product of two row-major matrices, c += a b, which the caller may bring; where it is not set all loops are
+ * plain. */
 typedef void (*gemm)(double *c, const double *a, const double *b, uint64_t rows, uint64_t inner, uint64_t columns);
 static gemm fast_gemm __attribute__((unused));
 
@@ -35,7 +36,8 @@ static inline void run_matmul(const struct run *r)
                 }
 }
 
-/* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p dilation - pad, j stride + q dilation - pad]. */
+/* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p dilation - pad, j stride + q dilation
+ * - pad]. */
 static inline bool window_at(uint64_t *at, const struct tensor *x, const struct op_attributes *w, uint64_t b, uint64_t i,
                              uint64_t j, uint64_t p, uint64_t q)
 {
@@ -102,7 +104,8 @@ static inline void run_conv(const struct run *r)
     }
 }
 
-/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]; what is padding counts in the mean if asked to. */
+/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]; what is padding counts in the mean
+ * if asked to. */
 static inline void run_pool(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);

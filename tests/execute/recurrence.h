@@ -116,8 +116,8 @@ static inline void gru_step(double *g, double *share, const double *x, const dou
         }
 }
 
-/* One step back: d [4 hidden] of update, reset and the candidate's two addends, before their functions; dh of the state before is added
- * to. The state at the step is (1 - update) candidate + update h. */
+/* One step back: d [4 hidden] of update, reset and the candidate's two addends, before their functions; dh of the
+ * state before is added to. The state at the step is (1 - update) candidate + update h. */
 static inline void gru_back(double *d, double *dh, const double *dy, const double *g, const double *share, const double *h, const double *rw,
                             uint64_t hidden, bool before)
 {
@@ -157,7 +157,8 @@ static inline void gru_weights(const struct run *r, const double *d, const doubl
     }
 }
 
-/* Forward [x, w, r, bias]; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the gates; weight [gates, x, w, r, bias, y]. */
+/* Forward [x, w, r, bias]; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the gates; weight
+ * [gates, x, w, r, bias, y]. */
 static inline void run_gru(const struct run *r)
 {
     struct arena a = { 0 };

@@ -158,7 +158,8 @@ static void rnnt(void **state)
     build(&w, &r);
 }
 
-/* Two layers of each recurrence, the second from the last step to the first; a GRU's state reset before its product and after it. */
+/* Two layers of each recurrence, the second from the last step to the first; a GRU's state reset before its product
+ * and after it. */
 static void gated(void **state)
 {
     (void)state;

@@ -80,7 +80,8 @@ static void convolution_over_time(void **state)
     arena_free(&a);
 }
 
-/* One matrix for all rows: 3 * 7 rows of 5 by 5 x 11. A matrix a group: 3 * 2 groups of 7 x 5 by 5 x 9, given as 9 x 5. */
+/* One matrix for all rows: 3 * 7 rows of 5 by 5 x 11. A matrix a group: 3 * 2 groups of 7 x 5 by 5 x 9, given as 9 x
+ * 5. */
 static void matmul(void **state)
 {
     struct graph g;
@@ -271,8 +272,8 @@ static void matmul_of_activations(void **state)
     arena_free(&a);
 }
 
-/* LSTM, 3 x 11 steps of 5 into 7: 33 * 28 * 12 = 11088; without a gradient for its input only 33 * 28 * 7 = 6468. A GRU has three
- * gates instead of four, and the gradients of four addends. */
+/* LSTM, 3 x 11 steps of 5 into 7: 33 * 28 * 12 = 11088; without a gradient for its input only 33 * 28 * 7 = 6468. A
+ * GRU has three gates instead of four, and the gradients of four addends. */
 static void recurrence(void **state)
 {
     (void)state;
@@ -338,9 +339,9 @@ static void pieces_beside_one_that_is_read(void **state)
     }
 }
 
-/* Two tensors of 30 and 10 bytes are there before; layer 1 adds them, layer 2 takes the sum's tanh, times the first of the two, layer 3 multiplies
- * by a weight. Between layers: 30 + 10 into layer 1; the first and the sum into layer 2; the product into layer 3. Backward passes read the
- * sum and the product again. */
+/* Two tensors of 30 and 10 bytes are there before; layer 1 adds them, layer 2 takes the sum's tanh, times the first
+ * of the two, layer 3 multiplies by a weight. Between layers: 30 + 10 into layer 1; the first and the sum into layer 2;
+ * the product into layer 3. Backward passes read the sum and the product again. */
 static void what_layers_hand_on(void **state)
 {
     (void)state;
