@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_architectures.c - parameters and multiply-accumulates of each stage, worked out from the tables of the papers: which convolutions of which
- * widths, kernels and sides a stage is made of.
+ * t_architectures.c - parameters and multiply-accumulates of each stage, computed from the tables of the papers: widths, kernels and sides of
+ * the convolutions of a stage.
  */
 #include "tests/built_graph.h"
 #include "workloads/models/builders.h"
@@ -9,7 +9,7 @@
 
 struct sums { uint64_t parameters, mac; };
 
-/* Of the layers whose names begin so. */
+/* Sums over the layers whose names begin with `begin`. */
 static struct sums of_layers(const struct graph *g, const char *begin)
 {
     struct sums s = { 0, 0 };
@@ -31,7 +31,7 @@ static void check(const struct graph *g, const char *name, const char *layers, s
     assert_int_equal(found.mac, want.mac);
 }
 
-/* A convolution of so many weights a place, on side x side places; vectors: biases, or gamma and beta, of each channel out. */
+/* A convolution on side x side positions; vectors: biases, or gamma and beta, for each output channel. */
 static void add_conv(struct sums *s, uint64_t weights, uint64_t channels, uint64_t vectors, uint64_t side)
 {
     s->parameters += weights + vectors * channels;
@@ -40,7 +40,7 @@ static void add_conv(struct sums *s, uint64_t weights, uint64_t channels, uint64
 
 /* ---- residual networks: He et al. 2015, table 1; Xie et al. 2016, table 1; the stride of a bottleneck in its 3 x 3 ------------------------ */
 
-/* n units of width c (inner: of the 3 x 3 of a bottleneck; 0: two 3 x 3 alone) from `in` channels, and side x side places afterwards. */
+/* n units of width c (inner: width of a bottleneck's 3 x 3; 0: two 3 x 3) from `in` channels, with results of side x side. */
 static struct sums residual_stage(uint64_t n, uint64_t in, uint64_t c, uint64_t inner, uint64_t groups, uint64_t side, bool halves)
 {
     struct sums s = { 0, 0 };
@@ -103,7 +103,7 @@ static const struct inverted mobilenets[] = { { "mobilenet-v2", 224, 32, { 16, 2
 
 static uint64_t halved(uint64_t side) { return (side + 1) / 2; }
 
-/* Widened t times, k x k by channel, weighed by a quarter of what came in (weighs), narrowed to c; the first of the stage strides. */
+/* n blocks: widen t times, k x k for each channel, weigh by a quarter of the input channels (weighs), narrow to c; the first one strides. */
 static struct sums inverted_stage(uint64_t n, uint64_t in, uint64_t c, uint64_t t, uint64_t k, bool weighs, uint64_t before, uint64_t side)
 {
     struct sums s = { 0, 0 };
@@ -181,7 +181,7 @@ static void plain_stages(void **state)
 
 /* ---- U-Net: Ronneberger et al. 2015, figure 1 ---------------------------------------------------------------------------------------------- */
 
-/* Two 3 x 3 convolutions, unpadded: from `in` to c channels, so many pixels to a side after the first. */
+/* Two unpadded 3 x 3 convolutions from `in` to c channels; side: pixels after the first. */
 static void add_pair(struct sums *s, uint64_t in, uint64_t c, uint64_t side)
 {
     add_conv(s, 9 * in * c, c, 1, side);
@@ -203,7 +203,7 @@ static void unet_levels(void **state)
         check(&g, "unet", downs[i].name, s);
     }
     for (size_t i = 0; i < sizeof ups / sizeof *ups; i++) {
-        uint64_t below = (ups[i].side + 2) / 2, c = ups[i].c;       /* each pixel below makes 2 x 2 of half as many channels */
+        uint64_t below = (ups[i].side + 2) / 2, c = ups[i].c;       /* each pixel below becomes 2 x 2 of half the channels */
         struct sums s = { 4 * 2 * c * c + c, 4 * 2 * c * c * below * below };
         add_pair(&s, ups[i].in, c, ups[i].side);
         check(&g, "unet", ups[i].name, s);
@@ -214,7 +214,7 @@ static void unet_levels(void **state)
 
 /* ---- transformers: Dosovitskiy et al. 2020, table 1; Touvron et al. 2020, table 1; Radford et al. 2019, table 2; Devlin et al. 2018 -------- */
 
-/* Queries, keys, values and result of h, scores and their mean over t tokens; the norm before them. Then h to 4 h and back. */
+/* Queries, keys, values and output of width h, scores and weighted mean over t tokens, and the norm before them; then h to 4 h and back. */
 static struct sums attention(uint64_t t, uint64_t h) { return (struct sums){ 4 * (h * h + h) + 2 * h, 4 * t * h * h + 2 * t * t * h }; }
 static struct sums feed_forward(uint64_t t, uint64_t h) { return (struct sums){ 8 * h * h + 5 * h + 2 * h, 8 * t * h * h }; }
 
@@ -266,7 +266,7 @@ static void text_transformers(void **state)
     }
 }
 
-/* Tan and Le's published code (params_dict): width, depth, image and dropout. Rounding hides some of a depth's digits from the layers. */
+/* Tan and Le's published code (params_dict): width, depth, image and dropout. Rounding hides some digits of the depth from the layers. */
 static void compound_coefficients(void **state)
 {
     static const struct { double width, depth; uint64_t image; double dropout; } published[] = {

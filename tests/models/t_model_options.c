@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_model_options.c - what a recipe changes of a model, and what it may not ask of one. */
+/* t_model_options.c - how recipe keys change a model, and values that are refused. */
 #include "tests/built_graph.h"
 
 /* ---- what a recipe changes ---------------------------------------------------------------------- */
@@ -32,8 +32,8 @@ static void recipes_shape_the_graph(void **state)
 }
 
 /*
- * A packed row of 512 tokens comes as four numbers a token (word, position, segment, sequence), and a place and a label for each of 76
- * masked tokens and of 3 sequences: 2206 words. Of all rows of a call, 13.6 MB for 1536 of them, 20.3 MB for 2304.
+ * A packed row of 512 tokens has four numbers for each token (word, position, segment, sequence), and a position and a label for each of 76
+ * masked tokens and 3 sequences: 2206 words. The rows of a call are 13.6 MB for 1536 of them, 20.3 MB for 2304.
  */
 static void a_packed_row_comes_in_eight_inputs(void **state)
 {
@@ -52,7 +52,7 @@ static void a_packed_row_comes_in_eight_inputs(void **state)
     arena_free(&a);
 }
 
-/* Fine-tuning has a head of 768 x 2 + 2 parameters in the place of pre-training's, a loss over 384 places, and a backward pass. */
+/* Fine-tuning replaces the heads of pre-training by one of 768 x 2 + 2 parameters, with a loss over 384 positions and a backward pass. */
 static void fine_tuning_scores_an_answer(void **state)
 {
     struct graph base, g;
@@ -74,7 +74,7 @@ static void fine_tuning_scores_an_answer(void **state)
     arena_free(&b);
 }
 
-/* Inference folds 53 batch norms into their convolutions: a bias each is left. */
+/* Inference folds 53 batch norms into their convolutions, which leaves a bias each. */
 static void inference_folds_batch_norms(void **state)
 {
     struct graph g;
@@ -88,12 +88,12 @@ static void inference_folds_batch_norms(void **state)
         biases += g.ops[i].kind == OP_BIAS_ADD;
     }
     assert_int_equal(biases, 53 + 1);
-    assert_int_equal(graph_parameters(&g), 25557032 - 26560);     /* 26,560 normalised channels, one value less each */
+    assert_int_equal(graph_parameters(&g), 25557032 - 26560);     /* one value less for each of 26,560 normalised channels */
     assert_int_equal(graph_forward_mac(&g), 2 * 4089184256);
     arena_free(&a);
 }
 
-/* At its limit a model is built, a step beyond it is not. */
+/* A model is built up to its limit, and not beyond it. */
 static void lengths_beyond_a_model_are_refused(void **state)
 {
     static const struct { const char *name; uint64_t last, beyond; const char *message; } cases[] = {
@@ -115,8 +115,8 @@ static void lengths_beyond_a_model_are_refused(void **state)
     }
 }
 
-/* Four levels of two convolutions that take 4 pixels, each then halved; on the way up doubled and as much taken. 16 s + 60 pixels leave s for the
- * bottom, 8 of them the fewest: 8 - 4 = 4, and 2 x 4 - 4 = 4 at each level up. From 172, 7 - 4 = 3, then 2, then nothing. */
+/* Two convolutions remove 4 pixels on each of four levels, which are halved on the way down and doubled on the way up. 16 s + 60 pixels leave s for
+ * the bottom. The smallest s is 8: 8 - 4 = 4, and 2 x 4 - 4 = 4 at each level up. With 172 pixels, 7 - 4 = 3, then 2, then nothing. */
 static void unets_of_all_sizes(void **state)
 {
     static const struct { uint64_t pixels, scores; } cases[] = {
@@ -139,7 +139,7 @@ static void unets_of_all_sizes(void **state)
     }
 }
 
-/* 15 % of a row's tokens, and a part of one is one; 56 of 384 and 76 of 512, as the data sets of pre-training have them. */
+/* 15 % of a row's tokens, rounded up; 56 of 384 and 76 of 512 as in the data sets of pre-training. */
 static void masked_tokens_of_a_row(void **state)
 {
     static const uint64_t cases[][2] = { { 1, 1 }, { 6, 1 }, { 7, 2 }, { 20, 3 }, { 21, 4 }, { 100, 15 }, { 101, 16 }, { 127, 20 }, { 128, 20 }, { 133, 20 }, { 134, 21 },
@@ -159,7 +159,7 @@ static void masked_tokens_of_a_row(void **state)
     }
 }
 
-/* A kernel of 16 steps sees 7 before its own and 8 behind it: as many steps come out as go in, the longest utterance's 557 by twos, or 33. */
+/* A kernel of 16 steps sees 7 before its own and 8 after it, so the number of steps stays: half of the longest utterance's 557, or 33. */
 static void kernels_over_time_are_centred(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void kernels_over_time_are_centred(void **state)
     }
 }
 
-/* A file is a model of no benchmark and no family but its own, counted by samples; how long its sequences are stands in it. */
+/* A file is a family of its own, without a benchmark, counted in samples; its sequence length is in the file. */
 static void a_file_is_a_workload(void **state)
 {
     struct err err = { "" };
@@ -204,7 +204,7 @@ static void a_file_is_a_workload(void **state)
     assert_int_equal(w->traits, IS_FILE | TAKES_IMAGES);
 }
 
-/* 125 labels in 557 frames, to the nearest whole one, at least one; frames come by twos. Or as many as are asked for. */
+/* 125 labels for 557 frames, rounded, at least one, with frames stacked in twos; or the number that the recipe gives. */
 static void labels_of_an_utterance(void **state)
 {
     static const struct { uint64_t frames; double asked; uint64_t labels; } cases[] = {
@@ -238,7 +238,7 @@ static void unknown_workloads_list_the_known(void **state)
                         "efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, efficientnet-b6, ...");
 }
 
-/* 65,536 utterances of 16,384 frames, stacked by twos, and 4,096 labels and a blank: the joint network has 65536 x 8192 x 4097 rows. */
+/* 65,536 utterances of 16,384 frames stacked in twos, 4,096 labels and a blank: the joint network has 65536 x 8192 x 4097 rows. */
 static void products_too_long_to_plan_are_refused(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static void products_too_long_to_plan_are_refused(void **state)
     arena_free(&a);
 }
 
-/* Blocks and their parts are of the body alone; in it, each block's parts follow each other. */
+/* Only the body has blocks and parts; the parts of a block follow each other. */
 static void layers_are_numbered(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void layers_are_numbered(void **state)
             assert_int_equal(l->block_id, body ? block : 0);
             assert_int_equal(l->part_id, body ? part : 0);
             assert_true(body ? l->n_parts >= 1 && l->part_id < l->n_parts : l->n_parts == 1);
-            assert_true(part == 0 || l->n_parts == g.layers[k - 1].n_parts);        /* of one block all say the same */
+            assert_true(part == 0 || l->n_parts == g.layers[k - 1].n_parts);        /* all parts of a block agree */
             part = body ? (part + 1) % l->n_parts : part;
             block += body && part == 0;
         }
@@ -279,7 +279,7 @@ static void layers_are_numbered(void **state)
     }
 }
 
-/* Devlin and others 2019: 0.1 everywhere; of embeddings, of both halves of each of 12 blocks, of the attention's shares where they are asked for. */
+/* Devlin et al. 2019: 0.1 for embeddings, for both halves of each of 12 blocks, and for attention probabilities if the recipe says so. */
 static void dropout_rates(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void dropout_rates(void **state)
     }
 }
 
-/* One row of zeros for a sequence alone; between the sequences of a pack a row for each token. */
+/* The mask has one row for a single sequence, and a row for each token of a pack. */
 static void masks_of_packs(void **state)
 {
     static const struct { double sequences; uint64_t rows; } cases[] = { { 0, 1 }, { 1, 1 }, { 1.5, 96 }, { 2, 96 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_workloads.c - the models' parameters and work against sums by hand, the laws of any training graph, printed layers. */
+/* t_workloads.c - parameters and work of the models against sums by hand, laws of all training graphs, printed layers. */
 #include "tests/built_graph.h"
 #include "tests/golden_text.h"
 
@@ -77,7 +77,7 @@ static void families_have_published_sizes(void **state)
     }
 }
 
-/* Pixels in a row of what each is trained on, by its paper; 299 and 300 make one and the same first convolution. */
+/* Image sizes of the papers; 299 and 300 pixels give the same first convolution. */
 static void images_have_published_sizes(void **state)
 {
     static const struct { const char *name; uint64_t pixels; } sizes[] = {
@@ -147,9 +147,9 @@ static void rnnt_is_exact(void **state)
 /*
  * The paper's conformers: a block is two feed-forward parts 8 h^2 + 5 h, attention 5 h^2 + 4 h and two vectors beside the products of queries,
  * a convolution 3 h^2 + (2 + 31 + 1 + 2 + 1) h, and norms 5 of 2 h; front end two convolutions and the product of 19 h columns; predictor
- * 1023 p + 8 p^2 + 8 p, joint (h + 1) p + (p + 1) p + (p + 1) 1024. Within 6 % of what the paper says.
+ * 1023 p + 8 p^2 + 8 p, joint (h + 1) p + (p + 1) p + (p + 1) 1024. The result is within 6 % of the paper.
  */
-/* The joint network on one slice of time of several: it repeats as often, each time on so many frames that all are seen. */
+/* The joint network on slices of time: it repeats once for each slice, and the slices cover all frames. */
 static void a_joint_network_in_slices(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void transformer_transducer_is_exact(void **state)
 
 /* ---- laws of every training graph ---------------------------------------------------------------- */
 
-/* As many as its definition has; of the others there may be more or fewer. */
+/* Kinds with a fixed number of operands; 0: the number varies. */
 static const uint32_t n_operands[N_OP_KINDS] = {
     [OP_CONV] = 2, [OP_MATMUL] = 2, [OP_ADD] = 2, [OP_MUL] = 2, [OP_SCALE] = 1, [OP_BIAS_ADD] = 2, [OP_RELU] = 1, [OP_GELU] = 1, [OP_TANH] = 1,
     [OP_SIGMOID] = 1, [OP_SWISH] = 1, [OP_SOFTMAX] = 1, [OP_BATCH_NORM] = 3, [OP_GROUP_NORM] = 3, [OP_LAYER_NORM] = 3, [OP_DROPOUT] = 1,
@@ -234,7 +234,7 @@ static void check_op(const struct graph *g, size_t i)
     assert_int_equal(op->pass == PASS_FORWARD, i < g->n_forward_ops);
     if (op->pass == PASS_FORWARD && n_operands[op->kind])
         assert_int_equal(op->n_inputs, n_operands[op->kind]);
-    if (op->kind == OP_CROSS_ENTROPY && op->pass == PASS_FORWARD) {         /* a label a row of scores */
+    if (op->kind == OP_CROSS_ENTROPY && op->pass == PASS_FORWARD) {         /* a label for each row of scores */
         const struct tensor *scores = &g->tensors[op->inputs[0]];
         assert_int_equal(tensor_elements(&g->tensors[op->inputs[1]]) * scores->dims[scores->n_dims - 1], tensor_elements(scores));
     }
@@ -255,7 +255,7 @@ static void check_op(const struct graph *g, size_t i)
     }
 }
 
-/* Each weight has a gradient for each use; inputs and state have none; every gradient made is read or a weight's. */
+/* Each weight has a gradient for each use; inputs and state have none; every gradient is read or is a weight's. */
 static void check_gradients(const struct graph *g, struct arena *a)
 {
     uint32_t *uses = ARENA_ARRAY(a, uint32_t, g->n_tensors), *gradients = ARENA_ARRAY(a, uint32_t, g->n_tensors);
@@ -349,7 +349,7 @@ static void layers_print_as_recorded(void **state)
     }
 }
 
-/* What the operations of one kind come to, forward: so many, their work, and sums of what shapes them. */
+/* Forward operations of each kind: their number, their work, and sums of their shapes and attributes. */
 static void print_sums(FILE *f, const struct graph *g)
 {
     for (int kind = 0; kind < N_OP_KINDS; kind++) {
@@ -393,7 +393,7 @@ static void print_options(FILE *f, const struct workload *w, const char *name, c
     arena_free(&a);
 }
 
-/* Every model, digit for digit, as it is trained and as it answers, with one of each option. */
+/* Every model as a golden text, in training and inference, with each option. */
 static void sums_print_as_recorded(void **state)
 {
     const struct model_options trained = { .where = "r.ini", .micro_batch = 2, .batch_norm_span = 1, .attention_dropout = true };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_operators.c - operators on each number, on all of a row, and those that become several: outputs by hand.
+ * t_operators.c - operators on elements and rows, and operators that become several operations: outputs by hand.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
 /* ---- one or a few operations each ---------------------------------------------------------------------------------- */
 
-/* [2, 3, 4] and [4] and [2, 1, 1]: broadcasts, a scalar, and a reshape between. y = ((x - a) * b + 2) reshaped to [2, 12]. */
+/* Broadcasts of [2, 3, 4], [4] and [2, 1, 1], a scalar, and a reshape: y = ((x - a) * b + 2) as [2, 12]. */
 static void arithmetic(void **state)
 {
     (void)state;
@@ -35,7 +35,7 @@ static void arithmetic(void **state)
     done(r);
 }
 
-/* Products with vectors on either side, limits that are tensors, a choice between two numbers, a triangle, rows by their own indices. */
+/* Products with a vector on either side, limits that are tensors, Where of two numbers, Trilu, GatherElements. */
 static void small_operators(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void small_operators(void **state)
     done(r);
 }
 
-/* Numbers of the file cut in two: both parts are known, the second one too. y = x w + (3, 4) - (1, 2) = x w + 2. */
+/* Both parts of a constant that is split are known: y = x w + (3, 4) - (1, 2) = x w + 2. */
 static void parts_of_numbers(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void parts_of_numbers(void **state)
     done(r);
 }
 
-/* A one for each index below the depth, of two columns and of three. */
+/* One-hot of two and of three columns. */
 static void ones_by_index(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void ones_by_index(void **state)
     }
 }
 
-/* Slopes by channel of an image, and by the last dimension of anything else; by channel too where there are as many as channels alone. */
+/* Slopes by channel for images, else by the last dimension; a vector of slopes is by channel if only the channels match its length. */
 static void slopes(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void slopes(void **state)
     }
 }
 
-/* Along a dimension of one the same elements are read again; along another they are copied one behind the other. */
+/* Tile broadcasts dimensions of size 1, and concatenates copies along others. */
 static void repeated(void **state)
 {
     static const struct { int64_t times[3]; uint32_t n_expands, n_copies; } cases[] = {
@@ -176,7 +176,7 @@ static void repeated(void **state)
     }
 }
 
-/* Constants that follow from shapes: a part of a shape, its size, a triangle, a join along the second dimension; all become one reshape. */
+/* A reshape whose sizes follow from part of a shape, a size, a triangle and a join along the second dimension. */
 static void shape_arithmetic(void **state)
 {
     (void)state;
@@ -214,7 +214,6 @@ static void shape_arithmetic(void **state)
     done(r);
 }
 
-/* A byte tensor by name. */
 static void draft_bytes(struct draft *d, const char *name, int type, size_t n_dims, const uint64_t *dims, const int32_t *numbers)
 {
     Onnx__TensorProto *t = draft_tensor(d, name, type, n_dims, dims);
@@ -224,7 +223,7 @@ static void draft_bytes(struct draft *d, const char *name, int type, size_t n_di
     memcpy(t->int32_data, numbers, t->n_int32_data * sizeof *numbers);
 }
 
-/* QDQ: x to bytes in eighths, cut off at 0 and 255, and back; a matrix of bytes with a scale a column, or a row, which counts as floats. */
+/* QDQ: x to bytes in steps of 1/8, limited to 0 to 255, and back; a matrix of bytes with a scale for each column or row counts as floats. */
 static void quantised_by(uint64_t axis)
 {
     static const int32_t zero[] = { 3 }, bytes[] = { -128, 127, 5, -7, 11, 64 }, zeros[] = { 1, -2, 4 };
@@ -262,7 +261,7 @@ static void quantised_and_back(void **state)
     quantised_by(0);
 }
 
-/* By type, with a zero point or without one (bytes from 0 on), cut off at both ends: -0.5 to 0.5 in steps so small that neither has room. */
+/* Each type, with and without a zero point, limits -0.5 to 0.5 at both ends, as the steps are too small for either. */
 static void quantised_types(void **state)
 {
     static const struct { int type; double scale, zero, least, most; } types[] = {
@@ -295,7 +294,7 @@ static void quantised_types(void **state)
     }
 }
 
-/* What only the last of several outputs needs is made. */
+/* Operations that only the last of several outputs needs are made. */
 static void later_outputs(void **state)
 {
     (void)state;
@@ -313,11 +312,11 @@ static void later_outputs(void **state)
     done(r);
 }
 
-/* ---- what becomes several ------------------------------------------------------------------------------------------ */
+/* ---- several operations each --------------------------------------------------------------------------------------- */
 
 #define X(b, i, j, k) draft_noise("x", (((b) * 3 + (i)) * 4 + (j)) * 5 + (k))
 
-/* x [2, 3, 4, 5] through one node; what element (b, i, j, k) of the result must be is given by the caller's sum over it. */
+/* x [2, 3, 4, 5] through one node; the callers compute what its n results must be. */
 static double *through(const char *op, const char *more, const char *attributes, uint64_t n, struct imported **r)
 {
     struct draft *d = draft_start(18);
@@ -342,7 +341,7 @@ static void composed(void **state)
 {
     struct imported *r;
     (void)state;
-    double *y = through("ReduceLogSumExp", "x apart", "keepdims=0", 2 * 4, &r);     /* axes that do not follow each other */
+    double *y = through("ReduceLogSumExp", "x apart", "keepdims=0", 2 * 4, &r);     /* axes that are not neighbours */
     for (uint64_t e = 0; e < 8; e++) {
         double sum = 0;
         for (uint64_t n = 0; n < 15; n++)
@@ -388,7 +387,7 @@ static double f_thresholded(double x) { return x > 0.125 ? x : 0; }
 static double f_sign(double x) { return x > 0 ? 1 : -1; }
 static double f_is_inf(double x) { (void)x; return 0; }
 
-/* Functions without an operation of their own. */
+/* Functions composed of others. */
 static void composed_functions(void **state)
 {
     static const struct { const char *op, *attributes; double (*f)(double x); } rows[] = {
@@ -431,7 +430,7 @@ static void reductions(void **state)
     }
 }
 
-/* "bijk,kni->bnj": a letter that is a stack for nobody, one summed up in the product, and the result in another order. */
+/* "bijk,kni->bnj": no letter is a group, two are summed, and the result is in another order. */
 static void einsum(void **state)
 {
     struct imported *r;
@@ -447,7 +446,7 @@ static void einsum(void **state)
     done(r);
 }
 
-/* Two operands that lie as a product reads them are not moved, whichever way the second one lies; one matrix is no stack. */
+/* Operands in an order that a product can read are not transposed; the second may have rows and columns exchanged. */
 static void einsum_moves_nothing(void **state)
 {
     static const struct { const char *equation, *x; uint32_t n_dims; uint64_t dims[3], along_k, along_j, stack; } cases[] = {
@@ -477,8 +476,8 @@ static void einsum_moves_nothing(void **state)
     }
 }
 
-/* Dots are the dimensions without a letter, and spaces ('_' here) mean nothing; without an arrow the dots stand before the letters that are
- * there once. */
+/* Dots are the dimensions without a letter, and blanks ('_' here) are ignored; without an arrow the dots come before the letters that occur
+ * once. */
 static void einsum_with_dots(void **state)
 {
     static const char *const equations[] = { "...ij,jk->...ik", "_...ij_,_jk_->_..._ik_", "_..._ij,jk", "bij,_jk->b__ik", "...ij,_...jk->...ik" };
@@ -504,7 +503,7 @@ static void einsum_with_dots(void **state)
     }
 }
 
-/* Old exporters count to a length as the places of ones: here the rows 0, 1, 2 of a table. The last dimension then backwards. */
+/* Old exporters write a range as NonZero of ones: here rows 0, 1, 2 of a table. Then the last dimension is reversed. */
 static void counted_by_ones(void **state)
 {
     (void)state;
@@ -533,7 +532,7 @@ static void counted_by_ones(void **state)
     done(r);
 }
 
-/* One number a channel beside an image and beside what is plain: the file's constant in two forms, each with its own elements in their places. */
+/* A constant with a number for each channel meets an image and a plain tensor: it becomes two tensors. */
 static void a_constant_in_two_forms(void **state)
 {
     (void)state;

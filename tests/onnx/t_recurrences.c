@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_recurrences.c - LSTM, GRU and the plain RNN: every step by hand, both directions, last states and cells, weights in another order.
+ * t_recurrences.c - LSTM, GRU and plain RNN: steps by hand, both directions, last states and cells, weights in another order.
  */
 #include "tests/onnx/import.h"
 
-/* GRU of one step in both directions, by its equations, from the file's own order of gates. */
+/* A GRU of one step in both directions, by its equations, with the file's order of gates. */
 static void recurrent(void **state)
 {
     (void)state;
@@ -38,8 +38,8 @@ static void recurrent(void **state)
     }
 }
 
-/* An LSTM of 3 steps, a sample, 2 wide and 2 hidden, forwards and backwards: all states, the last of each direction, the last cells. Its gates are
- * input, output, forget, cell in the file; PyTorch exports them cut out of a weight in another order. */
+/* An LSTM of 3 steps of one sample, 2 wide and 2 hidden, forwards and backwards: all states, the last states, the last cells. Gates are input,
+ * output, forget, cell in the file; PyTorch exports them as slices of a weight with another order. */
 static void recurrent_both_ways(void **state)
 {
     (void)state;
@@ -80,8 +80,8 @@ static void recurrent_both_ways(void **state)
     done(r);
 }
 
-/* A plain RNN of 35 steps (two joins), two samples, in both directions; the second direction takes its function from the node, and both start from
- * what the node gives. Trained, every weight has its gradient. */
+/* A plain RNN of 35 steps (two joins) and two samples in both directions, with given activations and initial states. In training every weight has
+ * its gradient. */
 static void plain_steps(void **state)
 {
     enum { STEPS = 35, BATCH = 2, WIDTH = 3, HIDDEN = 4 };
@@ -118,7 +118,7 @@ static void plain_steps(void **state)
         size_t gradients = 0;
         for (size_t i = 0; i < r->g.n_tensors; i++)
             gradients += r->g.tensors[i].role == ROLE_WEIGHT_GRADIENT && r->g.tensors[i].dims[0] == HIDDEN;
-        assert_int_equal(gradients, training ? 2 * STEPS : 0);       /* of the recurrent weights, one a step */
+        assert_int_equal(gradients, training ? 2 * STEPS : 0);       /* one of the recurrent weights for each step */
         double *y = training ? NULL : outputs(r);
         for (uint64_t i = 0; i < STEPS * 2 * BATCH * HIDDEN && y; i++)
             assert_near(y[i], h[i / (BATCH * HIDDEN) % 2][i / (2 * BATCH * HIDDEN)][i / HIDDEN % BATCH][i % HIDDEN], 1e-6);
@@ -126,7 +126,7 @@ static void plain_steps(void **state)
     }
 }
 
-/* A thousand steps, and one more. */
+/* A thousand steps are the limit. */
 static void most_steps(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void most_steps(void **state)
     }
 }
 
-/* One step from nothing: f(x w), by the function that the node names; another, or a part of a name, is refused. */
+/* One step from zero is f(x w) for each activation; others, and parts of a name, are refused. */
 static void functions_of_a_step(void **state)
 {
     static const char *const names[] = { "Tanh", "Relu", "Sigmoid", "Softsign", "Tan", "Relu6", "" };
@@ -173,8 +173,7 @@ static void functions_of_a_step(void **state)
     }
 }
 
-/* What one part of the model hands to another as its first state wants a gradient; what comes from outside, or stands in the file and is repeated
- * for each sample, does not. */
+/* An initial state from another part of the model needs a gradient; an input, or a constant repeated for each sample, does not. */
 static void states_handed_over(void **state)
 {
     static const char *const inputs[] = { "x w r - - h", "x w r - - last", "x w r - - zeros" };
@@ -199,7 +198,7 @@ static void states_handed_over(void **state)
         }
 }
 
-/* A plain RNN of a thousand steps, and of one more. */
+/* A plain RNN of a thousand steps is built, a longer one refused. */
 static void the_longest_run(void **state)
 {
     (void)state;
@@ -220,7 +219,7 @@ static void the_longest_run(void **state)
     }
 }
 
-/* An LSTM of which input i, a weight or the biases, is cut out of a longer one and copied: n moves. */
+/* An LSTM whose input i, a weight or the biases, is a slice of a longer one and copied: n moves. */
 static struct draft *moved(uint32_t i, uint32_t n)
 {
     struct draft *d = draft_start(14);
@@ -241,7 +240,7 @@ static struct draft *moved(uint32_t i, uint32_t n)
     return d;
 }
 
-/* What so many moves stand behind is still a weight of the file. */
+/* The longest chain of moves that is followed to a weight. */
 static void moves_of_a_weight(void **state)
 {
     const struct onnx_options three = { .inference = true, .batch = 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_refusals.c - what is refused, by its exact message.
+ * t_refusals.c - refused files with their exact messages.
  */
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
@@ -31,7 +31,7 @@ static void refusals(void **state)
     draft_end(body);
 }
 
-/* Inputs of strings, of no shape, and none where what is made of them has no shape of its own. */
+/* Inputs of strings, inputs without shapes, and nodes whose result has no shape either. */
 static void inputs_refused(void **state)
 {
     (void)state;
@@ -50,7 +50,7 @@ static void inputs_refused(void **state)
             "node 0, Det 'n0': this operator is not modelled, and neither its result nor its input has a shape");
 }
 
-/* What a user can do about an operator that is not modelled, where there is something. */
+/* Messages say what a user can do about an operator that is not modelled. */
 static void reasons(void **state)
 {
 #define FLOATS "the chip's products are of floats; quantise the model to QDQ, or export it before, or price it roughly with --approximate"
@@ -74,7 +74,7 @@ static void reasons(void **state)
     }
 }
 
-/* A node without a name goes by its first output's, if it has one. */
+/* A node without a name is called by its first output. */
 static void nodes_without_a_name(void **state)
 {
     static const struct { const char *op, *outputs, *message; } cases[] = {
@@ -91,7 +91,7 @@ static void nodes_without_a_name(void **state)
     }
 }
 
-/* Where the largest elements stood is not modelled: it may be made, but not read. */
+/* The indices of a MaxPool may be made, but not read. */
 static void places_that_are_read(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void operators_refused(void **state)
     refused(d, infer, "node 0, MatMul 'n0': inner sizes 4 and 5 differ");
 }
 
-/* A window as deep as an operation may have parts, and one deeper; one of a group. */
+/* Windows of the largest depth and deeper, with and without groups. */
 static struct draft *deep_window(uint64_t depth, uint64_t groups)
 {
     struct draft *d = draft_start(17);
@@ -188,7 +188,7 @@ static void windows_refused(void **state)
     refused(deep_window(2, 2), infer, "node 0, Conv 'n0': a window of depth 2 in groups, or of more than 32; want one group");
 }
 
-/* As many Ifs in each other: "late", made behind the first of them, goes through them all. */
+/* Nested Ifs, which all pass on "late", a value made after the first of them. */
 static struct draft *nested(uint32_t depth)
 {
     struct draft *inner = NULL;
@@ -212,7 +212,7 @@ static struct draft *nested(uint32_t depth)
     return inner;
 }
 
-/* So many functions that call the next; the last one is a relu. */
+/* A chain of n functions, of which the last is a relu. */
 static struct draft *calling(uint32_t n, struct draft **bodies)
 {
     struct draft *d = draft_start(17);
@@ -245,7 +245,7 @@ static void calls_are_followed_so_far(void **state)
         draft_end(bodies[i]);
 }
 
-/* Fifty calls of a function that calls another 999 times, and perhaps one more of that other. */
+/* Fifty calls of a function that calls another one 999 times, and perhaps one more call. */
 static void calls_are_counted_so_far(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void course_refused(void **state)
     draft_body(d, "body", body, "on i");
     draft_node(d, "Relu", "none", "y", "");
     refused(d, infer, "node 0, Loop 'n0': runs no round, and what it stacks is read");
-    d = draft_start(17);                /* as one whose condition does not hold, where nothing is carried */
+    d = draft_start(17);                /* a false condition, and no carried value */
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_whole(d, "trips", WHOLE(3));
     draft_whole(d, "two", WHOLE(2));
@@ -321,7 +321,7 @@ static void course_refused(void **state)
     draft_end(body);
 }
 
-/* What a body or a function has to do with what is around it, and has not. */
+/* Bodies and functions that do not match the node around them. */
 static void bodies_that_lack_something(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void bodies_that_lack_something(void **state)
     draft_end(body);
 }
 
-/* A split that leaves a part out, and a remainder of images. */
+/* A Split that leaves an output out, and a Mod of images. */
 static void parts_left_out(void **state)
 {
     (void)state;
@@ -393,7 +393,7 @@ static void parts_left_out(void **state)
     refused(d, infer, "node 2, Mod 'n2': on an image");
 }
 
-/* Neither so often nor until something holds. */
+/* Neither a trip count nor a condition. */
 static void an_endless_loop(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void an_endless_loop(void **state)
     draft_end(body);
 }
 
-/* As many items as a sequence may have. */
+/* The longest sequence. */
 static void a_long_sequence(void **state)
 {
     (void)state;
@@ -429,7 +429,7 @@ static void a_long_sequence(void **state)
     done(r);
 }
 
-/* A thousand items with the one that is put among them, wherever it is put; no more. */
+/* An insertion into the longest sequence is refused at every position. */
 static void an_item_more(void **state)
 {
     static const char *const places[] = { "long one", "long one first", "long one last", "long one -" };
@@ -497,7 +497,7 @@ static void sequences_refused(void **state)
     refused(d, infer, "node 1, ConcatFromSequence 'n1': joins nothing, or has no output");
 }
 
-/* One node each, operands as in operands.h; "n2,3" is an input of whole numbers. "Split 2" has two results. */
+/* One node each, operands as in operands.h; "n2,3" is an input of integers. "Split 2" has two results. */
 static const struct { const char *op, *operands, *attributes, *message; } node_refusals[] = {
     { "CumSum", "2,65537 ='1", "", "sums over 65537 elements, at most 65536" },
     { "CumSum", "2,6 n1", "", "its axis is computed while the model runs, or out of range" },
@@ -612,7 +612,7 @@ static void nodes_refused(void **state)
     }
 }
 
-/* A Constant has eight dimensions at most, as a tensor of the file has. */
+/* A Constant has at most eight dimensions, like all tensors. */
 static void dimensions_of_constants(void **state)
 {
     (void)state;
@@ -630,7 +630,7 @@ static void dimensions_of_constants(void **state)
     }
 }
 
-/* 65,536 elements are the most that are summed one after the other: by a product with as many ones squared. */
+/* CumSum takes at most 65,536 elements: it is a product with a triangle of ones. */
 static void the_longest_sum(void **state)
 {
     (void)state;

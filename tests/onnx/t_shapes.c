@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_shapes.c - shapes and contents that follow from one operator, by hand, in a table: onnx/docs/Operators.md says what each makes.
+ * t_shapes.c - shapes and contents of the results of single operators, by hand, in tables (onnx/docs/Operators.md).
  *
- * Inputs are written as in operands.h. A result is written "2x3"; whole numbers and truth values by their names, contents where they are
- * known; several results with ';' between.
+ * Inputs are written as in operands.h. A result is written "2x3", with the names of types that are not floats and known contents; several
+ * results are separated by ';'.
  */
 #include "tests/check.h"
 #include "tests/onnx/operands.h"
@@ -35,7 +35,7 @@ static const char *results(struct onnx_model *m, const char *path, uint64_t batc
     return text;
 }
 
-/* The batch stays the file's first dimension, or becomes another. */
+/* batch: the recipe's, which may differ from the file's. */
 static const char *result_of_as(bool approximate, const char *op, const char *inputs, const char *attributes, uint64_t batch, struct arena *a)
 {
     struct draft *d = draft_start(15);
@@ -102,9 +102,9 @@ static void windows(void **state)
         { "Conv", "2,4,9,7 w6,4,9,7", "", "2x6x1x1" },
         { "MaxPool", "2,4,9,7", "kernel_shape=3,2 strides=2,2", "2x4x4x3" },
         { "MaxPool", "2,4,9,8", "kernel_shape=2,3 strides=2,2 ceil_mode=1", "2x4x5x4" },     /* 7/2 up + 1, 5/2 up + 1 */
-        { "AveragePool", "2,4,5,5", "kernel_shape=1,1 strides=3,3 pads=0,0,2,2 ceil_mode=1", "2x4x2x2" },   /* none starts behind */
-        { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=0,0,1,1 ceil_mode=1", "2x4x2x2" },   /* nor at the first place behind */
-        { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=1,1,1,1 ceil_mode=1", "2x4x3x3" },   /* 0, 3, 6 of one zero and six */
+        { "AveragePool", "2,4,5,5", "kernel_shape=1,1 strides=3,3 pads=0,0,2,2 ceil_mode=1", "2x4x2x2" },   /* no window starts past the end */
+        { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=0,0,1,1 ceil_mode=1", "2x4x2x2" },   /* nor right at the end */
+        { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=1,1,1,1 ceil_mode=1", "2x4x3x3" },   /* starts 0, 3, 6 of one zero and six */
         { "MaxPool", "2,4,5,4", "kernel_shape=3,2 strides=2,3 pads=1,1,0,1 ceil_mode=1", "2x4x3x2" },       /* from -1, 1, 3 of five; -1, 2 and not 5 of four */
         { "MaxPool", "2,4,4,9", "kernel_shape=2,3 strides=2,4 pads=1,2,1,2 ceil_mode=1", "2x4x3x3" },       /* -1, 1, 3 of four; -2, 2, 6 and not 10 of nine */
         { "AveragePool", "2,4,8", "kernel_shape=2 strides=3 pads=2,0 ceil_mode=1", "2x4x4" },               /* -2, 1, 4, 7: the last one of eight, and one beyond */
@@ -238,7 +238,7 @@ static void parts(void **state)
         { "Slice", "9,7 =1,2 =4", "", "its range is computed while the model runs" },
         { "Gather", "9,7,5 =1,2,3,4", "axis=1", "9x4x5" },  { "Gather", "9,7 =2x3:1,2,3,4,5,6", "", "2x3x7" },
         { "Gather", "9,7,5 ='1", "axis=-1", "9x7" },        { "Gather", "9,7 =1", "axis=2", "axis is out of range" },
-        { "Pad", "1,2,3,4,5,6,7,8", "pads=0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,9", "2x2x3x4x5x6x7x17" },     /* as many numbers as are read */
+        { "Pad", "1,2,3,4,5,6,7,8", "pads=0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,9", "2x2x3x4x5x6x7x17" },     /* the longest list */
         { "Pad", "1,2,3,4,5,6,7,8", "pads=0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,9,0", "its pads are not known, or not two for each of 8 dimensions" },
         { "Pad", "2,3 =1,2,3,4", "", "6x9" },               { "Pad", "2,3 =0,-1,0,-1", "", "2x1" },
         { "Pad", "2,3 =0,-1,0,-2", "", "its pads leave nothing" },
@@ -268,7 +268,7 @@ static void parts(void **state)
 
 #define TWELVE "=3x4:1,2,3,4,5,6,7,8,9,10,11,12"
 #define UNKNOWN "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it roughly with --approximate"
-/* What exporters compute to find sizes. */
+/* Contents that exporters compute to find sizes. */
 static void contents(void **state)
 {
     static const struct row rows[] = {
@@ -314,7 +314,7 @@ static void contents(void **state)
     CHECK(rows);
 }
 
-/* The same, where numbers keep their values and change their places, or several become one. */
+/* Contents of operators that move or reduce elements. */
 static void contents_in_other_places(void **state)
 {
     static const struct row rows[] = {
@@ -335,8 +335,8 @@ static void contents_in_other_places(void **state)
         { "Split 3", TWELVE " =1,2,1", "axis=1", "3x1 whole = 1 5 9; 3x2 whole = 2 3 6 7 10 11; 3x1 whole = 4 8 12" },
         { "Split 2", TWELVE " =1,2", "axis=0", "1x4 whole = 1 2 3 4; 2x4 whole = 5 6 7 8 9 10 11 12" },
         { "Split 2", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12 =2,1", "axis=1", "2x2x2 whole = 1 2 3 4 7 8 9 10; 2x1x2 whole = 5 6 11 12" },
-        { "ReduceSum", "=2x3:1,2,3,4,5,6 =1", "keepdims=0", "2 whole" }, { "ReduceMax", "=2x3:1,2,3,4,5,6", "axes=0 keepdims=0", "3 whole" },    /* not of all together */
-        { "Concat", "=5,7 ~2.5,3", "axis=0", "4 whole" },   { "Concat", "~2.5,3 =5,7", "axis=0", "4" },         /* parameters stay operations, wherever they stand */
+        { "ReduceSum", "=2x3:1,2,3,4,5,6 =1", "keepdims=0", "2 whole" }, { "ReduceMax", "=2x3:1,2,3,4,5,6", "axes=0 keepdims=0", "3 whole" },    /* only over all elements */
+        { "Concat", "=5,7 ~2.5,3", "axis=0", "4 whole" },   { "Concat", "~2.5,3 =5,7", "axis=0", "4" },         /* parameters stay operations, in any position */
         { "Concat", "=5,7 ~4 =1 ~2.5,3", "axis=0", "6 whole" }, { "Concat", "=5,7 ~4 =1 ~2.5", "axis=0", "5 whole = 5 7 4 1 2.5" },
         { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2 =1,3", "axis=0", "2x3 = 0 0.5 1 2 4 6" },            /* (1 - 1) / 2, .. 2 (4 - 3), .. */
         { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2,4 =1,0,2", "axis=1", "2x3 = 0 4 4 1.5 10 16" },
@@ -360,7 +360,7 @@ static void contents_in_other_places(void **state)
     CHECK(rows);
 }
 
-/* Of constants whose numbers are not there nothing follows but shapes, whichever operand it is. */
+/* If the numbers of any operand are missing, only the shape is known. */
 static void contents_elsewhere(void **state)
 {
     static const struct row rows[] = {
@@ -383,7 +383,7 @@ static void contents_elsewhere(void **state)
     CHECK(rows);
 }
 
-/* Letters of dimensions: of both operands summed, of one kept; dots are what has no letter, and come first where no arrow says otherwise. */
+/* Letters of both operands are summed, of one kept; dots are dimensions without letters, and come first without an arrow. */
 static void einsums(void **state)
 {
 #define WANTS ": want one or two operands, with each letter once"
@@ -414,7 +414,7 @@ static void einsums(void **state)
     CHECK(rows);
 }
 
-/* Two factors joined to the sizes of an image, up to eight numbers in all, are known, in whatever order; the factors alone are parameters. */
+/* Two factors joined to the sizes of an image, up to eight numbers in all, are known, in any order; factors alone are parameters. */
 static void sizes_joined_to_factors(void **state)
 {
     static const struct { const char *parts, *expected; } cases[] = {
@@ -440,7 +440,7 @@ static void sizes_joined_to_factors(void **state)
     }
 }
 
-/* A slice along one of eight dimensions leaves each of the others whole. */
+/* A slice along one of eight dimensions keeps the others. */
 static void slices_leave_other_dimensions(void **state)
 {
     (void)state;
@@ -455,7 +455,7 @@ static void slices_leave_other_dimensions(void **state)
     }
 }
 
-/* A file for a batch of 2, run with 6: a shape that begins with 2 or 4 means the samples; what is made of constants does not. */
+/* A file for a batch of 2, run with 6: a shape that begins with 2 or 4 means the samples, unless it is of constants. */
 static void other_batch(void **state)
 {
     struct arena a = { 0 };
@@ -491,7 +491,7 @@ static void other_batch(void **state)
     arena_free(&a);
 }
 
-/* Up to 2^40 elements, 2^32 - 1 of one dimension, 4096 numbers followed. */
+/* Limits: 2^40 elements, 2^32 - 1 along one dimension, 4096 known numbers. */
 static void limits(void **state)
 {
     static const struct row rows[] = {
@@ -518,7 +518,7 @@ static void limits(void **state)
     arena_free(&a);
 }
 
-/* As many dimensions as a value may have, of every rule that goes through them. */
+/* The largest number of dimensions, for each rule that walks them. */
 static void eight_dimensions(void **state)
 {
 #define EIGHT "1,2,3,1,2,1,3,2"
@@ -555,7 +555,7 @@ static void eight_dimensions(void **state)
     CHECK(rows);
 }
 
-/* Where no axis is given: the first, or the second, or the last, as the operator has it. */
+/* Default axes: the first, the second, or the last, depending on the operator. */
 static void usual_axes(void **state)
 {
     static const struct row rows[] = {
@@ -570,7 +570,7 @@ static void usual_axes(void **state)
     CHECK(rows);
 }
 
-/* What data pick out, where they stand in the file; else as much as there may be, if that is asked for. */
+/* Sizes that depend on data: known if the file holds the data, else the largest possible, with --approximate. */
 static void picked(void **state)
 {
     static const struct row rows[] = {
@@ -619,7 +619,7 @@ static void picked(void **state)
     check_rows(true, most, sizeof most / sizeof *most);
 }
 
-/* Each says which input it lacks, and of how many. */
+/* Messages say which input is missing, and how many are needed. */
 static void inputs_left_out(void **state)
 {
     static const struct { const char *op; uint32_t n; } rules[] = {
