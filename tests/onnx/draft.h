@@ -2,11 +2,9 @@
 /*
  * draft.h - writes small ONNX files for tests of the reader.
  *
- *     struct draft d = draft_start(17);
- *     draft_input(&d, "x", ONNX_FLOAT, "batch", 3, 8, 8);              a name is a symbolic dimension
- *     draft_weight(&d, "w", DIMS(4, 3, 3, 3));                         random floats
- *     draft_node(&d, "Conv", "x w", "y", "kernel_shape=3,3 pads=1,1,1,1");
- *     draft_write(&d, "y", path);
+ *     struct draft *d = draft_start(17);
+ *     draft_text(d, "x: batch,3,8,8; w = 4,3,3,3; Conv x w > y pads=1,1,1,1");
+ *     draft_write(d, "y", path);
  */
 #ifndef DRAFT_H
 #define DRAFT_H
@@ -201,6 +199,75 @@ static inline void draft_node(struct draft *d, const char *op, const char *input
         n->attribute[i] = draft_attribute(d, words[i]);
     assert(d->graph.n_node < MOST_DRAFTED);
     d->nodes[d->graph.n_node++] = n;
+}
+
+/* "Conv x w > y pads=1,1", cut at the " > ". Attributes begin with the first word after it that has a '='. */
+static inline void draft_node_text(struct draft *d, char *op, char *outputs)
+{
+    char *inputs = strchr(op, ' '), *attributes = outputs;
+    *inputs++ = '\0';
+    while ((attributes = strchr(attributes, ' ')) && strcspn(attributes + 1, "=") >= strcspn(attributes + 1, " "))
+        attributes++;
+    if (attributes)
+        *attributes++ = '\0';
+    draft_node(d, op, inputs, outputs, attributes ? attributes : "");
+}
+
+/* "batch,3" or "int64 4" */
+static inline void draft_input_text(struct draft *d, const char *name, char *type)
+{
+    static const struct { const char *name; int type; } types[] = {
+        { "bool", ONNX_BOOL }, { "int64", ONNX_INT64 }, { "string", ONNX_STRING }, { "uint8", ONNX_UINT8 } };
+    char *dims = strchr(type, ' ');
+    if (!dims) {
+        draft_input(d, name, ONNX_FLOAT, type);
+        return;
+    }
+    *dims++ = '\0';
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (text_is(types[i].name, type))
+            draft_input(d, name, types[i].type, dims);
+}
+
+/* "3,2" or "[1,-2]" */
+static inline void draft_constant_text(struct draft *d, const char *name, char *text)
+{
+    int64_t numbers[64];
+    size_t n = 0;
+    bool list = *text == '[';
+    for (text += list; *text && *text != ']'; text += *text == ',')
+        numbers[n++] = strtoll(text, &text, 10);
+    if (list)
+        draft_whole(d, name, n, numbers);
+    else
+        draft_weight(d, name, n, (const uint64_t *)numbers);
+}
+
+/*
+ * Adds statements, separated by "; ":
+ *     x: batch,3                   an input of floats; "x: int64 4" has another type
+ *     w = 3,2                      a weight of random floats
+ *     k = [1,-2]                   a constant list of integers
+ *     Conv x w > y pads=1,1        a node: inputs > outputs attributes
+ */
+static inline void draft_text(struct draft *d, const char *text)
+{
+    for (char *next = arena_strdup(&d->arena, text), *s; (s = next); ) {
+        char *end = strstr(s, "; "), *at;
+        next = end ? end + 2 : NULL;
+        if (end)
+            *end = '\0';
+        if ((at = strstr(s, " > "))) {
+            *at = '\0';
+            draft_node_text(d, s, at + 3);
+        } else if ((at = strstr(s, ": "))) {
+            *at = '\0';
+            draft_input_text(d, s, at + 2);
+        } else if ((at = strstr(s, " = "))) {
+            *at = '\0';
+            draft_constant_text(d, s, at + 3);
+        }
+    }
 }
 
 /* Turns the last weight into a Constant node, as Paddle's exporter writes all weights. */

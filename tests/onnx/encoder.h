@@ -46,19 +46,13 @@ static inline struct draft *draft_encoder(bool tanh_form)
     draft_dense(d, "a", "q", "q", WIDTH, WIDTH);
     draft_dense(d, "a", "k", "k", WIDTH, WIDTH);
     draft_dense(d, "a", "v", "v", WIDTH, WIDTH);
-    draft_node(d, "Reshape", "q heads", "q1", "");
-    draft_node(d, "Transpose", "q1", "q2", "perm=0,2,1,3");
-    draft_node(d, "Reshape", "k heads", "k1", "");
-    draft_node(d, "Transpose", "k1", "k2", "perm=0,2,3,1");
-    draft_node(d, "Reshape", "v heads", "v1", "");
-    draft_node(d, "Transpose", "v1", "v2", "perm=0,2,1,3");
-    draft_node(d, "MatMul", "q2 k2", "scores", "");
+    draft_text(d, "Reshape q heads > q1; Transpose q1 > q2 perm=0,2,1,3; Reshape k heads > k1; "
+                  "Transpose k1 > k2 perm=0,2,3,1; Reshape v heads > v1; Transpose v1 > v2 perm=0,2,1,3; "
+                  "MatMul q2 k2 > scores");
     draft_number(d, "two", 2);
     draft_node(d, "Div", "scores two", "scaled", "");       /* sqrt(12 / 3) */
-    draft_node(d, "Softmax", "scaled", "shares", "axis=-1");
-    draft_node(d, "MatMul", "shares v2", "mixed", "");
-    draft_node(d, "Transpose", "mixed", "mixed1", "perm=0,2,1,3");
-    draft_node(d, "Reshape", "mixed1 joined", "mixed2", "");
+    draft_text(d, "Softmax scaled > shares axis=-1; MatMul shares v2 > mixed; "
+                  "Transpose mixed > mixed1 perm=0,2,1,3; Reshape mixed1 joined > mixed2");
     draft_dense(d, "mixed2", "o", "o", WIDTH, WIDTH);
     draft_node(d, "Add", "x o", "x1", "");
     draft_layer_norm(d, "x1", "b", "ln2");
@@ -70,20 +64,10 @@ static inline struct draft *draft_encoder(bool tanh_form)
     draft_number(d, "c", 0.044715);
     draft_number(d, "s", 0.79788458);
     if (tanh_form) {
-        draft_node(d, "Pow", "h three", "h3", "");
-        draft_node(d, "Mul", "h3 c", "h4", "");
-        draft_node(d, "Add", "h h4", "h5", "");
-        draft_node(d, "Mul", "h5 s", "h6", "");
-        draft_node(d, "Tanh", "h6", "e", "");
-        draft_node(d, "Add", "e one", "e1", "");
-        draft_node(d, "Mul", "half h", "hh", "");
-        draft_node(d, "Mul", "hh e1", "gelu", "");
+        draft_text(d, "Pow h three > h3; Mul h3 c > h4; Add h h4 > h5; Mul h5 s > h6; Tanh h6 > e; Add e one > e1; "
+                      "Mul half h > hh; Mul hh e1 > gelu");
     } else {
-        draft_node(d, "Div", "h root2", "hr", "");
-        draft_node(d, "Erf", "hr", "e", "");
-        draft_node(d, "Add", "e one", "e1", "");
-        draft_node(d, "Mul", "h e1", "he", "");
-        draft_node(d, "Mul", "he half", "gelu", "");
+        draft_text(d, "Div h root2 > hr; Erf hr > e; Add e one > e1; Mul h e1 > he; Mul he half > gelu");
     }
     draft_dense(d, "gelu", "m", "f2", INNER, WIDTH);
     draft_node(d, "Add", "x1 m", "y", "");

@@ -6,22 +6,14 @@
 #include "tests/onnx/operands.h"
 
 /* The longer branch of an If and one round of a Loop are counted if data decide. */
-static void course_guessed(void **state)
+static void control_flow_guessed(void **state)
 {
     (void)state;
     struct draft *body = draft_start(17), *shorter = draft_start(17), *longer = draft_start(17), *d = draft_start(17);
-    draft_input(body, "i", ONNX_INT64, "1");
-    draft_input(body, "on", ONNX_BOOL, "1");
-    draft_input(body, "carried", ONNX_FLOAT, "1,4");
-    draft_node(body, "MatMul", "carried square", "more", "");
+    draft_text(body, "i: int64 1; on: bool 1; carried: 1,4; MatMul carried square > more");
     draft_node(shorter, "Identity", "x", "t", "");
-    draft_node(longer, "Tanh", "x", "u", "");
-    draft_node(longer, "Tanh", "u", "t", "");
-    draft_input(d, "x", ONNX_FLOAT, "n,4");
-    draft_input(d, "trips", ONNX_INT64, "1");
-    draft_weight(d, "square", DIMS(4, 4));
-    draft_node(d, "Greater", "trips trips", "which", "");
-    draft_node(d, "If", "which", "t", "");
+    draft_text(longer, "Tanh x > u; Tanh u > t");
+    draft_text(d, "x: n,4; trips: int64 1; square = 4,4; Greater trips trips > which; If which > t");
     draft_body(d, "then_branch", shorter, "t");
     draft_body(d, "else_branch", longer, "t");
     draft_node(d, "Loop", "trips - t", "y", "");
@@ -67,9 +59,7 @@ static void stand_ins_take_their_operands(void **state)
         }
         draft_node(d, rows[i].op, names, "y", rows[i].attributes);
         d->nodes[0]->domain = strstr(rows[i].op, "Integer") ? "" : "com.microsoft";
-        draft_input(d, "beside", ONNX_FLOAT, "2,1");
-        draft_weight(d, "one", DIMS(1, 1));
-        draft_node(d, "MatMul", "beside one", "p", "");
+        draft_text(d, "beside: 2,1; one = 1,1; MatMul beside one > p");
         struct imported *r = import(d, "y p", (struct onnx_options){ .inference = true, .approximate = true, .batch = 2 });
         if (*r->err.msg)
             print_error("%s: %s\n", rows[i].op, r->err.msg);
@@ -96,15 +86,10 @@ static void quantised(void **state)
     draft_whole(d, "z", WHOLE(0));
     draft_tensor(d, "kernel", ONNX_INT8, DIMS(4, 3, 3, 3));
     draft_tensor(d, "matrix", ONNX_INT8, DIMS(4, 5));
-    draft_node(d, "QuantizeLinear", "x s z", "q", "");
-    draft_node(d, "QLinearConv", "q s z kernel s z s z", "c", "pads=1,1,1,1");
-    draft_node(d, "MaxPool", "c", "p", "kernel_shape=6,6");
-    draft_node(d, "DequantizeLinear", "p s z", "f", "");
-    draft_node(d, "Flatten", "f", "flat", "");
-    draft_node(d, "DynamicQuantizeLinear", "flat", "dq scale point", "");
-    draft_node(d, "MatMulInteger", "dq matrix point", "whole", "");
-    draft_node(d, "Cast", "whole", "numbers", "to=1");
-    draft_node(d, "Mul", "numbers scale", "y", "");
+    draft_text(d, "QuantizeLinear x s z > q; QLinearConv q s z kernel s z s z > c pads=1,1,1,1; "
+                  "MaxPool c > p kernel_shape=6,6; DequantizeLinear p s z > f; Flatten f > flat; "
+                  "DynamicQuantizeLinear flat > dq scale point; MatMulInteger dq matrix point > whole; "
+                  "Cast whole > numbers to=1; Mul numbers scale > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true, .batch = 2 });
     assert_string_equal(r->err.msg, "");
     assert_int_equal(graph_forward_mac(&r->g), 2 * (36 * 27 * 4 + 4 * 5));
@@ -192,10 +177,7 @@ static void the_longer_branch(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(17), *then = chain("Tanh", cases[i].n_then), *other = chain("Sigmoid", cases[i].n_else);
-        draft_input(d, "x", ONNX_FLOAT, "n,4");
-        draft_weight(d, "w", DIMS(4, 3));
-        draft_node(d, "Greater", "x x", "which", "");
-        draft_node(d, "If", "which", "t", "");
+        draft_text(d, "x: n,4; w = 4,3; Greater x x > which; If which > t");
         draft_body(d, "then_branch", then, "t");
         draft_body(d, "else_branch", other, "t");
         draft_node(d, "MatMul", "t w", "y", "");
@@ -214,13 +196,8 @@ static void readers_that_lead_nowhere(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17);
-    draft_input(d, "x", ONNX_FLOAT, "n,4");
-    draft_weight(d, "w", DIMS(4, 3));
-    draft_node(d, "Sigmoid", "x", "gate", "");
-    draft_node(d, "Mul", "x gate", "t", "");
-    draft_node(d, "Neg", "gate", "idle", "");
-    draft_node(d, "Add", "x gate", "idle-too", "");
-    draft_node(d, "MatMul", "t w", "y", "");
+    draft_text(d, "x: n,4; w = 4,3; Sigmoid x > gate; Mul x gate > t; Neg gate > idle; Add x gate > idle-too; "
+                  "MatMul t w > y");
     struct imported *r = import(d, "y", infer);
     assert_string_equal(r->err.msg, "");
     assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
@@ -234,8 +211,7 @@ static void nodes_that_lead_nowhere(void **state)
     (void)state;
     for (int last = 0; last < 2; last++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "n,4");
-        draft_weight(d, "w", DIMS(4, 3));
+        draft_text(d, "x: n,4; w = 4,3");
         if (!last)
             draft_node(d, "Det", "x", "idle", "");
         draft_node(d, "MatMul", "x w", "y", "");
@@ -253,10 +229,7 @@ static void approximated(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17);
-    draft_input(d, "x", ONNX_FLOAT, "n,4");
-    draft_weight(d, "w", DIMS(4, 3));
-    draft_node(d, "MysteryActivation", "x", "m", "");
-    draft_node(d, "MatMul", "m w", "y", "");
+    draft_text(d, "x: n,4; w = 4,3; MysteryActivation x > m; MatMul m w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
     assert_string_equal(r->err.msg, "");
     assert_int_equal(count_kind(&r->g, OP_SCALE), 1);
@@ -279,9 +252,7 @@ static void other_results_approximated(void **state)
         Onnx__ValueInfoProto *made = draft_info(d, "m", cases[i].type, cases[i].dims);
         d->graph.value_info = &made;
         d->graph.n_value_info = 1;
-        draft_node(d, "Mystery", "x", "m", "");
-        draft_node(d, "Cast", "m", "c", "to=1");
-        draft_node(d, "MatMul", "c w", "y", "");
+        draft_text(d, "Mystery x > m; Cast m > c to=1; MatMul c w > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
         assert_string_equal(r->err.msg, "");
         const struct op *pass = r->g.ops;
@@ -304,13 +275,11 @@ static void results_of_many_dimensions(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "n,4");
-        draft_weight(d, "w", DIMS(2, 3));
+        draft_text(d, "x: n,4; w = 2,3");
         Onnx__ValueInfoProto *made = draft_info(d, "m", ONNX_FLOAT, dims[i]);
         d->graph.value_info = &made;
         d->graph.n_value_info = 1;
-        draft_node(d, "Mystery", "x", "m", "");
-        draft_node(d, "MatMul", "m w", "y", "");
+        draft_text(d, "Mystery x > m; MatMul m w > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
         const char *why = strchr(r->err.msg, ':');
         assert_string_equal(why ? why + 2 : "", i ? "node 0, Mystery 'n0': cannot be priced: its result has 6 dimensions, at most 5" : "");
@@ -323,11 +292,7 @@ static void several_results_approximated(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17);
-    draft_input(d, "x", ONNX_FLOAT, "n,4");
-    draft_weight(d, "w", DIMS(4, 3));
-    draft_node(d, "Mystery", "x", "m u", "");
-    draft_node(d, "MatMul", "m w", "z", "");
-    draft_node(d, "MatMul", "u w", "y", "");
+    draft_text(d, "x: n,4; w = 4,3; Mystery x > m u; MatMul m w > z; MatMul u w > y");
     struct imported *r = import(d, "z y", (struct onnx_options){ .inference = true, .approximate = true });
     assert_string_equal(r->err.msg, "");
     assert_int_equal(count_kind(&r->g, OP_SCALE), 2);
@@ -336,7 +301,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(course_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(results_of_many_dimensions), cmocka_unit_test(quantised), cmocka_unit_test(quantised_inputs),
+    cmocka_unit_test(control_flow_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(results_of_many_dimensions), cmocka_unit_test(quantised), cmocka_unit_test(quantised_inputs),
     cmocka_unit_test(quantised_recurrence), cmocka_unit_test(a_recurrence_without_weights), cmocka_unit_test(the_longer_branch), cmocka_unit_test(readers_that_lead_nowhere),
     cmocka_unit_test(nodes_that_lead_nowhere), cmocka_unit_test(approximated), cmocka_unit_test(other_results_approximated),
     cmocka_unit_test(several_results_approximated),

@@ -12,19 +12,12 @@ static void branches(void **state)
     for (int larger = 0; larger < 2; larger++) {
         struct draft *d = draft_start(17), *then = draft_start(17), *inner = draft_start(17);
         draft_node(inner, "Mul", "own m", "t", "");
-        draft_node(then, "Relu", "x", "own", "");
-        draft_node(then, "If", "yes", "t", "");
+        draft_text(then, "Relu x > own; If yes > t");
         draft_body(then, "then_branch", inner, "t");
         draft_body(then, "else_branch", inner, "t");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "m", DIMS(3));
-        draft_weight(d, "w", DIMS(3, 2));
+        draft_text(d, "x: batch,3; m = 3; w = 3,2");
         draft_whole(d, "limit", WHOLE(larger));
-        draft_whole(d, "one", WHOLE(1));
-        draft_node(d, "Equal", "one one", "yes", "");
-        draft_node(d, "Size", "m", "size", "");
-        draft_node(d, "Greater", "limit one", "less", "");
-        draft_node(d, "Not", "less", "not", "");
+        draft_text(d, "one = [1]; Equal one one > yes; Size m > size; Greater limit one > less; Not less > not");
         draft_node(d, "If", larger ? "not" : "less", "t", "");
         struct draft *other = draft_start(17);
         draft_node(other, "Neg", "x", "t", "");
@@ -49,22 +42,15 @@ static void branches(void **state)
 }
 
 /* Producers are still found after nodes were inserted: t sigmoid(t) is a swish. */
-static void what_stands_behind_a_branch(void **state)
+static void producers_after_an_insertion(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *then = draft_start(17);
-    draft_node(then, "Neg", "x", "a", "");
-    draft_node(then, "Relu", "a", "b", "");
-    draft_node(then, "Tanh", "b", "t", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 2));
-    draft_whole(d, "one", WHOLE(1));
-    draft_node(d, "If", "one", "t", "");
+    draft_text(then, "Neg x > a; Relu a > b; Tanh b > t");
+    draft_text(d, "x: batch,3; w = 3,2; one = [1]; If one > t");
     draft_body(d, "then_branch", then, "t");
     draft_body(d, "else_branch", then, "t");
-    draft_node(d, "Sigmoid", "t", "gate", "");
-    draft_node(d, "Mul", "t gate", "s", "");
-    draft_node(d, "MatMul", "s w", "y", "");
+    draft_text(d, "Sigmoid t > gate; Mul t gate > s; MatMul s w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     assert_string_equal(r->err.msg, "");
     assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
@@ -79,18 +65,11 @@ static void names_like_a_scope(void **state)
     (void)state;
     struct draft *d = draft_start(17), *then = draft_start(17);
     draft_node(then, "Abs", "t", "u", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 1));
-    draft_weight(d, "bias", DIMS(3));
-    draft_whole(d, "one", WHOLE(1));
-    draft_node(d, "Equal", "one one", "yes", "");
-    draft_node(d, "Neg", "x", "t", "");
-    draft_node(d, "Add", "x bias", "0t", "");
-    draft_node(d, "If", "yes", "u", "");
+    draft_text(d, "x: batch,3; w = 3,1; bias = 3; one = [1]; Equal one one > yes; Neg x > t; Add x bias > 0t; "
+                  "If yes > u");
     draft_body(d, "then_branch", then, "u");
     draft_body(d, "else_branch", then, "u");
-    draft_node(d, "Add", "u 0t", "sum", "");
-    draft_node(d, "MatMul", "sum w", "y", "");
+    draft_text(d, "Add u 0t > sum; MatMul sum w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     for (uint64_t e = 0; e < 2; e++) {
@@ -108,15 +87,8 @@ static void weights_of_a_branch(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *then = draft_start(17);
-    draft_weight(then, "a", DIMS(3));
-    draft_weight(then, "b", DIMS(3));
-    draft_node(then, "Mul", "x a", "s", "");
-    draft_node(then, "Add", "s b", "t", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 2));
-    draft_whole(d, "one", WHOLE(1));
-    draft_node(d, "Equal", "one one", "yes", "");
-    draft_node(d, "If", "yes", "t", "");
+    draft_text(then, "a = 3; b = 3; Mul x a > s; Add s b > t");
+    draft_text(d, "x: batch,3; w = 3,2; one = [1]; Equal one one > yes; If yes > t");
     draft_body(d, "then_branch", then, "t");
     draft_body(d, "else_branch", then, "t");
     draft_node(d, "MatMul", "t w", "y", "");
@@ -145,12 +117,7 @@ static void choices_by_inputs(void **state)
         struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
         draft_node(then, "Relu", "x", "t", "");
         draft_node(other, "Neg", "x", "t", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_input(d, "a", ONNX_INT64, "1");
-        draft_input(d, "b", ONNX_INT64, "1");
-        draft_whole(d, "high", WHOLE(16));
-        draft_node(d, "Neg", "a", "less", "");
-        draft_node(d, "Clip", "a - high", "cut", "");
+        draft_text(d, "x: batch,3; a: int64 1; b: int64 1; high = [16]; Neg a > less; Clip a - high > cut");
         draft_node(d, "Greater", cases[i].operands, "condition", "");
         draft_node(d, "If", "condition", "y", "");
         draft_body(d, "then_branch", then, "t");
@@ -164,15 +131,13 @@ static void choices_by_inputs(void **state)
 }
 
 /* The input that decides is found through eight nodes; with nine, the condition is named. */
-static void choices_far_away(void **state)
+static void choices_through_many_nodes(void **state)
 {
     (void)state;
     for (uint32_t n = 7; n < 9; n++) {
         struct draft *d = draft_start(17), *then = draft_start(17);
         draft_node(then, "Relu", "x", "t", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_input(d, "a", ONNX_INT64, "1");
-        draft_whole(d, "high", WHOLE(16));
+        draft_text(d, "x: batch,3; a: int64 1; high = [16]");
         for (uint32_t i = 0; i < n; i++)
             draft_node(d, "Neg", i ? arena_printf(&d->arena, "a%u", i) : "a", arena_printf(&d->arena, "a%u", i + 1), "");
         draft_node(d, "Greater", arena_printf(&d->arena, "a%u high", n), "condition", "");
@@ -193,12 +158,8 @@ static void a_number_that_is_known(void **state)
     for (uint64_t said = 11; said <= 13; said++) {
         struct onnx_dimension one = { "size", said };
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "w", DIMS(3, 4));
-        draft_node(d, "Size", "w", "size", "");
-        draft_node(d, "Cast", "size", "number", "to=1");
-        draft_node(d, "MatMul", "x w", "z", "");
-        draft_node(d, "Add", "z number", "y", "");
+        draft_text(d, "x: batch,3; w = 3,4; Size w > size; Cast size > number to=1; MatMul x w > z; "
+                      "Add z number > y");
         struct onnx_options o = { .inference = true, .dimensions = &one, .n_dimensions = 1 };
         if (said != 12) {
             refused(d, o, "data.size: the model has 12 there already");
@@ -216,15 +177,9 @@ static struct draft *draft_choice(bool computed)
     struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
     draft_node(then, "MatMul", "x wide", "t", "");
     draft_node(other, "MatMul", "x narrow", "t", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_input(d, "rate", ONNX_INT64, "1");
-    draft_weight(d, "wide", DIMS(3, 5));
-    draft_weight(d, "narrow", DIMS(3, 2));
-    draft_weight(d, "judge", DIMS(3, 1));
+    draft_text(d, "x: batch,3; rate: int64 1; wide = 3,5; narrow = 3,2; judge = 3,1");
     draft_number(d, "limit", 0.25);
-    draft_whole(d, "high", WHOLE(16));
-    draft_node(d, "MatMul", "x judge", "score", "");
-    draft_node(d, "Cast", "rate", "whole", "to=7");
+    draft_text(d, "high = [16]; MatMul x judge > score; Cast rate > whole to=7");
     draft_node(d, computed ? "Greater" : "Equal", computed ? "score limit" : "whole high", "condition", "");
     draft_node(d, "If", "condition", "y", "");
     draft_body(d, "then_branch", then, "t");
@@ -275,15 +230,10 @@ static void rounds_by_inputs(void **state)
                                             { "trips yes", "trips=NUMBER" } };
     (void)state;
     struct draft *body = draft_start(17);
-    draft_input(body, "i", ONNX_INT64, "1");
-    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_text(body, "i: int64 1; going: bool 1");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_input(d, "trips", ONNX_INT64, "1");
-        draft_input(d, "on", ONNX_BOOL, "1");
-        draft_whole(d, "three", WHOLE(3));
-        draft_whole(d, "yes", WHOLE(1));
+        draft_text(d, "x: batch,3; trips: int64 1; on: bool 1; three = [3]; yes = [1]");
         draft_node(d, "Loop", cases[i][0], "y", "");
         draft_body(d, "body", body, "going i");
         struct imported *r = import(d, "y", infer);
@@ -307,16 +257,10 @@ static void choices_within_a_branch(void **state)
         struct onnx_dimension one = { cases[i][0], 1 };
         struct draft *d = draft_start(17), *then = draft_start(17), *inner = draft_start(17);
         draft_node(inner, "MatMul", "x w", "t", "");
-        draft_node(then, "Greater", "a high", "more", "");
-        draft_node(then, "If", "more", "t", "");
+        draft_text(then, "Greater a high > more; If more > t");
         draft_body(then, "then_branch", inner, "t");
         draft_body(then, "else_branch", inner, "t");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_input(d, "a", ONNX_INT64, "1");
-        draft_weight(d, "w", DIMS(3, 2));
-        draft_whole(d, "high", WHOLE(16));
-        draft_whole(d, "yes", WHOLE(1));
-        draft_node(d, "If", "yes", "y", "");
+        draft_text(d, "x: batch,3; a: int64 1; w = 3,2; high = [16]; yes = [1]; If yes > y");
         draft_body(d, "then_branch", then, "t");
         draft_body(d, "else_branch", then, "t");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .dimensions = &one, .n_dimensions = 1 });
@@ -334,23 +278,14 @@ static void loops(void **state)
     (void)state;
     for (int counted = 0; counted < 2; counted++) {
         struct draft *d = draft_start(17), *body = draft_start(17);
-        draft_input(body, "round", ONNX_INT64, "1");
-        draft_input(body, "going", ONNX_BOOL, "1");
-        draft_input(body, "carried", ONNX_FLOAT, "2,3");
-        draft_node(body, "Add", "carried carried", "twice", "");
-        draft_node(body, "Add", "twice w", "more", "");
+        draft_text(body, "round: int64 1; going: bool 1; carried: 2,3; Add carried carried > twice; "
+                         "Add twice w > more");
         draft_node(body, counted ? "Less" : "Identity", counted ? "round one" : "going", "on", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "w", DIMS(3));
-        draft_weight(d, "m", DIMS(3, 2));
-        draft_whole(d, "one", WHOLE(1));
+        draft_text(d, "x: batch,3; w = 3; m = 3,2; one = [1]");
         draft_whole(d, "trips", WHOLE(counted ? 100 : 2));
-        draft_node(d, "Equal", "one one", "yes", "");
-        draft_node(d, "Loop", "trips yes x", "last rows", "");
+        draft_text(d, "Equal one one > yes; Loop trips yes x > last rows");
         draft_body(d, "body", body, "on more carried");
-        draft_node(d, "MatMul", "last m", "product", "");
-        draft_node(d, "MatMul", "rows m", "products", "");
-        draft_node(d, "Add", "products product", "y", "");
+        draft_text(d, "MatMul last m > product; MatMul rows m > products; Add products product > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
@@ -373,16 +308,8 @@ static void no_round(void **state)
     (void)state;
     for (int reads = 0; reads < 2; reads++) {
         struct draft *d = draft_start(17), *body = draft_start(17);
-        draft_input(body, "round", ONNX_INT64, "1");
-        draft_input(body, "going", ONNX_BOOL, "1");
-        draft_input(body, "carried", ONNX_FLOAT, "2,3");
-        draft_node(body, "Neg", "carried", "more", "");
-        draft_node(body, "Identity", "going", "on", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "w", DIMS(3, 3));
-        draft_whole(d, "trips", WHOLE(0));
-        draft_node(d, "MatMul", "x w", "h", "");
-        draft_node(d, "Loop", "trips - h", "last rows", "");
+        draft_text(body, "round: int64 1; going: bool 1; carried: 2,3; Neg carried > more; Identity going > on");
+        draft_text(d, "x: batch,3; w = 3,3; trips = [0]; MatMul x w > h; Loop trips - h > last rows");
         draft_body(d, "body", body, "on more carried");
         draft_node(d, "Add", reads ? "rows last" : "x last", "y", "");
         draft_end(body);
@@ -407,21 +334,11 @@ static void two_stacks(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "round", ONNX_INT64, "1");
-    draft_input(body, "going", ONNX_BOOL, "1");
-    draft_input(body, "carried", ONNX_FLOAT, "1,3");
-    draft_node(body, "Add", "carried w", "more", "");
-    draft_node(body, "Mul", "carried v", "times", "");
-    draft_node(body, "Identity", "going", "on", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3));
-    draft_weight(d, "v", DIMS(3));
-    draft_weight(d, "m", DIMS(3, 3));
-    draft_whole(d, "trips", WHOLE(2));
-    draft_node(d, "Loop", "trips - x", "- sums products", "");
+    draft_text(body, "round: int64 1; going: bool 1; carried: 1,3; Add carried w > more; Mul carried v > times; "
+                     "Identity going > on");
+    draft_text(d, "x: batch,3; w = 3; v = 3; m = 3,3; trips = [2]; Loop trips - x > - sums products");
     draft_body(d, "body", body, "on more more times");
-    draft_node(d, "Sub", "sums products", "both", "");
-    draft_node(d, "MatMul", "both m", "y", "");
+    draft_text(d, "Sub sums products > both; MatMul both m > y");
     struct imported *r = import(d, "y", infer);
     double *y = outputs(r);
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 3);
@@ -442,22 +359,11 @@ static void two_carried(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "round", ONNX_INT64, "1");
-    draft_input(body, "going", ONNX_BOOL, "1");
-    draft_input(body, "a", ONNX_FLOAT, "1,3");
-    draft_input(body, "b", ONNX_FLOAT, "1,3");
-    draft_node(body, "Add", "a b", "sum", "");
-    draft_node(body, "Mul", "b w", "times", "");
-    draft_node(body, "Identity", "going", "on", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_input(d, "u", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3));
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_whole(d, "trips", WHOLE(3));
-    draft_node(d, "Loop", "trips - x u", "first second", "");
+    draft_text(body, "round: int64 1; going: bool 1; a: 1,3; b: 1,3; Add a b > sum; Mul b w > times; "
+                     "Identity going > on");
+    draft_text(d, "x: batch,3; u: batch,3; w = 3; m = 3,2; trips = [3]; Loop trips - x u > first second");
     draft_body(d, "body", body, "on sum times");
-    draft_node(d, "Sub", "first second", "both", "");
-    draft_node(d, "MatMul", "both m", "y", "");
+    draft_text(d, "Sub first second > both; MatMul both m > y");
     struct imported *r = import(d, "y", infer);
     double *y = outputs(r);
     for (uint64_t e = 0; e < 2; e++) {
@@ -484,8 +390,7 @@ static void bodies_left_out(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(17);
         char message[200];
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_whole(d, "one", WHOLE(1));
+        draft_text(d, "x: batch,3; one = [1]");
         draft_node(d, cases[i].op, cases[i].inputs, "y", cases[i].attributes);
         snprintf(message, sizeof message, "node 0, %s 'n0': %s", cases[i].op, cases[i].message);
         refused(d, infer, message);
@@ -499,31 +404,17 @@ static void three_results(void **state)
     for (int loop = 0; loop < 2; loop++) {
         struct draft *d = draft_start(17), *body = draft_start(17);
         if (loop) {
-            draft_input(body, "round", ONNX_INT64, "1");
-            draft_input(body, "going", ONNX_BOOL, "1");
-            draft_input(body, "a", ONNX_FLOAT, "2,3");
-            draft_input(body, "b", ONNX_FLOAT, "2,3");
-            draft_input(body, "c", ONNX_FLOAT, "2,3");
-            draft_node(body, "Identity", "going", "on", "");
+            draft_text(body, "round: int64 1; going: bool 1; a: 2,3; b: 2,3; c: 2,3; Identity going > on");
         }
         draft_node(body, "Neg", loop ? "a" : "x", "p", "");
         draft_node(body, "Add", loop ? "b m" : "x m", "q", "");
         draft_node(body, "Mul", loop ? "c m" : "x m", "r", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "m", DIMS(3));
-        draft_weight(d, "w", DIMS(3, 2));
-        draft_whole(d, "one", WHOLE(1));
-        draft_whole(d, "trips", WHOLE(2));
-        draft_node(d, "Equal", "one one", "yes", "");
-        draft_node(d, "MatMul", "x w", "before", "");
+        draft_text(d, "x: batch,3; m = 3; w = 3,2; one = [1]; trips = [2]; Equal one one > yes; MatMul x w > before");
         draft_node(d, loop ? "Loop" : "If", loop ? "trips yes x x x" : "yes", "s t u", "");
         draft_body(d, loop ? "body" : "then_branch", body, loop ? "on p q r" : "p q r");
         if (!loop)
             draft_body(d, "else_branch", body, "p q r");
-        draft_node(d, "Div", "s t", "st", "");
-        draft_node(d, "Sub", "st u", "stu", "");
-        draft_node(d, "MatMul", "stu w", "behind", "");
-        draft_node(d, "Add", "before behind", "y", "");
+        draft_text(d, "Div s t > st; Sub st u > stu; MatMul stu w > behind; Add before behind > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         for (uint64_t e = 0; e < 4; e++) {
@@ -556,10 +447,7 @@ static void bodies_of_other_sizes(void **state)
                 draft_node(body, "Identity", taken > 1 ? "b" : "a", "on", "");
                 draft_node(body, "Neg", scan ? "a" : taken > 2 ? "c" : "a", "more", "");
                 draft_node(body, "Abs", "more", "again", "");
-                draft_input(d, "v", ONNX_FLOAT, "rows,3");
-                draft_weight(d, "x", DIMS(3));
-                draft_weight(d, "w", DIMS(3, 2));
-                draft_whole(d, "trips", WHOLE(2));
+                draft_text(d, "v: rows,3; x = 3; w = 3,2; trips = [2]");
                 draft_node(d, scan ? "Scan" : "Loop", scan ? "x v" : "trips - v", "y", scan ? "num_scan_inputs=1" : "");
                 draft_body(d, "body", body, scan ? given == 1 ? "more" : given == 2 ? "more again" : "more again on"
                                                  : given == 1 ? "on" : given == 2 ? "on more" : "on more again");
@@ -578,8 +466,8 @@ static void bodies_of_other_sizes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(what_stands_behind_a_branch), cmocka_unit_test(names_like_a_scope),
-    cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(choices_far_away),
+    cmocka_unit_test(branches), cmocka_unit_test(producers_after_an_insertion), cmocka_unit_test(names_like_a_scope),
+    cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(choices_through_many_nodes),
     cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(choices_within_a_branch),
     cmocka_unit_test(rounds_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
     cmocka_unit_test(two_carried), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),

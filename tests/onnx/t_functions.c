@@ -11,9 +11,7 @@ static void functions(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *inner = draft_start(17), *outer = draft_start(17);
-    draft_node(inner, "LeakyRelu", "a", "b", "alpha=slope");
-    draft_node(inner, "Elu", "a", "c", "alpha=other");
-    draft_node(inner, "Clip", "a low high", "cut", "");
+    draft_text(inner, "LeakyRelu a > b alpha=slope; Elu a > c alpha=other; Clip a low high > cut");
     for (int i = 0; i < 2; i++) {
         Onnx__AttributeProto *p = inner->nodes[i]->attribute[0];
         p->ref_attr_name = (char *)p->s.data;
@@ -22,17 +20,13 @@ static void functions(void **state)
     draft_function(d, inner, "Two", "a low high", "b c a cut", "other=0.5");
     draft_node(outer, "Two", "p - top", "q r s cut", "slope=0.25");
     outer->nodes[0]->domain = "ours";
-    draft_node(outer, "Add", "q r", "sum", "");
-    draft_node(outer, "Max", "s cut", "same", "");
-    draft_node(outer, "Min", "same cut", "least", "");
+    draft_text(outer, "Add q r > sum; Max s cut > same; Min same cut > least");
     draft_function(d, outer, "Sum", "p top", "sum least", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 2));
+    draft_text(d, "x: batch,3; w = 3,2");
     draft_number(d, "limit", 0.125);
     draft_node(d, "Sum", "x limit", "t u", "");
     d->nodes[0]->domain = "ours";
-    draft_node(d, "Add", "t u", "v", "");
-    draft_node(d, "MatMul", "v w", "y", "");
+    draft_text(d, "Add t u > v; MatMul v w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     for (uint64_t e = 0; e < 4; e++) {
@@ -55,13 +49,9 @@ static void parameters_in_another_order(void **state)
     (void)state;
     struct draft *d = draft_start(17), *swap = draft_start(17);
     draft_function(d, swap, "Swap", "a b", "b a", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_input(d, "u", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 2));
-    draft_node(d, "Swap", "x u", "p q", "");
+    draft_text(d, "x: batch,3; u: batch,3; w = 3,2; Swap x u > p q");
     d->nodes[0]->domain = "ours";
-    draft_node(d, "Sub", "p q", "difference", "");
-    draft_node(d, "MatMul", "difference w", "y", "");
+    draft_text(d, "Sub p q > difference; MatMul difference w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     for (uint64_t e = 0; e < 4; e++) {
@@ -83,12 +73,9 @@ static void results_of_a_call(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(17), *body = draft_start(17);
-        draft_node(body, "Tanh", "x", "t", "");
-        draft_node(body, "Neg", "x", "v", "");
-        draft_node(body, "Clip", "x low", "w", "");
+        draft_text(body, "Tanh x > t; Neg x > v; Clip x low > w");
         draft_function(d, body, "Results", "x low", cases[i].outputs, "");
-        draft_input(d, "a", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "m", DIMS(3, 2));
+        draft_text(d, "a: batch,3; m = 3,2");
         draft_node(d, "Results", "a", cases[i].made, "");
         d->nodes[0]->domain = "ours";
         draft_node(d, "MatMul", "t m", "y", "");
@@ -113,9 +100,7 @@ static void gates_through_a_function(void **state)
         struct draft *d = draft_start(17), *gated = draft_start(17);
         draft_node(gated, "Mul", "a b", "c", "");
         draft_function(d, gated, "Gated", "a b", "c", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "w", DIMS(3, 2));
-        draft_node(d, "Sigmoid", "x", "gate", "");
+        draft_text(d, "x: batch,3; w = 3,2; Sigmoid x > gate");
         draft_node(d, "Gated", first ? "gate x" : "x gate", "t", "");
         d->nodes[1]->domain = "ours";
         draft_node(d, "MatMul", "t w", "y", "");
@@ -137,11 +122,7 @@ static void a_second_result_is_given(void **state)
         struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
         draft_node(then, "Tanh", "x", "t", "");
         draft_node(other, "Relu", "x", "t", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,2");
-        draft_weight(d, "w", DIMS(2, 3));
-        draft_node(d, "Split", "x", "p q", "axis=1");
-        draft_node(d, "Cast", "q", "yes", "to=9");
-        draft_node(d, "If", "yes", "t", "");
+        draft_text(d, "x: batch,2; w = 2,3; Split x > p q axis=1; Cast q > yes to=9; If yes > t");
         draft_body(d, "then_branch", then, "t");
         draft_body(d, "else_branch", other, "t");
         draft_node(d, "MatMul", "t w", "y", "");
@@ -161,15 +142,9 @@ static void readers_through_a_function(void **state)
     (void)state;
     struct draft *d = draft_start(17), *same = draft_start(17);
     draft_function(d, same, "Same", "a", "a", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 2));
-    draft_node(d, "Sigmoid", "x", "gate", "");
-    draft_node(d, "Mul", "x gate", "gated", "");
-    draft_node(d, "Same", "gate", "again", "");
+    draft_text(d, "x: batch,3; w = 3,2; Sigmoid x > gate; Mul x gate > gated; Same gate > again");
     d->nodes[2]->domain = "ours";
-    draft_node(d, "Add", "gate again", "twice", "");
-    draft_node(d, "Add", "gated twice", "sum", "");
-    draft_node(d, "MatMul", "sum w", "y", "");
+    draft_text(d, "Add gate again > twice; Add gated twice > sum; MatMul sum w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);

@@ -210,28 +210,15 @@ static void draft_all(struct draft *d)
     static const char *const inputs[] = { "x", "u" };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         draft_input(d, inputs[i], ONNX_FLOAT, "2,3,4");
-    draft_input(d, "i", ONNX_FLOAT, "2,6,3,4");
-    draft_input(d, "v", ONNX_FLOAT, "2,6");
-    draft_input(d, "j", ONNX_FLOAT, "2,6,4");
+    draft_text(d, "i: 2,6,3,4; v: 2,6; j: 2,6,4");
     static const char *const by_digits[] = { "1.18142", "0.18731", "-0.08919", "0.86924", "0.05352", "-0.05352", "0.99411", "0.10703", "0", "1.04763",
                                              "-0.21406", "0.08919", "0.78005", "-0.03568" };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         draft_number(d, numbers[i].name, numbers[i].x);
     for (size_t i = 0; i < sizeof by_digits / sizeof *by_digits; i++)
         draft_number(d, by_digits[i], strtod(by_digits[i], NULL));
-    draft_weight(d, "g4", DIMS(4));
-    draft_weight(d, "b4", DIMS(4));
-    draft_weight(d, "n6", DIMS(6));
-    draft_weight(d, "m6", DIMS(6));
-    draft_weight(d, "g6", DIMS(6, 1, 1));
-    draft_weight(d, "b6", DIMS(6, 1, 1));
-    draft_whole(d, "groups", WHOLE(2, 2, -1));
-    draft_whole(d, "back", WHOLE(2, 6, 3, 4));
-    draft_whole(d, "flat", WHOLE(2, -1));
-    draft_weight(d, "g61", DIMS(6, 1));
-    draft_weight(d, "b61", DIMS(6, 1));
-    draft_whole(d, "back3", WHOLE(2, 6, 4));
-    draft_whole(d, "turned", WHOLE(2, 6, 1, 4));
+    draft_text(d, "g4 = 4; b4 = 4; n6 = 6; m6 = 6; g6 = 6,1,1; b6 = 6,1,1; groups = [2,2,-1]; back = [2,6,3,4]; "
+                  "flat = [2,-1]; g61 = 6,1; b61 = 6,1; back3 = [2,6,4]; turned = [2,6,1,4]");
     for (uint64_t n = 2; n < 7; n += 4)
         for (int one = 0; one < 2; one++) {
             Onnx__TensorProto *t = draft_tensor(d, arena_printf(&d->arena, "%s%ju", one ? "one" : "zero", (uintmax_t)n), ONNX_FLOAT, 1, &n);
@@ -240,8 +227,7 @@ static void draft_all(struct draft *d)
             for (uint64_t i = 0; i < n; i++)
                 t->float_data[i] = (float)one;
         }
-    draft_input(d, "beside", ONNX_FLOAT, "2,1");
-    draft_weight(d, "w", DIMS(1, 1));
+    draft_text(d, "beside: 2,1; w = 1,1");
 }
 
 static struct imported *program(const char *text, bool in_pieces)

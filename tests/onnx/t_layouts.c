@@ -261,9 +261,7 @@ static struct draft *drafted(const struct row *r, enum way way, uint64_t n_outpu
         made = arena_printf(&d->arena, "%s y%ju", made, (uintmax_t)i);
     draft_node(d, arena_printf(&d->arena, "%.*s", (int)strcspn(r->op, " @"), r->op), names, made, r->attributes);
     *batch = d->graph.n_input ? (uint64_t)d->inputs[0]->type->tensor_type->shape->dim[0]->dim_value : 1;
-    draft_input(d, "work", ONNX_FLOAT, "1,1");
-    draft_weight(d, "work-w", DIMS(1, 1));
-    draft_node(d, "MatMul", "work work-w", "work-y", "");
+    draft_text(d, "work: 1,1; work-w = 1,1; MatMul work work-w > work-y");
     return d;
 }
 

@@ -68,11 +68,9 @@ static void powers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(18);
-        draft_input(d, "x", ONNX_FLOAT, "1,3");
-        draft_weight(d, "w", DIMS(3, 2));
+        draft_text(d, "x: 1,3; w = 3,2");
         draft_number(d, "e", cases[i].e);
-        draft_node(d, "Pow", "x e", "p", "");
-        draft_node(d, "MatMul", "p w", "y", "");
+        draft_text(d, "Pow x e > p; MatMul p w > y");
         struct imported *r = import(d, "y", infer);
         assert_string_equal(r->err.msg, "");
         assert_int_equal(count_function(&r->g, FUNCTION_SQUARE), cases[i].n_squares);
@@ -115,23 +113,17 @@ static void the_report(void **state)
 }
 
 /* A pattern is fused only if nothing else reads its parts: each of them in turn is an output too. */
-static void parts_that_others_read_stay(void **state)
+static void parts_with_other_readers_stay(void **state)
 {
     static const char *const also[] = { "", " hr", " e", " e1", " he" };
     (void)state;
     for (size_t i = 0; i < sizeof also / sizeof *also; i++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "2,12");
-        draft_weight(d, "w", DIMS(12, 5));
+        draft_text(d, "x: 2,12; w = 12,5");
         draft_number(d, "half", 0.5);
         draft_number(d, "one", 1);
         draft_number(d, "root2", 1.41421354);
-        draft_node(d, "MatMul", "x w", "h", "");
-        draft_node(d, "Div", "h root2", "hr", "");
-        draft_node(d, "Erf", "hr", "e", "");
-        draft_node(d, "Add", "e one", "e1", "");
-        draft_node(d, "Mul", "h e1", "he", "");
-        draft_node(d, "Mul", "he half", "y", "");
+        draft_text(d, "MatMul x w > h; Div h root2 > hr; Erf hr > e; Add e one > e1; Mul h e1 > he; Mul he half > y");
         struct imported *r = import(d, arena_printf(&d->arena, "y%s", also[i]), (struct onnx_options){ .inference = true, .batch = 2 });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(count_kind(&r->g, OP_GELU), i == 0);
@@ -201,20 +193,10 @@ static void parts_of_a_model(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(13), *body = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "n,4");
-        draft_weight(d, "v", DIMS(4, 3));
-        draft_weight(d, "w", DIMS(4, 2));
-        draft_weight(d, "square", DIMS(4, 4));
-        draft_whole(d, "once", WHOLE(1));
-        draft_node(d, "MatMul", "x v", "boxes", "");
-        draft_node(d, "MatMul", "x w", "scores", "");
-        draft_node(d, "NonMaxSuppression", "boxes scores", "taken", "");
-        draft_input(body, "i", ONNX_INT64, "1");
-        draft_input(body, "on", ONNX_BOOL, "1");
-        draft_input(body, "carried", ONNX_FLOAT, "1,4");
-        draft_node(body, "MatMul", "carried square", "y", "");
-        draft_node(body, "ReduceMax", "scores", "most", "");
-        draft_node(body, "Add", "y most", "more", "");
+        draft_text(d, "x: n,4; v = 4,3; w = 4,2; square = 4,4; once = [1]; MatMul x v > boxes; "
+                      "MatMul x w > scores; NonMaxSuppression boxes scores > taken");
+        draft_text(body, "i: int64 1; on: bool 1; carried: 1,4; MatMul carried square > y; "
+                         "ReduceMax scores > most; Add y most > more");
         if (cases[i].outputs[0] == 'l') {
             d->graph.n_node = 2;
             draft_node(d, "Loop", "once - x", "last", "");
@@ -231,24 +213,16 @@ static void parts_of_a_model(void **state)
 }
 
 /* The largest possible sizes: 2 classes x 3 of 8 boxes, every element above the limit, all sorted. */
-static void sizes_by_data(void **state)
+static void sizes_that_depend_on_data(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "n,8,4");
-    draft_weight(d, "w", DIMS(4, 2));
+    draft_text(d, "x: n,8,4; w = 4,2");
     draft_number(d, "limit", 0.5);
-    draft_whole(d, "most", WHOLE(3));
-    draft_whole(d, "column", WHOLE(2));
-    draft_node(d, "MatMul", "x w", "scores", "");
-    draft_node(d, "Transpose", "scores", "by_class", "perm=0,2,1");
-    draft_node(d, "NonMaxSuppression", "x by_class most", "taken", "");
-    draft_node(d, "Gather", "taken column", "row", "axis=1");
-    draft_node(d, "Greater", "scores limit", "above", "");
-    draft_node(d, "NonZero", "above", "places", "");
-    draft_node(d, "Size", "places", "k", "");
-    draft_node(d, "TopK", "scores most", "sorted order", "axis=1");
-    draft_node(d, "Cast", "order", "y", "to=1");
+    draft_text(d, "most = [3]; column = [2]; MatMul x w > scores; Transpose scores > by_class perm=0,2,1; "
+                  "NonMaxSuppression x by_class most > taken; Gather taken column > row axis=1; "
+                  "Greater scores limit > above; NonZero above > places; Size places > k; "
+                  "TopK scores most > sorted order axis=1; Cast order > y to=1");
     struct imported *r = import(d, "y row places", (struct onnx_options){ .inference = true, .approximate = true });
     assert_string_equal(r->err.msg, "");
     const struct onnx_value *row = &r->im.model->values[r->im.model->outputs[1]], *places = &r->im.model->values[r->im.model->outputs[2]];
@@ -272,9 +246,7 @@ static void inputs_without_batch(void **state)
         draft_input(d, "x", ONNX_FLOAT, cases[i].x);
         draft_input(d, "v", ONNX_FLOAT, "words,4");
         draft_weight(d, "w", DIMS(width, 2));
-        draft_weight(d, "u", DIMS(4, 2));
-        draft_node(d, "MatMul", "x w", "a", "");
-        draft_node(d, "MatMul", "v u", "b", "");
+        draft_text(d, "u = 4,2; MatMul x w > a; MatMul v u > b");
         d->opset.domain = (char[]){ "ai.onnx" };            /* spelled out */
         struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .batch = 2, .dimensions = sizes, .n_dimensions = 2 });
         assert_string_equal(r->err.msg, "");
@@ -323,20 +295,14 @@ static void large_tensors(void **state)
     struct err err = { "" };
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "n,40");
-    draft_weight(d, "w", DIMS(40, 500));
-    draft_weight(d, "v", DIMS(500, 3));
+    draft_text(d, "x: n,40; w = 40,500; v = 500,3");
     for (int i = 0; i < 2; i++) {               /* raw bytes, as exporters write them */
         Onnx__TensorProto *t = d->weights[i];
         t->has_raw_data = true;
         t->raw_data = (ProtobufCBinaryData){ t->n_float_data * sizeof(float), (uint8_t *)t->float_data };
         t->n_float_data = 0;
     }
-    draft_whole(d, "shape", WHOLE(-1, 2, 250));
-    draft_node(d, "MatMul", "x w", "h", "");
-    draft_node(d, "Reshape", "h shape", "r", "");
-    draft_node(d, "Flatten", "r", "f", "axis=1");
-    draft_node(d, "MatMul", "f v", "y", "");
+    draft_text(d, "shape = [-1,2,250]; MatMul x w > h; Reshape h shape > r; Flatten r > f axis=1; MatMul f v > y");
     draft_write(d, "y", model_path());
     draft_end(d);
     for (int contents = 0; contents < 2; contents++) {
@@ -372,15 +338,13 @@ static void weights_in_nodes(void **state)
     (void)state;
     for (int beside = 0; beside < 2; beside++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "w", DIMS(3, 4));
+        draft_text(d, "x: batch,3; w = 3,4");
         draft_as_node(d);
         draft_weight(d, "b", DIMS(4));
         draft_as_node(d);
         if (beside)
             draft_weight(d, "v", DIMS(4, 2));
-        draft_node(d, "MatMul", "x w", "p", "");
-        draft_node(d, "Add", "p b", "q", "");
+        draft_text(d, "MatMul x w > p; Add p b > q");
         draft_node(d, beside ? "MatMul" : "Relu", beside ? "q v" : "q", "y", "");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
@@ -401,14 +365,10 @@ static void weights_without_numbers(void **state)
     (void)state;
     for (int in_code = 0; in_code < 2; in_code++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "v", DIMS(2, 5));
-        draft_whole(d, "size", WHOLE(3, 2));
+        draft_text(d, "x: batch,3; v = 2,5; size = [3,2]");
         if (in_code)
             draft_as_node(d);
-        draft_node(d, "ConstantOfShape", "size", "w", "");
-        draft_node(d, "MatMul", "x w", "h", "");
-        draft_node(d, "MatMul", "h v", "y", "");
+        draft_text(d, "ConstantOfShape size > w; MatMul x w > h; MatMul h v > y");
         struct imported *r = import(d, "y", infer);
         assert_string_equal(r->err.msg, "");
         assert_int_equal(graph_parameters(&r->g), in_code ? 2 * 5 : 3 * 2 + 2 * 5);
@@ -423,17 +383,12 @@ static void nodes_in_any_order(void **state)
     for (int circle = 0; circle < 2; circle++) {
         struct draft *d = draft_start(17), *body = draft_start(17);
         draft_node(body, "Mul", "late p", "t", "");
-        draft_input(d, "x", ONNX_FLOAT, "batch,3");
-        draft_weight(d, "w", DIMS(3, 4));
-        draft_whole(d, "one", WHOLE(1));
-        draft_node(d, "Relu", "t", "y", "");
-        draft_node(d, "If", "yes", "t", "");
+        draft_text(d, "x: batch,3; w = 3,4; one = [1]; Relu t > y; If yes > t");
         draft_body(d, "then_branch", body, "t");
         draft_body(d, "else_branch", body, "t");
         draft_end(body);
         draft_node(d, "Neg", circle ? "y" : "p", "late", "");
-        draft_node(d, "Equal", "one one", "yes", "");
-        draft_node(d, "MatMul", "x w", "p", "");
+        draft_text(d, "Equal one one > yes; MatMul x w > p");
         if (circle) {
             refused(d, infer, "node 1, Neg 'n2': reads y, which nothing before it makes; is the file cut short?");
             continue;
@@ -457,13 +412,10 @@ static void names_of_dimensions(void **state)
     (void)state;
     for (size_t n = 1; n <= 2; n++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "samples,?");
-        draft_input(d, "h", ONNX_FLOAT, "2,samples,?");
+        draft_text(d, "x: samples,?; h: 2,samples,?");
         d->inputs[0]->type->tensor_type->shape->dim[1]->dim_param = NULL;
         d->inputs[1]->type->tensor_type->shape->dim[2]->dim_param = NULL;
-        draft_weight(d, "w", DIMS(3, 5));
-        draft_node(d, "MatMul", "x w", "p", "");
-        draft_node(d, "Add", "p h", "y", "");
+        draft_text(d, "w = 3,5; MatMul x w > p; Add p h > y");
         struct onnx_options o = { .inference = true, .batch = 7, .dimensions = sizes, .n_dimensions = n };
         if (n == 1) {
             refused(d, o, "input h: the size of its dimension 'h.dim2' is not known; give it: --set data.h.dim2=128");
@@ -487,10 +439,7 @@ static void sums_of_dimensions(void **state)
         struct draft *d = draft_start(17);
         draft_input(d, "x", ONNX_FLOAT, "batch,tokens");
         draft_input(d, "m", ONNX_FLOAT, "batch,past + tokens");
-        draft_input(d, "q", ONNX_FLOAT, "batch,2*tokens+1");
-        draft_weight(d, "w", DIMS(3, 5));
-        draft_node(d, "MatMul", "x w", "p", "");
-        draft_node(d, "Concat", "p m q", "y", "axis=1");
+        draft_text(d, "q: batch,2*tokens+1; w = 3,5; MatMul x w > p; Concat p m q > y axis=1");
         struct onnx_options o = { .inference = true, .batch = 7, .dimensions = sizes, .n_dimensions = n };
         if (n == 1) {
             refused(d, o, "input m: the size of its dimension 'past + tokens' is not known; give it: --set data.past=128");
@@ -515,8 +464,7 @@ static void sums_without_end(void **state)
         snprintf(dims, sizeof dims, "batch,%s", names[i]);
         draft_input(d, "t", ONNX_FLOAT, "tokens,past");
         draft_input(d, "m", ONNX_FLOAT, dims);
-        draft_weight(d, "w", DIMS(3, 5));
-        draft_node(d, "MatMul", "m w", "y", "");
+        draft_text(d, "w = 3,5; MatMul m w > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 7, .dimensions = sizes, .n_dimensions = 2 });
         assert_non_null(strstr(r->err.msg, names[i]));
         assert_non_null(strstr(r->err.msg, "is not known; give it: --set data."));
@@ -526,8 +474,8 @@ static void sums_without_end(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
-    cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
-    cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data), cmocka_unit_test(inputs_without_batch),
+    cmocka_unit_test(parts_with_other_readers_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
+    cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_that_depend_on_data), cmocka_unit_test(inputs_without_batch),
     cmocka_unit_test(channels_without_batch), cmocka_unit_test(weights_without_numbers),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
     cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions), cmocka_unit_test(sums_without_end),

@@ -30,16 +30,9 @@ static void shuffled(void **state)
 {
     (void)state;
     struct draft *d = draft_start(9);
-    draft_input(d, "x", ONNX_FLOAT, "1,6,2,3");
-    draft_weight(d, "w", DIMS(4, 6, 1, 1));
-    draft_whole(d, "apart", WHOLE(1, 2, 3, 2, 3));
-    draft_whole(d, "together", WHOLE(1, 6, 2, 3));
-    draft_node(d, "Reshape", "x apart", "a", "");
-    draft_node(d, "Transpose", "a", "t", "perm=0,2,1,3,4");
-    draft_node(d, "Reshape", "t together", "s", "");
-    draft_node(d, "Conv", "s w", "c", "kernel_shape=1,1");
-    draft_node(d, "GlobalAveragePool", "c", "g", "");
-    draft_node(d, "Softmax", "g", "y", "");
+    draft_text(d, "x: 1,6,2,3; w = 4,6,1,1; apart = [1,2,3,2,3]; together = [1,6,2,3]; Reshape x apart > a; "
+                  "Transpose a > t perm=0,2,1,3,4; Reshape t together > s; Conv s w > c kernel_shape=1,1; "
+                  "GlobalAveragePool c > g; Softmax g > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     for (uint64_t b = 0; b < 2; b++) {
@@ -58,17 +51,14 @@ static void shuffled(void **state)
 }
 
 /* A transposition that only a product reads costs nothing. */
-static void turned_operands(void **state)
+static void transposed_operands(void **state)
 {
     static const struct { bool read_twice; uint32_t n_transposes; const char *into; } cases[] = {
         { false, 0, "the product that reads it" }, { true, 1, "transpose" } };
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct draft *d = draft_start(18);
-        draft_input(d, "q", ONNX_FLOAT, "batch,3,4");
-        draft_input(d, "k", ONNX_FLOAT, "batch,5,4");
-        draft_node(d, "Transpose", "k", "t", "perm=0,2,1");
-        draft_node(d, "MatMul", "q t", "y", "");
+        draft_text(d, "q: batch,3,4; k: batch,5,4; Transpose k > t perm=0,2,1; MatMul q t > y");
         struct imported *r = import(d, cases[i].read_twice ? "y t" : "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), cases[i].n_transposes);
@@ -87,7 +77,7 @@ static void turned_operands(void **state)
 }
 
 /* TensorFlow's files have channels last, and transpose them around each convolution. The graph has them last anyway. */
-static void channels_stand_last(void **state)
+static void channels_last_in_the_file(void **state)
 {
     static const struct { const char *x, *before, *after; uint32_t n_dims; } cases[] = {
         { "2,6,4,3", "perm=0,3,1,2", "perm=0,2,3,1", 4 }, { "2,3,24", NULL, "perm=0,2,1", 3 } };
@@ -130,8 +120,7 @@ static void many_dimensions_moved(void **state)
         struct draft *d = draft_start(18);
         uint64_t n = cases[i].n, stride[8] = { 0 }, perm[8], elements = 1;
         draft_input(d, "x", ONNX_FLOAT, cases[i].x);
-        draft_input(d, "beside", ONNX_FLOAT, "2,1");
-        draft_weight(d, "w", DIMS(1, 1));
+        draft_text(d, "beside: 2,1; w = 1,1");
         draft_whole(d, "shape", n, cases[i].dims);
         draft_node(d, "Reshape", "x shape", "apart", "");
         draft_node(d, "Transpose", "apart", "y", cases[i].perm);
@@ -157,7 +146,7 @@ static void many_dimensions_moved(void **state)
 }
 
 /* An image whose spatial dimensions alone are reshaped keeps its layout; others are transposed. */
-static void images_seen_in_another_way(void **state)
+static void reshaped_images(void **state)
 {
     static const struct { const char *x; int64_t n, dims[5]; bool stays; } cases[] = {
         { "2,2,4,6", 4, { 2, 3, 6, 4 }, true }, { "2,2,4,6", 3, { 2, 3, 24 }, true }, { "2,2,4,6", 5, { 2, 3, 4, 6, 1 }, true },
@@ -170,8 +159,7 @@ static void images_seen_in_another_way(void **state)
         draft_input(d, "x", ONNX_FLOAT, cases[i].x);
         draft_weight(d, "w", strlen(cases[i].x) > 6 ? 4 : 3, (uint64_t[]){ 3, 2, 1, 1 });
         draft_whole(d, "shape", (size_t)cases[i].n, cases[i].dims);
-        draft_node(d, "Conv", "x w", "c", "");
-        draft_node(d, "Reshape", "c shape", "y", "");
+        draft_text(d, "Conv x w > c; Reshape c shape > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         if (r->im.output_is_image != cases[i].stays)
@@ -194,11 +182,7 @@ static struct imported *picked(const char *op, const char *inputs, const char *a
     draft_input(d, "x", ONNX_FLOAT, "batch,5,3");
     draft_operand(d, "at", (char[]){ "=2x2x3:4,0,1,2,-2,3,0,1,2,3,4,-1" });
     draft_operand(d, "rows", (char[]){ "=3x2:0,4,1,0,0,1" });
-    draft_whole(d, "k", WHOLE(3));
-    draft_weight(d, "u", DIMS(2, 2, 3));
-    draft_weight(d, "part", DIMS(3, 3));
-    draft_weight(d, "w", DIMS(1, 1));
-    draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+    draft_text(d, "k = [3]; u = 2,2,3; part = 3,3; w = 1,1; beside: batch,1");
     draft_node(d, op, inputs, "y places", attributes);
     if (!text_is(op, "TopK"))
         d->nodes[0]->n_output = 1;
@@ -289,10 +273,7 @@ static struct imported *ranged(const struct ranges *c, bool image, int n, const 
     draft_weight(d, "w", image ? 4 : 2, image ? (uint64_t[]){ 6, 6, 1, 1 } : (uint64_t[]){ 3, 3 });
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         draft_whole(d, numbers[i].name, 1, &numbers[i].at);
-    draft_whole(d, "zeros", WHOLE(0, 0));
-    draft_whole(d, "twos", WHOLE(2, 2));
-    draft_whole(d, "fours", WHOLE(4, 4));
-    draft_whole(d, "d12", WHOLE(2, 1));
+    draft_text(d, "zeros = [0,0]; twos = [2,2]; fours = [4,4]; d12 = [2,1]");
     draft_node(d, image ? "Conv" : "MatMul", "x w", "h", "");
     for (int i = 0; i < n && c->ranges[i]; i++)
         draft_node(d, c->rows ? "Gather" : "Slice", c->ranges[i], (const char *[]){ "p", "q", "s" }[i], c->attributes[i]);
@@ -300,7 +281,7 @@ static struct imported *ranged(const struct ranges *c, bool image, int n, const 
 }
 
 /* Ranges that cover a dimension are one split, in any order; others are copied one by one. The first range has the same numbers either way. */
-static void ranges_that_are_all(void **state)
+static void ranges_that_cover_a_dimension(void **state)
 {
     (void)state;
     for (size_t c = 0; c < 2 * sizeof ranges / sizeof *ranges; c++) {
@@ -321,7 +302,7 @@ static void ranges_that_are_all(void **state)
 }
 
 /* All rows one by one, and their sum: up to 32 rows are one split; a single row, or more than 32, are copied. */
-static void rows_that_are_all(void **state)
+static void rows_that_cover_a_dimension(void **state)
 {
     (void)state;
     for (uint64_t n = 1; n < 34; n += n == 1 ? 31 : 1) {
@@ -356,15 +337,11 @@ static void rows_that_are_all(void **state)
 }
 
 /* Negative pads cut rows and columns off, together with positive ones that add some. */
-static void cut_off(void **state)
+static void negative_pads(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "2,5,7");
-    draft_weight(d, "w", DIMS(7, 7));
-    draft_whole(d, "pads", WHOLE(0, -1, 2, 0, -2, -3));
-    draft_node(d, "Pad", "x pads", "y", "");
-    draft_node(d, "MatMul", "x w", "z", "");
+    draft_text(d, "x: 2,5,7; w = 7,7; pads = [0,-1,2,0,-2,-3]; Pad x pads > y; MatMul x w > z");
     struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 6);
@@ -376,16 +353,13 @@ static void cut_off(void **state)
 }
 
 /* Empty tensors are skipped in joins, in any position. */
-static void nothing_is_joined(void **state)
+static void empty_tensors_in_joins(void **state)
 {
     static const char *const orders[] = { "none p", "p none", "none p none" };
     (void)state;
     for (size_t c = 0; c < sizeof orders / sizeof *orders; c++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "2,5");
-        draft_weight(d, "w", DIMS(5, 3));
-        draft_weight(d, "none", DIMS(2, 0));
-        draft_node(d, "MatMul", "x w", "p", "");
+        draft_text(d, "x: 2,5; w = 5,3; none = 2,0; MatMul x w > p");
         draft_node(d, "Concat", orders[c], "y", "axis=1");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
@@ -454,9 +428,9 @@ static void many_are_split(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands), cmocka_unit_test(channels_stand_last),
-    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(largest),
-    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off),
-    cmocka_unit_test(nothing_is_joined), cmocka_unit_test(ranges_that_are_all), cmocka_unit_test(rows_that_are_all),
+    cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(transposed_operands), cmocka_unit_test(channels_last_in_the_file),
+    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(reshaped_images), cmocka_unit_test(largest),
+    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(negative_pads),
+    cmocka_unit_test(empty_tensors_in_joins), cmocka_unit_test(ranges_that_cover_a_dimension), cmocka_unit_test(rows_that_cover_a_dimension),
 };
 TAP_MAIN(tests)

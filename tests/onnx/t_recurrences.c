@@ -10,10 +10,7 @@ static void recurrent(void **state)
     (void)state;
     for (int before = 0; before < 2; before++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "2,1,3");
-        draft_weight(d, "w", DIMS(1, 6, 3));
-        draft_weight(d, "r", DIMS(1, 6, 2));
-        draft_weight(d, "b", DIMS(1, 12));
+        draft_text(d, "x: 2,1,3; w = 1,6,3; r = 1,6,2; b = 1,12");
         draft_node(d, "GRU", "x w r b", "y last", before ? "hidden_size=2" : "hidden_size=2 linear_before_reset=1");
         struct imported *r = import(d, "y last", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r), h[2] = { 0, 0 };
@@ -44,18 +41,10 @@ static void recurrent_both_ways(void **state)
 {
     (void)state;
     struct draft *d = draft_start(14);
-    draft_input(d, "x", ONNX_FLOAT, "3,1,2");
-    draft_weight(d, "w", DIMS(2, 8, 2));
-    draft_weight(d, "other", DIMS(2, 8, 2));
-    draft_whole(d, "zero", WHOLE(0));
-    draft_whole(d, "five", WHOLE(5));
-    draft_whole(d, "eight", WHOLE(8));
-    draft_whole(d, "one", WHOLE(1));
-    draft_node(d, "Slice", "other zero five one", "front", "");
-    draft_node(d, "Slice", "other five eight one", "rear", "");
-    draft_node(d, "Concat", "rear front", "r", "axis=1");
-    draft_node(d, "LSTM", "x w r", "y last cells", "hidden_size=2 direction=bidirectional");
-    draft_node(d, "Add", "last cells", "sum", "");
+    draft_text(d, "x: 3,1,2; w = 2,8,2; other = 2,8,2; zero = [0]; five = [5]; eight = [8]; one = [1]; "
+                  "Slice other zero five one > front; Slice other five eight one > rear; "
+                  "Concat rear front > r axis=1; LSTM x w r > y last cells hidden_size=2 direction=bidirectional; "
+                  "Add last cells > sum");
     struct imported *r = import(d, "sum y", (struct onnx_options){ .inference = true, .batch = 3 });
     double *sum = outputs(r);
     for (uint64_t way = 0; way < 2; way++) {
@@ -101,8 +90,7 @@ static void plain_steps(void **state)
             }
     for (int training = 0; training < 2; training++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "35,2,3");
-        draft_input(d, "h", ONNX_FLOAT, "2,2,4");
+        draft_text(d, "x: 35,2,3; h: 2,2,4");
         draft_weight(d, "w", DIMS(2, HIDDEN, WIDTH));
         draft_weight(d, "r", DIMS(2, HIDDEN, HIDDEN));
         draft_weight(d, "b", DIMS(2, 2 * HIDDEN));
@@ -132,10 +120,7 @@ static void most_steps(void **state)
     (void)state;
     for (uint64_t steps = 1000; steps <= 1001; steps++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "steps,1,2");
-        draft_weight(d, "w", DIMS(1, 1, 2));
-        draft_weight(d, "r", DIMS(1, 1, 1));
-        draft_node(d, "RNN", "x w r", "y", "hidden_size=1");
+        draft_text(d, "x: steps,1,2; w = 1,1,2; r = 1,1,1; RNN x w r > y hidden_size=1");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = steps });
         assert_int_equal(strstr(r->err.msg, ": of 1001 steps, at most 1000") != NULL, steps > 1000);
         assert_int_equal(*r->err.msg != '\0', steps > 1000);
@@ -150,10 +135,7 @@ static void functions_of_a_step(void **state)
     (void)state;
     for (int i = 0; i < 7; i++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "1,2,3");
-        draft_weight(d, "w", DIMS(1, 4, 3));
-        draft_weight(d, "r", DIMS(1, 4, 4));
-        draft_node(d, "RNN", "x w r", "y", "hidden_size=4 activations=Tanh");
+        draft_text(d, "x: 1,2,3; w = 1,4,3; r = 1,4,4; RNN x w r > y hidden_size=4 activations=Tanh");
         ProtobufCBinaryData name = { strlen(names[i]), (uint8_t *)arena_strdup(&d->arena, names[i]) };
         d->nodes[0]->attribute[1]->n_strings = 1;
         d->nodes[0]->attribute[1]->strings = &name;
@@ -181,14 +163,8 @@ static void states_handed_over(void **state)
     for (int from = 0; from < 3; from++)
         for (int training = 0; training < 2; training++) {
             struct draft *d = draft_start(14);
-            draft_input(d, "x", ONNX_FLOAT, "batch,2,3");
-            draft_input(d, "h", ONNX_FLOAT, "1,2,4");
-            draft_weight(d, "w", DIMS(1, 12, 3));
-            draft_weight(d, "r", DIMS(1, 12, 4));
-            draft_node(d, "GRU", "x w r", "- last", "hidden_size=4");
-            draft_weight(d, "row", DIMS(1, 1, 4));
-            draft_whole(d, "shape", WHOLE(1, 2, 4));
-            draft_node(d, "Expand", "row shape", "zeros", "");
+            draft_text(d, "x: batch,2,3; h: 1,2,4; w = 1,12,3; r = 1,12,4; GRU x w r > - last hidden_size=4; "
+                          "row = 1,1,4; shape = [1,2,4]; Expand row shape > zeros");
             draft_node(d, "GRU", inputs[from], "y", "hidden_size=4");
             struct imported *r = import(d, "y", (struct onnx_options){ .inference = !training, .batch = 5 });
             const char *refusal = strstr(r->err.msg, "its initial state is computed by the model, and its gradient is not modelled; train the parts one by one");
@@ -204,10 +180,7 @@ static void the_longest_run(void **state)
     (void)state;
     for (uint64_t steps = 1000; steps < 1002; steps++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "steps,1,2");
-        draft_weight(d, "w", DIMS(1, 3, 2));
-        draft_weight(d, "r", DIMS(1, 3, 3));
-        draft_node(d, "RNN", "x w r", "y", "hidden_size=3");
+        draft_text(d, "x: steps,1,2; w = 1,3,2; r = 1,3,3; RNN x w r > y hidden_size=3");
         if (steps > 1000) {
             refused(d, (struct onnx_options){ .inference = true, .batch = steps }, "node 0, RNN 'n0': of 1001 steps, at most 1000");
             continue;
@@ -224,15 +197,11 @@ static struct draft *moved(uint32_t i, uint32_t n)
 {
     struct draft *d = draft_start(14);
     const char *names[] = { "x", "w", "r", "b" };
-    draft_input(d, "x", ONNX_FLOAT, "3,1,2");
-    draft_weight(d, "w", DIMS(1, 8, 2));
-    draft_weight(d, "r", DIMS(1, 8, 2));
-    draft_weight(d, "b", DIMS(1, 16));
+    draft_text(d, "x: 3,1,2; w = 1,8,2; r = 1,8,2; b = 1,16");
     draft_weight(d, "longer", i < 3 ? 3 : 2, (const uint64_t[]){ 1, i < 3 ? 9 : 17, 2 });
     draft_whole(d, "zero", WHOLE(0));
     draft_whole(d, "end", WHOLE(i < 3 ? 8 : 16));
-    draft_whole(d, "one", WHOLE(1));
-    draft_node(d, "Slice", "longer zero end one", "m1", "");
+    draft_text(d, "one = [1]; Slice longer zero end one > m1");
     for (uint32_t k = 1; k < n; k++)
         draft_node(d, "Identity", arena_printf(&d->arena, "m%u", k), arena_printf(&d->arena, "m%u", k + 1), "");
     names[i] = arena_printf(&d->arena, "m%u", n);

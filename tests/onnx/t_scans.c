@@ -10,17 +10,11 @@ static void scans(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "sum", ONNX_FLOAT, "3");
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_node(body, "Add", "sum row", "more", "");
-    draft_node(body, "Add", "more more", "twice", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_weight(d, "x", DIMS(3));
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "x v", "last stacked", "num_scan_inputs=1 scan_output_axes=0 scan_output_directions=0");
+    draft_text(body, "sum: 3; row: 3; Add sum row > more; Add more more > twice");
+    draft_text(d, "v: rows,3; x = 3; m = 3,2; "
+                  "Scan x v > last stacked num_scan_inputs=1 scan_output_axes=0 scan_output_directions=0");
     draft_body(d, "body", body, "more twice");
-    draft_node(d, "Add", "stacked last", "both", "");
-    draft_node(d, "MatMul", "both m", "y", "");
+    draft_text(d, "Add stacked last > both; MatMul both m > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
     double *y = outputs(r);
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 4 * 2);
@@ -46,11 +40,8 @@ static void a_scan_that_carries_nothing(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_node(body, "Add", "row row", "twice", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "v", "stacked", "num_scan_inputs=1");
+    draft_text(body, "row: 3; Add row row > twice");
+    draft_text(d, "v: rows,3; m = 3,2; Scan v > stacked num_scan_inputs=1");
     draft_body(d, "body", body, "twice");
     draft_node(d, "MatMul", "stacked m", "y", "");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
@@ -71,8 +62,7 @@ static void carried_times_m(struct draft *d, struct draft *body, const char *car
 {
     char row[40];
     snprintf(row, sizeof row, "%s first", carried);
-    draft_weight(d, "m", DIMS(3, 2));
-    draft_whole(d, "first", WHOLE(0));
+    draft_text(d, "m = 3,2; first = [0]");
     draft_node(d, "Unsqueeze", row, "matrix", "");
     draft_node(d, "MatMul", "matrix m", "y", "");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
@@ -101,15 +91,9 @@ static void a_scan_of_two(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "sum", ONNX_FLOAT, "3");
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_input(body, "factor", ONNX_FLOAT, "1");
-    draft_node(body, "Mul", "row factor", "product", "");
-    draft_node(body, "Add", "sum product", "more", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_input(d, "u", ONNX_FLOAT, "rows,1");
-    draft_weight(d, "x", DIMS(3));
-    draft_node(d, "Scan", "x v u", "last", "num_scan_inputs=2 scan_input_axes=0,0 scan_input_directions=0,0");
+    draft_text(body, "sum: 3; row: 3; factor: 1; Mul row factor > product; Add sum product > more");
+    draft_text(d, "v: rows,3; u: rows,1; x = 3; "
+                  "Scan x v u > last num_scan_inputs=2 scan_input_axes=0,0 scan_input_directions=0,0");
     draft_body(d, "body", body, "more");
     carried_times_m(d, body, "last", sum_of_products);
 }
@@ -127,15 +111,8 @@ static void a_scan_that_carries_two(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17), *body = draft_start(17);
-    draft_input(body, "sum", ONNX_FLOAT, "3");
-    draft_input(body, "product", ONNX_FLOAT, "3");
-    draft_input(body, "row", ONNX_FLOAT, "3");
-    draft_node(body, "Add", "sum row", "more", "");
-    draft_node(body, "Mul", "product more", "larger", "");
-    draft_input(d, "v", ONNX_FLOAT, "rows,3");
-    draft_weight(d, "x", DIMS(3));
-    draft_weight(d, "z", DIMS(3));
-    draft_node(d, "Scan", "x z v", "last_sum last_product", "num_scan_inputs=1");
+    draft_text(body, "sum: 3; product: 3; row: 3; Add sum row > more; Mul product more > larger");
+    draft_text(d, "v: rows,3; x = 3; z = 3; Scan x z v > last_sum last_product num_scan_inputs=1");
     draft_body(d, "body", body, "more larger");
     draft_node(d, "Sub", "last_sum last_product", "difference", "");
     carried_times_m(d, body, "difference", sum_less_product);
@@ -160,11 +137,8 @@ static void scans_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(17), *body = draft_start(17);
-        draft_input(body, "sum", ONNX_FLOAT, "3");
-        draft_input(body, "row", ONNX_FLOAT, "3");
-        draft_node(body, "Add", "sum row", "more", "");
-        draft_input(d, "v", ONNX_FLOAT, "rows,3");
-        draft_weight(d, "x", DIMS(3));
+        draft_text(body, "sum: 3; row: 3; Add sum row > more");
+        draft_text(d, "v: rows,3; x = 3");
         draft_node(d, "Scan", "x v", "y", cases[i].attributes);
         draft_body(d, "body", body, "more");
         draft_end(body);

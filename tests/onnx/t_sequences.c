@@ -11,12 +11,8 @@ static void a_join_without_a_result(void **state)
     (void)state;
     struct draft *d = draft_start(17), *then = draft_start(17);
     draft_node(then, "Relu", "x", "t", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_whole(d, "one", WHOLE(1));
-    draft_node(d, "Equal", "one one", "yes", "");
-    draft_node(d, "SequenceConstruct", "x x", "s", "");
-    draft_node(d, "ConcatFromSequence", "s", "-", "axis=0 new_axis=1");
-    draft_node(d, "If", "yes", "y", "");
+    draft_text(d, "x: batch,3; one = [1]; Equal one one > yes; SequenceConstruct x x > s; "
+                  "ConcatFromSequence s > - axis=0 new_axis=1; If yes > y");
     draft_body(d, "then_branch", then, "t");
     draft_body(d, "else_branch", then, "t");
     draft_end(then);
@@ -28,14 +24,9 @@ static void the_last_of_a_sequence(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 3));
-    draft_node(d, "MatMul", "x w", "z", "");
-    draft_node(d, "SequenceConstruct", "x", "s", "");
-    draft_node(d, "SequenceInsert", "s z", "longer", "");
-    draft_node(d, "SequenceInsert", "longer x", "longest", "");
-    draft_node(d, "SequenceErase", "longest", "shorter", "");
-    draft_node(d, "ConcatFromSequence", "shorter", "y", "axis=1");
+    draft_text(d, "x: batch,3; w = 3,3; MatMul x w > z; SequenceConstruct x > s; SequenceInsert s z > longer; "
+                  "SequenceInsert longer x > longest; SequenceErase longest > shorter; "
+                  "ConcatFromSequence shorter > y axis=1");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     assert_int_equal(r->g.tensors[r->im.output].n_dims, 2);         /* joined, not stacked */
@@ -68,9 +59,7 @@ static void places_of_items(void **state)
         draft_operand(d, "place", arena_strdup(&d->arena, cases[i].place));
         draft_node(d, "SequenceConstruct", "a b c", "s", "");
         draft_node(d, insert ? "SequenceInsert" : "SequenceErase", insert ? "s d place" : "s place", "t", "");
-        draft_node(d, "ConcatFromSequence", "t", "all", "axis=1");
-        draft_node(d, "MatMul", "d w", "product", "");
-        draft_node(d, "Add", "all product", "y", "");
+        draft_text(d, "ConcatFromSequence t > all axis=1; MatMul d w > product; Add all product > y");
         if (!cases[i].items) {
             char message[150];
             snprintf(message, sizeof message, "node 1, Sequence%s 'n1': a place in a sequence that is outside it, or known only while the model runs; "
@@ -94,19 +83,9 @@ static void readers_of_items(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_input(d, "u", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 3));
-    draft_whole(d, "first", WHOLE(0));
-    draft_node(d, "Sigmoid", "x", "a", "");
-    draft_node(d, "Sigmoid", "u", "b", "");
-    draft_node(d, "SequenceConstruct", "a b", "s", "");
-    draft_node(d, "SequenceAt", "s first", "item", "");
-    draft_node(d, "Mul", "x a", "c", "");
-    draft_node(d, "Mul", "u a", "e", "");
-    draft_node(d, "Mul", "u b", "f", "");
-    draft_node(d, "Sum", "c e f item", "sum", "");
-    draft_node(d, "MatMul", "sum w", "y", "");
+    draft_text(d, "x: batch,3; u: batch,3; w = 3,3; first = [0]; Sigmoid x > a; Sigmoid u > b; "
+                  "SequenceConstruct a b > s; SequenceAt s first > item; Mul x a > c; Mul u a > e; Mul u b > f; "
+                  "Sum c e f item > sum; MatMul sum w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
@@ -127,16 +106,9 @@ static void readers_of_stacked_items(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "batch,3");
-    draft_input(d, "u", ONNX_FLOAT, "batch,3");
-    draft_weight(d, "w", DIMS(3, 3));
-    draft_node(d, "Sigmoid", "x", "a", "");
-    draft_node(d, "SequenceConstruct", "a u", "s", "");
-    draft_node(d, "ConcatFromSequence", "s", "stack", "new_axis=1");
-    draft_node(d, "Mul", "x a", "c", "");
-    draft_node(d, "Add", "c a", "e", "");
-    draft_node(d, "Add", "stack e", "sum", "");
-    draft_node(d, "MatMul", "sum w", "y", "");
+    draft_text(d, "x: batch,3; u: batch,3; w = 3,3; Sigmoid x > a; SequenceConstruct a u > s; "
+                  "ConcatFromSequence s > stack new_axis=1; Mul x a > c; Add c a > e; Add stack e > sum; "
+                  "MatMul sum w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
@@ -158,30 +130,15 @@ static void sequences(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13), *body = draft_start(13);
-    draft_input(body, "round", ONNX_INT64, "1");
-    draft_input(body, "going", ONNX_BOOL, "1");
-    draft_input(body, "list", ONNX_FLOAT, "1");
-    draft_node(body, "SequenceAt", "chunks round", "chunk", "");
-    draft_node(body, "Add", "chunk b", "more", "");
-    draft_node(body, "SequenceInsert", "list more first", "longer", "");
-    draft_node(body, "Identity", "going", "on", "");
-    draft_input(d, "x", ONNX_FLOAT, "batch,7");
-    draft_weight(d, "b", DIMS(2, 1));
-    draft_weight(d, "w", DIMS(2, 2));
-    draft_whole(d, "sizes", WHOLE(2, 2, 2, 1));
-    draft_whole(d, "first", WHOLE(0));
-    draft_whole(d, "last", WHOLE(-1));
-    draft_whole(d, "trips", WHOLE(3));
-    draft_node(d, "SplitToSequence", "x sizes", "chunks", "axis=1");
+    draft_text(body, "round: int64 1; going: bool 1; list: 1; SequenceAt chunks round > chunk; Add chunk b > more; "
+                     "SequenceInsert list more first > longer; Identity going > on");
+    draft_text(d, "x: batch,7; b = 2,1; w = 2,2; sizes = [2,2,2,1]; first = [0]; last = [-1]; trips = [3]; "
+                  "SplitToSequence x sizes > chunks axis=1");
     draft_node(d, "SequenceEmpty", "", "empty", "");
     draft_node(d, "Loop", "trips - empty", "lists", "");
     draft_body(d, "body", body, "on longer");
-    draft_node(d, "SequenceErase", "lists last", "fewer", "");
-    draft_node(d, "ConcatFromSequence", "fewer", "stack", "axis=0 new_axis=1");
-    draft_node(d, "MatMul", "stack w", "product", "");
-    draft_node(d, "SequenceLength", "fewer", "n", "");
-    draft_node(d, "Cast", "n", "number", "to=1");
-    draft_node(d, "Add", "product number", "y", "");
+    draft_text(d, "SequenceErase lists last > fewer; ConcatFromSequence fewer > stack axis=0 new_axis=1; "
+                  "MatMul stack w > product; SequenceLength fewer > n; Cast n > number to=1; Add product number > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
@@ -206,14 +163,11 @@ static void chunks_of_a_size(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(13);
         draft_input(d, "x", ONNX_FLOAT, arena_printf(&d->arena, "batch,%ju", (uintmax_t)cases[i].all));
-        draft_input(d, "one", ONNX_FLOAT, "batch,1");
-        draft_weight(d, "w", DIMS(1, 1));
+        draft_text(d, "one: batch,1; w = 1,1");
         draft_operand(d, "size", arena_strdup(&d->arena, cases[i].size));
         draft_operand(d, "place", arena_strdup(&d->arena, cases[i].place));
-        draft_node(d, "SplitToSequence", "x size", "chunks", "axis=1");
-        draft_node(d, "SequenceAt", "chunks place", "chunk", "");
-        draft_node(d, "MatMul", "one w", "product", "");
-        draft_node(d, "Add", "chunk product", "y", "");
+        draft_text(d, "SplitToSequence x size > chunks axis=1; SequenceAt chunks place > chunk; "
+                      "MatMul one w > product; Add chunk product > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 1 });
         double *y = outputs(r);
         assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), cases[i].n);
@@ -229,14 +183,11 @@ static void single_elements(void **state)
     (void)state;
     for (int keeps = 0; keeps < 2; keeps++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "3,4");
-        draft_weight(d, "w", DIMS(1, 1));
-        draft_whole(d, "two", WHOLE(2));
+        draft_text(d, "x: 3,4; w = 1,1; two = [2]");
         draft_node(d, "SplitToSequence", "x", "rows", keeps ? "axis=1 keepdims=1" : "axis=1 keepdims=0");
         draft_node(d, "SequenceAt", "rows two", "row", "");
         draft_node(d, keeps ? "Identity" : "Unsqueeze", keeps ? "row" : "row one", "column", "");
-        draft_whole(d, "one", WHOLE(1));
-        draft_node(d, "MatMul", "column w", "y", "");
+        draft_text(d, "one = [1]; MatMul column w > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
         double *y = outputs(r);
         for (uint64_t e = 0; e < 3; e++)
@@ -254,8 +205,7 @@ static void splits_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "3,4");
-        draft_whole(d, "two", WHOLE(2));
+        draft_text(d, "x: 3,4; two = [2]");
         draft_node(d, "SplitToSequence", cases[i].inputs, cases[i].made, cases[i].attributes);
         draft_node(d, "If", "two", "y", "");            /* may read values around it */
         struct draft *then = draft_start(13);
@@ -272,13 +222,9 @@ static void rows_of_a_matrix(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "3,4");
-    draft_weight(d, "w", DIMS(4, 1));
+    draft_text(d, "x: 3,4; w = 4,1");
     draft_operand(d, "size", (char[]){ "='2" });
-    draft_whole(d, "last", WHOLE(1));
-    draft_node(d, "SplitToSequence", "x size", "rows", "");
-    draft_node(d, "SequenceAt", "rows last", "row", "");
-    draft_node(d, "MatMul", "row w", "y", "");
+    draft_text(d, "last = [1]; SplitToSequence x size > rows; SequenceAt rows last > row; MatMul row w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
     double *y = outputs(r), sum = 0;
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 1);

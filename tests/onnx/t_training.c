@@ -40,22 +40,16 @@ static void trained_batch_norms(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(14);
         const char *at = "n";
-        draft_input(d, "x", ONNX_FLOAT, "2,3,4,4");
-        draft_weight(d, "w", DIMS(6, 3, 1, 1));
-        draft_weight(d, "head", DIMS(6, 5));
+        draft_text(d, "x: 2,3,4,4; w = 6,3,1,1; head = 6,5");
         for (int k = 0; k < 4; k++)
             draft_weight(d, ((const char *const[]){ "s", "b", "mean", "variance" })[k], DIMS(6));
-        draft_weight(d, "gain", DIMS(6, 1, 1));
-        draft_weight(d, "bias", DIMS(6, 1, 1));
-        draft_node(d, "Conv", "x w", "c", "");
-        draft_node(d, "BatchNormalization", "c s b mean variance", "n", "");
+        draft_text(d, "gain = 6,1,1; bias = 6,1,1; Conv x w > c; BatchNormalization c s b mean variance > n");
         if (strstr(cases[i].layers, "Mul"))
             draft_node(d, "Mul", "n gain", at = "m", "");
         if (strstr(cases[i].layers, "Add"))
             draft_node(d, "Add", arena_printf(&d->arena, "%s bias", at), "a", ""), at = "a";
         draft_node(d, "GlobalAveragePool", at, "g", "");
-        draft_node(d, "Flatten", "g", "f", "");
-        draft_node(d, "MatMul", "f head", "y", "");
+        draft_text(d, "Flatten g > f; MatMul f head > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .batch = 2 });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(count_kind(&r->g, OP_BATCH_NORM), 1);
@@ -84,11 +78,7 @@ static void layers_beside_a_table(void **state)
     for (int of_input = 0; of_input < 2; of_input++) {
         struct draft *d = draft_start(13);
         const char *at = "first";
-        draft_input(d, "x", ONNX_FLOAT, "batch,4,6");
-        draft_weight(d, "table", DIMS(8, 6));
-        draft_weight(d, "head", DIMS(6, 500));
-        draft_whole(d, "zero", WHOLE(0));
-        draft_whole(d, "four", WHOLE(4));
+        draft_text(d, "x: batch,4,6; table = 8,6; head = 6,500; zero = [0]; four = [4]");
         draft_dense(d, "x", "first", "in", 6, 6);
         draft_node(d, of_input ? "Sigmoid" : "Slice", of_input ? "first" : "table zero four zero", "shared", "");
         for (int k = 0; k < 3; k++) {
@@ -119,17 +109,12 @@ static void computed_weights(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "batch,5");
-        draft_weight(d, "v", DIMS(5, 5));
-        draft_weight(d, "g", DIMS(5, 1));
-        draft_weight(d, "head", DIMS(5, 7));
+        draft_text(d, "x: batch,5; v = 5,5; g = 5,1; head = 5,7");
         draft_number(d, "one", 1);
-        draft_whole(d, "whole", WHOLE(1, 2, 3, 4, 5));
-        draft_whole(d, "shape", WHOLE(5, 5));
+        draft_text(d, "whole = [1,2,3,4,5]; shape = [5,5]");
         for (int k = 0; k < 3 && cases[i].nodes[k][0]; k++)
             draft_node(d, cases[i].nodes[k][0], cases[i].nodes[k][1], cases[i].nodes[k][2], cases[i].nodes[k][3]);
-        draft_node(d, "MatMul", "x w", "h", "");
-        draft_node(d, "MatMul", "h head", "y", "");
+        draft_text(d, "MatMul x w > h; MatMul h head > y");
         struct imported *r = import(d, "y", train);
         assert_string_equal(r->err.msg, "");
         assert_int_equal(graph_parameters(&r->g), 5 * 7 + cases[i].n_trained);
@@ -143,9 +128,7 @@ static void computed_in_many_steps(void **state)
     (void)state;
     for (int steps = 8; steps <= 9; steps++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "batch,5");
-        draft_weight(d, "v0", DIMS(5, 5));
-        draft_weight(d, "head", DIMS(5, 7));
+        draft_text(d, "x: batch,5; v0 = 5,5; head = 5,7");
         for (int i = 0; i < steps; i++)
             draft_node(d, "Neg", arena_printf(&d->arena, "v%d", i), arena_printf(&d->arena, "v%d", i + 1), "");
         draft_node(d, "MatMul", arena_printf(&d->arena, "x v%d", steps), "h", "");
@@ -182,10 +165,7 @@ static void one_of_two_outputs(void **state)
     struct draft *d = draft_start(13);
     draft_input(d, "x", ONNX_FLOAT, "batch,4,6");
     draft_dense(d, "x", "both", "qa", 6, 2);
-    draft_whole(d, "last", WHOLE(-1));
-    draft_node(d, "Split", "both", "a b", "axis=-1");
-    draft_node(d, "Squeeze", "a last", "start", "");
-    draft_node(d, "Squeeze", "b last", "end", "");
+    draft_text(d, "last = [-1]; Split both > a b axis=-1; Squeeze a last > start; Squeeze b last > end");
     struct imported *r = import(d, "start end", train);
     assert_string_equal(r->err.msg, "");
     assert_string_equal(r->im.loss, "start");
@@ -199,10 +179,7 @@ static void losses_of_files(void **state)
     (void)state;
     for (int way = 0; way < 5; way++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "n,4");
-        draft_input(d, "classes", ONNX_INT64, "n");
-        draft_weight(d, "w", DIMS(4, 3));
-        draft_node(d, "MatMul", "x w", "scores", "");
+        draft_text(d, "x: n,4; classes: int64 n; w = 4,3; MatMul x w > scores");
         if (way == 1 || way == 3)
             draft_node(d, "LogSoftmax", "scores", "logs", "");
         if (way == 1 || way == 2 || way == 4)
@@ -231,11 +208,7 @@ static void losses_as_outputs(void **state)
         bool softmax = way / 6, weighted = way % 2;
         int ignored = softmax ? 2 : 4;
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "n,4,3");
-        draft_input(d, "classes", ONNX_INT64, "n,3");
-        draft_weight(d, "w", DIMS(4));
-        draft_weight(d, "one", DIMS(1, 1));
-        draft_input(d, "beside", ONNX_FLOAT, "n,1");
+        draft_text(d, "x: n,4,3; classes: int64 n,3; w = 4; one = 1,1; beside: n,1");
         draft_node(d, softmax ? "SoftmaxCrossEntropyLoss" : "NegativeLogLikelihoodLoss", weighted ? "x classes w" : "x classes", "y",
                    arena_printf(&d->arena, "%s ignore_index=%d", reductions[way / 2 % 3], ignored));
         draft_node(d, "MatMul", "beside one", "z", "");
@@ -267,8 +240,7 @@ static void weights_in_nodes(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "n,3");
-        draft_weight(d, "w", DIMS(3, 2));
+        draft_text(d, "x: n,3; w = 3,2");
         draft_as_node(d);
         draft_node(d, "MatMul", "x w", "h", "");
         if (cases[i].n)
@@ -287,10 +259,7 @@ static void steps_of_a_weight(void **state)
     (void)state;
     for (int more = 0; more < 2; more++) {
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "n,3");
-        draft_weight(d, "w", DIMS(3, 2));
-        draft_weight(d, "row", DIMS(1, 2));
-        draft_weight(d, "head", DIMS(2, 5));
+        draft_text(d, "x: n,3; w = 3,2; row = 1,2; head = 2,5");
         const char *last = "w";
         for (int i = 0; i < 8 + more; i++) {
             const char *next = arena_printf(&d->arena, "w%d", i);

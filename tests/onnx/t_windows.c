@@ -12,19 +12,14 @@ static void convolution(void **state)
 {
     (void)state;
     struct draft *d = draft_start(11);
-    draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
-    draft_weight(d, "w", DIMS(6, 2, 3, 2));
-    draft_weight(d, "b", DIMS(6));
-    draft_node(d, "Conv", "x w b", "y", "kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2 dilations=1,2");
+    draft_text(d, "x: 1,4,7,5; w = 6,2,3,2; b = 6; "
+                  "Conv x w b > y kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2 dilations=1,2");
     struct imported *r = import(d, "y", infer);
     assert_false(r->good);
     assert_string_equal(strchr(r->err.msg, ':'), ": node 0, Conv 'n0': dilations of 1 and 2; want the same in both directions");
     done(r);
     d = draft_start(11);
-    draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
-    draft_weight(d, "w", DIMS(6, 2, 3, 2));
-    draft_weight(d, "b", DIMS(6));
-    draft_node(d, "Conv", "x w b", "y", "kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2");
+    draft_text(d, "x: 1,4,7,5; w = 6,2,3,2; b = 6; Conv x w b > y kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2");
     r = import(d, "y", infer);
     double *y = outputs(r);
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 6 * 3 * 5);     /* (7+1-3)/2+1, (5+1-2)+1 */
@@ -48,10 +43,8 @@ static void one_dimension(void **state)
 {
     (void)state;
     struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "batch,4,9");
-    draft_weight(d, "w", DIMS(6, 2, 3));
-    draft_node(d, "Conv", "x w", "c", "kernel_shape=3 strides=2 pads=1,2 group=2");
-    draft_node(d, "AveragePool", "c", "y", "kernel_shape=2 strides=1");
+    draft_text(d, "x: batch,4,9; w = 6,2,3; Conv x w > c kernel_shape=3 strides=2 pads=1,2 group=2; "
+                  "AveragePool c > y kernel_shape=2 strides=1");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     const struct tensor *t = &r->g.tensors[r->im.output];
@@ -75,27 +68,13 @@ static void windowed(void **state)
 {
     (void)state;
     struct draft *d = draft_start(18);
-    draft_input(d, "x", ONNX_FLOAT, "batch,4,6,5");
-    draft_input(d, "mask", ONNX_INT64, "batch,6");
-    draft_whole(d, "cut", WHOLE(-1, 2, 2, 3, 2, 5));
-    draft_whole(d, "rows", WHOLE(-1, 4, 5));
-    draft_whole(d, "again", WHOLE(-1, 6, 4, 5));
-    draft_whole(d, "two", WHOLE(2));
-    draft_whole(d, "new", WHOLE(2, 3));
-    draft_weight(d, "w", DIMS(5, 3));
+    draft_text(d, "x: batch,4,6,5; mask: int64 batch,6; cut = [-1,2,2,3,2,5]; rows = [-1,4,5]; again = [-1,6,4,5]; "
+                  "two = [2]; new = [2,3]; w = 5,3");
     draft_number(d, "one", 1);
     draft_number(d, "much", -100);
-    draft_node(d, "Reshape", "x cut", "a", "");
-    draft_node(d, "Transpose", "a", "b", "perm=0,1,3,2,4,5");
-    draft_node(d, "Reshape", "b rows", "c", "");
-    draft_node(d, "MatMul", "c w", "m", "");
-    draft_node(d, "Reshape", "c again", "c4", "");
-    draft_node(d, "ReduceMean", "c4 two", "mean", "keepdims=1");
-    draft_node(d, "Cast", "mask", "f", "to=1");
-    draft_node(d, "Sub", "one f", "g", "");
-    draft_node(d, "Mul", "g much", "h", "");
-    draft_node(d, "Unsqueeze", "h new", "h4", "");
-    draft_node(d, "Add", "mean h4", "y", "");
+    draft_text(d, "Reshape x cut > a; Transpose a > b perm=0,1,3,2,4,5; Reshape b rows > c; MatMul c w > m; "
+                  "Reshape c again > c4; ReduceMean c4 two > mean keepdims=1; Cast mask > f to=1; Sub one f > g; "
+                  "Mul g much > h; Unsqueeze h new > h4; Add mean h4 > y");
     struct imported *r = import(d, "y m", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);
     const struct tensor *t = &r->g.tensors[r->im.output];
@@ -117,9 +96,7 @@ static void windows_with_depth(void **state)
     for (int apart = 1; apart < 3; apart++) {
         int deep = apart == 1 ? 3 : 2;          /* (6 + 1 + 1 - 2 apart - 1) / 2 + 1 */
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "2,2,6,4,5");
-        draft_weight(d, "w", DIMS(3, 2, 3, 2, 1));
-        draft_weight(d, "b", DIMS(3));
+        draft_text(d, "x: 2,2,6,4,5; w = 3,2,3,2,1; b = 3");
         draft_node(d, "Conv", "x w b", "c", arena_printf(&d->arena, "strides=2,1,1 pads=1,1,0,1,0,0 dilations=%d,1,1", apart));
         draft_node(d, "MaxPool", "c", "y", "kernel_shape=2,2,1");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
@@ -152,22 +129,12 @@ static void padded(void **state)
 {
     (void)state;
     struct draft *d = draft_start(17);
-    draft_input(d, "x", ONNX_FLOAT, "batch,1,2,4");
-    draft_weight(d, "w", DIMS(1, 1, 1, 1));
-    draft_whole(d, "zeros", WHOLE(0, 0, 0, 0));
-    draft_whole(d, "given", WHOLE(1, 0, 2, 3));
-    draft_whole(d, "pairs", WHOLE(-1, 2));
-    draft_whole(d, "flat", WHOLE(-1));
-    draft_whole(d, "from", WHOLE(-1));
+    draft_text(d, "x: batch,1,2,4; w = 1,1,1,1; zeros = [0,0,0,0]; given = [1,0,2,3]; pairs = [-1,2]; flat = [-1]; "
+                  "from = [-1]");
     draft_whole(d, "to", WHOLE(INT64_MIN + 1));
-    draft_whole(d, "axis", WHOLE(0));
-    draft_node(d, "Concat", "given zeros", "all", "axis=0");
-    draft_node(d, "Reshape", "all pairs", "rows", "");
-    draft_node(d, "Slice", "rows from to axis from", "turned", "");
-    draft_node(d, "Transpose", "turned", "columns", "perm=1,0");
-    draft_node(d, "Reshape", "columns flat", "pads", "");
-    draft_node(d, "Pad", "x pads", "y", "");
-    draft_node(d, "Conv", "y w", "z", "kernel_shape=1,1");
+    draft_text(d, "axis = [0]; Concat given zeros > all axis=0; Reshape all pairs > rows; "
+                  "Slice rows from to axis from > turned; Transpose turned > columns perm=1,0; "
+                  "Reshape columns flat > pads; Pad x pads > y; Conv y w > z kernel_shape=1,1");
     struct imported *r = import(d, "z", infer);
     double *y = outputs(r);
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), (2 + 2 + 3) * (4 + 1));
@@ -188,10 +155,7 @@ static void borders(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof borders / sizeof *borders; k++) {
         struct draft *d = draft_start(19);
-        draft_input(d, "x", ONNX_FLOAT, "batch,2,5");
-        draft_weight(d, "w", DIMS(1, 1));
-        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
-        draft_whole(d, "pads", WHOLE(0, 0, 3, 0, 0, 6));
+        draft_text(d, "x: batch,2,5; w = 1,1; beside: batch,1; pads = [0,0,3,0,0,6]");
         draft_node(d, "Pad", "x pads", "y", borders[k].mode);
         draft_node(d, "MatMul", "beside w", "z", "");
         struct imported *r = import(d, "y z", infer);
@@ -213,10 +177,7 @@ static void images_joined_and_averaged(void **state)
         draft_weight(d, "w", i ? 3 : 4, (uint64_t[]){ 3, 2, 1, 1 });
         draft_weight(d, "v", i ? 3 : 4, (uint64_t[]){ 3, 2, 1, 1 });
         draft_whole(d, "spatial", cases[i].n_axes, cases[i].axes);
-        draft_node(d, "Conv", "x w", "a", "");
-        draft_node(d, "Conv", "x v", "b", "");
-        draft_node(d, "Concat", "a b", "ab", "axis=1");
-        draft_node(d, "ReduceMean", "ab spatial", "y", "");
+        draft_text(d, "Conv x w > a; Conv x v > b; Concat a b > ab axis=1; ReduceMean ab spatial > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         assert_true(r->im.output_is_image);
@@ -262,12 +223,9 @@ static void grid_samples(void **state)
     for (int way = 0; way < 16; way++) {
         bool corners = way & 1, border = way & 2, nearest = way & 4;
         struct draft *d = draft_start(17);
-        draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
-        draft_input(d, "grid", ONNX_FLOAT, "batch,2,3,2");
+        draft_text(d, "x: batch,3,4,5; grid: batch,2,3,2");
         draft_number(d, "three", 3);
-        draft_weight(d, "w", DIMS(1, 1));
-        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
-        draft_node(d, "Mul", "grid three", "wide", "");
+        draft_text(d, "w = 1,1; beside: batch,1; Mul grid three > wide");
         draft_node(d, "GridSample", "x wide", "y",
                    arena_printf(&d->arena, "align_corners=%d padding_mode=%s mode=%s", corners, border ? "border" : "zeros", nearest ? "nearest" : "bilinear"));
         draft_node(d, "MatMul", "beside w", "z", "");
@@ -297,8 +255,7 @@ static void regions(void **state)
         draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
         draft_operand(d, "corners", (char[]){ "~3x4:1,0.5,7.5,5.25,2,3,2.5,3.5,-6,-4,12,11" });
         draft_operand(d, "image", (char[]){ "=1,0,1" });
-        draft_weight(d, "w", DIMS(1, 1));
-        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+        draft_text(d, "w = 1,1; beside: batch,1");
         draft_node(d, "RoiAlign", "x corners image", "y", arena_printf(&d->arena, "output_height=2 output_width=1 sampling_ratio=2 spatial_scale=0.5 "
                    "coordinate_transformation_mode=%s", half ? "half_pixel" : "output_half_pixel"));
         draft_node(d, "MatMul", "beside w", "z", "");
@@ -331,14 +288,7 @@ static void batch_norm(void **state)
     for (int i = 0; i < 3; i++) {
         bool folded = i > 0, biased = i > 1;
         struct draft *d = draft_start(9);
-        draft_input(d, "x", ONNX_FLOAT, "1,3,4,4");
-        draft_weight(d, "w", DIMS(3, 3, 1, 1));
-        draft_weight(d, "s", DIMS(3));
-        draft_weight(d, "b", DIMS(3));
-        draft_weight(d, "mean", DIMS(3));
-        draft_weight(d, "bias", DIMS(3));
-        draft_weight(d, "two", DIMS(3, 1, 1));
-        draft_weight(d, "shift", DIMS(3, 1, 1));
+        draft_text(d, "x: 1,3,4,4; w = 3,3,1,1; s = 3; b = 3; mean = 3; bias = 3; two = 3,1,1; shift = 3,1,1");
         Onnx__TensorProto *v = draft_tensor(d, "v", ONNX_FLOAT, DIMS(3));
         v->n_float_data = 3;
         v->float_data = (float[]){ 1.5f, 2.25f, 0.75f };
@@ -382,24 +332,12 @@ static void norms_by_factor(void **state)
     (void)state;
     for (int read = 0; read < 2; read++) {
         struct draft *d = draft_start(11);
-        draft_input(d, "x", ONNX_FLOAT, "batch,5");
-        draft_weight(d, "gamma", DIMS(5));
-        draft_weight(d, "beta", DIMS(5));
-        draft_weight(d, "w", DIMS(5, 5));
+        draft_text(d, "x: batch,5; gamma = 5; beta = 5; w = 5,5");
         draft_number(d, "epsilon", 0.25);
-        draft_node(d, "ReduceMean", "x", "mean", "axes=-1");
-        draft_node(d, "Sub", "x mean", "less", "");
-        draft_node(d, "Mul", "less less", "squared", "");
-        draft_node(d, "ReduceMean", "squared", "variance", "axes=-1");
-        draft_node(d, "Add", "variance epsilon", "above", "");
-        draft_node(d, "Sqrt", "above", "root", "");
-        draft_node(d, "Reciprocal", "root", "one_by", "");
-        draft_node(d, "Mul", "gamma one_by", "f", "");
-        draft_node(d, "Mul", "f x", "xf", "");
-        draft_node(d, "Mul", "mean f", "mf", "");
-        draft_node(d, "Sub", "beta mf", "shift", "");
-        draft_node(d, "Add", "xf shift", "n", "");
-        draft_node(d, "MatMul", "n w", "product", "");
+        draft_text(d, "ReduceMean x > mean axes=-1; Sub x mean > less; Mul less less > squared; "
+                      "ReduceMean squared > variance axes=-1; Add variance epsilon > above; Sqrt above > root; "
+                      "Reciprocal root > one_by; Mul gamma one_by > f; Mul f x > xf; Mul mean f > mf; "
+                      "Sub beta mf > shift; Add xf shift > n; MatMul n w > product");
         draft_node(d, "Add", read ? "product mean" : "product x", "y", "");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2, .type = TYPE_FP32 });
         double *y = outputs(r);
@@ -426,8 +364,7 @@ static void group_norms(void **state)
     float constants[2][6] = { { 1, 1, 1, 1, 1, 1 }, { 0 } };
     for (int64_t groups = 1; groups <= 6; groups += groups == 3 ? 3 : 1) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "2,6,4,3");
-        draft_weight(d, "w", DIMS(6, 6, 1, 1));
+        draft_text(d, "x: 2,6,4,3; w = 6,6,1,1");
         draft_whole(d, "apart", WHOLE(0, groups, -1));
         draft_whole(d, "together", WHOLE(2, 6, 4, 3));
         for (int i = 0; i < 2; i++) {
@@ -435,14 +372,9 @@ static void group_norms(void **state)
             t->n_float_data = (size_t)groups;
             t->float_data = constants[i];
         }
-        draft_weight(d, "gain", DIMS(6, 1, 1));
-        draft_weight(d, "bias", DIMS(6, 1, 1));
-        draft_node(d, "Conv", "x w", "c", "");
-        draft_node(d, "Reshape", "c apart", "g", "");
-        draft_node(d, "InstanceNormalization", "g ones zeros", "n", "epsilon=0.25");
-        draft_node(d, "Reshape", "n together", "t", "");
-        draft_node(d, "Mul", "t gain", "m", "");
-        draft_node(d, "Add", "m bias", "y", "");
+        draft_text(d, "gain = 6,1,1; bias = 6,1,1; Conv x w > c; Reshape c apart > g; "
+                      "InstanceNormalization g ones zeros > n epsilon=0.25; Reshape n together > t; "
+                      "Mul t gain > m; Add m bias > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(count_kind(&r->g, OP_GROUP_NORM), 1);
@@ -468,18 +400,13 @@ static void layer_norms_of_axes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(14);
-        draft_input(d, "x", ONNX_FLOAT, "2,3,4");
-        draft_weight(d, "w", DIMS(4, 5));
+        draft_text(d, "x: 2,3,4; w = 4,5");
         draft_number(d, "small", 0.25);
         draft_number(d, "two", 2);
         draft_node(d, "ReduceMean", "x", "mean", cases[i].mean);
-        draft_node(d, "Sub", "x mean", "less", "");
-        draft_node(d, "Pow", "less two", "squares", "");
+        draft_text(d, "Sub x mean > less; Pow less two > squares");
         draft_node(d, "ReduceMean", "squares", "variance", cases[i].variance);
-        draft_node(d, "Add", "variance small", "more", "");
-        draft_node(d, "Sqrt", "more", "root", "");
-        draft_node(d, "Div", "less root", "n", "");
-        draft_node(d, "MatMul", "n w", "y", "");
+        draft_text(d, "Add variance small > more; Sqrt more > root; Div less root > n; MatMul n w > y");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), cases[i].n_norms);
@@ -493,11 +420,10 @@ static void volumes_of_other_sizes(void **state)
     (void)state;
     for (uint64_t deep = 1; deep <= 2; deep++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "1,5,3,4,2");
-        draft_weight(d, "w", DIMS(5, 5, 1, 1, 1));
+        draft_text(d, "x: 1,5,3,4,2; w = 5,5,1,1,1");
         draft_whole(d, "sizes", WHOLE(1, 5, 3 * (int64_t)deep, 8, 4));
-        draft_node(d, "Resize", "x - - sizes", "y", "mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor");
-        draft_node(d, "Conv", "x w", "z", "");
+        draft_text(d, "Resize x - - sizes > y mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor; "
+                      "Conv x w > z");
         struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true });
         double *v = outputs(r);
         assert_int_equal(count_kind(&r->g, OP_RESIZE), deep);
