@@ -67,9 +67,9 @@ static bool append_locked(int fd, const char *path, const char *header, const ch
     const char *text = arena_printf(&a, "%s%s", end == 0 ? header : "", lines);
     bool good = append_all(fd, text, strlen(text)) && fsync(fd) == 0;
     if (!good) {
-        fail(err, "%s: could not be written whole: %s", path, strerror(errno));
+        fail(err, "%s: cannot be written completely: %s", path, strerror(errno));
         if (ftruncate(fd, end) != 0)
-            fail(err, "%s: could not be written, nor put back: %s", path, strerror(errno));
+            fail(err, "%s: cannot be written, and the unfinished line cannot be removed: %s", path, strerror(errno));
     }
     arena_free(&a);
     return good;

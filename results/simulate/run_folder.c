@@ -185,7 +185,7 @@ static bool write_run_table(struct new_file *out, const char *folder, const stru
     t->write(out->f, t->what);
     fflush(out->f);
     if (ferror(out->f))
-        return fail(err, "%s: could not be written whole: %s", out->path, write_cause());
+        return fail(err, "%s: cannot be written completely: %s", out->path, write_cause());
     if (!file_hash(&hash, out->temp_path, a, err))
         return false;
     if (files)

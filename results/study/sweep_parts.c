@@ -291,7 +291,7 @@ static bool copy_row(struct merge *m, const struct piece *part, size_t n, struct
         return false;
     if (is_first && m->header)
         fputs(m->header, m->f);
-    return fwrite(m->line, 1, n, m->f) == n || fail(err, "%s: could not be written whole: %s", m->path, strerror(errno));
+    return fwrite(m->line, 1, n, m->f) == n || fail(err, "%s: cannot be written completely: %s", m->path, strerror(errno));
 }
 
 static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct err *err)

@@ -268,7 +268,7 @@ bool new_file_save(struct new_file *file, struct err *err)
     bool renames = !text_is(file->temp_path, file->path);
     good = good && (!renames || rename(file->temp_path, file->path) == 0);
     if (!good)
-        fail(err, "%s: could not be written whole: %s", file->path, write_cause());
+        fail(err, "%s: cannot be written completely: %s", file->path, write_cause());
     if (!good && renames)
         unlink(file->temp_path);
     new_file_forget(file);
@@ -353,7 +353,7 @@ static bool put_in_place(const struct new_folder *f)
 
 bool new_folder_save(struct new_folder *folder, struct err *err)
 {
-    bool good = put_in_place(folder) || fail(err, "%s: could not be written whole: %s", folder->path, strerror(errno));
+    bool good = put_in_place(folder) || fail(err, "%s: cannot be written completely: %s", folder->path, strerror(errno));
     new_folder_drop(folder);            /* after an exchange temp_path is the folder that was replaced */
     return good;
 }

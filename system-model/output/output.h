@@ -7,8 +7,8 @@
  * system asks for. Each format escapes in one function. A value that is unknown (a number that is not finite, a text that is NULL) is a
  * dash in text and Markdown, an empty cell in CSV, and null in JSON.
  *
- * CSV cells are data and are written as they are, also those that begin with = + - or @ (as every negative number does): whoever opens the
- * file in a spreadsheet imports such columns as text.
+ * CSV cells are data and are written unchanged, including those that begin with = + - or @, as every negative number does. In a spreadsheet,
+ * import text columns as text.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -66,7 +66,7 @@ struct table {
                     .rows = (void *)(items), .n = (count) }
 
 void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
-/* Text, CSV, JSON or Markdown. In text, columns are as wide as their widest cell, and a table without rows is left out. */
+/* Text, CSV, JSON or Markdown. The columns of a text table are as wide as their widest cell; a table without rows is left out. */
 void table_write(FILE *f, enum output_format format, const struct table *t);
 /* One line of text or CSV, for rows that are written as they are found; row NULL: the headings. Text columns have their least width. */
 void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
@@ -97,7 +97,7 @@ struct judgement {
 struct judgements { const char *suite; struct judgement *items; size_t n, cap; };
 
 void judgements_add(struct judgements *set, struct judgement item, struct arena *a);
-bool judgements_pass(const struct judgements *set);     /* nothing failed; an expected failure that passes is no failure */
+bool judgements_pass(const struct judgements *set);     /* nothing failed unexpectedly */
 size_t judgements_count(const struct judgements *set, enum judged judged);
 
 /* Marks expected failures by name. The table has the columns id and reason; * in an id matches any text. Refuses an id that matches nothing,
@@ -105,7 +105,7 @@ size_t judgements_count(const struct judgements *set, enum judged judged);
 bool judgements_expect(struct judgements *set, const char *path, struct arena *a, struct err *err);
 
 /* TAP, one JUnit testsuite (its time is SOURCE_DATE_EPOCH, else 1970), a Markdown comment for a pull request, or annotations as GitHub and
- * GitLab read them. False when the format is none of these. */
+ * GitLab read them. Returns false for any other format. */
 bool judgements_write(FILE *f, enum output_format format, const struct judgements *set);
 
 /* The same for sets that are found one after the other, in one report: begin, any number of adds, end. */

@@ -85,7 +85,7 @@ static void a_folder_made_in_the_meantime_stays(void **state)
     assert_true(new_folder_open(&f, path, &err) && make_folders(arena_printf(&a, "%s/in", path), &err));
     const char *temp_path = arena_strdup(&a, f.temp_path);
     assert_false(new_folder_save(&f, &err));
-    assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: Directory not empty", path));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: cannot be written completely: Directory not empty", path));
     assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/in", path), F_OK) == 0);
     assert_int_equal(system(arena_printf(&a, "rm -r %s", path)), 0);
     arena_free(&a);
@@ -114,7 +114,7 @@ static void a_folder_is_replaced_as_one(void **state)
     fclose(fopen(file, "w"));
     assert_true(new_folder_replace(&f, file, &err));
     assert_false(new_folder_save(&f, &err));
-    assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: Not a directory", file));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: cannot be written completely: Not a directory", file));
     assert_int_equal(system(arena_printf(&a, "test $(ls %s | wc -l) -eq 4 && rm -r %s", top, top)), 0);
     arena_free(&a);
 }

@@ -207,7 +207,7 @@ for words in "--help" "run --help" "list recipes"; do
     result $? "$words into a full device: 2, said" "$(cat "$work/err")"
 done
 (ulimit -f 1; "$PODBENCH" timeline "$good" --trace "$work/limited.json" >/dev/null 2>"$work/err"; echo $? >"$work/out")
-[ "$(cat "$work/out")" = 2 ] && grep -q 'could not be written whole' "$work/err" && [ ! -e "$work/limited.json" ]
+[ "$(cat "$work/out")" = 2 ] && grep -q 'cannot be written completely' "$work/err" && [ ! -e "$work/limited.json" ]
 result $? "a file past the size limit: 2, said, nothing left" "$(cat "$work/out" "$work/err")"
 
 # What an option cannot do where it is given is refused, not passed over.

@@ -239,7 +239,7 @@ result $? "check --published: recipes and sheets beside the files that name them
 [ $? -eq 2 ] && grep -q '^podbench: cannot write all of standard output' "$work/err"
 result $? "a full disk is not silent"
 run timeline "$recipe" --trace /dev/full
-[ "$status" -eq 2 ] && [ -c /dev/full ] && grep -q '^podbench: /dev/full: could not be written whole' "$work/err"
+[ "$status" -eq 2 ] && [ -c /dev/full ] && grep -q '^podbench: /dev/full: cannot be written completely' "$work/err"
 result $? "timeline --trace to a device that is full: told, and the device stays" "$(ls -l /dev/full; cat "$work/err")"
 # A key without effect has none: packs are of sequences.
 run run mlperf-v1.1-closed-ipu-pod16-resnet50 --format json

@@ -51,6 +51,6 @@ for kib in 1 4; do
     result $? "no room for a sweep's rows within $kib KiB: it goes on where it stopped" "$(cat err)"
 done
 "$PODBENCH" merge before/s.1-of-2.csv before/s.2-of-2.csv >/dev/full 2>err
-[ $? -eq 2 ] && grep -q '^podbench: standard output: could not be written whole: No space left on device$' err
+[ $? -eq 2 ] && grep -q '^podbench: standard output: cannot be written completely: No space left on device$' err
 result $? "a merge into a full device names it" "$(cat err)"
 done_testing

@@ -49,7 +49,7 @@ mkdir "$work/bin"
 printf '#!/bin/sh\nyes | head -c 100000\n' >"$work/bin/gnuplot"
 chmod +x "$work/bin/gnuplot"
 (ulimit -f 16; PATH="$work/bin:$PATH" "$PODBENCH" history throughput_samples_per_s --from "$h" --out "$work/cut.svg" >"$work/out" 2>"$work/err")
-[ $? -eq 2 ] && grep -q 'cut.svg: could not be written whole' "$work/err" && [ ! -e "$work/cut.svg" ]
+[ $? -eq 2 ] && grep -q 'cut.svg: cannot be written completely' "$work/err" && [ ! -e "$work/cut.svg" ]
 result $? "a figure that the disk does not take is none" "$(cat "$work/err"; ls "$work")"
 refuses "want a name ending in .svg" "a figure of another kind" history mean_abs_error --from "$h" --out "$work/h.gif"
 refuses "want a name ending in .svg" "a figure without a name" history mean_abs_error --from "$h" --out .svg

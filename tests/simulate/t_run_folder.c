@@ -199,7 +199,7 @@ static void a_full_disk_leaves_the_old_run(void **state)
     static const size_t sizes[] = { 17, 300000 };
     for (size_t i = 0; i < 2; i++) {
         assert_false(write_limited("full", sizes[i]));
-        assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: File too large", path_of("full", "check.csv")));
+        assert_string_equal(err.msg, arena_printf(&a, "%s: cannot be written completely: File too large", path_of("full", "check.csv")));
         assert_true(is_whole("full", "id,x"));
         assert_string_equal(text_in("full", "check.csv"), "k\n6\n");
     }
