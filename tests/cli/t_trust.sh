@@ -94,7 +94,7 @@ result $? "diff: a run's step by what it is spent on" "$(cat "$work/out")"
 grep -v ",bow-pod16," "$work/b.csv" >"$work/c.csv"
 for order in "b c" "c b"; do
     run diff "$work/${order% *}.csv" "$work/${order#* }.csv"
-    gives 0 "podbench: 1 recipe only in $work/b.csv: mlperf-v2.0-closed-bow-pod16-resnet50" "diff: a row that one run alone has is told: $order"
+    gives 0 "podbench: 1 recipe only in $work/b.csv: mlperf-v2.0-closed-bow-pod16-resnet50" "diff: rows of only one run are listed: $order"
 done
 mkdir "$work/recipes" && cp workloads/recipes/vendor-c600-resnet50-b1-poprt.ini "$work/recipes/"
 "$PODBENCH" bench --recipes "$work/recipes" --out "$work/a.initial" >/dev/null 2>&1
