@@ -371,7 +371,7 @@ static void print_group_markdown(FILE *f, enum metric_group group)
             continue;
         fprintf(f, "| `%s` | %s | %s |", m->name, m->unit, m->place == ROW ? "yes" : "");
         if (object)
-            fprintf(f, m->member ? " `%s` |" : " |", m->member);
+            fprintf(f, " `%s` |", m->member ? m->member : "-");
         fprintf(f, " %s | %s | %s |\n", m->absence == OR_UNKNOWN ? "yes" : "", is_in_answer(m) ? "yes" : "", m->help);
     }
 }
