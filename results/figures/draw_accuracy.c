@@ -2,8 +2,8 @@
 /*
  * draw_accuracy.c - every published configuration: its throughput, published and simulated, and the error.
  *
- * There is one row per configuration, those of a model together, the smallest system first. The interval is blind: it uses only the errors
- * of the other groups of configurations.
+ * There is one row per configuration, those of a model together, the smallest system first. The interval is blind: it
+ * uses only the errors of the other groups of configurations.
  */
 #include "results/figures/drawings.h"
 #include "results/study/trust.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_map.c - a sweep as a map: throughput of one training run over micro-batch and gradient accumulation, and where it no longer fits.
+ * draw_map.c - a sweep as a map: throughput of one training run over micro-batch and gradient accumulation, and where
+ * it no longer fits.
  */
 #include "results/figures/drawings.h"
 #include <math.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte exchanged between tiles.
+ * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte
+ * exchanged between tiles.
  *
- * The chip keeps everything in its tiles' memory, so the exchange feeds the arithmetic: the slope is the rate at which all tiles together can
- * receive, and the roof is the matrix units' peak (Williams, Waterman and Patterson 2009, applied to this memory).
+ * The chip keeps everything in its tiles' memory, so the exchange feeds the arithmetic: the slope is the rate at which
+ * all tiles together can receive, and the roof is the matrix units' peak (Williams, Waterman and Patterson 2009,
+ * applied to this memory).
  */
 #include "results/figures/drawings.h"
 #include "system-model/graph/graph.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and predicted, and ideal scaling.
+ * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and
+ * predicted, and ideal scaling.
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"

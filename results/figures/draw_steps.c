@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_steps.c - where the time of a step goes: by class of cost for every MLPerf configuration, and for one run from the least time its
- * arithmetic can take to the time predicted.
+ * draw_steps.c - where the time of a step goes: by class of cost for every MLPerf configuration, and for one run from
+ * the least time its arithmetic can take to the time predicted.
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"

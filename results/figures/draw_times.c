@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_times.c - time to train of IPU systems, published and predicted, and of GPU systems of the same rounds with at most 256 chips.
+ * draw_times.c - time to train of IPU systems, published and predicted, and of GPU systems of the same rounds with at
+ * most 256 chips.
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawings.h - the data of a run's figures. Each figure has a table as CSV, which a gnuplot script draws, and a finding, one line computed
- * from the same numbers that heads the figure.
+ * drawings.h - the data of a run's figures. Each figure has a table as CSV, which a gnuplot script draws, and a
+ * finding, one line computed from the same numbers that heads the figure.
  *
  * Unknown values are written as NaN, which gnuplot skips. All arithmetic is here; scripts pick columns by name.
  */
@@ -19,8 +19,8 @@ struct drawing_source {
     struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */
 };
 
-/* One figure being made. Its tables go into folder, under names that begin with the figure's. If the run holds nothing that the figure could
- * show, finding stays NULL and missing says what is not there. */
+/* One figure being made. Its tables go into folder, under names that begin with the figure's. If the run holds nothing
+ * that the figure could show, finding stays NULL and missing says what is not there. */
 struct drawing { const char *folder; const struct drawing_source *from; struct arena *a; const char *finding, *missing; };
 
 struct drawing_kind {

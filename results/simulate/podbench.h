@@ -25,14 +25,14 @@ extern "C" {
 const char *podbench_version(void);
 
 struct podbench;
-/* root: the folder with system-model, workloads and results, or NULL for the installed one. The result is never NULL; podbench_message says what
- * failed. */
+/* root: the folder with system-model, workloads and results, or NULL for the installed one. The result is never NULL;
+ * podbench_message says what failed. */
 struct podbench *podbench_open(const char *root);
 void podbench_close(struct podbench *p);
 const char *podbench_message(const struct podbench *p);     /* one line about the last failure, or "" */
 
-/* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are uint64_t, flags int (fits),
- * all others double. A value that is not known is 0. */
+/* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are
+ * uint64_t, flags int (fits), all others double. A value that is not known is 0. */
 #define PODBENCH_FIELD_TEXT(name)
 #define PODBENCH_FIELD_COUNT(name) uint64_t name;
 #define PODBENCH_FIELD_NUMBER(name) double name;
@@ -43,10 +43,12 @@ struct podbench_result {
 #undef METRIC
 };
 
-/* Simulates a recipe, by id or path, with overrides as --set takes them. Returns 0, or -1 with the reason in podbench_message. */
+/* Simulates a recipe, by id or path, with overrides as --set takes them. Returns 0, or -1 with the reason in
+ * podbench_message. */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
-/* Returns the JSON object of `podbench run --format json`, without its validity, or NULL when it failed. Free it with free(). */
+/* Returns the JSON object of `podbench run --format json`, without its validity, or NULL when it failed. Free it with
+ * free(). */
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * provenance.c - what made a result. The hash is XXH3 over the recipe's entries with overrides, and over each row of each sheet that was read
- * with the values given in its place. File names are not hashed, so that a copied sheet with the same values hashes the same.
+ * provenance.c - what made a result. The hash is XXH3 over the recipe's entries with overrides, and over each row of
+ * each sheet that was read with the values given in its place. File names are not hashed, so that a copied sheet with
+ * the same values hashes the same.
  */
 #include "results/simulate/simulate.h"
 #include <inttypes.h>

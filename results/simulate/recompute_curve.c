@@ -2,12 +2,12 @@
 /*
  * recompute_curve.c - checkpoints between layers: memory against recomputation.
  *
- * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch and,
- * while the backward pass is in one segment, that segment's activations:
+ * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch
+ * and, while the backward pass is in one segment, that segment's activations:
  *     memory = sum of checkpoint bytes + largest segment.
- * All segments but the last are computed again. If a segment is limited in size, filling each greedily with layers gives the fewest
- * segments. Only sums of neighbouring layers matter as limits, so trying each finds the least memory for each number of checkpoints.
- * (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
+ * All segments but the last are computed again. If a segment is limited in size, filling each greedily with layers
+ * gives the fewest segments. Only sums of neighbouring layers matter as limits, so trying each finds the least memory
+ * for each number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
  */
 #include "results/simulate/recompute_curve.h"
 #include "system-model/graph/graph.h"

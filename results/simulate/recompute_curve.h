@@ -14,8 +14,8 @@ struct recompute_point {
     double extra_work_share;        /* recomputed multiply-accumulates over those of forward and backward together */
 };
 
-/* The placement with least memory for each number of checkpoints between layers, beginning with none, which keeps everything. The graph has a
- * backward pass. Each point has less memory and more work than the one before. */
+/* The placement with least memory for each number of checkpoints between layers, beginning with none, which keeps
+ * everything. The graph has a backward pass. Each point has less memory and more work than the one before. */
 void recompute_curve(struct recompute_point **out, size_t *n, const struct graph *g, struct arena *a);
 
 #endif

@@ -16,9 +16,9 @@ struct remedy {
     uint64_t shortfall_bytes_per_tile;
 };
 
-/* Tries every change that is not in force already, and all pairs if no single one fits as asked; the fastest pairs that fit are kept. Those
- * that fit come first, fastest first, then the others by shortfall. sim is the simulation that does not fit, and overrides what it was
- * made with. */
+/* Tries every change that is not in force already, and all pairs if no single one fits as asked; the fastest pairs that
+ * fit are kept. Those that fit come first, fastest first, then the others by shortfall. sim is the simulation that does
+ * not fit, and overrides what it was made with. */
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct arena *a, struct err *err);
 void remedies_print(FILE *f, const struct remedy *r, size_t n);

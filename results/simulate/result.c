@@ -2,8 +2,8 @@
 /*
  * result.c - how a result is written and read, by the table of metrics.
  *
- * The parts of the breakdown follow the columns of the table, and sum to step_time_s; provenance is last. A run of an older version may
- * lack columns that may be unknown.
+ * The parts of the breakdown follow the columns of the table, and sum to step_time_s; provenance is last. A run of an
+ * older version may lack columns that may be unknown.
  */
 #include "results/simulate/result.h"
 #include <assert.h>

@@ -16,8 +16,8 @@ static bool is_root(const char *path, struct arena *a)
     return access(arena_printf(a, "%s/system-model/specs/", path), F_OK) == 0;      /* the slash at the end asks for a folder */
 }
 
-/* The folder so many levels above the program: 2 from build/podbench to the source tree, and from /usr/bin/podbench to /usr; 3 from
- * build/asan/podbench. NULL if the link cannot be read, or nothing is above. */
+/* The folder so many levels above the program: 2 from build/podbench to the source tree, and from /usr/bin/podbench to
+ * /usr; 3 from build/asan/podbench. NULL if the link cannot be read, or nothing is above. */
 static const char *above_program(int levels, struct arena *a)
 {
     char path[PATH_MAX];

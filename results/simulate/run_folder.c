@@ -2,9 +2,9 @@
 /*
  * run_folder.c - see run_folder.h.
  *
- * A program that is killed leaves one of three states. With temporary files only, the old run is whole. With some tables renamed, a
- * manifest under its temporary name lists them all, each is found under its own or its temporary name, and the next reader renames the
- * rest. With everything renamed, the new run is whole.
+ * A program that is killed leaves one of three states. With temporary files only, the old run is whole. With some
+ * tables renamed, a manifest under its temporary name lists them all, each is found under its own or its temporary
+ * name, and the next reader renames the rest. With everything renamed, the new run is whole.
  */
 #include "results/simulate/run_folder.h"
 #include <errno.h>

@@ -2,8 +2,9 @@
 /*
  * run_folder.h - a run on disk: tables, and a manifest that lists them with their hashes. A run is whole or absent.
  *
- * Tables are written under temporary names, then renamed, the manifest last, all under a lock on the folder. A program that is killed leaves
- * the old run, or everything that the next program to open the folder needs to finish the new one.
+ * Tables are written under temporary names, then renamed, the manifest last, all under a lock on the folder. A program
+ * that is killed leaves the old run, or everything that the next program to open the folder needs to finish the new
+ * one.
  */
 #ifndef RUN_FOLDER_H
 #define RUN_FOLDER_H
@@ -14,22 +15,23 @@ struct json_t;
 /* One table of a run: its file's name, and what writes it. */
 struct run_table { const char *name; void (*write)(FILE *f, const void *what); const void *what; };
 
-/* Writes the tables and manifest.json, to which "files" (name: hash) is added. schema: a text that is equal for equal columns of the
- * tables. manifest stays the caller's. */
+/* Writes the tables and manifest.json, to which "files" (name: hash) is added. schema: a text that is equal for equal
+ * columns of the tables. manifest stays the caller's. */
 bool run_folder_write(const char *folder, const struct run_table *tables, size_t n, const char *schema, struct json_t *manifest,
                       struct err *err);
 
-/* Copies the files to another folder. record, unless NULL, is written after the tables and before the manifest, so that no run is there
- * without it. The caller has checked `from`. */
+/* Copies the files to another folder. record, unless NULL, is written after the tables and before the manifest, so that
+ * no run is there without it. The caller has checked `from`. */
 struct run_record { bool (*write)(void *what, struct err *err); void *what; };
 bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err);
 
-/* Loads a regular JSON file, for the caller to free. NULL: it is missing or broken; why->line is 0 or less if it cannot be read at all. */
+/* Loads a regular JSON file, for the caller to free. NULL: it is missing or broken; why->line is 0 or less if it cannot
+ * be read at all. */
 struct json_error_t;
 struct json_t *manifest_load(const char *path, struct json_error_t *why);
 
-/* Finishes what a killed program began, then checks that every file is the one in the manifest and, unless schema is NULL, that the tables
- * have the columns of this version. The message says what to do. */
+/* Finishes what a killed program began, then checks that every file is the one in the manifest and, unless schema is
+ * NULL, that the tables have the columns of this version. The message says what to do. */
 bool run_folder_check(const char *folder, const char *schema, struct err *err);
 
 #endif

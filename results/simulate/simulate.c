@@ -2,15 +2,17 @@
 /*
  * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are computed only here.
  *
- * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
- * Time to train = (start-up + steps x step time + evaluations + tail) x scaling (convergence_scaling), as the rules time them:
+ * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation. Time
+ * to train = (start-up + steps x step time + evaluations + tail) x scaling (convergence_scaling), as the rules time
+ * them:
  *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
  *             as many training steps as hold the set (eval_program);
  *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
- * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose epochs are five calls
- * and a fraction: the last epoch is one call longer, and so are those in which the fractions add up to a call (docs/evidence.md).
- * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe of an MLPerf round has both times:
- * with its own samples only the system is predicted, with predicted ones everything is.
+ * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose
+ * epochs are five calls and a fraction: the last epoch is one call longer, and so are those in which the fractions add
+ * up to a call (docs/evidence.md). Samples to converge are the recipe's, or predicted from the global batch (converge =
+ * model). A recipe of an MLPerf round has both times: with its own samples only the system is predicted, with predicted
+ * ones everything is.
  */
 #include "system-model/machine/machine.h"
 #include "results/simulate/simulator.h"
@@ -42,8 +44,8 @@ static double cycles_to_seconds(const struct machine *m, double cycles)
     return cycles / m->chip.clock_hz;
 }
 
-/* Sums over all IPUs can exceed 64 bits, so the upper and the lower half of each number are summed separately. Sums of whole numbers are the
- * same folded and unfolded. */
+/* Sums over all IPUs can exceed 64 bits, so the upper and the lower half of each number are summed separately. Sums of
+ * whole numbers are the same folded and unfolded. */
 void step_breakdown(double *part_s, const struct timeline *t)
 {
     uint64_t upper[N_PARTS] = {0}, lower[N_PARTS] = {0}, n_ipus = 0;
@@ -166,9 +168,9 @@ static double batches_of(uint64_t samples, double batch)
     return ceil((double)samples / batch - 1e-9);
 }
 
-/* A forward pass over the evaluation set on all replicas, pipelined as the training was. Between training steps it goes through the session
- * as they do, in whole calls of the same number of micro-batches (MLPerf v2.0 BERT: 4, 3, 2 and 2 calls on 16 to 256 IPUs). After training
- * it is one call. */
+/* A forward pass over the evaluation set on all replicas, pipelined as the training was. Between training steps it goes
+ * through the session as they do, in whole calls of the same number of micro-batches (MLPerf v2.0 BERT: 4, 3, 2 and 2
+ * calls on 16 to 256 IPUs). After training it is one call. */
 static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
@@ -204,7 +206,8 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     return true;
 }
 
-/* Samples to converge are a mean of runs, so the number of evaluations is one too, such as 15.5, and at least 1: every run ends with one. */
+/* Samples to converge are a mean of runs, so the number of evaluations is one too, such as 15.5, and at least 1: every
+ * run ends with one. */
 static struct expected_training given_training(const struct recipe *r)
 {
     bool is_mean = r->samples_to_converge > 0;

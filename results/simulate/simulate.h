@@ -37,8 +37,9 @@ struct model_paths {
     bool unfolded;                          /* simulates every replica, instead of one for all that are alike */
 };
 
-/* One simulation with a simulator of its own; simulator.h is for more than one. overrides: keys of the recipe, and machine.KEY=value for
- * values on sheets. Nothing is left to free if it fails. cache may be shared by several simulations, or NULL. */
+/* One simulation with a simulator of its own; simulator.h is for more than one. overrides: keys of the recipe, and
+ * machine.KEY=value for values on sheets. Nothing is left to free if it fails. cache may be shared by several
+ * simulations, or NULL. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);       /* and its simulator, if it owns one */
@@ -52,19 +53,19 @@ void result_of_step(struct result *out, const struct recipe *recipe, const struc
 
 /* ---- provenance.c: what made a result --------------------------------------------------------- */
 
-/* Fills version, overrides ("a.b=1; c.d=2", in order) and inputs, a hash of every value that was read; the texts live in sim's arena. Two
- * results with the same version and inputs are the same to the bit. */
+/* Fills version, overrides ("a.b=1; c.d=2", in order) and inputs, a hash of every value that was read; the texts live
+ * in sim's arena. Two results with the same version and inputs are the same to the bit. */
 void result_provenance(struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides);
 /* The same as a JSON object, with the recipe's path and every sheet that was read. The caller owns it. */
 struct json_t *provenance_json(const struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides);
 
 /* ---- root.c: where spec sheets, recipes, published figures and rules are ----------------------- */
 
-/* The first of: the given folder; PODBENCH_ROOT; the program's own (the folder above its own in a source tree, ../share/podbench if it is
- * installed); the current folder; one installed below a usual prefix. NULL if none holds system-model/specs; given_as names the option in
- * the message. */
+/* The first of: the given folder; PODBENCH_ROOT; the program's own (the folder above its own in a source tree,
+ * ../share/podbench if it is installed); the current folder; one installed below a usual prefix. NULL if none holds
+ * system-model/specs; given_as names the option in the message. */
 const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err);
 const char *root_path(const char *root, const char *folder, struct arena *a);   /* "FOLDER" if the root is the current folder, else "ROOT/FOLDER" */
-bool root_is_installed(const char *root);       /* it is no source tree, so nothing is written there */
+bool root_is_installed(const char *root);       /* it is not a source tree, so nothing is written there */
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * simulator.c - what is cached between simulations, by which key, and when it is dropped.
  *
- * Each cache is a hash table whose entries own an arena. An entry counts its users: the simulations and the entries of other caches that
- * point to it. Past the limit every entry without users goes, and later simulations make again what they need; a sweep within the limit
- * never gets there.
+ * Each cache is a hash table whose entries own an arena. An entry counts its users: the simulations and the entries of
+ * other caches that point to it. Past the limit every entry without users goes, and later simulations make again what
+ * they need; a sweep within the limit never gets there.
  */
 #include "results/simulate/simulator.h"
 #include "system-model/graph/graph.h"
@@ -341,7 +341,8 @@ bool result_with(struct result *out, const struct simulation_request *q, const c
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */
 
-/* The reference's round and terms follow from the recipe's id, source and round; its optimizer and rate tell records of one batch apart. */
+/* The reference's round and terms follow from the recipe's id, source and round; its optimizer and rate tell records of
+ * one batch apart. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
     const char *names[] = { r->workload, r->id, r->source, r->reference_round, r->optimizer_name };

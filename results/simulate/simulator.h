@@ -2,11 +2,12 @@
 /*
  * simulator.h - many simulations by one simulator, which caches everything that does not change from one to the next.
  *
- * It caches, each by what it depends on: recipe files (name), sheets (names, values given in their place), link graphs (sheets, whether a
- * torus is used as one, faults), graphs (the keys that shape them), compiled layers, collectives and copies (graph and link graph), samples
- * to converge (benchmark, round, batch, optimizer), and the search of splits (shape, chip, options). A result is the same to the bit
- * whatever was simulated before. Files are read once: a simulator does not see later changes. Past limit_bytes, everything that no living
- * simulation uses is dropped. One thread at a time.
+ * It caches, each by what it depends on: recipe files (name), sheets (names, values given in their place), link graphs
+ * (sheets, whether a torus is used as one, faults), graphs (the keys that shape them), compiled layers, collectives and
+ * copies (graph and link graph), samples to converge (benchmark, round, batch, optimizer), and the search of splits
+ * (shape, chip, options). A result is the same to the bit whatever was simulated before. Files are read once: a
+ * simulator does not see later changes. Past limit_bytes, everything that no living simulation uses is dropped. One
+ * thread at a time.
  */
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
@@ -39,7 +40,8 @@ struct simulator {
 void simulator_open(struct simulator *out, const struct model_paths *paths);    /* reads nothing yet */
 void simulator_close(struct simulator *s);      /* after the last of its simulations is freed */
 
-/* Simulates a recipe with overrides "section.key=value" and "machine.key=value", in order. Nothing is left to free if it fails. */
+/* Simulates a recipe with overrides "section.key=value" and "machine.key=value", in order. Nothing is left to free if
+ * it fails. */
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct err *err);
 
@@ -57,13 +59,15 @@ bool simulate_with(struct simulation *sim, struct result *out, const struct simu
 /* The same for the result alone. */
 bool result_with(struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err);
 
-/* The samples that the recipe needs; fails for a workload that is no MLPerf benchmark. */
+/* The samples that the recipe needs; fails for a workload that is not an MLPerf benchmark. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
 
-/* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached. For simulate.c. */
+/* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached.
+ * For simulate.c. */
 bool simulator_prepare(struct simulation *sim, struct plan_request *opt, const char *recipe, const char *const *overrides,
                        size_t n_overrides, struct err *err);
-/* The compiler of another recipe on this simulation's machine, with or without its faults; NULL, with err, if there is none. */
+/* The compiler of another recipe on this simulation's machine, with or without its faults; NULL, with err, if there is
+ * none. */
 struct compiler *simulator_compiler(struct simulation *sim, const struct recipe *rec, bool faults, struct err *err);
 
 /* ---- simulator_pool.c: threads with one simulator each ---------------------------------------- */
@@ -73,8 +77,9 @@ struct simulator_pool { struct simulator *simulators; uint32_t n; };
 /* paths stay the caller's; every simulator gets the options. */
 void simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
 void simulator_pool_close(struct simulator_pool *p);    /* after the last of its simulators' simulations is freed */
-/* Calls job(user, i, simulator) for each i below n, `chunk` neighbours on one thread, and returns when all are done. Jobs write to places of
- * their own, so that the result does not depend on the thread. The caller's own thread is one of them. */
+/* Calls job(user, i, simulator) for each i below n, `chunk` neighbours on one thread, and returns when all are done.
+ * Jobs write to places of their own, so that the result does not depend on the thread. The caller's own thread is one
+ * of them. */
 typedef void simulator_job(void *user, size_t i, struct simulator *s);
 void simulator_pool_run(struct simulator_pool *p, size_t n, size_t chunk, simulator_job *job, void *user);
 

@@ -2,8 +2,8 @@
 /*
  * assumptions.c - values marked assumed on the sheets, each halved and doubled in every recipe that reads it.
  *
- * A factor of two is the uncertainty of a quantity of which only the kind is known; a share goes at most to 1. Values that change nothing are
- * listed too, and so are those of sheets that no recipe reads.
+ * A factor of two is the uncertainty of a quantity of which only the kind is known; a share goes at most to 1. Values
+ * that change nothing are listed too, and so are those of sheets that no recipe reads.
  */
 #include "results/study/inputs.h"
 #include "system-model/base/assumed.h"

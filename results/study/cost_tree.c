@@ -2,10 +2,10 @@
 /*
  * cost_tree.c - where the time of one step goes: part, phase, operation.
  *
- * Parts and phases are sums over the spans of the timeline. In a forward or backward phase each operation's plan counts as often as its
- * stage ran; recomputation is the forward plans of the layers that run again. The phase less its operations is the remainder that plans do
- * not account for: stash copies, accumulation, shared norms, a slow chip. Layers that differ only by their number are one:
- * encoder3/attention and encoder7/attention are encoder/attention.
+ * Parts and phases are sums over the spans of the timeline. In a forward or backward phase each operation's plan counts
+ * as often as its stage ran; recomputation is the forward plans of the layers that run again. The phase less its
+ * operations is the remainder that plans do not account for: stash copies, accumulation, shared norms, a slow chip.
+ * Layers that differ only by their number are one: encoder3/attention and encoder7/attention are encoder/attention.
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"

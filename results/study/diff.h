@@ -2,10 +2,11 @@
 /*
  * diff.h - why two simulations differ: their keys and sheet values are changed one after the other, from A to B.
  *
- * The order is that of podbench list keys, then sheet values, outermost sheet first. The change of a cause is the change of the time when it
- * is added to those before it, so the causes add up to the whole. Its change alone on A is listed too; the difference of the two is its
- * interaction with those before it. A change that is not possible yet waits for those that make it possible; changes that are only possible
- * together count as one. Times are whole picoseconds (of a sample: femtoseconds), so that sums are exact.
+ * The order is that of podbench list keys, then sheet values, outermost sheet first. The change of a cause is the
+ * change of the time when it is added to those before it, so the causes add up to the whole. Its change alone on A is
+ * listed too; the difference of the two is its interaction with those before it. A change that is not possible yet
+ * waits for those that make it possible; changes that are only possible together count as one. Times are whole
+ * picoseconds (of a sample: femtoseconds), so that sums are exact.
  */
 #ifndef DIFF_H
 #define DIFF_H
@@ -30,7 +31,8 @@ bool diff_simulations(struct diff *out, const struct simulation_request *a, cons
 void diff_print(FILE *f, const struct diff *d);
 struct json_t *diff_json(const struct diff *d);
 
-/* The difference of two rows of one recipe by parts of the breakdown, in whole picoseconds that add up; rounding_ps is what the tables rounded. */
+/* The difference of two rows of one recipe by parts of the breakdown, in whole picoseconds that add up; rounding_ps is
+ * what the tables rounded. */
 struct diff_parts { int64_t whole_ps, part_ps[N_PARTS], rounding_ps; };
 struct diff_parts diff_parts(const struct result *a, const struct result *b);
 void diff_print_parts_line(FILE *f, const struct result *a, const struct result *b);    /* the largest parts, in per cent of a's step */

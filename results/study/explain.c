@@ -2,11 +2,11 @@
 /*
  * explain.c - what bounds a run, and the way from the ideal to the predicted step.
  *
- * Bound: the IPUs of a replica wait for the slowest of them, so the one that waits least shows what the time is spent on. A model that does
- * not fit is bound by memory, whatever its time; a step as long as its input takes to arrive is bound by the host; a step that waits for a
- * slow chip is bound by that chip.
- * Waterfall: it begins with the model's multiply-accumulates on all IPUs at their full rate. It adds recomputation at that rate, the time
- * that matmuls and convolutions take beyond it, and everything else by class.
+ * Bound: the IPUs of a replica wait for the slowest of them, so the one that waits least shows what the time is spent
+ * on. A model that does not fit is bound by memory, whatever its time; a step as long as its input takes to arrive is
+ * bound by the host; a step that waits for a slow chip is bound by that chip. Waterfall: it begins with the model's
+ * multiply-accumulates on all IPUs at their full rate. It adds recomputation at that rate, the time that matmuls and
+ * convolutions take beyond it, and everything else by class.
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
@@ -110,7 +110,8 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
         w->items[w->n++] = (struct waterfall_item){ name, from, to };
 }
 
-/* The rate of the fastest type among the products: fp8 for an fp8 program, though its first convolution is in fp16. fp32 is the slowest. */
+/* The rate of the fastest type among the products: fp8 for an fp8 program, though its first convolution is in fp16.
+ * fp32 is the slowest. */
 static uint64_t full_rate(const struct plan *p)
 {
     const struct chip *c = &p->topology->machine->chip;

@@ -8,7 +8,8 @@
 
 /* ---- cost_tree.c: a step's time as a tree: part of the breakdown, phase, operation ------------- */
 
-/* Counts are cycles times IPUs, whole numbers that add up exactly; divided by the IPUs and the clock they are the seconds of the breakdown. */
+/* Counts are cycles times IPUs, whole numbers that add up exactly; divided by the IPUs and the clock they are the
+ * seconds of the breakdown. */
 struct cost {
     const char *name;
     uint64_t ipu_cycles;

@@ -2,8 +2,9 @@
 /*
  * inputs.h - every value that a simulation reads from a sheet or a recipe, and what happens when one of them moves.
  *
- * A sheet's number moves by a tenth towards a faster machine, or the other way if that is slower or not allowed. A recipe's number is
- * halved and doubled, and a choice takes each of its other values. Every move is a whole simulation, plan included.
+ * A sheet's number moves by a tenth towards a faster machine, or the other way if that is slower or not allowed. A
+ * recipe's number is halved and doubled, and a choice takes each of its other values. Every move is a whole simulation,
+ * plan included.
  */
 #ifndef INPUTS_H
 #define INPUTS_H
@@ -38,20 +39,23 @@ struct moves { struct move *items; size_t n, cap; };
 /* Tries every move of every input. The largest change of the sample time is first; refused moves are last. */
 void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct simulation_request *q, struct arena *a);
 
-/* The values that a key of the recipe may take next: each other choice, or twice the number and half of it. Returns how many. */
+/* The values that a key of the recipe may take next: each other choice, or twice the number and half of it. Returns how
+ * many. */
 enum { MOST_NEXT_VALUES = 16 };
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a);
 
-/* The share of the step's time, 0 to 1, that rests on values of one origin: the relative change of the step when all of them move by a tenth
- * towards a slower machine, divided by that tenth. What a framework does is a name, a flag or a small count, which no tenth can move: each
- * of these takes its next values alone, and the larger change of the step is its share. The splits over tiles stay as they were chosen,
- * because the question is about this plan, and at the best split a small change of the values costs the same either way. */
+/* The share of the step's time, 0 to 1, that rests on values of one origin: the relative change of the step when all of
+ * them move by a tenth towards a slower machine, divided by that tenth. What a framework does is a name, a flag or a
+ * small count, which no tenth can move: each of these takes its next values alone, and the larger change of the step is
+ * its share. The splits over tiles stay as they were chosen, because the question is about this plan, and at the best
+ * split a small change of the values costs the same either way. */
 double inputs_share_of_origin(enum origin origin, const struct inputs *inputs, const struct simulation_request *q, struct arena *a);
 
 /* ---- assumptions.c: numbers whose only source is an assumption, and what each could change at most ---- */
 
-/* The effect of a value on one workload, or on all that are not asked for by name: the largest changes when it is halved or doubled (a share
- * at most to 1; a name or a flag takes each other value), over the recipes that read it, and the recipe that changes most. */
+/* The effect of a value on one workload, or on all that are not asked for by name: the largest changes when it is
+ * halved or doubled (a share at most to 1; a name or a flag takes each other value), over the recipes that read it, and
+ * the recipe that changes most. */
 struct assumption_effect { const char *workload, *recipe; double slower, faster; size_t n_recipes; bool fit_changes; };
 struct assumption {
     const char *key, *value, *unit, *source, *path;
@@ -61,8 +65,8 @@ struct assumption {
 };
 struct assumptions { struct assumption *items; size_t n, cap; const char **of; size_t n_of; };
 
-/* Moves every assumed value of every sheet in every recipe that reads it; the largest effect first. of: workloads that are shown one by
- * one. progress may be NULL. */
+/* Moves every assumed value of every sheet in every recipe that reads it; the largest effect first. of: workloads that
+ * are shown one by one. progress may be NULL. */
 bool assumptions_list(struct assumptions *out, const char *const *recipes, size_t n_recipes, const char *const *of, size_t n_of,
                       struct simulator *s, void (*progress)(void *user, size_t done, size_t of), void *user, struct arena *a, struct err *err);
 void assumptions_print(FILE *f, const struct assumptions *all);

@@ -2,8 +2,8 @@
 /*
  * sweep.c - threads that simulate chunks of configurations into texts, and one writer that writes the texts in order.
  *
- * Each thread has a simulator of its own and shares only the ring of chunks. A chunk is a run of neighbouring numbers, because their
- * settings differ least. The size of the ring limits how many finished chunks wait to be written.
+ * Each thread has a simulator of its own and shares only the ring of chunks. A chunk is a run of neighbouring numbers,
+ * because their settings differ least. The size of the ring limits how many finished chunks wait to be written.
  */
 #include "results/study/sweep.h"
 

@@ -2,10 +2,11 @@
 /*
  * sweep.h - many configurations, simulated and written one row each, in the order of their numbers.
  *
- * A row has: configuration, of, sweep, recipe, the swept keys, status (fits, does not fit, refused), reason, how far it can be trusted
- * (interval of the throughput, nearest published run, what is beyond all of them), and the result's columns. The cell `sweep` is one hash
- * of version, columns, recipes, values and every input file, so it is the same for all rows of one sweep and differs for any other sweep.
- * Configurations are independent: threads take them in chunks, and the output is the same for any number of threads.
+ * A row has: configuration, of, sweep, recipe, the swept keys, status (fits, does not fit, refused), reason, how far it
+ * can be trusted (interval of the throughput, nearest published run, what is beyond all of them), and the result's
+ * columns. The cell `sweep` is one hash of version, columns, recipes, values and every input file, so it is the same
+ * for all rows of one sweep and differs for any other sweep. Configurations are independent: threads take them in
+ * chunks, and the output is the same for any number of threads.
  */
 #ifndef SWEEP_H
 #define SWEEP_H
@@ -13,7 +14,8 @@
 
 /* ---- sweep_space.c: the configurations, recipes times axes, each numbered -------------------- */
 
-/* An axis sets one key, or several in parallel. Configuration 1 has the first value of every axis; the last axis varies fastest. */
+/* An axis sets one key, or several in parallel. Configuration 1 has the first value of every axis; the last axis varies
+ * fastest. */
 struct axis {
     const char **keys; size_t n_keys;
     const char **settings; size_t n;        /* value i of key k: settings[i * n_keys + k], as "key=value" */
@@ -26,8 +28,9 @@ struct space {
 };
 
 void space_start(struct space *s, const char *const *recipes, size_t n_recipes);
-/* Adds an axis from "key=values". Values are a,b,c; or a;b;c, for values that hold commas; or FROM..TO, FROM..TO+STEP, FROM..TO*FACTOR.
- * A list that names a value twice is refused, and so is a step of a --zip or a row of a table that repeats an earlier one. */
+/* Adds an axis from "key=values". Values are a,b,c; or a;b;c, for values that hold commas; or FROM..TO, FROM..TO+STEP,
+ * FROM..TO*FACTOR. A list that names a value twice is refused, and so is a step of a --zip or a row of a table that
+ * repeats an earlier one. */
 bool space_over(struct space *s, const char *text, struct arena *a, struct err *err);
 /* Adds one axis that sets the keys of several such texts together; all have the same number of values. */
 bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena *a, struct err *err);
@@ -60,8 +63,8 @@ struct sweep_count { uint64_t n_fit, n_unfit, n_refused; char first_reason[512];
 /* Hashes everything the sweep depends on; fails if an input cannot be read. */
 bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch, struct err *err);
 void sweep_write_header(FILE *f, const struct sweep *w);        /* the line of column names; nothing for JSON */
-/* Simulates configurations first to end - 1, numbered from 0. f is flushed after each chunk, so that what an interrupted sweep has written
- * is its first rows, whole. Fails only if f cannot be written. */
+/* Simulates configurations first to end - 1, numbered from 0. f is flushed after each chunk, so that what an
+ * interrupted sweep has written is its first rows, whole. Fails only if f cannot be written. */
 bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *w, uint64_t first, uint64_t end, struct err *err);
 
 /* ---- sweep_parts.c: a sweep's output in several files ------------------------------------------- */
@@ -69,16 +72,16 @@ bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *w, uint64
 /* Part `index` of n, counted from 1: neighbouring configurations first to end - 1, numbered from 0. */
 struct shard { uint32_t index, n; const char *by; };    /* by: what assigned it, for messages */
 void shard_range(uint64_t *first, uint64_t *end, const struct shard *shard, uint64_t n_configurations);
-/* text: "I/N", or "/N" if the environment gives I. NULL: both come from the environment of Slurm, Open MPI or MPICH, and outside them it
- * is part 1 of 1. get: getenv, or a test's own. */
+/* text: "I/N", or "/N" if the environment gives I. NULL: both come from the environment of Slurm, Open MPI or MPICH,
+ * and outside them it is part 1 of 1. get: getenv, or a test's own. */
 bool shard_find(struct shard *out, const char *text, const char *(*get)(const char *name), struct err *err);
 
-/* How many whole rows of this sweep a file holds, beginning with configuration `first` (from 0); *n_bytes is where they end. A file that
- * belongs to another sweep, or begins elsewhere, is refused. */
+/* How many whole rows of this sweep a file holds, beginning with configuration `first` (from 0); *n_bytes is where they
+ * end. A file that belongs to another sweep, or begins elsewhere, is refused. */
 bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const struct sweep *w, uint64_t first, struct err *err);
 
-/* Writes the rows of all parts to f, whose name is path, in order. Refuses parts of different sweeps or versions, a missing configuration,
- * and one that two parts hold. */
+/* Writes the rows of all parts to f, whose name is path, in order. Refuses parts of different sweeps or versions, a
+ * missing configuration, and one that two parts hold. */
 bool parts_merge(FILE *f, const char *path, const char *const *paths, size_t n, struct arena *scratch, struct err *err);
 
 #endif

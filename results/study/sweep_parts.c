@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep_parts.c - shards of a sweep, and their rows merged. The first cells of a row say which configuration of which sweep it is; the rest
- * is copied unread.
+ * sweep_parts.c - shards of a sweep, and their rows merged. The first cells of a row say which configuration of which
+ * sweep it is; the rest is copied unread.
  *
- * Slurm gives a task of an array its number, the array's least number, its step and its size; srun gives each process of a step its rank and
- * the number of processes. With both, every task of the array starts the same number of processes. Open MPI and MPICH give rank and size.
- * GNU parallel gives a job only its number.
+ * Slurm gives a task of an array its number, the array's least number, its step and its size; srun gives each process
+ * of a step its rank and the number of processes. With both, every task of the array starts the same number of
+ * processes. Open MPI and MPICH give rank and size. GNU parallel gives a job only its number.
  */
 #include "results/study/sweep.h"
 
@@ -155,7 +155,8 @@ static bool row_place(struct row_place *out, const char *line)
         && skip(&line, between[2]) && parse_cell(&out->identity, &line, 16) && skip(&line, between[3]);
 }
 
-/* Reads a line with its newline. False at the end of the file (*n is 0), for a last line without newline, and for one longer than any row. */
+/* Reads a line with its newline. False at the end of the file (*n is 0), for a last line without newline, and for one
+ * longer than any row. */
 static bool whole_line(char **line, size_t *n, FILE *f)
 {
     enum { LONGEST_BYTES = 1 << 20 };

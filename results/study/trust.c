@@ -2,9 +2,9 @@
 /*
  * trust.c - one answer compared with all published runs.
  *
- * A property is extrapolated if no published run of the same kind (family of models, training or inference) has its name, if its count is
- * outside the range of theirs, or if its share of the step is far above all of theirs. A sheet value that was changed for this simulation
- * always is.
+ * A property is extrapolated if no published run of the same kind (family of models, training or inference) has its
+ * name, if its count is outside the range of theirs, or if its share of the step is far above all of theirs. A sheet
+ * value that was changed for this simulation always is.
  */
 #include "results/study/trust.h"
 
@@ -41,7 +41,8 @@ static void find_nearest(struct validity *v, const struct all_distances *b)
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
 }
 
-/* A share is outside if it is above all of theirs by more than a twentieth of the step. Below is not tested: another share is then above. */
+/* A share is outside if it is above all of theirs by more than a twentieth of the step. Below is not tested: another
+ * share is then above. */
 static bool is_share_inside(const struct all_distances *b, size_t property)
 {
     for (size_t i = 0; i < b->all->n; i++)

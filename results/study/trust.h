@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust.h - how far a predicted throughput can be trusted, judged by how far off published runs were when the fit had not seen them.
+ * trust.h - how far a predicted throughput can be trusted, judged by how far off published runs were when the fit had
+ * not seen them.
  *
- * Read in order: what makes two runs alike (properties), published runs with their errors (references), how wide an interval those errors
- * ask for (spread), what a recipe leaves open (readings), and all of it for one answer (validity).
+ * Read in order: what makes two runs alike (properties), published runs with their errors (references), how wide an
+ * interval those errors ask for (spread), what a recipe leaves open (readings), and all of it for one answer
+ * (validity).
  */
 #ifndef TRUST_H
 #define TRUST_H
@@ -30,8 +32,9 @@ struct properties properties_of(const struct simulation *sim, struct arena *a); 
 void properties_prepare(struct properties *p);      /* fills logarithms and hashes from counts and names */
 
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t property);
-/* distance: the sum of weight times difference, which is 1 for another name, the number of doublings between two counts, and the difference
- * of two shares. unlike: the part of either step that the other spends on something else, half the sum of all differences of shares. */
+/* distance: the sum of weight times difference, which is 1 for another name, the number of doublings between two
+ * counts, and the difference of two shares. unlike: the part of either step that the other spends on something else,
+ * half the sum of all differences of shares. */
 struct apart { double distance, unlike; };
 struct apart properties_apart(const struct properties *x, const struct properties *y);
 bool properties_same_kind(const struct properties *x, const struct properties *y);      /* one family of models, both trained or both run */
@@ -48,8 +51,9 @@ struct reference {
 };
 struct references { struct reference *items; size_t n, cap; };
 
-/* One reference for each configuration with a published throughput, including context. It simulates all of them, and the calibrating ones
- * again for each constant that was fitted to runs. Recipes that cannot be simulated are skipped: podbench check names them. */
+/* One reference for each configuration with a published throughput, including context. It simulates all of them, and
+ * the calibrating ones again for each constant that was fitted to runs. Recipes that cannot be simulated are skipped:
+ * podbench check names them. */
 void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a);
 /* The table results/validity/left-out.csv, which podbench validate --out writes: building it takes seconds. */
 void references_write(FILE *f, const struct references *r);
@@ -64,26 +68,30 @@ double mixture_quantile(double p, const struct normal *parts, size_t n);
 /* Which references are left out: groups, or one configuration. NULL: none. */
 struct left_out { const char *group, *other_group, *configuration; };
 
-/* Nine in ten errors |ln(simulated / published)| stay within quantile x size (trust_interval.c). farthest is the largest distance that was
- * tested, and unlike the share of the step below which nine in ten of the tested runs were unlike the others. */
+/* Nine in ten errors |ln(simulated / published)| stay within quantile x size (trust_interval.c). farthest is the
+ * largest distance that was tested, and unlike the share of the step below which nine in ten of the tested runs were
+ * unlike the others. */
 struct spread { double mean_error, farthest, unlike, quantile; size_t n_errors; };
 
 /* What answers are judged by: made once, read by many. */
 struct track_record { struct references references; struct spread spread; };
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err);
 
-/* From the errors of the references, each with its own group left out. The group `without` is not used at all (NULL: every group is). */
+/* From the errors of the references, each with its own group left out. The group `without` is not used at all (NULL:
+ * every group is). */
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: the interval is throughput x exp(+-this). */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out);
-/* The same from the distances to all references, infinite for those left out; and the share of the step that is unlike theirs, 0 to 0.99. */
+/* The same from the distances to all references, infinite for those left out; and the share of the step that is unlike
+ * theirs, 0 to 0.99. */
 struct expected_error { double half_width, unlike; };
 struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart);
-/* The half width as one standard deviation of a normal error of the logarithm, with a group left out (NULL: none). 0: there are no references. */
+/* The half width as one standard deviation of a normal error of the logarithm, with a group left out (NULL: none). 0:
+ * there are no references. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);
 
-/* How often the interval holds the published value: with each group left out in turn (all, groups), and with each configuration left out
- * alone while its group is known, as for an answer close to published ones (near). */
+/* How often the interval holds the published value: with each group left out in turn (all, groups), and with each
+ * configuration left out alone while its group is known, as for an answer close to published ones (near). */
 struct interval_count { const char *what; size_t n, inside; double mean_half_width; };
 struct interval_coverage { struct interval_count all, near; struct interval_count *groups; size_t n_groups; };
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
@@ -99,17 +107,17 @@ struct open_reading {
     bool fits;
     const char *refused;                /* why it cannot be simulated, or NULL */
 };
-/* Readings of one key are neighbours. unset_call_share is the calls' share of the step if hosts.steps_per_call is among the keys because
- * nobody has set it, else 0. */
+/* Readings of one key are neighbours. unset_call_share is the calls' share of the step if hosts.steps_per_call is among
+ * the keys because nobody has set it, else 0. */
 struct open_readings { struct open_reading *items; size_t n; double unset_call_share; const char *unset_taken_from; };
 
-/* Lists the recipe's [open] section. It adds one call for the whole run if calls take more than a twentieth of the step and only the
- * framework's sheet says how many steps they make, as each program has its own number. */
+/* Lists the recipe's [open] section. It adds one call for the whole run if calls take more than a twentieth of the step
+ * and only the framework's sheet says how many steps they make, as each program has its own number. */
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a);
 void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct simulation_request *q,
                        struct arena *a);
-/* The interval of the equal mixture of the answer, with half width `half`, and all simulated readings that differ from it; as logarithms of
- * the ratio to the answer. */
+/* The interval of the equal mixture of the answer, with half width `half`, and all simulated readings that differ from
+ * it; as logarithms of the ratio to the answer. */
 struct log_interval { double low, high; };
 struct log_interval open_readings_interval(const struct open_readings *o, double half);
 void open_readings_print(FILE *f, const struct open_readings *o);

@@ -4,18 +4,20 @@
  *
  *     half width = quantile x size + added
  *
- * size is the error to expect at distance d from the nearest reference. local is the mean |error| of the references, weighted by
- * exp(-distance), but at least a quarter of the mean of all, because no run next to a good one is without error. Then
+ * size is the error to expect at distance d from the nearest reference. local is the mean |error| of the references,
+ * weighted by exp(-distance), but at least a quarter of the mean of all, because no run next to a good one is without
+ * error. Then
  *     size = (exp(-d) local + (1 - exp(-d)) max(local, mean of all)) (1 + d / farthest),
  * which doubles at the largest distance that was tested.
  *
- * added covers a step that is spent on other things than the references' steps, of which their errors say nothing. unlike is that share of
- * the step, weighted as above; tested is the share below which nine in ten configurations were unlike the others, with their group left
- * out. Beyond it the part of the step that is like theirs shrinks from 1 - tested to 1 - unlike:
+ * added covers a step that is spent on other things than the references' steps, of which their errors say nothing.
+ * unlike is that share of the step, weighted as above; tested is the share below which nine in ten configurations were
+ * unlike the others, with their group left out. Beyond it the part of the step that is like theirs shrinks from 1 -
+ * tested to 1 - unlike:
  *     added = ln((1 - tested) / (1 - unlike)), and 0 up to tested.
  *
- * quantile is that of (|error| - added) / size over configurations with their group left out, the ceil(0.9 (n + 1))-th smallest of n, as in
- * split conformal prediction.
+ * quantile is that of (|error| - added) / size over configurations with their group left out, the ceil(0.9 (n + 1))-th
+ * smallest of n, as in split conformal prediction.
  */
 #include "results/study/trust.h"
 

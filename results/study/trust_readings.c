@@ -2,9 +2,9 @@
 /*
  * trust_readings.c - other readings of a recipe, simulated one by one.
  *
- * Each reading is as possible as the one taken. The throughput therefore has a mixture of log-normal distributions with equal weights, one
- * for each reading, whose width is the error to expect at its distance from published runs. The interval is from the 5 % to the 95 %
- * quantile of the mixture.
+ * Each reading is as possible as the one taken. The throughput therefore has a mixture of log-normal distributions with
+ * equal weights, one for each reading, whose width is the error to expect at its distance from published runs. The
+ * interval is from the 5 % to the 95 % quantile of the mixture.
  */
 #include "results/study/trust.h"
 
@@ -27,7 +27,8 @@ static bool is_open(const struct recipe *r, const char *key)
     return false;
 }
 
-/* The calls' share of the step if neither the recipe nor an override says how many steps a call makes; 0 if one does, or the share is small. */
+/* The calls' share of the step if neither the recipe nor an override says how many steps a call makes; 0 if one does,
+ * or the share is small. */
 static double unset_call_share(const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;

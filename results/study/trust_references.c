@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_references.c - the properties of runs, and errors of published configurations, each with its group left out of the fit.
+ * trust_references.c - the properties of runs, and errors of published configurations, each with its group left out of
+ * the fit.
  *
- * The constants of the software were fitted by least squares on r = ln(simulated / published) of the calibrating rows. A fit without the
- * rows of a group is approximated by one Gauss-Newton step d on the remaining rows:
+ * The constants of the software were fitted by least squares on r = ln(simulated / published) of the calibrating rows.
+ * A fit without the rows of a group is approximated by one Gauss-Newton step d on the remaining rows:
  *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation,  error left out = r_group + J_group d.
- * GSL's linear least squares drops directions that the remaining rows do not determine. A constant that moves none of them takes its default.
- * A row of another role was never in the fit, so its error is used as it is. Constants of chips are fitted to hundreds of kernels and are
- * not refitted.
+ * GSL's linear least squares drops directions that the remaining rows do not determine. A constant that moves none of
+ * them takes its default. A row of another role was never in the fit, so its error is used as it is. Constants of chips
+ * are fitted to hundreds of kernels and are not refitted.
  *
- * The weights of the properties are a judgement, not a fit. Another model of the family, another framework, another chip or type counts 1;
- * twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the global batch a quarter each; another family, or
- * inference for training, 4, which nothing else makes up for. Two steps without a common class of work are as far apart as two families.
+ * The weights of the properties are a judgement, not a fit. Another model of the family, another framework, another
+ * chip or type counts 1; twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the
+ * global batch a quarter each; another family, or inference for training, 4, which nothing else makes up for. Two steps
+ * without a common class of work are as far apart as two families.
  */
 #include "results/study/trust.h"
 
@@ -300,8 +302,8 @@ static struct reference *find_configuration(const struct references *in, const c
     return NULL;
 }
 
-/* A configuration that is published twice is one measurement, and calibrates if either row does. The last row of a run counts: its steady
- * state, if that is published besides its median. A context row counts only if there is no other. */
+/* A configuration that is published twice is one measurement, and calibrates if either row does. The last row of a run
+ * counts: its steady state, if that is published besides its median. A context row counts only if there is no other. */
 static void add_figure(struct references *out, const struct figure *f, struct arena *a)
 {
     struct reference *same = find_configuration(out, f->configuration);

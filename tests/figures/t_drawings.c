@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_drawings.c - the data of figures: from runs made up, whose numbers can be followed by hand (tests/golden/drawings.txt), and from one
- * small run simulated, by what must hold of it.
+ * t_drawings.c - the data of figures: from runs made up, whose numbers can be followed by hand
+ * (tests/golden/drawings.txt), and from one small run simulated, by what must hold of it.
  */
 #include "tests/golden_text.h"
 #include "system-model/graph/graph.h"
@@ -66,7 +66,8 @@ static struct figure figure_items[] = {
     { .recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", .configuration = "ipu-pod16-resnet50", MINUTES, .value = 28.33 },
     { .recipe = "mlperf-v2.0-closed-bow-pod16-resnet50", .configuration = "bow-pod16-resnet50", MINUTES, .value = 19.64 },
     { .recipe = "mlperf-v2.0-closed-bow-pod64-bert-large", .configuration = "bow-pod64-bert-large", MINUTES, .value = 10.5 },
-    /* Off by 150 %: a finding names the worst. With the 4.8 % of the run before it is one configuration; the others are off by 0.7 and 2.4 %. */
+    /* Off by 150 %: a finding names the worst. With the 4.8 % of the run before it is one configuration; the others are
+     * off by 0.7 and 2.4 %. */
     { .recipe = "mlperf-v2.0-open-bow-pod16-bert-large", .configuration = "bow-pod64-bert-large", MINUTES, .value = 8 },
     { MINUTES, .value = 27.6, .note = "round=v2.0; division=closed; benchmark=resnet; chips=8; accelerator=NVIDIA A100-SXM4-80GB (500W); submitter=Dell" },
     { MINUTES, .value = 4.5, .note = "round=v1.1; division=closed; benchmark=resnet; chips=256; accelerator=NVIDIA A100-SXM-80GB; submitter=NVIDIA" },
@@ -356,7 +357,8 @@ static void check_waterfall(const struct drawing_source *from, char **lines)
     assert_non_null(strstr(d.finding, arena_printf(&a, "a step takes %.3g ms", step_ms)));
 }
 
-/* Bars of one IPU do not overlap; there are as many forward as backward passes, each with a number. The busy share is the sum of their widths. */
+/* Bars of one IPU do not overlap; there are as many forward as backward passes, each with a number. The busy share is
+ * the sum of their widths. */
 static void check_pipeline(const struct drawing_source *from, char **lines)
 {
     struct drawing d = drawn("pipeline", from);
@@ -488,7 +490,8 @@ static void check_roofline(const struct drawing_source *from, const struct simul
     assert_near(number(lines[2], 2), peak, 1e-6 * peak);
 }
 
-/* 9 micro-batches in rows of 8 accumulations, each cell as the simulator gives it; the finding names the fastest that fits. */
+/* 9 micro-batches in rows of 8 accumulations, each cell as the simulator gives it; the finding names the fastest that
+ * fits. */
 static void check_map(const struct drawing_source *from, char **lines)
 {
     static const unsigned micro_batches[] = { 1, 2, 4, 8, 12, 16, 20, 24, 32 }, accumulations[] = { 1, 2, 4, 8, 16, 32, 64, 128 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_recipe.c - recipes become planner options; overrides; every refusal with its message; and every recipe of the project loads. */
+/* t_recipe.c - recipes become planner options; overrides; every refusal with its message; and every recipe of the
+ * project loads. */
 #include "tests/check.h"
 #include <jansson.h>
 #include "system-model/graph/graph.h"
@@ -136,8 +137,8 @@ static const char *value_in(const struct ini_entry *entries, size_t n, const cha
     return value;
 }
 
-/* Hyperparameters and framework settings: a new value replaces the old, all others stay, and none is lost when a key of the table is overridden
- * too. */
+/* Hyperparameters and framework settings: a new value replaces the old, all others stay, and none is lost when a key of
+ * the table is overridden too. */
 static void settings_beside_the_table_are_overridden(void **state)
 {
     struct loaded plain, l;
@@ -491,8 +492,8 @@ static void keys_without_effect_are_reported(void **state)
     arena_free(&l.a);
 }
 
-/* Inference with an optimizer evaluates a pre-training run, for which only BERT has separate heads. Drawn runs of a benchmark have an end even
- * if the recipe has none. */
+/* Inference with an optimizer evaluates a pre-training run, for which only BERT has separate heads. Drawn runs of a
+ * benchmark have an end even if the recipe has none. */
 static void keys_that_matter_elsewhere(void **state)
 {
     static const struct { const char *recipe, *sets[2]; const char *idle; } rows[] = {
@@ -633,8 +634,8 @@ static void optimizers_keep_their_moments(void **state)
     }
 }
 
-/* The expected evaluations: a mean, which may have a fraction and is at least 1, at the recipe's interval or that of the rules; for a fixed
- * schedule all, including its last. */
+/* The expected evaluations: a mean, which may have a fraction and is at least 1, at the recipe's interval or that of
+ * the rules; for a fixed schedule all, including its last. */
 static void evaluations_expected(void **state)
 {
     static const struct { uint64_t every; double interval, mean, planned, samples, evaluations; } rows[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_settings.c - which keys matter in which recipe (tests/golden/recipe_settings.txt), which of them shape the graph, where lists and
- * faults end, and that overrides read what a file with the same lines does.
+ * t_settings.c - which keys matter in which recipe (tests/golden/recipe_settings.txt), which of them shape the graph,
+ * where lists and faults end, and that overrides read what a file with the same lines does.
  */
 #include "tests/golden_text.h"
 #include "system-model/plan/plan.h"
@@ -101,7 +101,8 @@ static void idle_shares(void **state)
     }
 }
 
-/* Every key's last value and its line: the first line of the file, an override (no line), a key of the same name in another section (none). */
+/* Every key's last value and its line: the first line of the file, an override (no line), a key of the same name in
+ * another section (none). */
 static void settings_are_as_given(void **state)
 {
     static const struct { const char *section, *key, *value; uint32_t line; } keys[] = {
@@ -123,8 +124,8 @@ static void settings_are_as_given(void **state)
     arena_free(&l.a);
 }
 
-/* Keys that only the plan's sheets can judge: with eight IPUs per pod and two per replica, each value at the limit where its key begins to
- * matter. */
+/* Keys that only the plan's sheets can judge: with eight IPUs per pod and two per replica, each value at the limit
+ * where its key begins to matter. */
 static void idle_by_the_plan(void **state)
 {
     static const struct { uint64_t in_domain; uint32_t replicas, instances; double upload_s, uploads, returns; uint64_t depth, fetch_cycles; const char *idle; } rows[] = {
@@ -296,7 +297,8 @@ static void terms_of_an_id(void **state)
 
 /* ---- with a framework --------------------------------------------------------------------------------------------- */
 
-/* The framework can run two schedules, and takes turns three times round its stages; the recipe has 4 IPUs in 5 stages and 192 micro-batches. */
+/* The framework can run two schedules, and takes turns three times round its stages; the recipe has 4 IPUs in 5 stages
+ * and 192 micro-batches. */
 static const struct framework made = { .name = "made-1.0", .schedules = "grouped,interleaved",
                                        .program = { .accumulation_multiple = 3, .moment_bytes = 2.5, .steps_per_call = 7 } };
 
@@ -335,8 +337,8 @@ static void schedules_of_a_framework(void **state)
     }
 }
 
-/* Bytes of moments come from the recipe, else the framework has them for each of Adam's two; steps per call come from [hosts], else [framework],
- * else the sheet. */
+/* Bytes of moments come from the recipe, else the framework has them for each of Adam's two; steps per call come from
+ * [hosts], else [framework], else the sheet. */
 static void values_of_a_framework(void **state)
 {
     static const struct { const char *words; double state_bytes, steps_per_call; } rows[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * example.c - the library in thirty lines: the fastest micro-batch that fits. Usage: example RECIPE; tests/cli/t_install.sh runs it.
+ * example.c - the library in thirty lines: the fastest micro-batch that fits. Usage: example RECIPE;
+ * tests/cli/t_install.sh runs it.
  */
 #include <podbench.h>
 #include <stdio.h>

@@ -24,7 +24,8 @@ static void forget_remedies(struct remedied *y)
     simulator_close(&y->s);
 }
 
-/* A listed remedy is what simulating it gives. Those that fit come first, the fastest leading; pairs are tried if no single remedy fits. */
+/* A listed remedy is what simulating it gives. Those that fit come first, the fastest leading; pairs are tried if no
+ * single remedy fits. */
 static void remedies_do_what_they_say(void **state)
 {
     static const struct { const char *recipe, *override; bool fits, pairs; } cases[] = {
@@ -60,8 +61,9 @@ static void remedies_do_what_they_say(void **state)
     }
 }
 
-/* Changes already in force are not tried, nor those that the machine or the mode cannot use: a ResNet-50 on single IPUs stashes nothing and has
- * no pipeline, cards have no streaming memory, this BERT recomputes, streams and shards already, and inference trains nothing. */
+/* Changes already in force are not tried, nor those that the machine or the mode cannot use: a ResNet-50 on single IPUs
+ * stashes nothing and has no pipeline, cards have no streaming memory, this BERT recomputes, streams and shards
+ * already, and inference trains nothing. */
 static void what_is_tried(void **state)
 {
     static const char *const whats[] = { "recompute every layer", "shard the optimizer state over the replicas", "stream the optimizer state",
@@ -151,9 +153,9 @@ static void a_micro_batch_of_one_is_not_halved(void **state)
     }
 }
 
-/* Temporaries of 0.6 of tile memory do not fit together with the activations of 20 images. Layers that need more than what is left beside the
- * live tensors are planned again within that, and the others keep their plans; no single share for all layers that fits is faster. A plan that
- * fits as asked is left alone. */
+/* Temporaries of 0.6 of tile memory do not fit together with the activations of 20 images. Layers that need more than
+ * what is left beside the live tensors are planned again within that, and the others keep their plans; no single share
+ * for all layers that fits is faster. A plan that fits as asked is left alone. */
 static void too_large_temporaries_are_planned_again(void **state)
 {
     (void)state;
@@ -212,8 +214,9 @@ static void fits_have_no_holes(void **state)
     }
 }
 
-/* At 34 images the worst layer has no room for its temporaries next to the code of the others, so all get less. 25,644 bytes are left, 0.04 of a
- * tile. Nothing is found within 0.04 or 0.08; the plan found takes 86,016, 0.135. Half of that is not below 0.04, a quarter is. */
+/* At 34 images the worst layer has no room for its temporaries next to the code of the others, so all get less. 25,644
+ * bytes are left, 0.04 of a tile. Nothing is found within 0.04 or 0.08; the plan found takes 86,016, 0.135. Half of
+ * that is not below 0.04, a quarter is. */
 static void all_layers_get_less_where_single_ones_do_not_help(void **state)
 {
     (void)state;

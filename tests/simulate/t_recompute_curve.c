@@ -8,9 +8,10 @@
 #include "workloads/recipe/recipe.h"
 
 /*
- * Three dense layers, each [5, 7] x [7, 7] in fp16 with a relu: a layer's backward passes read its product's input (made by the
- * layer before) and its relu's output, 5 x 7 x 2 = 70 bytes each. Kept by layer: 70 (the relu's output), the last 70 as well.
- * All kept: 210. One checkpoint (70): the larger segment has two layers, 140 + 70 = 210, no gain; so one point is left.
+ * Three dense layers, each [5, 7] x [7, 7] in fp16 with a relu: a layer's backward passes read its product's input
+ * (made by the layer before) and its relu's output, 5 x 7 x 2 = 70 bytes each. Kept by layer: 70 (the relu's output),
+ * the last 70 as well. All kept: 210. One checkpoint (70): the larger segment has two layers, 140 + 70 = 210, no gain;
+ * so one point is left.
  */
 static void chain_of(struct recompute_point **points, size_t *n, const uint64_t *widths, uint32_t n_layers, struct arena *a)
 {
@@ -52,8 +53,8 @@ static void a_chain_of_equal_small_layers_gains_nothing(void **state)
     arena_free(&a);
 }
 
-/* Six layers: 420 bytes; halves with a checkpoint between 70 + 210, and the first half's three products again, of 17 in all (the first
- * layer has no data gradient). Thirds, 140 + 140, are no less. */
+/* Six layers: 420 bytes; halves with a checkpoint between 70 + 210, and the first half's three products again, of 17 in
+ * all (the first layer has no data gradient). Thirds, 140 + 140, are no less. */
 static void six_layers_in_halves(void **state)
 {
     (void)state;
@@ -70,8 +71,9 @@ static void six_layers_in_halves(void **state)
     arena_free(&a);
 }
 
-/* Widths of 2, 5, 5 and 4, ten bytes each: 160 in all. A checkpoint in the middle keeps 50 and at most the 90 of the last two layers; none
- * elsewhere, and no two, are less. Products of 14, 10, 25 and 20, all forward and for weights, all but the first for data. */
+/* Widths of 2, 5, 5 and 4, ten bytes each: 160 in all. A checkpoint in the middle keeps 50 and at most the 90 of the
+ * last two layers; none elsewhere, and no two, are less. Products of 14, 10, 25 and 20, all forward and for weights,
+ * all but the first for data. */
 static void uneven_layers(void **state)
 {
     (void)state;

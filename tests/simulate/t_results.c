@@ -56,7 +56,8 @@ static const char *groups_json(const struct result *r, const char *group, struct
     return kept;
 }
 
-/* The lines of the answer for odd values: a 0 is left out, 30 of 930 s are MLPerf's scaling, and a prediction is shown if it differs. */
+/* The lines of the answer for odd values: a 0 is left out, 30 of 930 s are MLPerf's scaling, and a prediction is shown
+ * if it differs. */
 static void lines_of_an_answer(void **state)
 {
     static const struct { enum metric_group group; struct result r; const char *want; } cases[] = {
@@ -120,7 +121,8 @@ static const char *rows_with(const char *csv, const char *column, const char *te
     return arena_printf(a, "%s\n%s\n", names, cells);
 }
 
-/* Rows of an older version may lack columns that may be unknown. All other columns are required, and their numbers must be numbers. */
+/* Rows of an older version may lack columns that may be unknown. All other columns are required, and their numbers must
+ * be numbers. */
 static void results_of_other_versions(void **state)
 {
     static const struct { const char *column, *text, *want; } cases[] = {

@@ -83,8 +83,8 @@ static void checked(void **state)
     arena_free(&a);
 }
 
-/* A second run replaces the first. If it is killed after everything is written, and no table, the first, or both are renamed, the next reader
- * finishes it. */
+/* A second run replaces the first. If it is killed after everything is written, and no table, the first, or both are
+ * renamed, the next reader finishes it. */
 static void finished_after_a_kill(void **state)
 {
     (void)state;
@@ -102,7 +102,8 @@ static void finished_after_a_kill(void **state)
     arena_free(&a);
 }
 
-/* If a program is killed before its last table is whole, or is still alive, the new run is left alone and the old one is whole. */
+/* If a program is killed before its last table is whole, or is still alive, the new run is left alone and the old one
+ * is whole. */
 static void unfinished_runs_stay_unfinished(void **state)
 {
     (void)state;

@@ -4,7 +4,8 @@
  */
 #include "tests/simulated.h"
 
-/* The sheet gives 1000 W per board of four: sixteen chips draw 4 kW in every step until training ends, if it is known when. */
+/* The sheet gives 1000 W per board of four: sixteen chips draw 4 kW in every step until training ends, if it is known
+ * when. */
 static void energy_is_of_every_step(void **state)
 {
     (void)state;
@@ -22,7 +23,8 @@ static void energy_is_of_every_step(void **state)
     assert_true(r.latency_s == 0);      /* latency is for inference only */
 }
 
-/* Boards that draw 200 W while their chips wait: 1000 W less 800 W times the share of the step spent on waiting and on the host. */
+/* Boards that draw 200 W while their chips wait: 1000 W less 800 W times the share of the step spent on waiting and on
+ * the host. */
 static void waiting_draws_less_where_that_is_known(void **state)
 {
     (void)state;
@@ -72,7 +74,8 @@ static void money_follows_the_price(void **state)
     assert_true(result_of(recipe, (struct texts){ .n = 0 }).cost_per_step == 0);
 }
 
-/* The last call of a run has as many steps as the others. MLPerf's ResNet-50 at 3520 on 16 IPUs needs 13,831 steps in calls of 72: 193. */
+/* The last call of a run has as many steps as the others. MLPerf's ResNet-50 at 3520 on 16 IPUs needs 13,831 steps in
+ * calls of 72: 193. */
 static void a_run_is_whole_calls(void **state)
 {
     (void)state;
@@ -112,8 +115,8 @@ static void latency_and_evaluations_by_hand(void **state)
     plan_cache_free(&cache);
 }
 
-/* An evaluation pass goes in whole calls of as many micro-batches as a step has; on the training program in whole steps; after training in one
- * call no longer than needed, with checkpoints written and read. */
+/* An evaluation pass goes in whole calls of as many micro-batches as a step has; on the training program in whole
+ * steps; after training in one call no longer than needed, with checkpoints written and read. */
 static void evaluations_in_whole_calls(void **state)
 {
     static const char *const inline_keys[] = { "training.eval_placement=inline", "training.eval_program=forward" };
@@ -152,8 +155,8 @@ static void evaluations_in_whole_calls(void **state)
     plan_cache_free(&cache);
 }
 
-/* 2.5 epochs of 1000 and a fraction take whole calls. Start and end are on the SDK's sheet. The number of evaluations is the stated one, the
- * number that fits, a mean for a mean of runs, or one. */
+/* 2.5 epochs of 1000 and a fraction take whole calls. Start and end are on the SDK's sheet. The number of evaluations
+ * is the stated one, the number that fits, a mean for a mean of runs, or one. */
 static void times_of_a_run_by_hand(void **state)
 {
     static const struct { const char *sets[4]; double samples, evaluations; bool end, start; } cases[] = {
@@ -199,8 +202,8 @@ static void is_the_time_of_its_samples(double predicted_time_s, double predicted
     plan_cache_free(&cache);
 }
 
-/* v1.1's closed BERT at 3072 has a reference of 2,764,498.67 samples, and at least 2,663,811 pass. Fewer are scaled to the reference in time,
- * not in energy; that many are not scaled. The prediction, about 2.65 M, is. */
+/* v1.1's closed BERT at 3072 has a reference of 2,764,498.67 samples, and at least 2,663,811 pass. Fewer are scaled to
+ * the reference in time, not in energy; that many are not scaled. The prediction, about 2.65 M, is. */
 static void fast_convergence_is_scaled_to_the_reference(void **state)
 {
     static const struct { const char *set; double scaling; } cases[] = {

@@ -74,7 +74,8 @@ static void folded_equals_unfolded_beyond(void **state)
     each_system(1024, 1024, sizeof foldable / sizeof *foldable);
 }
 
-/* Replicas of three do not fill a rack evenly; twelve replicas leave IPUs idle; a slow chip; a slow link far from replica 0. */
+/* Replicas of three do not fill a rack evenly; twelve replicas leave IPUs idle; a slow chip; a slow link far from
+ * replica 0. */
 static void folded_equals_unfolded_where_it_is_uneven(void **state)
 {
     (void)state;
@@ -165,8 +166,8 @@ static void every_recipe_adds_up(void **state)
     arena_free(&all.arena);
 }
 
-/* A step 2^20 times as long, with as many times the micro-batches, on 65536 times the chips: shares and ratios stay the same, though the chips'
- * cycles together exceed 64 bits. */
+/* A step 2^20 times as long, with as many times the micro-batches, on 65536 times the chips: shares and ratios stay the
+ * same, though the chips' cycles together exceed 64 bits. */
 static void sums_may_pass_64_bits(void **state)
 {
     (void)state;
@@ -283,8 +284,8 @@ static void a_better_machine_is_never_slower(void **state)
     }
 }
 
-/* With a clock faster by 1e-6 the step needs 213 cycles more, because the seconds of each tensor's all-reduce are rounded up. Only rounding
- * breaks the law. */
+/* With a clock faster by 1e-6 the step needs 213 cycles more, because the seconds of each tensor's all-reduce are
+ * rounded up. Only rounding breaks the law. */
 static void a_faster_clock_may_need_more_rounding(void **state)
 {
     (void)state;
@@ -344,8 +345,8 @@ static uint64_t norms_backward(uint64_t *forward, const char *checkpoint_set)
     return backward;
 }
 
-/* A norm's statistics are shared once forward and once backward, and once more where its layer is computed again: with the only
- * checkpoint after the stem that is the stem's one norm of 53; after the last unit it is every norm. */
+/* A norm's statistics are shared once forward and once backward, and once more where its layer is computed again: with
+ * the only checkpoint after the stem that is the stem's one norm of 53; after the last unit it is every norm. */
 static void norms_are_shared_again_only_where_layers_are(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
+ * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing,
+ * to the byte.
  */
 #include "tests/test_folder.h"
 #include "system-model/graph/graph.h"
@@ -259,7 +260,8 @@ static void listen(void *user, const char *what, size_t done, size_t of)
     *(single ? &t->of_single : &t->of_pairs) = of;
 }
 
-/* The listener is told of each search for a plan, of nothing if all plans are cached, then of each remedy and each pair of remedies. */
+/* The listener is told of each search for a plan, of nothing if all plans are cached, then of each remedy and each pair
+ * of remedies. */
 static void long_work_is_told(void **state)
 {
     (void)state;
@@ -381,7 +383,8 @@ static void alike_operations_have_equal_plans(void **state)
     assert_true(n_first < n_ops / 3);
 }
 
-/* Two replicas of 8 IPUs have the same links in a torus of 64 as on a machine of 16, before and after eight replicas have used all of it. */
+/* Two replicas of 8 IPUs have the same links in a torus of 64 as on a machine of 16, before and after eight replicas
+ * have used all of it. */
 static void a_partition_is_as_a_machine_of_its_size(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_simulator_pool.c - a pool does each piece of work once, neighbours on one simulator, on no more threads than there are chunks. */
+/* t_simulator_pool.c - a pool does each piece of work once, neighbours on one simulator, on no more threads than there
+ * are chunks. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "results/simulate/simulator.h"

@@ -24,10 +24,11 @@ static void assert_in_order(const struct assumption *before, const struct assump
     assert_true(was > is || (was == is && (by_path < 0 || (by_path == 0 && before->line < x->line))));
 }
 
-/* The host port's latency is doubled and halved: 22 times 8.83 us in the step of v1.1's ResNet-50, and 14 times in the shorter one of v1.0,
- * which changes more. With two threads of TensorFlow the two replicas of a process no longer fetch in turn: one latency less for each of v1.1's
- * ten micro-batches, more than for v1.0's six; a flag is turned. PopART's thread is on another sheet. A value of 0, one that nothing reads and
- * one that is no number are not moved. Sheets that none of these recipes reads are listed too; measured values are not. */
+/* The host port's latency is doubled and halved: 22 times 8.83 us in the step of v1.1's ResNet-50, and 14 times in the
+ * shorter one of v1.0, which changes more. With two threads of TensorFlow the two replicas of a process no longer fetch
+ * in turn: one latency less for each of v1.1's ten micro-batches, more than for v1.0's six; a flag is turned. PopART's
+ * thread is on another sheet. A value of 0, one that nothing reads and one that is no number are not moved. Sheets that
+ * none of these recipes reads are listed too; measured values are not. */
 static void assumptions_are_moved_both_ways(void **state)
 {
     (void)state;

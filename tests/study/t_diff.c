@@ -21,7 +21,8 @@ static void check_sums(const struct diff *d)
     assert_true(parts == p.whole_ps && llabs(p.rounding_ps) <= N_PARTS);
 }
 
-/* From 0.2 to 0.25 s per step and from 500 to 400 samples/s: a quarter more for both. 3 ps of the convolutions are lost in rounding. */
+/* From 0.2 to 0.25 s per step and from 500 to 400 samples/s: a quarter more for both. 3 ps of the convolutions are lost
+ * in rounding. */
 static const char *micro_batch_4[] = { "parallel.micro_batch=4" };
 static struct diff_cause causes[] = {
     { "parallel.micro_batch 3 -> 4", micro_batch_4, 1, { 30000000000, 300000000000 }, true, { 20000000000, 200000000000 } },
@@ -167,8 +168,8 @@ static void changes_that_need_each_other_go_together(void **state)
     arena_free(&a);
 }
 
-/* A card has no system's values, so a pod's are printed as not given. Fitted constants of a generation follow it: the generation is printed, its
- * constants are not. */
+/* A card has no system's values, so a pod's are printed as not given. Fitted constants of a generation follow it: the
+ * generation is printed, its constants are not. */
 static void a_card_beside_a_pod_and_mk1_beside_mk2(void **state)
 {
     (void)state;

@@ -209,8 +209,8 @@ static void bounds_end_where_the_tree_does(void **state)
     arena_free(&a);
 }
 
-/* Data sent in the last slot of every cycle counts like data in the first. Rungs are three times as fast as rails: 31 MB over rungs take longer
- * than 10 MB over rails, 29 MB do not. If nothing is sent, no link is busy. */
+/* Data sent in the last slot of every cycle counts like data in the first. Rungs are three times as fast as rails: 31
+ * MB over rungs take longer than 10 MB over rails, 29 MB do not. If nothing is sent, no link is busy. */
 static void copies_of_every_slot_count(void **state)
 {
     static const struct { double rung_bytes, rail_bytes; const char *link; } cases[] = { { 31e6, 10e6, "rung" }, { 29e6, 10e6, "rail" }, { 0, 0, NULL } };
@@ -258,8 +258,8 @@ static void a_cut_link_is_not_the_busiest(void **state)
     arena_free(&a);
 }
 
-/* host_latency_s counts twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a tenth less of 8.83 us is 22
- * x 0.883 us less, each rounded up to a cycle. */
+/* host_latency_s counts twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a
+ * tenth less of 8.83 us is 22 x 0.883 us less, each rounded up to a cycle. */
 static void moves_are_simulated(void **state)
 {
     (void)state;
@@ -309,7 +309,8 @@ static void an_explanation_as_text(void **state)
     arena_free(&a);
 }
 
-/* Each input once. A value of the framework has line 0 of the recipe if it is set here, else the line of the first sheet that states it. */
+/* Each input once. A value of the framework has line 0 of the recipe if it is set here, else the line of the first
+ * sheet that states it. */
 static void inputs_say_where_they_stand(void **state)
 {
     static const char *const sets[] = { "framework.session_calls=3", "framework.fetch_threads=5" };
@@ -347,8 +348,8 @@ static void inputs_say_where_they_stand(void **state)
     arena_free(&a);
 }
 
-/* A time moves down by a tenth and anything else up, whole numbers by at least one. A flag is turned, a number doubled and halved. If both ways
- * are refused, the first message is shown; a zero or a name is not moved. */
+/* A time moves down by a tenth and anything else up, whole numbers by at least one. A flag is turned, a number doubled
+ * and halved. If both ways are refused, the first message is shown; a zero or a name is not moved. */
 static void steps_of_a_value_by_hand(void **state)
 {
     static const char *const choices[] = { "red", "green", "blue", NULL };
@@ -388,8 +389,8 @@ static void steps_of_a_value_by_hand(void **state)
     arena_free(&a);
 }
 
-/* A step of 1000 cycles on three IPUs: the second waits least, the third most; of equals the first counts. The largest class on the IPU that
- * waits least is named, by its largest part. */
+/* A step of 1000 cycles on three IPUs: the second waits least, the third most; of equals the first counts. The largest
+ * class on the IPU that waits least is named, by its largest part. */
 static void the_bound_by_hand(void **state)
 {
     struct cost operations[] = { { .name = "o", .part = PART_EXCHANGE, .ipu_cycles = 7 } },
@@ -427,8 +428,8 @@ static void the_bound_by_hand(void **state)
     assert_true(b.memory && b.host_input && b.class == CLASS_HOST && b.part == &parts[3] && !b.phase);
 }
 
-/* IPU 2 of replica 3 takes 402 of 1000 cycles longer than a sound one, counted with its bubble: it waits 48, less than the others. The slow chip
- * is the bound only if that is more than the largest class. */
+/* IPU 2 of replica 3 takes 402 of 1000 cycles longer than a sound one, counted with its bubble: it waits 48, less than
+ * the others. The slow chip is the bound only if that is more than the largest class. */
 static void a_slow_chip_is_the_bound(void **state)
 {
     struct cost part = { .name = "conv", .part = PART_CONV, .ipu_cycles = 11 };
@@ -477,7 +478,8 @@ static void a_slow_chip_is_named(void **state)
     arena_free(&a);
 }
 
-/* For 1 s of convolutions: the sheet values that change it by at least half a per cent, the largest first; of equals the first. */
+/* For 1 s of convolutions: the sheet values that change it by at least half a per cent, the largest first; of equals
+ * the first. */
 static void values_that_a_part_depends_on(void **state)
 {
     static const struct input own = { .name = "parallel.own", .of_recipe = true }, sheet = { .name = "machine.sheet" };
@@ -549,8 +551,8 @@ static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
     sim->plan.memory = counted;
 }
 
-/* Moves of made-up values of the recipe, of the machine, and of data, task and measurement, which are not to be changed: 300, 250, ... us less
- * per sample. */
+/* Moves of made-up values of the recipe, of the machine, and of data, task and measurement, which are not to be
+ * changed: 300, 250, ... us less per sample. */
 static void what_helps_by_hand(void **state)
 {
     static const struct input own = { .name = "parallel.own", .value = "1", .unit = "", .of_recipe = true },
@@ -589,7 +591,8 @@ static void what_helps_by_hand(void **state)
     assert_null(strstr(text, "makes it fit"));
     assert_null(strstr(text, "not said by the recipe"));
     free(text);
-    /* A model that does not fit is helped by moves that do not fit either; of those that make it fit, the recipe's fastest is named. */
+    /* A model that does not fit is helped by moves that do not fit either; of those that make it fit, the recipe's
+     * fastest is named. */
     r.fits = false, r.memory_shortfall_bytes_per_tile = 77;
     e.bound.memory = true, e.bound.most_waiting_share = 0.75, e.bound.idlest_ipu = 3;
     PRINTED(text, explain_print(f, &e));
@@ -605,7 +608,8 @@ static void what_helps_by_hand(void **state)
     arena_free(&a);
 }
 
-/* The largest move of each value on a framework's sheet, from 1 % on, slower or faster; values that the recipe gives are left out. */
+/* The largest move of each value on a framework's sheet, from 1 % on, slower or faster; values that the recipe gives
+ * are left out. */
 static void what_a_recipe_leaves_to_a_sheet(void **state)
 {
     static const struct input own = { .name = "framework.own", .value = "1", .of_recipe = true },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_sweep_parts.c - merging parts of a sweep and resuming one: made-up rows, each way to spoil them, and the message it gets. */
+/* t_sweep_parts.c - merging parts of a sweep and resuming one: made-up rows, each way to spoil them, and the message it
+ * gets. */
 #include "tests/check.h"
 #include "results/study/sweep.h"
 #include "system-model/machine/machine.h"

@@ -374,7 +374,8 @@ static void a_sweep_is_known_by_its_recipes(void **state)
     arena_free(&w.a);
 }
 
-/* So does everything else that rows depend on: each recipe, setting, key and value, and each error behind the intervals, by name and size. */
+/* So does everything else that rows depend on: each recipe, setting, key and value, and each error behind the
+ * intervals, by name and size. */
 static void a_sweep_is_known_by_all_that_it_is(void **state)
 {
     struct variant { const char *recipes[2], *sets[2], *overs[2], *names[2]; double errors[2]; };

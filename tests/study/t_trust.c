@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_trust.c - an answer compared with published runs: how near they are, what is beyond them, and the shares of fitted and assumed values. */
+/* t_trust.c - an answer compared with published runs: how near they are, what is beyond them, and the shares of fitted
+ * and assumed values. */
 #include "tests/study/three_groups.h"
 
 #include <jansson.h>
@@ -170,7 +171,8 @@ static void a_share_is_outside_by_a_twentieth(void **state)
     arena_free(&a);
 }
 
-/* If every step is a call, more of the time is in proportion to its fitted length; if links are slow, to their assumed efficiency. */
+/* If every step is a call, more of the time is in proportion to its fitted length; if links are slow, to their assumed
+ * efficiency. */
 static void shares_follow_the_values(void **state)
 {
     (void)state;
@@ -186,8 +188,8 @@ static void shares_follow_the_values(void **state)
     arena_free(&a);
 }
 
-/* Each step of PopART's BERT is a call, whose time is fitted, whether listed first or last. Sourced values, of the recipe or beyond the list, do
- * not count. */
+/* Each step of PopART's BERT is a call, whose time is fitted, whether listed first or last. Sourced values, of the
+ * recipe or beyond the list, do not count. */
 static void a_share_by_hand(void **state)
 {
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
@@ -214,8 +216,8 @@ static void a_share_by_hand(void **state)
     arena_free(&a);
 }
 
-/* The steps per call, as if they were assumed: half as many give twice the calls. The time of calls is in proportion to their fitted length and
- * to this number, which together exceed all of the time, and are scaled to all of it. */
+/* The steps per call, as if they were assumed: half as many give twice the calls. The time of calls is in proportion to
+ * their fitted length and to this number, which together exceed all of the time, and are scaled to all of it. */
 static void shares_of_a_product_are_all_at_most(void **state)
 {
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
@@ -250,8 +252,9 @@ static void shares_of_a_product_are_all_at_most(void **state)
     arena_free(&a);
 }
 
-/* The shares for fixed splits agree with those of a compiler that may choose again, to 1 or at most 1.5 percentage points; the last recipe here
- * is the farthest of all (1.41 points). They do not depend on what was simulated before. */
+/* The shares for fixed splits agree with those of a compiler that may choose again, to 1 or at most 1.5 percentage
+ * points; the last recipe here is the farthest of all (1.41 points). They do not depend on what was simulated
+ * before. */
 static void shares_are_of_the_chosen_plan(void **state)
 {
     (void)state;
@@ -285,8 +288,8 @@ static void shares_are_of_the_chosen_plan(void **state)
     arena_free(&a);
 }
 
-/* Layers balanced within the memory are placed differently with given splits, as these leave memory aside. The shares are relative to the same
- * request unchanged, and near those of two samples, which leave room (5 and 33 %). */
+/* Layers balanced within the memory are placed differently with given splits, as these leave memory aside. The shares
+ * are relative to the same request unchanged, and near those of two samples, which leave room (5 and 33 %). */
 static void shares_where_memory_placed_layers(void **state)
 {
     static const char *const sets[] = { "parallel.layers_per_ipu=", "parallel.micro_batch=3" };

@@ -67,7 +67,8 @@ static void intervals_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Two groups at one place with errors of 0.02 and 0.04: each is judged by the other, with half and twice its error. All distances are 0. */
+/* Two groups at one place with errors of 0.02 and 0.04: each is judged by the other, with half and twice its error. All
+ * distances are 0. */
 static void groups_in_one_place(void **state)
 {
     (void)state;
@@ -87,8 +88,9 @@ static struct reference at_ipus(const char *ipus, const char *group, double left
     return (struct reference){ .configuration = ipus, .group = group, .role = FIGURE_VALIDATE, .at = with(6, ipus), .left_out = left_out };
 }
 
-/* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter per doubling, so 0.75 is the farthest between groups. The third has the
- * largest ratio: its group's 0.06 at 0.5, and 0.02 and 0.01 a quarter farther, less than the mean. */
+/* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter per doubling, so 0.75 is the farthest between
+ * groups. The third has the largest ratio: its group's 0.06 at 0.5, and 0.02 and 0.01 a quarter farther, less than the
+ * mean. */
 static void distances_differ(void **state)
 {
     (void)state;
@@ -165,8 +167,9 @@ static void what_is_unlike_is_wider(void **state)
     arena_free(&a);
 }
 
-/* Nineteen groups at one place with errors of 1 to 19 %, and one whose step is half the host's: the added width, nearly ln 2, covers its 0.6.
- * Nineteen of twenty were tested on steps that are hardly unlike, and the nineteenth of their ratios is that of the second largest error. */
+/* Nineteen groups at one place with errors of 1 to 19 %, and one whose step is half the host's: the added width, nearly
+ * ln 2, covers its 0.6. Nineteen of twenty were tested on steps that are hardly unlike, and the nineteenth of their
+ * ratios is that of the second largest error. */
 static void what_is_added_explains_errors(void **state)
 {
     (void)state;
@@ -183,7 +186,8 @@ static void what_is_added_explains_errors(void **state)
     arena_free(&a);
 }
 
-/* Twenty groups at one place with errors of 1 to 20 %: each is judged by the mean of the others, and ceil(0.9 x 21) = 19 of 20 are inside. */
+/* Twenty groups at one place with errors of 1 to 20 %: each is judged by the mean of the others, and ceil(0.9 x 21) =
+ * 19 of 20 are inside. */
 static void nine_in_ten_of_twenty(void **state)
 {
     (void)state;
@@ -251,7 +255,8 @@ static void coverage_by_hand(void **state)
     arena_free(&a);
 }
 
-/* At the first reference itself. With its group, another of its groups or its configuration left out, the others are one name away. */
+/* At the first reference itself. With its group, another of its groups or its configuration left out, the others are
+ * one name away. */
 static void what_is_left_out_is_not_near(void **state)
 {
     (void)state;

@@ -180,7 +180,8 @@ static void what_is_taken(void **state)
     arena_free(&a);
 }
 
-/* The recipe does not say how often this program returns to the host: calls of 1 step, as on the sheet, are two thirds of the step. */
+/* The recipe does not say how often this program returns to the host: calls of 1 step, as on the sheet, are two thirds
+ * of the step. */
 static void calls_that_nobody_has_set(void **state)
 {
     const char *recipe = "vendor-bow-pod16-resnet50-tf1", *none = "hosts.steps_per_call=", *one = "hosts.steps_per_call=1", *all = "hosts.steps_per_call=0",

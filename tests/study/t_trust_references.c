@@ -8,9 +8,9 @@ static struct err err;
 
 /* ---- what is left out of the fit ------------------------------------------------------------------ */
 
-/* Three runs are published as far slower than predicted. Fitted to them alone, the host's call is longer, and the run that was left out is
- * predicted slower than with the present constants. Rows that validate or are context keep their error; a context row counts only without
- * another row. */
+/* Three runs are published as far slower than predicted. Fitted to them alone, the host's call is longer, and the run
+ * that was left out is predicted slower than with the present constants. Rows that validate or are context keep their
+ * error; a context row counts only without another row. */
 static const char table[] =
     "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
     "x,mlperf-v2.0-closed-bow-pod64-bert-large,throughput_samples_per_s,7000,samples/s,0.1,calibrate,s,,\n"
@@ -65,8 +65,9 @@ static double slope_of(struct simulator *by, const struct reference *x, const ch
     return log(r.throughput_samples_per_s / x->simulated) / log(0.9);
 }
 
-/* BERT and three runs of ResNet-50, which depend on the call, the only fitted constant. Without BERT the call would be longer by the least
- * squares over the three, but at most by a factor of e. The three are one group: without it one run is left, which is too few. */
+/* BERT and three runs of ResNet-50, which depend on the call, the only fitted constant. Without BERT the call would be
+ * longer by the least squares over the three, but at most by a factor of e. The three are one group: without it one run
+ * is left, which is too few. */
 static void a_refit_by_hand(void **state)
 {
     static const double factors[][4] = { { 1.03, 0.992, 0.997, 1.004 }, { 1.03, 1.01, 1.003, 0.998 }, { 0.9, 0.5, 0.6, 0.7 }, { 0.9, 1.9, 1.8, 1.7 } };
@@ -155,8 +156,8 @@ static void a_refit_of_two_constants(void **state)
     arena_free(&a);
 }
 
-/* Only one run depends on the loader's start, so without it the constant takes its default, and a start takes no time. The call, on which others
- * depend, is refitted. */
+/* Only one run depends on the loader's start, so without it the constant takes its default, and a start takes no time.
+ * The call, on which others depend, is refitted. */
 static void a_constant_of_one_run_goes_with_it(void **state)
 {
     static const char rows[] =

@@ -13,8 +13,8 @@
 
 static struct arena a;
 
-/* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence; then the shares of
- * compute, exchange, sync, links, waiting, memory, host. */
+/* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch,
+ * sequence; then the shares of compute, exchange, sync, links, waiting, memory, host. */
 static struct properties one = { .name = { "bert", "train", "bert-large", "bow", "PopART", "fp16" }, .count = { [6] = 16, 4, 3, 1536, 512 },
                                  .share = { [11] = 0.52, 0.21, 0.04, 0.03, 0.15, 0.01, 0.04 } };
 

@@ -116,7 +116,8 @@ static bool is_onnx_recipe(const struct recipe *r)
     return w && w->traits & IS_FILE;
 }
 
-/* A copy of a list of entries that the table does not hold (hyperparameters, framework settings, faults, open readings), with room for more. */
+/* A copy of a list of entries that the table does not hold (hyperparameters, framework settings, faults, open
+ * readings), with room for more. */
 static struct ini_entry *wider(const struct ini_entry *list, size_t n, size_t n_more, struct arena *a)
 {
     struct ini_entry *copy = ARENA_ARRAY(a, struct ini_entry, n + n_more + 1);
@@ -273,8 +274,9 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
     return true;
 }
 
-/* A fast path: takes the file's own recipe and reads only the overridden keys. False if that is not enough (an unknown key, another workload, a
- * dimension of a file, a value out of range): then everything is read again, so that the message names the first mistake in the file. */
+/* A fast path: takes the file's own recipe and reads only the overridden keys. False if that is not enough (an unknown
+ * key, another workload, a dimension of a file, a value out of range): then everything is read again, so that the
+ * message names the first mistake in the file. */
 static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
 {
     bool has_room = false;

@@ -88,8 +88,8 @@ bool recipe_override(struct recipe *out, const struct recipe_file *file, const c
                      struct arena *a, struct err *err);
 /* The entry of a key ("section.key"), overrides applied, or NULL. */
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
-/* "section.key" of every given key that changes nothing in this recipe's result, except keys that only document. p: its plan; with NULL, keys
- * that only the plan's sheets can judge are not listed. */
+/* "section.key" of every given key that changes nothing in this recipe's result, except keys that only document. p: its
+ * plan; with NULL, keys that only the plan's sheets can judge are not listed. */
 struct plan;
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
 const struct workload *recipe_workload(const struct recipe *r);     /* NULL: no such workload */
@@ -100,7 +100,8 @@ bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, st
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a);
 double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them in one sample of the graph (sequences in a pack) */
 bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err);
-/* Every key of the table with this recipe's value, in the table's order, without [faults] and hyperparameters; returns how many. */
+/* Every key of the table with this recipe's value, in the table's order, without [faults] and hyperparameters; returns
+ * how many. */
 struct recipe_setting {
     const char *section;
     const struct field *field;          /* of struct recipe */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_convergence.h - a recipe in MLPerf's terms: its round and division, the batch that its log states, the convergence to expect.
+ * recipe_convergence.h - a recipe in MLPerf's terms: its round and division, the batch that its log states, the
+ * convergence to expect.
  */
 #ifndef RECIPE_CONVERGENCE_H
 #define RECIPE_CONVERGENCE_H
@@ -10,7 +11,8 @@
 struct recipe_terms {
     char round[8], division[8], submitter[32];
     bool named;                         /* named by the recipe's id or reference_round; else v2.0, closed */
-                                        /* submitter: as the source names it after "results:"; else Graphcore, whose programs recipes are of */
+                                        /* submitter: as the source names it after "results:"; else Graphcore, whose
+                                         * programs recipes are of */
 };
 struct recipe_terms recipe_terms(const struct recipe *r);
 
@@ -26,7 +28,8 @@ bool recipe_convergence(struct convergence *out, const struct recipe *r, struct 
 /* The recipe's interval between evaluations in the benchmark's unit, or 0 for that of the rules. */
 double recipe_eval_interval(const struct recipe *r, const struct convergence *c);
 
-/* The predicted samples and evaluations: those of a fixed schedule if the recipe evaluates at the end, else means over runs. */
+/* The predicted samples and evaluations: those of a fixed schedule if the recipe evaluates at the end, else means over
+ * runs. */
 struct expected_training { double samples, evaluations; };
 struct expected_training expected_training(const struct recipe *r, const struct convergence *c);
 

@@ -2,8 +2,8 @@
 /*
  * recipe_framework.c - the framework that a recipe names: its sheet, overridden by what the recipe's own program sets.
  *
- * [framework] takes every key of a framework's sheet; hosts.steps_per_call overrides the sheet too. A pipeline must use a schedule that the
- * framework can run.
+ * [framework] takes every key of a framework's sheet; hosts.steps_per_call overrides the sheet too. A pipeline must use
+ * a schedule that the framework can run.
  */
 #include "workloads/recipe/recipe.h"
 

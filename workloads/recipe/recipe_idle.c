@@ -20,8 +20,8 @@ static bool runs_in_turns(const struct recipe *r)
     return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
 }
 
-/* [framework] matters in training, and some of its keys only if no other key of the recipe decides the same. A program with one process may
- * still state that it reduces no outputs: that is not idle. */
+/* [framework] matters in training, and some of its keys only if no other key of the recipe decides the same. A program
+ * with one process may still state that it reduces no outputs: that is not idle. */
 static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
@@ -37,8 +37,8 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     return r->mode != MODE_TRAIN;
 }
 
-/* The plan's sheets are needed to tell whether the replicas are on one pod, whether another factor of a product is 0, and whether
- * micro-batches wait for their host exchange at all. */
+/* The plan's sheets are needed to tell whether the replicas are on one pod, whether another factor of a product is 0,
+ * and whether micro-batches wait for their host exchange at all. */
 static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
 {
     const struct plan_request *o = &p->request;

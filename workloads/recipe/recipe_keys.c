@@ -2,9 +2,9 @@
 /*
  * recipe_keys.c - the table of all keys of a recipe, looked up by name and listed as text and JSON.
  *
- * A row has a key's section, type, range, and when it matters. The loader, the messages, the list of keys and the report of keys without
- * effect all walk the table. [optimizer] also takes the hyperparameters that MLPerf logs name, which document a run and are written to its
- * logs; [faults] takes numbered keys.
+ * A row has a key's section, type, range, and when it matters. The loader, the messages, the list of keys and the
+ * report of keys without effect all walk the table. [optimizer] also takes the hyperparameters that MLPerf logs name,
+ * which document a run and are written to its logs; [faults] takes numbered keys.
  */
 #include "workloads/recipe/recipe_internal.h"
 #include <jansson.h>

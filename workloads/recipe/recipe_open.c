@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_open.c - [open]: settings that a recipe's source leaves open, with other readings that are as possible as the one taken.
+ * recipe_open.c - [open]: settings that a recipe's source leaves open, with other readings that are as possible as the
+ * one taken.
  *
  *     [open]
  *     precision.partials = fp32
  *     hosts.steps_per_call = 1 | 312
- * A reading is a valid value of its key, and differs from the one taken. Whether it goes with the recipe's other keys, and with overrides,
- * shows when it is simulated. A key that --set gives is no longer open. Published figures never choose a reading.
+ * A reading is a valid value of its key, and differs from the one taken. Whether it goes with the recipe's other keys,
+ * and with overrides, shows when it is simulated. A key that --set gives is no longer open. Published figures never
+ * choose a reading.
  */
 #include "workloads/recipe/recipe_internal.h"
 
