@@ -294,7 +294,7 @@ static bool predictions_are_the_same(const struct run_row *r, const char *dir, s
 
 static void runs_that_validate_make_intervals_only(void **state)
 {
-    static const double ways[] = { 0, 1.37, 0.81 };     /* left out, multiplied, divided */
+    static const double ways[] = { 0, 1.37, 0.81 };     /* left out; farther from the reference; nearer */
     struct arena a = { 0 };
     struct err err = { "" };
     struct run_rows all;
