@@ -64,21 +64,31 @@ static void print_constants(const struct csv_table *t, struct arena *a)
     }
 }
 
+struct validation {
+    struct check check;
+    struct memory_edge *edges; size_t n_edges;
+    struct coverage coverage;
+    struct convergence_errors errors;
+    struct interval_coverage intervals;
+    struct references references;
+    struct submitters_left_out left;
+    struct csv_table tables[3];         /* of fitted constants */
+};
+
 static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
 {
     struct accuracy calibrate = check_accuracy(c, COUNTS_AS_CALIBRATE, g, a), validate = check_accuracy(c, COUNTS_AS_VALIDATE, g, a);
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct interval_coverage *intervals,
-                                const struct submitters_left_out *left,
-                                const struct csv_table *tables, size_t n, struct arena *a)
+static void print_validate_json(const struct validation *v, struct arena *a)
 {
+    const struct check *c = &v->check;
     const struct check_group given = { .samples = SAMPLES_PUBLISHED };
     const struct check_group whole = { .samples = SAMPLES_PREDICTED };
     json_t *object = json_object(), *constants = json_array();
-    for (size_t i = 0; i < n; i++)
-        add_constants_json(constants, &tables[i], a);
+    for (size_t i = 0; i < 3; i++)
+        add_constants_json(constants, &v->tables[i], a);
     json_t *runs = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
     json_object_update(object, runs);           /* "calibrate" and "validate" are those of runs */
     json_decref(runs);
@@ -88,12 +98,10 @@ static void print_validate_json(const struct check *c, const struct coverage *co
     json_object_set_new(object, "constants", constants);
     json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
     json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
-    struct memory_check fits = check_memory(c, a);
-    json_object_set_new(object, "fits", json_pack("{s:I, s:I, s:I, s:I}", "ran", (json_int_t)fits.n_ran, "ran_predicted_to_fit",
-        (json_int_t)fits.n_ran_fits, "too_large", (json_int_t)fits.n_too_large, "too_large_predicted", (json_int_t)fits.n_too_large_found));
-    json_object_set_new(object, "coverage", coverage_json(coverage));
-    json_object_set_new(object, "throughput_intervals", interval_coverage_json(intervals));
-    json_object_set_new(object, "one_submitter_left_out", submitters_left_out_json(left));
+    json_object_set_new(object, "memory", memory_json(c, v->edges, v->n_edges, a));
+    json_object_set_new(object, "coverage", coverage_json(&v->coverage));
+    json_object_set_new(object, "throughput_intervals", interval_coverage_json(&v->intervals));
+    json_object_set_new(object, "one_submitter_left_out", submitters_left_out_json(&v->left));
     print_json(stdout, object);
 }
 
@@ -125,16 +133,6 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
     return deviation > 0 ? deviation : sim->fitted.throughput_error;
 }
 
-struct validation {
-    struct check check;
-    struct coverage coverage;
-    struct convergence_errors errors;
-    struct interval_coverage intervals;
-    struct references references;
-    struct submitters_left_out left;
-    struct csv_table tables[3];         /* of fitted constants */
-};
-
 static bool validation_gather(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
@@ -144,7 +142,7 @@ static bool validation_gather(struct validation *v, const struct options *o, str
     for (size_t i = 0; i < 3; i++)
         if (!load_constants(&v->tables[i], paths[i], s, err))
             return false;
-    return build_check(&v->check, o, s, err) && leave_groups_out(&v->intervals, &v->references, o, s, err)
+    return build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err) && leave_groups_out(&v->intervals, &v->references, o, s, err)
         && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->references, &s->arena, err)
         && convergence_errors(&v->errors, runs, s->paths.data_dir, &s->arena, err)
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);
@@ -154,6 +152,7 @@ static void print_text(const struct validation *v, struct arena *a)
 {
     struct document d = { .arena = a };
     check_add_summary(&d, &v->check);
+    memory_document(&d, &v->check, v->edges, v->n_edges);
     document_write(stdout, FORMAT_TEXT, &d);
     printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
     interval_coverage_print(stdout, &v->intervals);
@@ -174,7 +173,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     if (!validation_gather(&v, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_validate_json(&v.check, &v.coverage, &v.intervals, &v.left, v.tables, 3, &s->arena);
+        print_validate_json(&v, &s->arena);
     else
         print_text(&v, &s->arena);
     return EXIT_DONE;

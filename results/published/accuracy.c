@@ -195,33 +195,3 @@ struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a
     *n = s.n;
     return s.items;
 }
-
-/* ---- memory ------------------------------------------------------------------------------------------------ */
-
-static bool tells_of_memory(const struct check_row *row)
-{
-    enum figure_kind kind = figure_kind(row->figure);
-    return row->has_simulated && (kind == FIGURE_OF_RUN || kind == FIGURE_OF_MEMORY) && !figure_is_ratio(row->figure);
-}
-
-struct memory_check check_memory(const struct check *c, struct arena *scratch)
-{
-    struct memory_check m = {0};
-    const char **counted = ARENA_ROOM(scratch, const char *, c->n);
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct check_row *row = &c->rows[i];
-        size_t k = 0;
-        while (k < n && !text_is(counted[k], row->figure->configuration))
-            k++;
-        if (!tells_of_memory(row) || k < n)
-            continue;
-        counted[n++] = row->figure->configuration;
-        bool too_large = figure_kind(row->figure) == FIGURE_OF_MEMORY && !(row->figure->value > 0);
-        m.n_ran += !too_large;
-        m.n_ran_fits += !too_large && row->fits;
-        m.n_too_large += too_large;
-        m.n_too_large_found += too_large && !row->fits;
-    }
-    return m;
-}

@@ -83,15 +83,59 @@ static void describe_run(struct check_row *row, const struct result *r)
     row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
 }
 
+/* "kernel:matmul;machine=bow;..." -> "kernel matmul", "bow" */
+static void name_part(struct check_row *row, struct arena *a)
+{
+    const char *recipe = row->figure->recipe, *colon = strchr(recipe, ':'), *machine = strstr(recipe, ";machine=");
+    row->workload = arena_printf(a, "%.*s %.*s", (int)(colon - recipe), recipe, (int)strcspn(colon + 1, ";"), colon + 1);
+    if (machine)
+        row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
+}
+
+static bool simulate_kernel_memory(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    struct kernel_memory m;
+    struct err why = {0};
+    name_part(row, a);
+    if (!kernel_row_memory(&m, f->recipe, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
+        return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+    row->fits = m.fits;
+    if (text_is(f->metric, "total_bytes"))
+        row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
+    else if (text_is(f->metric, "max_tile_bytes"))
+        row->simulated = (double)m.max_tile_bytes;
+    else if (text_is(f->metric, "fits"))
+        row->simulated = m.fits;
+    else
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "a kernel has no %s", f->metric));
+    return true;
+}
+
+/* A category needs the plan, which results do not keep. */
+static bool simulate_category(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    struct simulation sim;
+    struct result r;
+    struct err why = {0};
+    bool good = simulator_run(from->simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, &why) &&
+                memory_of_plan(&row->simulated, &sim.plan, row->figure->metric, &why);
+    simulation_free(&sim);
+    return good || no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+}
+
 static bool simulate_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
+    bool is_verdict = text_is(row->figure->metric, "fits");
+    if (is_kernel_recipe(row->figure->recipe))
+        return simulate_kernel_memory(row, from, a);
     const struct result *r = row_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;
     describe_run(row, r);
+    row->verdict = VERDICT_PASS;        /* whether it fits is what is compared */
     row->simulated = r->fits;
-    row->verdict = r->fits == (row->figure->value > 0) ? VERDICT_PASS : VERDICT_OUT_OF_TOLERANCE;
-    return true;
+    return is_verdict || simulate_category(row, from, a);
 }
 
 static bool simulate_recipe(struct check_row *row, struct check_source *from, struct arena *a)
@@ -150,15 +194,6 @@ static bool simulate_derived(struct check_row *row, struct check_source *from, s
 
 /* ---- measured parts: kernels and links ------------------------------------------------- */
 
-/* "kernel:matmul;machine=bow;..." -> "kernel matmul", "bow" */
-static void name_part(struct check_row *row, struct arena *a)
-{
-    const char *recipe = row->figure->recipe, *colon = strchr(recipe, ':'), *machine = strstr(recipe, ";machine=");
-    row->workload = arena_printf(a, "%.*s %.*s", (int)(colon - recipe), recipe, (int)strcspn(colon + 1, ";"), colon + 1);
-    if (machine)
-        row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
-}
-
 static bool simulate_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
 {
     const struct figure *f = row->figure;
@@ -187,12 +222,9 @@ static bool simulate_row_value(struct check_row *row, struct check_source *from,
 static void judge_row(struct check_row *row)
 {
     const struct figure *f = row->figure;
-    if (figure_kind(f) == FIGURE_OF_MEMORY) {
-        row->error = row->simulated - f->value;
-        return;
-    }
-    row->error = row->simulated / f->value - 1;
-    if (row->verdict == VERDICT_PASS && !(fabs(row->error) <= f->tolerance))
+    bool is_verdict = text_is(f->metric, "fits");
+    row->error = is_verdict ? row->simulated - f->value : row->simulated / f->value - 1;
+    if (row->verdict == VERDICT_PASS && !(fabs(row->error) <= (is_verdict ? 0 : f->tolerance)))
         row->verdict = VERDICT_OUT_OF_TOLERANCE;
 }
 
@@ -204,18 +236,23 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
-static bool calibrates_too(const struct check *c, const char *configuration)
+/* Whether a row of this configuration calibrates what the figure is about: the memory or the time of the configuration. */
+static bool calibrates_too(const struct check *c, const struct figure *f)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->rows[i].figure->role == FIGURE_CALIBRATE && text_is(c->rows[i].figure->configuration, configuration))
+    bool is_memory = figure_kind(f) == FIGURE_OF_MEMORY;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct figure *other = c->rows[i].figure;
+        if (other->role == FIGURE_CALIBRATE && (figure_kind(other) == FIGURE_OF_MEMORY) == is_memory &&
+            text_is(other->configuration, f->configuration))
             return true;
+    }
     return false;
 }
 
 /* A ratio repeats its two configurations. Derived ratios are in a group of their own, and count. */
 static enum counts_as counts_as(const struct check *c, const struct figure *f)
 {
-    bool repeats = (f->role == FIGURE_VALIDATE && calibrates_too(c, f->configuration)) ||
+    bool repeats = (f->role == FIGURE_VALIDATE && calibrates_too(c, f)) ||
                    (f->role != FIGURE_CONTEXT && figure_is_ratio(f) && !f->n_parents);
     return repeats ? COUNTS_AS_REPEAT : (enum counts_as)f->role;
 }

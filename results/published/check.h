@@ -74,6 +74,13 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
 bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err);
 
+/* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. Kinds for memory alone:
+ *     kernel:gemm;machine=gc200;m=1000;k=512;n=10000;type=fp16;partials=fp16       alpha A B + beta C
+ *     kernel:fc;machine=gc200;batch=128;in=768;out=3072;type=fp16;partials=fp16    forward, backward and weight update */
+struct kernel_memory { uint64_t operand_bytes, temporary_bytes, code_bytes, max_tile_bytes; bool fits; };
+bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+                       struct err *err);
+
 /* ---- accuracy.c: errors by group ---------------------------------------------------------------------- */
 
 /* A configuration counts once, with the mean |error| of its rows. n: configurations. bias: mean of signed errors, positive where predicted
@@ -111,12 +118,30 @@ struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, 
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 struct json_t *accuracy_json(const struct accuracy *a);
 
-/* How many configurations that ran are predicted to fit, and how many published as too large are predicted not to. */
-struct memory_check {
-    size_t n_ran, n_ran_fits;
-    size_t n_too_large, n_too_large_found;
-};
-struct memory_check check_memory(const struct check *c, struct arena *scratch);
+/* ---- memory_check.c: does it fit? ------------------------------------------------------------------------- *
+ *
+ * A published run that fits is weak evidence: most configurations fit with room to spare. One that does not fit is strong evidence, and so is
+ * a largest batch whose next size did not fit.
+ */
+
+/* Configurations by what was published and what is predicted. */
+struct memory_verdicts { const char *evidence; uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found; };
+/* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without configurations are left out. */
+struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a);
+
+/* Errors of published bytes by metric and by how the rows count. */
+struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };
+struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struct arena *a);
+
+/* A published edge: of recipes that differ in their micro-batch alone, the largest that fits and the smallest that does not. predicted: the
+ * largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1 if it is inside. */
+struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large, predicted; double factor; };
+bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err);
+
+/* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */
+bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err);
+void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
+struct json_t *memory_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
 
 /* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
 

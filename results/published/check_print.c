@@ -157,13 +157,6 @@ json_t *accuracy_json(const struct accuracy *a)
     return table_row_json(&t, &line);
 }
 
-static void add_memory(struct document *d, const struct check *c)
-{
-    struct memory_check m = check_memory(c, d->arena);
-    document_line(d, "fits: %zu of %zu configurations that ran are predicted to fit; %zu of %zu published as too large are predicted not to",
-                  m.n_ran_fits, m.n_ran, m.n_too_large_found, m.n_too_large);
-}
-
 static const char *const kind_titles[N_FIGURE_KINDS] = {
     [FIGURE_OF_RUN] = "runs: throughputs, step times and times to train of whole configurations",
     [FIGURE_OF_EVALUATION] = "evaluations of these runs",
@@ -190,8 +183,6 @@ void check_add_summary(struct document *d, const struct check *c)
         struct accuracy_line line = accuracy_line(&all[i]);
         table_add(t, &line, d->arena);
     }
-    document_gap(d);
-    add_memory(d, c);
 }
 
 /* ---- judgements and the whole --------------------------------------------------------------------------------- */
@@ -228,5 +219,6 @@ void check_document(struct document *d, const struct check *c)
     add_times_to_train_table(d, c);
     document_gap(d);
     check_add_summary(d, c);
+    memory_document(d, c, NULL, 0);
     judge_rows(d, c);
 }

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, N_KERNEL_KINDS };
-static const char *const kernel_kind_names[] = { "matmul", "conv", NULL };
+enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, N_KERNEL_KINDS };
+static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", NULL };
 static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
 static const char *const partials_names[] = { "fp16", "fp32", NULL };
 
@@ -24,6 +24,7 @@ struct kernel_case {
     enum kernel_kind kind;
     const char *machine;
     uint64_t m, k, n;
+    uint64_t in, out;
     uint64_t batch, filter, input, in_chans, out_chans, stride, groups, pad;
     int type, partials;
 };
@@ -44,9 +45,15 @@ static const struct field conv_fields[] = {
     { "pad", "", FIELD_U64, offsetof(struct kernel_case, pad), 0, NO_PAD, NULL, false, "on each side; half the filter if not given" },
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
 };
+static const struct field fc_fields[] = {
+    MACHINE, U(batch, "rows of the input"), U(in, "columns of the input"), U(out, "columns of the output"),
+    CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
+};
 static const struct { const struct field *fields; size_t n; } kind_fields[N_KERNEL_KINDS] = {
     [KERNEL_MATMUL] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
     [KERNEL_CONV] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
+    [KERNEL_GEMM] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
+    [KERNEL_FC] = { fc_fields, sizeof fc_fields / sizeof *fc_fields },
 };
 #undef U
 #undef CHOICE
@@ -111,7 +118,7 @@ static bool parse_kernel_case(struct kernel_case *c, const char *text, struct ar
     while (c->kind < N_KERNEL_KINDS && !text_is(kernel_kind_names[c->kind], kind))
         c->kind++;
     if (c->kind == N_KERNEL_KINDS)
-        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv", text, kind);
+        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv, gemm, fc", text, kind);
     while (*rest) {
         char *entry = rest;
         rest += strcspn(rest, ";");
@@ -133,7 +140,7 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
     graph_start(g, "kernel", 1, a);
     graph_layer(g, (struct layer){ .name = "kernel", .role = LAYER_BODY, .n_parts = 1 });
     uint32_t inputs[2];
-    if (c->kind == KERNEL_MATMUL) {     /* the transpose of weights times input: n rows */
+    if (c->kind != KERNEL_CONV) {     /* the transpose of weights times input: n rows */
         inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 2, (uint64_t[]){ c->n, c->k });
         inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 2, (uint64_t[]){ c->k, c->m });
         graph_op(g, OP_MATMUL, inputs, 2, (struct op_attributes){ 0 });
@@ -183,11 +190,17 @@ static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, cons
     return 2 * products * chip->clock_hz / (double)cycles;
 }
 
+/* Memory can be predicted for every kind, time for one product or convolution only. */
+static bool has_time(const struct kernel_case *c, const char *text, struct err *err)
+{
+    return c->kind != KERNEL_FC || fail(err, "%.200s: only the memory of fc is predicted", text);
+}
+
 bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err)
 {
     struct kernel_case c;
-    if (!parse_kernel_case(&c, recipe_text, a, err) || !multiplies(&c, chip, recipe_text, a, err))
+    if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
     plan_case(out, &c, chip, cache, a);
     *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(out), chip) / 1e12;
@@ -200,7 +213,7 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     struct kernel_case c;
     struct machine m;
     struct op_plan plan;
-    if (!parse_kernel_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err)
+    if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !machine_load(&m, c.machine, specs_dir, a, err)
         || !multiplies(&c, &m.chip, recipe_text, a, err))
         return false;
     plan_case(&plan, &c, &m.chip, cache, a);
@@ -216,5 +229,53 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
         *value = flop_per_s / chip_peak_flop_per_s(&m.chip, peak_mac);
     else
         return fail(err, "metric '%.60s' of a kernel; known: tflop_per_s, time_s, cycles, peak_share", metric);
+    return true;
+}
+
+/* ---- memory of a kernel -------------------------------------------------------------------- */
+
+static void add_kernel_product(struct kernel_memory *m, const struct kernel_case *like, uint64_t rows, uint64_t inner, uint64_t columns,
+                               const struct chip *chip, struct plan_cache *cache, struct arena *a)
+{
+    struct kernel_case c = *like;
+    struct op_plan plan;
+    c.kind = KERNEL_MATMUL;
+    c.n = rows, c.k = inner, c.m = columns;
+    plan_case(&plan, &c, chip, cache, a);
+    m->temporary_bytes = max_u64(m->temporary_bytes, plan.temp_bytes_per_tile * chip->n_tiles);
+    m->code_bytes += plan.code_bytes_per_tile * chip->n_tiles;
+}
+
+/* A fully connected layer keeps its input, weights, output, and the gradients of input and output, and updates its weights in place. */
+static void fc_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
+{
+    m->operand_bytes = (2 * c->batch * (c->in + c->out) + c->in * c->out) * data_type_bytes((enum data_type)c->type);
+    add_kernel_product(m, c, c->batch, c->in, c->out, chip, cache, a);
+    add_kernel_product(m, c, c->batch, c->out, c->in, chip, cache, a);
+    add_kernel_product(m, c, c->in, c->batch, c->out, chip, cache, a);
+}
+
+static void product_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
+{
+    m->operand_bytes = (c->m * c->k + c->k * c->n + c->m * c->n) * data_type_bytes((enum data_type)c->type);
+    add_kernel_product(m, c, c->n, c->k, c->m, chip, cache, a);
+}
+
+bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+                       struct err *err)
+{
+    struct kernel_case c;
+    struct machine m;
+    *out = (struct kernel_memory){0};
+    if (!parse_kernel_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err) || !multiplies(&c, &m.chip, recipe_text, a, err))
+        return false;
+    if (c.kind == KERNEL_CONV)
+        return fail(err, "%.200s: the memory of conv is not predicted", recipe_text);
+    if (c.kind == KERNEL_FC)
+        fc_memory(out, &c, &m.chip, cache, a);
+    else
+        product_memory(out, &c, &m.chip, cache, a);
+    out->max_tile_bytes = ceil_div(out->operand_bytes + out->temporary_bytes + out->code_bytes, m.chip.n_tiles);
+    out->fits = out->max_tile_bytes <= m.chip.tile_memory_bytes;
     return true;
 }

@@ -29,7 +29,7 @@ static const struct published_metric published_metrics[] = {
     { "evaluation_time_s", OF_RUN("s", -1, 1, evaluation_time_s) }, { "time_to_train_s", OF_RUN("s", -1, 1, time_to_train_s) },
     { "mfu", OF_RUN("share", +1, 1, mfu) }, { "hfu", OF_RUN("share", +1, 1, hfu) },
     { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* two runs */
-    { "fits", "yes=1", +1, 0, 0 },
+    { "fits", "yes=1", +1, 0, 0 },                                                                                    /* memory */
     { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, /* kernels */
     { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */
     { "loop_s_per_micro_batch", "s", -1, 0, 0 }, { "update_s", "s", -1, 0, 0 }, { "forward_s_per_micro_batch", "s", -1, 0, 0 },  /* derived */
@@ -38,12 +38,21 @@ static const struct published_metric published_metrics[] = {
 #undef OF_RUN
 enum { N_PUBLISHED_METRICS = sizeof published_metrics / sizeof *published_metrics };
 
+/* Bytes of one category of memory. */
+static const struct published_metric memory_metric = { "bytes", "B", -1, 0, 0 };
+
+static bool is_memory_metric(const char *name)
+{
+    size_t n = strlen(name);
+    return text_is(name, "fits") || (n > 6 && text_is(name + n - 6, "_bytes"));
+}
+
 const struct published_metric *published_metric(const char *name)
 {
     for (size_t i = 0; i < N_PUBLISHED_METRICS; i++)
         if (text_is(published_metrics[i].name, name))
             return &published_metrics[i];
-    return NULL;
+    return is_memory_metric(name) ? &memory_metric : NULL;
 }
 
 const char *published_run_metrics(struct arena *a)
@@ -94,22 +103,24 @@ enum figure_kind figure_kind(const struct figure *f)
 {
     if (f->n_parents)
         return FIGURE_DERIVED;
+    if (is_memory_metric(f->metric))
+        return FIGURE_OF_MEMORY;
     if (strncmp(f->recipe, "kernel:", 7) == 0)
         return FIGURE_OF_KERNEL;
     if (strncmp(f->recipe, "link:", 5) == 0)
         return FIGURE_OF_LINK;
-    return text_is(f->metric, "fits") ? FIGURE_OF_MEMORY
-         : text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
+    return text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
-/* The recipe cell may be empty in a context row; it is A:B for ratios and one id for all other metrics. */
+/* The recipe cell is A:B for ratios and one id for all other metrics. It may be empty in a context row, and in a row of memory whose program
+ * no recipe describes. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
-    if (figure_kind(f) == FIGURE_OF_KERNEL || figure_kind(f) == FIGURE_OF_LINK)     /* parsed where it is predicted */
+    if (strncmp(f->recipe, "kernel:", 7) == 0 || figure_kind(f) == FIGURE_OF_LINK)      /* parsed where it is predicted */
         return true;
-    if (f->role != FIGURE_CONTEXT && !*f->recipe)
-        return fail(err, "%s:%u: recipe: is empty; only context rows may have none", f->path, f->line);
+    if (f->role != FIGURE_CONTEXT && !*f->recipe && figure_kind(f) != FIGURE_OF_MEMORY)
+        return fail(err, "%s:%u: recipe: is empty; only rows of context and of memory may have none", f->path, f->line);
     if (*f->recipe && figure_is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))
         return fail(err, "%s:%u: recipe: '%.80s', want two ids, A:B, for %s", f->path, f->line, f->recipe, f->metric);
     if (colon && !figure_is_ratio(f))

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * memory_check.c - how well it is predicted what fits: verdicts by the strength of their evidence, bytes by category, published edges.
+ */
+#include "results/published/check.h"
+#include "workloads/recipe/recipe.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the value of a category ---------------------------------------------------------------------------- */
+
+/* What a program needs besides its data; all other regions are variables. */
+static bool is_code_region(const char *name)
+{
+    static const char *const words[] = { "code", "vertex state", "stack" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
+}
+
+/* "vertex_code_bytes" -> "vertex code" */
+static const char *region_of_metric(const char *metric, char text[64])
+{
+    snprintf(text, 64, "%.*s", (int)(strlen(metric) - strlen("_bytes")), metric);
+    for (char *c = text; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+    return text;
+}
+
+static const struct tile_memory *fullest_ipu(const struct plan *p)
+{
+    const struct tile_memory *fullest = &p->memory[0];
+    for (uint32_t i = 1; i < p->options.ipus_per_replica; i++)
+        if (p->memory[i].total_bytes > fullest->total_bytes)
+            fullest = &p->memory[i];
+    return fullest;
+}
+
+bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err)
+{
+    const struct tile_memory *m = fullest_ipu(p);
+    double tiles = (double)p->topology->machine->chip.n_tiles;
+    char name[64];
+    region_of_metric(metric, name);
+    bool known = false;
+    *out = 0;
+    if (text_is(metric, "max_tile_bytes")) {
+        *out = (double)m->total_bytes;
+        return true;
+    }
+    if (text_is(metric, "total_bytes")) {
+        *out = (double)m->total_bytes * tiles;
+        return true;
+    }
+    for (int r = 0; r < N_REGIONS; r++)
+        if (text_is(name, "variables") ? !is_code_region(region_names[r]) : text_is(name, region_names[r])) {
+            *out += (double)m->bytes[r] * tiles;
+            known = true;
+        }
+    return known || fail(err, "the plan has no category '%s'", name);
+}
+
+/* ---- verdicts --------------------------------------------------------------------------------------------- */
+
+static bool is_verdict(const struct figure *f)
+{
+    return text_is(f->metric, "fits");
+}
+
+static bool is_weak_evidence(const struct check_row *row)
+{
+    return figure_kind(row->figure) == FIGURE_OF_RUN && !figure_is_ratio(row->figure);
+}
+
+static bool is_counted(const char **counted, size_t *n, const char *configuration)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (text_is(counted[i], configuration))
+            return true;
+    counted[(*n)++] = configuration;
+    return false;
+}
+
+/* counts_as: of rows of memory; N_COUNTS_AS: published runs. */
+static struct memory_verdicts count_verdicts(const struct check *c, enum counts_as counts_as, struct arena *a)
+{
+    struct memory_verdicts v = { .evidence = counts_as == N_COUNTS_AS ? "runs" : counts_as_names[counts_as] };
+    const char **counted = ARENA_ROOM(a, const char *, c->n);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        bool wanted = counts_as == N_COUNTS_AS ? is_weak_evidence(row) : is_verdict(row->figure) && row->counts_as == counts_as;
+        if (!wanted || !row->has_simulated || is_counted(counted, &n, row->figure->configuration))
+            continue;
+        bool too_large = is_verdict(row->figure) && !(row->figure->value > 0);
+        v.n_ran += !too_large;
+        v.n_ran_fits += !too_large && row->fits;
+        v.n_too_large += too_large;
+        v.n_too_large_found += too_large && !row->fits;
+    }
+    return v;
+}
+
+struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a)
+{
+    static const enum counts_as groups[] = { N_COUNTS_AS, COUNTS_AS_CALIBRATE, COUNTS_AS_VALIDATE, COUNTS_AS_CONTEXT, COUNTS_AS_REPEAT };
+    struct memory_verdicts *all = ARENA_ROOM(a, struct memory_verdicts, sizeof groups / sizeof *groups);
+    *n = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        all[*n] = count_verdicts(c, groups[i], a);
+        *n += all[*n].n_ran || all[*n].n_too_large;
+    }
+    return all;
+}
+
+/* ---- bytes -------------------------------------------------------------------------------------------------- */
+
+static void add_bytes_error(struct memory_bytes *b, double *errors, const struct check_row *row)
+{
+    double error = fabs(row->error);
+    errors[b->n_predicted++] = error;
+    b->n_within_10 += error <= 0.1;
+    b->n_within_30 += error <= 0.3;
+    if (error >= b->max) {
+        b->max = error;
+        b->worst = row->figure->id;
+    }
+}
+
+static bool is_of_bytes(const struct check_row *row, const char *metric, enum counts_as counts_as)
+{
+    return figure_kind(row->figure) == FIGURE_OF_MEMORY && !is_verdict(row->figure) && row->counts_as == counts_as &&
+           text_is(row->figure->metric, metric);
+}
+
+static struct memory_bytes bytes_of_metric(const struct check *c, const char *metric, enum counts_as counts_as, struct arena *a)
+{
+    struct memory_bytes b = { .metric = metric, .counts_as = counts_as_names[counts_as], .median = NAN, .mean = NAN, .max = 0 };
+    double *errors = ARENA_ROOM(a, double, c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        if (!is_of_bytes(&c->rows[i], metric, counts_as))
+            continue;
+        b.n_rows++;
+        if (c->rows[i].has_simulated)
+            add_bytes_error(&b, errors, &c->rows[i]);
+    }
+    if (b.n_predicted) {
+        b.median = statistics_median(errors, b.n_predicted, a);
+        b.mean = statistics_mean(errors, b.n_predicted);
+    } else {
+        b.max = NAN;
+    }
+    return b;
+}
+
+struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struct arena *a)
+{
+    struct memory_bytes *all = ARENA_ROOM(a, struct memory_bytes, c->n);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        bool is_new = figure_kind(row->figure) == FIGURE_OF_MEMORY && !is_verdict(row->figure);
+        for (size_t k = 0; is_new && k < *n; k++)
+            is_new = !text_is(all[k].metric, row->figure->metric) || !text_is(all[k].counts_as, counts_as_names[row->counts_as]);
+        if (is_new)
+            all[(*n)++] = bytes_of_metric(c, row->figure->metric, row->counts_as, a);
+    }
+    return all;
+}
+
+/* ---- edges ---------------------------------------------------------------------------------------------------- */
+
+struct edge_row { const struct check_row *row; struct recipe recipe; };
+
+static bool names_the_batch(const struct ini_entry *e)
+{
+    return text_is(e->key, "micro_batch") || (text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source")));
+}
+
+/* Whether every key of x but the batch, id and source has the same value in y. */
+static bool entries_agree(const struct recipe *x, const struct recipe *y)
+{
+    for (size_t i = 0; i < x->n_entries; i++) {
+        const struct ini_entry *e = &x->entries[i], *same = NULL;
+        for (size_t k = 0; k < y->n_entries && !same; k++)
+            if (text_is(y->entries[k].section, e->section) && text_is(y->entries[k].key, e->key))
+                same = &y->entries[k];
+        if (!names_the_batch(e) && !(same && text_is(same->value, e->value)))
+            return false;
+    }
+    return true;
+}
+
+static bool are_one_family(const struct recipe *x, const struct recipe *y)
+{
+    return entries_agree(x, y) && entries_agree(y, x);
+}
+
+static bool load_edge_rows(struct edge_row **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err)
+{
+    struct edge_row *rows = ARENA_ROOM(a, struct edge_row, c->n);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        if (!is_verdict(row->figure) || !row->has_simulated || is_kernel_recipe(row->figure->recipe))
+            continue;
+        rows[*n] = (struct edge_row){ .row = row };
+        if (!recipe_load(&rows[*n].recipe, path_beside(row->figure->path, row->figure->recipe, a), s->paths->recipes_dir, NULL, 0, a, err))
+            return false;
+        (*n)++;
+    }
+    *out = rows;
+    return true;
+}
+
+static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, struct simulator *s, struct arena *a, struct err *err)
+{
+    const char *set = arena_printf(a, "parallel.micro_batch=%llu", (unsigned long long)micro_batch);
+    struct simulation sim;
+    struct result r;
+    bool good = simulator_run(s, &sim, &r, recipe, &set, 1, err);
+    *fits = good && r.fits;
+    simulation_free(&sim);
+    return good;
+}
+
+/* The largest micro-batch that is predicted to fit, by doubling and bisection; 0: not even 1 does. */
+static bool largest_that_fits(uint64_t *out, const char *recipe, struct simulator *s, struct arena *a, struct err *err)
+{
+    enum { MOST_MICRO_BATCH = 65536 };
+    uint64_t low = 0, high = 1;
+    bool fits = true;
+    while (fits && high <= MOST_MICRO_BATCH) {
+        if (!fits_with(&fits, recipe, high, s, a, err))
+            return false;
+        if (fits) {
+            low = high;
+            high *= 2;
+        }
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (!fits_with(&fits, recipe, middle, s, a, err))
+            return false;
+        *(fits ? &low : &high) = middle;
+    }
+    *out = low;
+    return true;
+}
+
+/* 1 from the batch that fits up to the last one below the batch that does not. */
+static double edge_factor(const struct memory_edge *e)
+{
+    if (e->predicted < e->fits)
+        return e->predicted ? (double)e->fits / (double)e->predicted : INFINITY;
+    return e->predicted < e->too_large ? 1 : (double)e->predicted / (double)(e->too_large - 1);
+}
+
+/* The edge of the family of rows[first]; false where the family has only one side of it. */
+static bool edge_of_family(struct memory_edge *e, bool *done, const struct edge_row *rows, size_t n, size_t first)
+{
+    *e = (struct memory_edge){ .too_large = UINT64_MAX, .counts_as = counts_as_names[rows[first].row->counts_as] };
+    for (size_t i = first; i < n; i++) {
+        if (done[i] || !are_one_family(&rows[i].recipe, &rows[first].recipe))
+            continue;
+        uint64_t batch = rows[i].recipe.model.micro_batch;
+        done[i] = true;
+        if (rows[i].row->figure->value > 0 && batch >= e->fits) {
+            e->fits = batch;
+            e->recipe = rows[i].row->figure->recipe;
+        } else if (!(rows[i].row->figure->value > 0)) {
+            e->too_large = min_u64(e->too_large, batch);
+        }
+    }
+    return e->fits && e->too_large != UINT64_MAX;
+}
+
+bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err)
+{
+    struct edge_row *rows;
+    size_t n_rows;
+    *n = 0;
+    if (!load_edge_rows(&rows, &n_rows, c, s, a, err))
+        return false;
+    struct memory_edge *edges = ARENA_ROOM(a, struct memory_edge, n_rows);
+    bool *done = ARENA_ARRAY(a, bool, n_rows);
+    for (size_t i = 0; i < n_rows; i++) {
+        struct memory_edge *e = &edges[*n];
+        if (done[i] || !edge_of_family(e, done, rows, n_rows, i))
+            continue;
+        if (!largest_that_fits(&e->predicted, e->recipe, s, a, err))
+            return false;
+        e->factor = edge_factor(e);
+        (*n)++;
+    }
+    *out = edges;
+    return true;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+static const struct table_column verdict_columns[] = {
+    { COLUMN(struct memory_verdicts, evidence), .heading = "evidence" }, { COLUMN_AS(struct memory_verdicts, n_ran, "ran"), .heading = "ran" },
+    { COLUMN_AS(struct memory_verdicts, n_ran_fits, "ran_predicted_to_fit"), .heading = "predicted to fit" },
+    { COLUMN_AS(struct memory_verdicts, n_too_large, "too_large"), .heading = "too large" },
+    { COLUMN_AS(struct memory_verdicts, n_too_large_found, "too_large_predicted"), .heading = "predicted not to fit" },
+};
+#define PER_CENT .format = "%.1f", .scale = 100
+static const struct table_column bytes_columns[] = {
+    { COLUMN(struct memory_bytes, metric), .heading = "bytes" }, { COLUMN_AS(struct memory_bytes, counts_as, "role"), .heading = "role" },
+    { COLUMN_AS(struct memory_bytes, n_rows, "rows"), .heading = "rows" },
+    { COLUMN_AS(struct memory_bytes, n_predicted, "predicted"), .heading = "predicted" },
+    { COLUMN_AS(struct memory_bytes, n_within_10, "within_10_per_cent"), .heading = "within 10 %" },
+    { COLUMN_AS(struct memory_bytes, n_within_30, "within_30_per_cent"), .heading = "within 30 %" },
+    { COLUMN_AS(struct memory_bytes, median, "median_abs_error"), .heading = "median %", PER_CENT },
+    { COLUMN_AS(struct memory_bytes, mean, "mean_abs_error"), .heading = "mean %", PER_CENT },
+    { COLUMN_AS(struct memory_bytes, max, "max_abs_error"), .heading = "max %", PER_CENT },
+    { COLUMN(struct memory_bytes, worst), .heading = "worst row" },
+};
+#undef PER_CENT
+static const struct table_column edge_columns[] = {
+    { COLUMN(struct memory_edge, recipe), .heading = "largest batch" }, { COLUMN_AS(struct memory_edge, counts_as, "role"), .heading = "role" },
+    { COLUMN(struct memory_edge, fits), .heading = "fits" }, { COLUMN(struct memory_edge, too_large), .heading = "too large" },
+    { COLUMN(struct memory_edge, predicted), .heading = "predicted largest" },
+    { COLUMN(struct memory_edge, factor), .heading = "factor", .format = "%.2f" },
+};
+
+static void add_memory_table(struct document *d, const char *title, struct table t)
+{
+    t.formats = IN_TEXT;
+    t.title = title;
+    if (!t.n)
+        return;
+    document_gap(d);
+    document_table(d, t);
+}
+
+void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges)
+{
+    size_t n_verdicts, n_bytes;
+    struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
+    struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
+    add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong",
+                     TABLE_OF(verdict_columns, verdicts, n_verdicts));
+    add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
+                     TABLE_OF(edge_columns, edges, n_edges));
+    add_memory_table(d, "memory, published bytes of one IPU; the plan knows only the fullest tile, and totals are that times the tiles",
+                     TABLE_OF(bytes_columns, bytes, n_bytes));
+}
+
+json_t *memory_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
+{
+    size_t n_verdicts, n_bytes;
+    struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);
+    struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, a);
+    const struct table tables[] = { TABLE_OF(verdict_columns, verdicts, n_verdicts), TABLE_OF(edge_columns, edges, n_edges),
+                                    TABLE_OF(bytes_columns, bytes, n_bytes) };
+    return json_pack("{s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "bytes", table_json(&tables[2]));
+}
