@@ -236,14 +236,14 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
-/* Whether a row of this configuration calibrates what the figure is about: the memory or the time of the configuration. */
+/* Whether a row of this configuration calibrates what the figure is about: its time, or the same category of its memory. */
 static bool calibrates_too(const struct check *c, const struct figure *f)
 {
     bool is_memory = figure_kind(f) == FIGURE_OF_MEMORY;
     for (size_t i = 0; i < c->n; i++) {
         const struct figure *other = c->rows[i].figure;
-        if (other->role == FIGURE_CALIBRATE && (figure_kind(other) == FIGURE_OF_MEMORY) == is_memory &&
-            text_is(other->configuration, f->configuration))
+        bool same_subject = is_memory ? text_is(other->metric, f->metric) : figure_kind(other) != FIGURE_OF_MEMORY;
+        if (other->role == FIGURE_CALIBRATE && same_subject && *f->configuration && text_is(other->configuration, f->configuration))
             return true;
     }
     return false;
@@ -282,7 +282,7 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
 bool check_passes(const struct check *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (c->rows[i].figure->role != FIGURE_CONTEXT && c->rows[i].verdict != VERDICT_PASS)
+        if (c->rows[i].figure->role != FIGURE_CONTEXT && *c->rows[i].figure->recipe && c->rows[i].verdict != VERDICT_PASS)
             return false;
     return true;
 }

@@ -51,7 +51,7 @@ struct check_source {
 
 /* One row for each figure, in the figures' order. Fails only on malformed input; a row without a value is a verdict. */
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err);
-bool check_passes(const struct check *c);       /* every row of role calibrate or validate passes */
+bool check_passes(const struct check *c);       /* every row of role calibrate or validate that has a recipe passes */
 
 /* Rows, times to train and the summary, and a judgement for each row; context rows are not judged. */
 void check_document(struct document *d, const struct check *c);

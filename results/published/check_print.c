@@ -66,10 +66,10 @@ struct table check_table(const struct check *c, struct arena *a)
 
 /* ---- text: what a reader looks at ------------------------------------------------------------------------- */
 
-/* A context row that no recipe describes has nothing to compare. */
+/* A row that no recipe describes has nothing to compare. */
 static bool has_no_recipe(const struct check_row *row)
 {
-    return row->figure->role == FIGURE_CONTEXT && !*row->figure->recipe;
+    return !*row->figure->recipe;
 }
 
 /* One operation or one transfer. */
@@ -91,13 +91,13 @@ static bool has_runs(const struct check *c)
 static void add_shown_rows(struct document *d, const struct check *c)
 {
     bool runs_only = has_runs(c);
-    size_t n_context = 0, n_parts = 0;
+    size_t n_without = 0, n_parts = 0;
     struct table *t = document_table(d, TABLE(row_columns, struct check_line));
     t->formats = IN_TEXT;
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         bool hides_part = runs_only && is_part(row);
-        n_context += has_no_recipe(row);
+        n_without += has_no_recipe(row);
         n_parts += hides_part;
         if (has_no_recipe(row) || hides_part)
             continue;
@@ -106,8 +106,8 @@ static void add_shown_rows(struct document *d, const struct check *c)
     }
     if (n_parts)
         document_line(d, "and %zu measured kernels, links and collectives: shown by 'podbench bench --kernels', '--links', and --format csv", n_parts);
-    if (n_context)
-        document_line(d, "and %zu context rows without a recipe (scores of other machines, statements): shown by --format csv", n_context);
+    if (n_without)
+        document_line(d, "and %zu rows without a recipe (scores of other machines, statements, programs that no recipe describes): shown by --format csv", n_without);
 }
 
 /* Published times to train, with the published samples to converge and with the predicted ones. */
@@ -204,7 +204,7 @@ static void judge_rows(struct document *d, const struct check *c)
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         const struct figure *g = row->figure;
-        enum judged judged = g->role == FIGURE_CONTEXT ? JUDGED_SKIP : row->verdict == VERDICT_PASS ? JUDGED_PASS : JUDGED_FAIL;
+        enum judged judged = g->role == FIGURE_CONTEXT || has_no_recipe(row) ? JUDGED_SKIP : row->verdict == VERDICT_PASS ? JUDGED_PASS : JUDGED_FAIL;
         judgements_add(&d->judged, (struct judgement){ .group = g->recipe, .name = g->id, .file = g->path, .line = g->line, .judged = judged,
                        .message = described(row, d->arena) }, d->arena);
     }

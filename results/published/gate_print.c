@@ -120,6 +120,7 @@ void gate_document(struct document *d, const struct gate *g)
     gate_add_change(d, g);
     gate_add_accuracy(d, g);
     if (gate_moved(g))
-        document_line(d, "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"");
+        document_line(d, "verdict: %s; if this is intended: make baseline REASON=\"why\"",
+                      g->n_moves ? "predictions moved" : "rows came or went");
     add_judgements(&d->judged, g, d->arena);
 }

@@ -195,9 +195,21 @@ static bool entries_agree(const struct recipe *x, const struct recipe *y)
     return true;
 }
 
+/* Programs may differ in what no key expresses; then their ids differ in more than numbers. */
+static bool ids_agree(const char *x, const char *y)
+{
+    static const char digits[] = "0123456789";
+    for (;; x++, y++) {
+        x += strspn(x, digits);
+        y += strspn(y, digits);
+        if (*x != *y || !*x)
+            return *x == *y;
+    }
+}
+
 static bool are_one_family(const struct recipe *x, const struct recipe *y)
 {
-    return entries_agree(x, y) && entries_agree(y, x);
+    return ids_agree(x->id, y->id) && entries_agree(x, y) && entries_agree(y, x);
 }
 
 static bool load_edge_rows(struct edge_row **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err)
@@ -348,8 +360,16 @@ void memory_document(struct document *d, const struct check *c, const struct mem
                      TABLE_OF(verdict_columns, verdicts, n_verdicts));
     add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
                      TABLE_OF(edge_columns, edges, n_edges));
+    size_t n_without = 0, n_predicted = 0;
+    for (size_t i = 0; i < n_bytes; i++) {
+        n_without += bytes[i].n_predicted ? 0 : bytes[i].n_rows;
+        if (bytes[i].n_predicted)
+            bytes[n_predicted++] = bytes[i];
+    }
     add_memory_table(d, "memory, published bytes of one IPU; the plan knows only the fullest tile, and totals are that times the tiles",
-                     TABLE_OF(bytes_columns, bytes, n_bytes));
+                     TABLE_OF(bytes_columns, bytes, n_predicted));
+    if (n_without)
+        document_line(d, "and %zu rows of categories that no plan has, or of programs that no recipe describes", n_without);
 }
 
 json_t *memory_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)

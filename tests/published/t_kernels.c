@@ -68,7 +68,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     refuse("mlperf-x", "mlperf-x: want kernel:matmul;... or kernel:conv;...");
-    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv");
+    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv, gemm, fc");
     refuse("kernel:matmul;m", "kernel:matmul;m: 'm' is not key=value");
     refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials");
     refuse("kernel:matmul;m=3;m=4", "kernel:matmul;m=3;m=4: m: given twice");

@@ -31,7 +31,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "tolerance", ":2: tolerance: '10 %' is not a share above 0 and up to 10, as in 0.1 for 10 %" },
     { "no-tolerance", ":2: tolerance: '' is not a share above 0 and up to 10, as in 0.1 for 10 %" },
     { "no-source", ":2: source: is empty" },
-    { "no-recipe", ":2: recipe: is empty; only context rows may have none" },
+    { "no-recipe", ":2: recipe: is empty; only rows of context and of memory may have none" },
     { "no-id", ":2: id: is empty" },
     { "repeated", ":3: id: 'a' is already in tests/bad/published/repeated.csv:2" },
     { "ratio-of-one", ":2: recipe: 'r', want two ids, A:B, for speedup_x" },
