@@ -31,18 +31,9 @@ static const char *region_of_metric(const char *metric, char text[64])
     return text;
 }
 
-static const struct tile_memory *fullest_ipu(const struct plan *p)
-{
-    const struct tile_memory *fullest = &p->memory[0];
-    for (uint32_t i = 1; i < p->options.ipus_per_replica; i++)
-        if (p->memory[i].total_bytes > fullest->total_bytes)
-            fullest = &p->memory[i];
-    return fullest;
-}
-
 bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err)
 {
-    const struct tile_memory *m = fullest_ipu(p);
+    const struct tile_memory *m = &p->memory[p->worst_ipu];
     double tiles = (double)p->topology->machine->chip.n_tiles;
     char name[64];
     region_of_metric(metric, name);

@@ -92,7 +92,7 @@ static void categories_of_a_plan(void **state)
     }
     for (int r = 0; r < N_REGIONS; r++)
         variables += strstr(region_names[r], "code") || strstr(region_names[r], "vertex state") || strstr(region_names[r], "stack") ? 0 : memory[1].bytes[r];
-    const struct plan p = { .memory = memory, .topology = &topology, .options = { .ipus_per_replica = 2 } };
+    const struct plan p = { .memory = memory, .topology = &topology, .worst_ipu = 1 };
     assert_true(memory_of_plan(&x, &p, "max_tile_bytes", &err));
     assert_near(x, (double)memory[1].total_bytes, 0);
     assert_true(memory_of_plan(&x, &p, "total_bytes", &err));
