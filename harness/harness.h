@@ -40,7 +40,7 @@ struct session {
     struct simulator simulator;         /* runs, and caches, every simulation of a command */
     const char *root;
     struct model_paths paths;
-    const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *rules_dir, *plots_dir;
+    const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *plots_dir;
 };
 
 struct command {

@@ -8,8 +8,8 @@ libdir  := $(DESTDIR)$(PREFIX)/lib
 version := $(shell sed -n 's/.*PODBENCH_VERSION "\(.*\)"/\1/p' system-model/base/base.h)
 commands = $(shell $B/podbench --commands)
 # What the program reads; results/runs is not among it.
-data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
-               results/published/*.csv results/published/*/*.csv results/rules/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/*)
+data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv workloads/convergence/rounds/*/*.csv \
+               results/published/*.csv results/published/*/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/*)
 
 library: $B/libpodbench.a               ## build the simulator as a library; its header is results/simulate/podbench.h
 

@@ -11,7 +11,7 @@
 struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p)
 {
     progress_start(p, "logs");
-    return (struct judge_options){ .ruleset = o->ruleset, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
+    return (struct judge_options){ .ruleset = o->ruleset, .data_dir = s->paths.data_dir,
                                    .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass, .seed_bypass = o->seed_bypass,
                                    .watch = { progress_report, p } };
 }

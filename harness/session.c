@@ -34,7 +34,6 @@ bool session_open(struct session *s, const char *root, struct err *err)
     s->validity_dir = IN_ROOT("results/validity");
     s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* an installation is not written to */
     s->baselines_dir = root_is_installed(s->root) ? "podbench-baseline" : IN_ROOT("results/baselines");
-    s->rules_dir = IN_ROOT("results/rules");
     s->plots_dir = IN_ROOT("plots");
 #undef IN_ROOT
     simulator_open(&s->simulator, &s->paths);

@@ -37,11 +37,11 @@ static bool write_submission(const struct drawn_runs *d, const struct simulation
         hyperparameters[i] = (struct text_pair){ rec->hyperparameters[i].key, rec->hyperparameters[i].value };
     struct submission_description description = {
         .system = r->system, .name = rec->id, .replaces = q->replaces, .benchmark = c->benchmark,
-        .division = terms->division, .ruleset = rcp_ruleset(terms->round),
+        .division = terms->division, .ruleset = terms->round,
         .optimizer = rec->optimizer_name, .hyperparameters = hyperparameters, .n_hyperparameters = rec->n_hyperparameters,
         .fields = fields, .n_fields = sizeof fields / sizeof *fields, .global_batch = c->global_batch,
         .grad_accum = (double)rec->gradient_accumulation, .timing = *timing, .eval_interval = recipe_eval_interval(rec, c),
-        .scaling = d->scaling, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
+        .scaling = d->scaling, .data_dir = s->paths.data_dir,
     };
     return submission_write(q->mllog, &description, d->runs, d->n, a, err);
 }

@@ -34,7 +34,7 @@ bool convergence_errors(struct convergence_errors *out, const char *runs, const 
         return false;
     for (size_t i = 0, n; i < t.n; i += n) {
         n = run_rows_group(&t, i);
-        if (*rcp_ruleset(t.items[i].round) && !add_submission(out, &t.items[i], n, data_dir, a, err))
+        if (round_has_reference(t.items[i].round) && !add_submission(out, &t.items[i], n, data_dir, a, err))
             return false;
     }
     return true;

@@ -59,9 +59,9 @@ static bool write_law(const struct fits_writer *w, const char *benchmark, const 
 {
     struct rcp_table line, law;
     struct convergence_law l;
-    const char *ruleset = rcp_ruleset(round);
     if (!convergence_points(&line, &law, benchmark, round, w->data_dir, w->a, w->err) || !law_choose(&l, &law, w->err))
         return false;
+    const char *ruleset = law.edition->ruleset;
     const char *source = arena_printf(w->a, "fitted to rcp.csv %s %s: least squares on ln E, %zu batches, rms %.3g", ruleset, benchmark,
                                       l.n, l.rms);
     write_fit(w, benchmark, ruleset, "law_e0", l.e0, l.e0_error, line.points[0].unit, source);
@@ -206,7 +206,7 @@ static void write_effect(const struct fits_writer *w, const struct submissions *
 {
     struct effect e = effect_of(all, &spreads[SPREADS_FOR_MEANS], &spreads[SPREADS_FOR_WIDTHS], benchmark, submitter, round, w->a);
     if (e.n)
-        write_fit(w, benchmark, *round ? rcp_ruleset(round) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
+        write_fit(w, benchmark, *round ? arena_printf(w->a, "%s.0", round + 1) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
             arena_printf(w->a, "MLPerf logs of %zu submissions of role calibrate: ln over the reference, drawn to it by the spreads of %s; and "
                          "what is left of spread", e.n, spread_source(&spreads[SPREADS_FOR_MEANS], "roles calibrate and context", w->a)));
 }

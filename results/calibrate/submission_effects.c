@@ -41,7 +41,7 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
         struct submission_terms terms = terms_of_run(r);
         struct convergence c;
         n = run_rows_group(runs, i);
-        if (!*rcp_ruleset(r->round) || was_submitted_before(runs, i) || !convergence_reference(&c, tables, &terms, NULL))
+        if (!round_has_reference(r->round) || was_submitted_before(runs, i) || !convergence_reference(&c, tables, &terms, NULL))
             continue;
         double half_grid = r->eval_at_end ? 0 : c.schedule.interval / 2 * c.samples_per_epoch;
         double latent = run_rows_mean_samples(r, n) - half_grid;

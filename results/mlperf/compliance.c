@@ -166,8 +166,7 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
                              rule->once.text));
 }
 
-/* ---- gathering: the measures of one evaluation, logged on lines of their own, as one line at the end
- * ---------------- */
+/* ---- gathering: the measures of one evaluation, logged on lines of their own, as one line at the end ---------------- */
 
 static struct gathered *gathered_group(struct compliance_run *r, struct layer_run *l, json_t *by)
 {
@@ -219,8 +218,7 @@ static void judge_gathered_lines(struct compliance_run *r, struct layer_run *l)
     json_decref(none);
 }
 
-/* ---- start and lines
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- start and lines ---------------------------------------------------------------------------------------------------- */
 
 struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, struct arena *a)
 {
@@ -262,8 +260,7 @@ void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *pr
         say(r, SEVERITY_ERROR, line, "", arena_strdup(r->a, problem));
 }
 
-/* ---- the end
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------------------------------------- */
 
 /* True when a later layer has a rule for the key, so that this layer's findings no longer count. */
 static bool overridden(const struct compliance_run *r, size_t layer, const char *key)

@@ -40,10 +40,10 @@ static const char *version_in(const char *name)
     return strncmp(name, before, strlen(before)) ? name : name + strlen(before);
 }
 
-static const char *round_in(const char *name)
+static const char *round_in(const struct round_table *rounds, const char *name)
 {
     const char *v = version_in(name);
-    const struct edition *e = *v == 'v' ? edition_find(v) : NULL;
+    const struct edition *e = *v == 'v' ? edition_find(rounds, v) : NULL;
     return e ? e->round : NULL;
 }
 
@@ -70,7 +70,7 @@ void folder_names_from(struct folder_names *out, const struct judge *j, const ch
     for (size_t i = 1; i <= p.n; i++) {
         if (!*out->division && (text_is(path_part(&p, i), "closed") || text_is(path_part(&p, i), "open")))
             out->division = path_part(&p, i);
-        const char *round = round_in(path_part(&p, i));
+        const char *round = round_in(&j->rounds, path_part(&p, i));
         if (!*out->round && (round || (round = unknown_round_in(path_part(&p, i)))))
             out->round = round;
     }
@@ -92,9 +92,10 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
     f->round = names.round, f->division = names.division, f->submitter = names.submitter, f->system = names.system;
     f->benchmark = names.benchmark;
     const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
-    f->edition = edition_find(wanted);
-    if (*wanted && !f->edition)
-        f->problem = arena_printf(a, "round '%.60s' is unknown; known: %s", wanted, editions_known(a));
+    f->edition = edition_find(&r->j->rounds, wanted);
+    struct err why;
+    if (*wanted && !f->edition && !edition_unknown(&r->j->rounds, wanted, &why))
+        f->problem = arena_strdup(a, why.msg);
 }
 
 /* Fills in from the first log what the path does not say. */

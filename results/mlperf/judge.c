@@ -11,11 +11,11 @@
 
 /* ---- tables ------------------------------------------------------------------------------------------- */
 
-bool system_fields_load(struct name_list *out, const char *rules_dir, struct arena *a, struct err *err)
+bool system_fields_load(struct name_list *out, const char *data_dir, const struct edition *e, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t at;
-    if (!csv_load(&t, arena_printf(a, "%s/system_fields.csv", rules_dir), a, err) || !csv_column(&at, &t, "field", err))
+    if (!csv_load(&t, arena_printf(a, "%s/rounds/%s/system_fields.csv", data_dir, e->round), a, err) || !csv_column(&at, &t, "field", err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
         name_list_add(out, t.rows[i].cells[at], a);
@@ -25,33 +25,37 @@ bool system_fields_load(struct name_list *out, const char *rules_dir, struct are
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err)
 {
     *out = (struct judge){ .a = a, .options = options };
-    if (!rules_load(&out->library, options->rules_dir, a, err) || !round_table_load(&out->rounds, options->data_dir, a, err)
-        || !csv_load(&out->points, arena_printf(a, "%s/rcp.csv", options->data_dir), a, err) || !system_fields_load(&out->system_fields, options->rules_dir, a, err))
+    if (!round_table_load(&out->rounds, options->data_dir, a, err))
         return false;
+    out->library = (struct rule_library){ .a = a, .rounds = &out->rounds };
+    out->system_fields = ARENA_ARRAY(a, struct name_list, out->rounds.n_editions);
     out->cache = ARENA_ARRAY(a, struct benchmark_rules, out->rounds.n);
-    return !options->ruleset || edition_find(options->ruleset)
-        || fail(err, "round '%.60s' is unknown; known: %s", options->ruleset, editions_known(a));
+    return !options->ruleset || edition_find(&out->rounds, options->ruleset) || edition_unknown(&out->rounds, options->ruleset, err);
 }
 
 static bool prepare_benchmark(struct benchmark_rules *b, struct judge *j, const struct round_terms *terms, struct err *err)
 {
     struct benchmark_rules ready = { .terms = terms, .has_reference = terms->reference_convergence };
     const struct expression_names names = { .variables = rule_variables };
-    const char *where = arena_printf(j->a, "rounds.csv: %s %s", terms->ruleset, terms->benchmark);
+    const char *where = arena_printf(j->a, "%s: %s", round_file(&j->rounds, terms->edition, "benchmarks.csv", j->a), terms->benchmark);
     if ((*terms->point && !expression_parse(&ready.point, terms->point, &names, where, j->a, err))
         || (*terms->where && !expression_parse(&ready.where, terms->where, &names, where, j->a, err)))
         return false;
-    if (ready.has_reference && !rcp_select(&ready.reference, &j->points, &j->rounds, terms->benchmark, terms->ruleset, RCP_DEADLINE, j->a, err))
+    if (ready.has_reference && !rcp_load_with(&ready.reference, &j->rounds, terms->benchmark, terms->edition->round, RCP_DEADLINE, j->a, err))
         return false;
     if (ready.has_reference)
         rcp_prune(&ready.reference);
+    struct name_list *fields = &j->system_fields[terms->edition - j->rounds.editions];
+    if (terms->edition->system_description && !fields->n
+        && !system_fields_load(fields, j->options->data_dir, terms->edition, j->a, err))
+        return false;
     *b = ready;                         /* stored only when complete, so that a second request fails like the first */
     return true;
 }
 
 bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const struct edition *e, const char *benchmark, struct err *err)
 {
-    const struct round_terms *terms = round_terms_find(&j->rounds, benchmark, e->ruleset);
+    const struct round_terms *terms = round_terms_find(&j->rounds, benchmark, e);
     if (!terms)
         return benchmark_unknown(&j->rounds, benchmark, e, err);
     struct benchmark_rules *b = &j->cache[terms - j->rounds.items];
@@ -104,22 +108,38 @@ static const char round_key[] = "podbench_round";   /* simulated logs name their
 
 /* ---- the first reading ------------------------------------------------------------------------------------ */
 
-struct first_look { struct layer_calls calls; const char *round, *benchmark; };
-
 static void first_text(const char **slot, const char *key, const struct mllog_line *l, struct arena *a)
 {
     if (!*slot && text_is(l->key, key) && json_is_string(l->value))
         *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
 }
 
-static bool find_layers(struct first_look *out, const struct judge *j, const char *path, bool follow, struct arena *a, struct err *err)
+/* The edition that a log names; NULL, with a message, without one. */
+static const struct edition *logged_edition(const struct judge *j, const char *path, bool follow, struct arena *a, struct err *err)
 {
-    const struct name_list *keys = &j->library.apply_keys;
+    struct mllog_reader reader;
+    struct mllog_line l;
+    const char *round = NULL, *const wanted = round_key;
+    if (!mllog_open(&reader, path, follow, err))
+        return NULL;
+    while (!round && mllog_next_of(&reader, &wanted, 1, &l) != MLLOG_END)
+        first_text(&round, round_key, &l, a);
+    mllog_close(&reader);
+    const struct edition *e = round ? edition_find(&j->rounds, round) : NULL;
+    if (!e)
+        fail(err, "the round is not known: neither the path nor the log names it; name it by --ruleset, %s", editions_known(&j->rounds, a));
+    return e;
+}
+
+static bool find_layers(struct layer_calls *out, struct log_judgement *names, const struct rule_book *book, const char *path, bool follow,
+                        struct arena *a, struct err *err)
+{
+    const struct name_list *keys = &book->apply_keys;
     const char **wanted = ARENA_ARRAY(a, const char *, keys->n + 2);
     struct mllog_reader reader;
     struct mllog_line l;
     char shown[MLLOG_SHOWN_BYTES];
-    *out = (struct first_look){ .round = NULL };
+    out->n = 0;
     for (size_t i = 0; i < keys->n; i++)
         wanted[i] = keys->names[i];
     wanted[keys->n] = round_key;
@@ -129,9 +149,9 @@ static bool find_layers(struct first_look *out, const struct judge *j, const cha
     for (enum mllog_status s; (s = mllog_next_of(&reader, wanted, keys->n + 2, &l)) != MLLOG_END; )
         if (s == MLLOG_LINE) {
             if (name_list_has(keys, l.key))
-                layer_calls_add(&out->calls, l.key, json_is_string(l.value) ? json_string_value(l.value) : mllog_show(l.value, shown), a);
-            first_text(&out->round, round_key, &l, a);
-            first_text(&out->benchmark, "submission_benchmark", &l, a);
+                layer_calls_add(out, l.key, json_is_string(l.value) ? json_string_value(l.value) : mllog_show(l.value, shown), a);
+            first_text(&names->round, round_key, &l, a);
+            first_text(&names->benchmark, "submission_benchmark", &l, a);
         }
     mllog_close(&reader);
     return true;
@@ -274,22 +294,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
     return true;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------------------- */
-
-static bool find_log_rules(struct log_judgement *out, struct judge *j, const struct edition *edition, const char *benchmark,
-                       const struct rule_book **book, struct arena *a, struct err *err)
-{
-    out->edition = edition ? edition : out->round ? edition_find(out->round) : NULL;
-    if (!out->edition)
-        return fail(err, "the round is not known: neither the path nor the log names it; name it by --ruleset, %s", editions_known(a));
-    if (!rules_of(book, &j->library, out->edition->ruleset, err))
-        return false;
-    const char *name = benchmark ? benchmark : out->benchmark;
-    if (name && !round_terms_find(&j->rounds, name, out->edition->ruleset))
-        name = NULL;                    /* the caller names the benchmark if it matters */
-    return !name || judge_benchmark(&out->rules, j, out->edition, name, err);
-}
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
 static bool line_is_refused(const struct compliance *c, uint64_t line)
 {
@@ -332,16 +337,19 @@ static void warn_of_status(struct log_judgement *out, struct arena *a)
 bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
                const char *benchmark, struct arena *a, struct err *err)
 {
-    struct first_look first;
+    struct layer_calls calls;
     struct layer_queue queue;
     const struct rule_book *book;
-    *out = (struct log_judgement){ .batch = NAN, .point = NAN, .last_train_samples = NAN };
-    if (!find_layers(&first, j, path, follow, a, err))
+    *out = (struct log_judgement){ .edition = edition, .batch = NAN, .point = NAN, .last_train_samples = NAN };
+    if (!out->edition && !(out->edition = logged_edition(j, path, follow, a, err)))
         return false;
-    out->round = first.round, out->benchmark = first.benchmark;
-    if (!find_log_rules(out, j, edition, benchmark, &book, a, err))
+    if (!rules_of(&book, &j->library, out->edition, err) || !find_layers(&calls, out, book, path, follow, a, err))
         return false;
-    layer_queue_fill(&queue, &first.calls, book, a);
+    const char *name = benchmark ? benchmark : out->benchmark;
+    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* without them, the caller decides */
+    if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
+        return false;
+    layer_queue_fill(&queue, &calls, book, a);
     struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
     struct log_facts facts = { .out = out, .a = a };
     compliance_observe(c, note_gathered_line, &facts);       /* compliance_end calls it too */

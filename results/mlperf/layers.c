@@ -97,7 +97,7 @@ static void add_demand(struct log_demands *out, const struct rule *r)
 }
 
 bool log_demands_load(struct log_demands *out, const char *round, const char *division, const char *benchmark, const char *optimizer,
-                      const char *rules_dir, struct arena *a, struct err *err)
+                      const char *data_dir, struct arena *a, struct err *err)
 {
     struct rule_library library;
     const struct rule_book *book;
@@ -105,13 +105,13 @@ bool log_demands_load(struct log_demands *out, const char *round, const char *di
     struct layer_queue q;
     struct expression left;
     struct value wanted;
-    if (!rules_load(&library, rules_dir, a, err) || !rules_of(&book, &library, round, err))
+    if (!rules_load(&library, data_dir, a, err) || !rules_of_round(&book, &library, round, err))
         return false;
     add_call(&calls, "submission_division", division);
     add_call(&calls, "submission_benchmark", benchmark);
     add_call(&calls, "opt_name", optimizer);
     layer_queue_fill(&q, &calls, book, a);
-    *out = (struct log_demands){ .edition = book->edition, .items = ARENA_ROOM(a, struct demand, library.n_rules) };
+    *out = (struct log_demands){ .edition = book->edition, .items = ARENA_ROOM(a, struct demand, book->n_rules) };
     if (q.missing)
         return fail(err, "there are no rules '%s' in %s", q.missing, book->edition->ruleset);
     for (size_t i = 0; i < q.n; i++) {

@@ -72,9 +72,9 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
     const char *slash = strrchr(path, '/');
     folder_names_from(&names, l->judge, arena_printf(&a, "%.*s", slash ? (int)(slash - path) : 0, path), NULL, &a);
     const char *round = l->judge->options->ruleset ? l->judge->options->ruleset : names.round;
-    const struct edition *e = edition_find(round);
+    const struct edition *e = edition_find(&l->judge->rounds, round);
     bool good = e || !*round ? log_judge(&j, l->judge, path, true, e, *names.benchmark ? names.benchmark : NULL, &a, &why)
-                             : fail(&why, "round '%.60s' is unknown; known: %s", round, editions_known(&a));
+                             : edition_unknown(&l->judge->rounds, round, &why);
     if (good) {
         begin_output(l);
         count_log(l, &j);

@@ -34,8 +34,7 @@ struct compliance {
 };
 void compliance_say(struct compliance *c, struct log_message m, struct arena *a);
 
-/* ---- package.c: the reference-convergence test: a submission must not converge much faster than the reference did
- * - */
+/* ---- package.c: the reference-convergence test: a submission must not converge much faster than the reference did - */
 
 struct rcp_verdict {
     struct rcp_limit limit;
@@ -54,7 +53,7 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
 
 struct judge_options {
     const char *ruleset;                /* or a round; NULL: taken from the path, else from the log */
-    const char *rules_dir, *data_dir;   /* results/rules, workloads/convergence */
+    const char *data_dir;               /* workloads/convergence */
     bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
     bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported and does not count */
     struct watch watch;                 /* told of each line of a log */
@@ -73,17 +72,16 @@ struct judge {
     const struct judge_options *options;
     struct rule_library library;
     struct round_table rounds;
-    struct csv_table points;
-    struct benchmark_rules *cache;      /* one for each row of rounds */
-    struct name_list system_fields;
+    struct benchmark_rules *cache;      /* one for each of rounds.items */
+    struct name_list *system_fields;    /* one for each of rounds.editions; empty until needed */
 };
 
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
 /* Fails for a benchmark that the edition does not have. */
 bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const struct edition *e, const char *benchmark, struct err *err);
 bool judge_knows(const struct judge *j, const char *benchmark);         /* in any edition */
-/* The fields that a system description must have. */
-bool system_fields_load(struct name_list *out, const char *rules_dir, struct arena *a, struct err *err);
+/* The fields that a system description of an edition must have. */
+bool system_fields_load(struct name_list *out, const char *data_dir, const struct edition *e, struct arena *a, struct err *err);
 
 struct seed_seen { uint64_t hash, line; uint32_t log; };                /* hash: of source file, line and value */
 

@@ -65,12 +65,13 @@ static const char *description_path(const struct package *p)
 
 static const char *missing_fields(const struct package *p, const json_t *doc)
 {
-    const char **names = ARENA_ROOM(p->a, const char *, p->j->system_fields.n);
+    const struct name_list *fields = &p->j->system_fields[p->f->edition - p->j->rounds.editions];
+    const char **names = ARENA_ROOM(p->a, const char *, fields->n);
     size_t n = 0;
-    for (size_t i = 0; i < p->j->system_fields.n; i++)
-        if (!json_object_get(doc, p->j->system_fields.names[i]))
-            names[n++] = p->j->system_fields.names[i];
-    return n ? arena_printf(p->a, "%zu of %zu fields missing: %s", n, p->j->system_fields.n, names_list(names, n, p->a)) : NULL;
+    for (size_t i = 0; i < fields->n; i++)
+        if (!json_object_get(doc, fields->names[i]))
+            names[n++] = fields->names[i];
+    return n ? arena_printf(p->a, "%zu of %zu fields missing: %s", n, fields->n, names_list(names, n, p->a)) : NULL;
 }
 
 static bool status_known(const char *statuses, const char *status)
@@ -97,7 +98,7 @@ static void judge_description(struct package *p)
         set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s is missing or is not JSON", name));
     else if (missing)
         set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: %s", name, missing));
-    else if (wanted && !status_known(wanted, status))
+    else if (!text_is(wanted, "any") && !status_known(wanted, status))
         set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: status is '%.60s', want one of %s", name, status ? status : "", wanted));
     else
         set_part(p, PACKAGE_DESCRIPTION, true, name);
@@ -228,8 +229,7 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
     return true;
 }
 
-/* ---- reference convergence
- * ---------------------------------------------------------------------------------------- */
+/* ---- reference convergence ---------------------------------------------------------------------------------------- */
 
 static const char *convergence_problem(struct package *p)
 {
@@ -262,8 +262,7 @@ static void judge_convergence(struct package *p)
         f->parts[PACKAGE_CONVERGENCE].state = PART_BYPASSED;
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------------------------------------- */
 
 /* Seeds and convergence count only when the system description says division "closed". */
 static void leave_out_open_division(struct package *p)

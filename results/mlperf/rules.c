@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "results/mlperf/mllog.h"
 
@@ -83,11 +84,11 @@ static struct name_list *tensor_list(struct tensor_lists *t, const char *name)
     return &t->lists[t->n++];
 }
 
-bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct arena *a, struct err *err)
+bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t names, pattern;
-    if (!csv_load(&t, arena_printf(a, "%s/tensors.csv", rules_dir), a, err)
+    if (!csv_load(&t, path, a, err)
         || !csv_column(&names, &t, "names", err) || !csv_column(&pattern, &t, "pattern", err))
         return false;
     *out = (struct tensor_lists){ ARENA_ROOM(a, const char *, t.n_rows), ARENA_ARRAY(a, struct name_list, t.n_rows), 0 };
@@ -232,10 +233,10 @@ struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, s
 
 /* ---- rows of rules.csv ------------------------------------------------------------------------------------ */
 
-enum { CELL_RULESETS, CELL_LAYER, CELL_KEY, CELL_OCCURS, CELL_CHECK, CELL_ONCE, CELL_ACTION, CELL_SEVERITY, CELL_SOURCE, N_RULE_CELLS };
-static const char *const rule_columns[N_RULE_CELLS] = { "rulesets", "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
+enum { CELL_LAYER, CELL_KEY, CELL_OCCURS, CELL_CHECK, CELL_ONCE, CELL_ACTION, CELL_SEVERITY, CELL_SOURCE, N_RULE_CELLS };
+static const char *const rule_columns[N_RULE_CELLS] = { "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
 
-struct rule_loader { struct rule_library *l; const char *where; struct expression_names names; struct arena *a; struct err *err; };
+struct rule_loader { const char *where; struct expression_names names; struct arena *a; struct err *err; };
 
 /* ---- parts of a row ------------------------------------------------------------------------------- */
 
@@ -375,7 +376,7 @@ static bool parse_actions(struct rule *r, const char *cell, const struct rule_lo
 
 static bool parse_rule(struct rule *r, char *const *c, const struct rule_loader *d)
 {
-    *r = (struct rule){ .rulesets = c[CELL_RULESETS], .layer = c[CELL_LAYER], .key = c[CELL_KEY], .source = c[CELL_SOURCE] };
+    *r = (struct rule){ .layer = c[CELL_LAYER], .key = c[CELL_KEY], .source = c[CELL_SOURCE] };
     r->only_warns = text_is(c[CELL_SEVERITY], "warning");
     r->absent_warns = text_is(c[CELL_SEVERITY], "absent: warning");
     if (!r->only_warns && !r->absent_warns && !text_is(c[CELL_SEVERITY], "error"))
@@ -389,11 +390,11 @@ static bool parse_rule(struct rule *r, char *const *c, const struct rule_loader 
     return *r->source || fail(d->err, "%s: source is empty", d->where);
 }
 
-static void note_apply_key(struct rule_library *l, const struct rule *r)
+static void note_apply_key(struct rule_book *b, const struct rule *r, struct arena *a)
 {
     for (size_t i = 0; i < r->n_actions; i++)
-        if (r->actions[i].kind == ACTION_APPLY && !name_list_has(&l->apply_keys, r->key))
-            name_list_add(&l->apply_keys, r->key, l->a);
+        if (r->actions[i].kind == ACTION_APPLY && !name_list_has(&b->apply_keys, r->key))
+            name_list_add(&b->apply_keys, r->key, a);
 }
 
 /* names[TABLE]: the names of weights that tensors.csv lists under TABLE. */
@@ -406,48 +407,47 @@ static bool find_tensors(struct value *out, void *user, const char *kind, const 
     return true;
 }
 
-bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err)
+static bool load_rules(struct rule_book *b, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t at[N_RULE_CELLS];
-    *out = (struct rule_library){ .a = a };
-    struct rule_loader d = { out, NULL, { rule_variables, find_tensors, &out->tensors }, a, err };
-    if (!tensor_lists_load(&out->tensors, rules_dir, a, err) || !csv_load(&t, arena_printf(a, "%s/rules.csv", rules_dir), a, err))
+    struct rule_loader d = { NULL, { rule_variables, find_tensors, &b->tensors }, a, err };
+    if (!csv_load(&t, path, a, err))
         return false;
     for (int c = 0; c < N_RULE_CELLS; c++)
         if (!csv_column(&at[c], &t, rule_columns[c], err))
             return false;
-    out->rules = ARENA_ROOM(a, struct rule, t.n_rows);
+    b->rules = ARENA_ROOM(a, struct rule, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         char *cells[N_RULE_CELLS];
         for (int c = 0; c < N_RULE_CELLS; c++)
             cells[c] = t.rows[i].cells[at[c]];
         d.where = arena_printf(a, "%s:%u", t.path, t.rows[i].line);
-        if (!parse_rule(&out->rules[out->n_rules++], cells, &d))
+        if (!parse_rule(&b->rules[b->n_rules++], cells, &d))
             return false;
-        note_apply_key(out, &out->rules[i]);
+        note_apply_key(b, &b->rules[i], a);
     }
     return true;
 }
 
 /* ---- books ------------------------------------------------------------------------------------------------------ */
 
-static bool has_word(const char *list, const char *word)
+static size_t count_layer(const struct rule_book *b, const char *layer)
 {
-    size_t n = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += n)
-        if ((at == list || at[-1] == ' ') && (at[n] == 0 || at[n] == ' '))
-            return true;
-    return false;
+    size_t n = 0;
+    for (size_t i = 0; i < b->n_rules; i++)
+        n += text_is(b->rules[i].layer, layer);
+    return n;
 }
 
-static struct rule_layer *book_layer(struct rule_book *b, const struct rule *r, size_t most, struct arena *a)
+static struct rule_layer *book_layer(struct rule_book *b, const char *name, struct arena *a)
 {
     for (size_t i = 0; i < b->n_layers; i++)
-        if (text_is(b->layers[i].name, r->layer))
+        if (text_is(b->layers[i].name, name))
             return &b->layers[i];
     struct rule_layer *l = &b->layers[b->n_layers++];
-    *l = (struct rule_layer){ .name = r->layer, .begins = ARENA_ROOM(a, const struct rule *, most),
+    size_t most = count_layer(b, name);
+    *l = (struct rule_layer){ .name = name, .begins = ARENA_ROOM(a, const struct rule *, most),
         .ends = ARENA_ROOM(a, const struct rule *, most), .rules = ARENA_ROOM(a, const struct rule *, most) };
     return l;
 }
@@ -458,22 +458,12 @@ static int by_rule_key(const void *x, const void *y)
     return strcmp(a->key, b->key);
 }
 
-static size_t count_layer(const struct rule_library *l, const char *layer)
+static void fill_layers(struct rule_book *b, struct arena *a)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < l->n_rules; i++)
-        n += text_is(l->rules[i].layer, layer);
-    return n;
-}
-
-static void fill_book(struct rule_book *b, const struct rule_library *l)
-{
-    b->layers = ARENA_ROOM(l->a, struct rule_layer, l->n_rules);
-    for (size_t i = 0; i < l->n_rules; i++) {
-        const struct rule *r = &l->rules[i];
-        if (!has_word(r->rulesets, b->edition->ruleset))
-            continue;
-        struct rule_layer *layer = book_layer(b, r, count_layer(l, r->layer), l->a);
+    b->layers = ARENA_ROOM(a, struct rule_layer, b->n_rules);
+    for (size_t i = 0; i < b->n_rules; i++) {
+        const struct rule *r = &b->rules[i];
+        struct rule_layer *layer = book_layer(b, r->layer, a);
         if (r->occurs == OCCURS_BEGIN)
             layer->begins[layer->n_begins++] = r;
         else if (r->occurs == OCCURS_END)
@@ -485,33 +475,48 @@ static void fill_book(struct rule_book *b, const struct rule_library *l)
         sort_items(b->layers[i].rules, b->layers[i].n_rules, sizeof *b->layers[i].rules, by_rule_key);
 }
 
-static bool check_keys(const struct rule_book *b, struct err *err)
+static bool check_keys(const struct rule_book *b, const char *path, struct err *err)
 {
     for (size_t i = 0; i < b->n_layers; i++)
         for (size_t k = 1; k < b->layers[i].n_rules; k++)
             if (text_is(b->layers[i].rules[k - 1]->key, b->layers[i].rules[k]->key))
-                return fail(err, "rules.csv: %s of %s: key '%s' appears twice", b->layers[i].name, b->edition->ruleset, b->layers[i].rules[k]->key);
-    return b->n_layers > 0 || fail(err, "rules.csv: no rules of %s", b->edition->ruleset);
+                return fail(err, "%s: layer %s: key '%s' appears twice", path, b->layers[i].name, b->layers[i].rules[k]->key);
+    return b->n_layers > 0 || fail(err, "%s: no rules", path);
 }
 
-bool rules_of(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err)
+bool rules_of(const struct rule_book **out, struct rule_library *l, const struct edition *e, struct err *err)
 {
-    const struct edition *e = edition_find(round);
-    if (!e)
-        return fail(err, "round '%.60s' is unknown; known: %s", round, editions_known(l->a));
     for (size_t i = 0; i < l->n_books; i++)
-        if (l->books[i].edition == e) {
-            *out = &l->books[i];
+        if (l->books[i]->edition == e) {
+            *out = l->books[i];
             return true;
         }
-    struct rule_book *b = &l->books[l->n_books];
-    *b = (struct rule_book){ .edition = e };
-    fill_book(b, l);
-    if (!check_keys(b, err))
-        return false;                   /* the book is not counted: the next request fails too */
-    l->n_books++;
-    *out = b;
+    struct rule_book *b = ARENA_NEW(l->a, struct rule_book);
+    const char *path = round_file(l->rounds, e, "rules.csv", l->a), *tensors = round_file(l->rounds, e, "tensors.csv", l->a);
+    b->edition = e;
+    if (access(tensors, F_OK) == 0 && !tensor_lists_load(&b->tensors, tensors, l->a, err))
+        return false;
+    if (!load_rules(b, path, l->a, err))
+        return false;
+    fill_layers(b, l->a);
+    if (!check_keys(b, path, err))
+        return false;
+    l->books = arena_grow(l->a, l->books, l->n_books, &l->cap_books, sizeof *l->books);
+    *out = l->books[l->n_books++] = b;
     return true;
+}
+
+bool rules_of_round(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err)
+{
+    const struct edition *e = edition_find(l->rounds, round);
+    return e ? rules_of(out, l, e, err) : edition_unknown(l->rounds, round, err);
+}
+
+bool rules_load(struct rule_library *out, const char *data_dir, struct arena *a, struct err *err)
+{
+    struct round_table *rounds = ARENA_NEW(a, struct round_table);
+    *out = (struct rule_library){ .a = a, .rounds = rounds };
+    return round_table_load(rounds, data_dir, a, err);
 }
 
 const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rules.h - what the official compliance checkers ask of a log: the rows of results/rules/rules.csv, by edition and
- * layer.
+ * rules.h - what the official compliance checkers ask of a log: the rows of a round's rules.csv, by layer.
  *
  * A layer is one file of the official checker: common, closed_common, closed_bert, closed_resnet_lars. It runs over all
  * lines of a log with a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's
  * value; where two layers have a rule for the same key, the later layer's rule replaces the earlier one's. A layer that
  * the table lacks stops the official checker, so the log is refused.
  *
- * A row says: for these rulesets, KEY must occur so often (1, 2+, 1+ of a group; an empty cell allows any number), each
+ * A row says: KEY must occur so often (1, 2+, 1+ of a group; an empty cell allows any number), each
  * of its lines must fulfil CHECK (parts separated by ;;), at least one line must fulfil ONCE, and ACTION follows each
  * line. Rows without a key apply at the layer's begin and end.
  */
@@ -18,7 +17,7 @@
 #include "workloads/convergence/editions.h"
 #include <jansson.h>
 
-/* ---- names of weights, from results/rules/tensors.csv ------------------------------------------------ */
+/* ---- names of weights, from tensors.csv ------------------------------------------------------------- */
 
 struct name_list { char **names; size_t n, cap; };
 void name_list_add(struct name_list *l, const char *name, struct arena *a);
@@ -27,9 +26,9 @@ bool name_list_has(const struct name_list *l, const char *name);
  * slowest. */
 bool name_list_expand(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
 
-/* All lists of the table, each sorted. */
+/* All lists of a round's tensors.csv, each sorted. */
 struct tensor_lists { const char **names; struct name_list *lists; size_t n; };
-bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct arena *a, struct err *err);
+bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena *a, struct err *err);
 const struct name_list *tensor_lists_find(const struct tensor_lists *t, const char *name);      /* NULL: there is no such list */
 
 /* ---- values in the expressions of rules ------------------------------------------------------------- */
@@ -68,7 +67,7 @@ struct action {
 enum { MOST_CHECKS = 6, MOST_ACTIONS = 6, MOST_OF = 3 };
 
 struct rule {
-    const char *rulesets, *layer, *key, *source;
+    const char *layer, *key, *source;
     enum rule_occurs occurs;
     uint64_t at_least;
     const char *any_of[MOST_OF];        /* the keys of a group */
@@ -87,24 +86,27 @@ struct rule_layer {
 /* The rules of one edition. */
 struct rule_book {
     const struct edition *edition;
-    struct rule_layer *layers;
-    size_t n_layers;
-};
-
-/* The tables, loaded once for any number of logs. */
-struct rule_library {
-    struct arena *a;
     struct rule *rules;
-    size_t n_rules;
-    struct rule_book books[16];         /* of the editions asked for so far */
-    size_t n_books;
+    struct rule_layer *layers;
+    size_t n_rules, n_layers;
     struct name_list apply_keys;        /* keys whose value can call for a layer */
     struct tensor_lists tensors;
 };
 
-bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err);
-/* Fails for an edition without rules; the message names the known ones. */
-bool rules_of(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
+/* The books read so far, for any number of logs. */
+struct rule_library {
+    struct arena *a;
+    const struct round_table *rounds;
+    struct rule_book **books;
+    size_t n_books, cap_books;
+};
+
+/* A library with rounds of its own. */
+bool rules_load(struct rule_library *out, const char *data_dir, struct arena *a, struct err *err);
+/* Reads the rules of an edition, once. */
+bool rules_of(const struct rule_book **out, struct rule_library *l, const struct edition *e, struct err *err);
+/* The same by the name of a round or ruleset; the message for an unknown one names the known ones. */
+bool rules_of_round(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
 
 const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL: none */
 /* The rule for a key and its index, or NULL. */
@@ -142,5 +144,5 @@ struct log_demands {
 
 /* optimizer is the value of opt_name; it may be NULL. */
 bool log_demands_load(struct log_demands *out, const char *round, const char *division, const char *benchmark, const char *optimizer,
-                      const char *rules_dir, struct arena *a, struct err *err);
+                      const char *data_dir, struct arena *a, struct err *err);
 #endif

@@ -84,7 +84,7 @@ static bool count_submission(struct coverage_writer *w, size_t first, size_t n)
 {
     const struct run_row *r = &w->rows->items[first];
     struct convergence c;
-    if (!*rcp_ruleset(r->round)) {
+    if (!round_has_reference(r->round)) {
         w->out->n_without_reference += n;
         return true;
     }

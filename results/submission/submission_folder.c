@@ -34,7 +34,7 @@ static const char *field_value(const struct submission_description *s, const cha
     if (text_is(key, "division"))
         return s->division;
     if (text_is(key, "status"))
-        return s->demands->edition->statuses ? "Research, Development, or Internal (RDI)" : "research";
+        return !text_is(s->demands->edition->statuses, "any") ? "Research, Development, or Internal (RDI)" : "research";
     const char *value = given_field(s, key);
     if (text_is(key, "system_name"))
         return arena_printf(a, "%s (simulated)", value ? value : s->system);
@@ -211,10 +211,10 @@ bool submission_write(const char *dir, const struct submission_description *give
     struct name_list fields = {0};
     struct submission_paths p = {0};
     if (!s.demands) {
-        if (!log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, a, err))
+        if (!log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.data_dir, a, err))
             return false;
         s.demands = &demands;
     }
-    return find_paths(&p, dir, &s, a, err) && system_fields_load(&fields, s.rules_dir, a, err) && check_fields(&fields, &s, a, err) 
+    return find_paths(&p, dir, &s, a, err) && system_fields_load(&fields, s.data_dir, s.demands->edition, a, err) && check_fields(&fields, &s, a, err) 
         && can_write(&s, runs, n, a, err) && write_submission_files(&p, &s, &fields, runs, n, a, err);
 }

@@ -316,7 +316,7 @@ bool submission_write_log(FILE *f, const struct submission_description *s, const
     if (!check_description(s, run, err) || !benchmark_facts(&w.facts, s->benchmark, s->data_dir, a, err))
         return false;
     if (!w.demands) {
-        if (!log_demands_load(&own, s->ruleset, s->division, s->benchmark, s->optimizer, s->rules_dir, a, err))
+        if (!log_demands_load(&own, s->ruleset, s->division, s->benchmark, s->optimizer, s->data_dir, a, err))
             return false;
         w.demands = &own;
     }

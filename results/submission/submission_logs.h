@@ -33,7 +33,7 @@ struct submission_description {
     double init_s;                      /* compile and load, outside the clock; 0: one minute */
     double eval_interval;               /* in the benchmark's unit; 0: the rules' */
     double scaling;                     /* factor of the score; above 1 it is written to scaling.json */
-    const char *rules_dir, *data_dir;
+    const char *data_dir;               /* workloads/convergence */
     const struct log_demands *demands;  /* NULL: loaded when needed */
     bool replaces;                      /* replace logs that exist already; else they are an error */
 };

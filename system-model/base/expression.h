@@ -5,7 +5,7 @@
  *     v>=0.759 & v<1.0      has(m.epoch_num) | has(m.step_num)      v in {"closed","open"}      0<=v.FID<=90
  *     if v=="open" then 240 else 30      v==ceil(1200000*1152/st.batch)-st.warmup      2*sheet[gc2.clock_hz]/1e9
  *
- * Rules of MLPerf rounds (results/rules) are Python expressions in the official checker, so values behave as in Python:
+ * Rules of MLPerf rounds (workloads/convergence/rounds) are Python expressions in the official checker, so values behave as in Python:
  * a text and a number are never equal, true is 1, comparisons chain, & and | stop early, and -2**2 is -4. An expression
  * that raises an exception in Python (for an absent member, a division by zero, the order of a text and a number) has
  * no result here, which is neither true nor false. Lua was the alternative: it has no chained comparisons, true is not

@@ -4,6 +4,7 @@
  * affect only intervals.
  */
 #include "tests/check.h"
+#include "tests/rounds_folder.h"
 #include "results/calibrate/calibrate.h"
 #include "results/submission/drawn_runs.h"
 #include <string.h>
@@ -69,7 +70,7 @@ static void what_no_run_tells_is_refused(void **state)
 }
 
 /* A folder with the convergence tables, one of them replaced by this text; tables_drop removes it. */
-static const char *const tables[] = { "benchmarks.csv", "fits.csv", "rcp.csv", "retuned.csv", "rounds.csv" };
+static const char *const tables[] = { "benchmarks.csv", "fits.csv", "retuned.csv", "rounds" };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 static const char *tables_with(const char *changed, const char *text, struct arena *a)
@@ -148,30 +149,44 @@ static char *spread_out(const char *numbers, double times, struct arena *a)
     return out;
 }
 
-/* The sheet from records in which those of RNN-T at its largest batch are spread this many times as far about their means. */
-static char *sheet_of_spread(double times, struct arena *a)
+/* The round's reference points, with those of RNN-T at its largest batch spread so many times as far about their means. */
+static const char *points_spread(const char *round, double times, struct arena *a)
 {
     struct csv_table t;
-    struct err err = { "" };
-    char *text = NULL, *made = NULL;
-    size_t n, column;
+    size_t column, n;
+    char *text = NULL;
     FILE *f = open_memstream(&text, &n);
-    assert_true(csv_load(&t, "workloads/convergence/rcp.csv", a, &err) && csv_column(&column, &t, "to_converge", &err));
+    assert_true(csv_load(&t, arena_printf(a, "%s/rounds/%s/rcp.csv", data_dir, round), a, NULL) && csv_column(&column, &t, "to_converge", NULL));
     for (size_t c = 0; c < t.n_columns; c++)
         csv_write_cell(f, t.columns[c], c + 1 == t.n_columns);
     for (size_t i = 0; i < t.n_rows; i++) {
-        if (text_is(t.rows[i].cells[1], "rnnt") && text_is(t.rows[i].cells[4], "6144"))
+        if (text_is(csv_cell(&t, &t.rows[i], "benchmark"), "rnnt") && text_is(csv_cell(&t, &t.rows[i], "batch_size"), "6144"))
             t.rows[i].cells[column] = spread_out(t.rows[i].cells[column], times, a);
         for (size_t c = 0; c < t.n_columns; c++)
             csv_write_cell(f, t.rows[i].cells[c], c + 1 == t.n_columns);
     }
     fclose(f);
-    const char *dir = tables_with("rcp.csv", text, a);
-    f = open_memstream(&made, &n);
+    const char *kept = arena_strdup(a, text);
+    free(text);
+    return kept;
+}
+
+/* The sheet fitted to those points. */
+static char *sheet_of_spread(double times, struct arena *a)
+{
+    static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" };
+    struct err err = { "" };
+    char *text = NULL, *made = NULL;
+    size_t n;
+    assert_true(read_text_file(&text, NULL, "workloads/convergence/fits.csv", 1 << 20, a, &err));
+    const char *dir = tables_with("fits.csv", text, a);
+    unlink(arena_printf(a, "%s/rounds", dir));
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
+        rounds_folder_put(dir, rounds[i], "rcp.csv", points_spread(rounds[i], times, a), a);
+    FILE *f = open_memstream(&made, &n);
     bool good = convergence_fit(f, dir, runs, a, &err);
     fclose(f);
-    tables_drop(dir, a);
-    free(text);
+    rounds_folder_remove(dir, a);
     if (!good)
         print_error("%s\n", err.msg);
     assert_true(good);
@@ -307,8 +322,8 @@ static void runs_that_validate_make_intervals_only(void **state)
         const char *dir = tables_with("fits.csv", sheet, &a);
         for (size_t i = 0; i < all.n; i += run_rows_group(&all, i)) {
             const struct run_row *r = &all.items[i];
-            bool moved = *rcp_ruleset(r->round) && predictions_are_the_same(r, dir, &a);
-            n_bert += *rcp_ruleset(r->round) && text_is(r->benchmark, "bert");
+            bool moved = round_has_reference(r->round) && predictions_are_the_same(r, dir, &a);
+            n_bert += round_has_reference(r->round) && text_is(r->benchmark, "bert");
             n_moved += moved;
         }
         tables_drop(dir, &a);

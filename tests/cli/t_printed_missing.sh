@@ -29,13 +29,13 @@ done
 for sheet in sdk/2.5.1 frameworks/tensorflow-1-2.1.0; do
     without root/system-model/specs/$sheet.csv "run $resnet"
 done
-for table in benchmarks fits rounds rcp; do
+for table in benchmarks fits rounds/v2.0/edition rounds/v2.0/benchmarks rounds/v2.0/rcp; do
     without root/workloads/convergence/$table.csv "run $resnet --runs 9 --seed 3" "compare-logs $work/logs"
 done
-without root/workloads/convergence/rounds.csv "lint $work/logs" "score $work/logs"
+without root/workloads/convergence/rounds/v2.0/benchmarks.csv "lint $work/logs" "score $work/logs"
 without root/workloads/recipes/$resnet.ini "run $resnet" "compare-logs $work/logs"
 for table in rules tensors system_fields; do
-    without root/results/rules/$table.csv "lint $work/logs" "score $work/logs" "compare-logs $work/logs" "run $resnet --mllog $work/more --seed 3"
+    without root/workloads/convergence/rounds/v2.0/$table.csv "lint $work/logs" "score $work/logs" "compare-logs $work/logs" "run $resnet --mllog $work/more --seed 3"
 done
 without root/results/published/claims/claims.csv audit
 without root/results/published/claims/facts.csv audit

@@ -4,32 +4,27 @@
  * records by hand.
  */
 #include "tests/check.h"
+#include "tests/rounds_folder.h"
 #include "workloads/convergence/rcp_points.h"
-#include <sys/stat.h>
 
 static struct arena a;
 
-/* A folder with both tables; for NULL a file is not written. */
-static const char *folder(const char *rounds, const char *rcp)
+/* A folder with two rounds that have these tables; for NULL those of the project. */
+static const char *folder(const char *benchmarks, const char *rcp)
 {
     const char *dir = arena_printf(&a, "/tmp/podbench-points-%ld", (long)getpid());
-    const char *const files[][2] = { { "rounds.csv", rounds }, { "rcp.csv", rcp } };
-    mkdir(dir, 0700);
+    static const char *const rounds[] = { "v2.0", "v4.1" };
+    rounds_folder_remove(dir, &a);
     for (size_t i = 0; i < 2; i++) {
-        const char *path = arena_printf(&a, "%s/%s", dir, files[i][0]);
-        unlink(path);
-        FILE *f = files[i][1] ? fopen(path, "w") : NULL;
-        if (!f)
-            continue;
-        fputs(files[i][1], f);
-        fclose(f);
+        rounds_folder_put(dir, rounds[i], benchmarks ? "benchmarks.csv" : NULL, benchmarks, &a);
+        rounds_folder_put(dir, rounds[i], rcp ? "rcp.csv" : NULL, rcp, &a);
     }
     return dir;
 }
 
 static void remove_folder(void)
 {
-    rmdir(folder(NULL, NULL));
+    rounds_folder_remove(folder(NULL, NULL), &a);
     arena_free(&a);
 }
 
@@ -47,10 +42,10 @@ static const char *row(const char *head, const char *const *usual, size_t n, siz
     return head;
 }
 
-enum { RULESET, BENCHMARK, ALLOWED, RUNS, DROPPED, MAY_FAIL, TESTED, UNIT, POINT_OF, POINT, WHERE, TAKE, TRAIN_SAMPLES, ALLOWANCE, SOURCE, N_CELLS };
+enum { BENCHMARK, ALLOWED, RUNS, DROPPED, MAY_FAIL, TESTED, UNIT, POINT_OF, POINT, WHERE, TAKE, TRAIN_SAMPLES, ALLOWANCE, SOURCE, N_CELLS };
 static const char rounds_head[] =
-    "ruleset,benchmark,allowed,runs,dropped,may_fail,reference_convergence,unit,point_of,point,where,take,train_samples,allowance,source\n";
-static const char *const usual_round[N_CELLS] = { "2.0.0", "resnet", "yes", "5", "1", "2", "no", "epochs", "k", "p", "w", "", "yes", "", "somewhere" };
+    "benchmark,allowed,runs,dropped,may_fail,reference_convergence,unit,point_of,point,where,take,train_samples,allowance,source\n";
+static const char *const usual_round[N_CELLS] = { "resnet", "yes", "5", "1", "2", "no", "epochs", "k", "p", "w", "", "yes", "", "somewhere" };
 
 static const char *rounds_with(size_t cell, const char *text) { return row(rounds_head, usual_round, N_CELLS, cell, text); }
 
@@ -69,7 +64,7 @@ static void rounds_are_refused(void **state)
         struct round_table t;
         struct err err;
         assert_false(round_table_load(&t, folder(rounds_with(cases[i].cell, cases[i].text), NULL), &a, &err));
-        assert_string_equal(last_part(&err), arena_printf(&a, "rounds.csv:2: %s", cases[i].message));
+        assert_string_equal(last_part(&err), arena_printf(&a, "benchmarks.csv:2: %s", cases[i].message));
     }
     remove_folder();
 }
@@ -81,7 +76,7 @@ static struct round_terms terms_with(size_t cell, const char *text)
     if (!round_table_load(&t, folder(rounds_with(cell, text), NULL), &a, &err))
         print_error("%s\n", err.msg);
     assert_string_equal(err.msg, "");
-    assert_int_equal(t.n, 1);
+    assert_int_equal(t.n, 2);
     return t.items[0];
 }
 
@@ -105,14 +100,13 @@ static void rounds_are_read(void **state)
     remove_folder();
 }
 
-enum { P_RULESET, P_BENCHMARK, P_RECORD, P_BATCH, P_UNIT, P_VALUES, P_EDITION, P_HYPERPARAMETERS, P_SOURCE, P_CELLS };
-static const char points_head[] = "ruleset,benchmark,record,batch_size,unit,to_converge,edition,hyperparameters,source\n";
-static const char *const usual_point[P_CELLS] = { "2.0.0", "resnet", "r", "300", "epochs", "30 11 14 10 12", "both", "", "there" };
+enum { P_BENCHMARK, P_RECORD, P_BATCH, P_UNIT, P_VALUES, P_EDITION, P_HYPERPARAMETERS, P_SOURCE, P_CELLS };
+static const char points_head[] = "benchmark,record,batch_size,unit,to_converge,edition,hyperparameters,source\n";
+static const char *const usual_point[P_CELLS] = { "resnet", "r", "300", "epochs", "30 11 14 10 12", "both", "", "there" };
 
 static bool load(struct rcp_table *t, const char *points, const char *round, enum rcp_edition edition, struct err *err)
 {
-    const char *rounds = row(rounds_with(N_CELLS, ""), usual_round, N_CELLS, RULESET, "4.1.0");
-    return rcp_load(t, "resnet", round, edition, folder(rounds, points), &a, err);
+    return rcp_load(t, "resnet", round, edition, folder(rounds_with(N_CELLS, ""), points), &a, err);
 }
 
 static const char *points_with(const char *before, size_t cell, const char *text) { return row(before, usual_point, P_CELLS, cell, text); }
@@ -123,7 +117,7 @@ static void points_are_refused(void **state)
         { P_BATCH, "many", ":2: batch_size: 'many' is not a positive number" }, { P_BATCH, "0", ":2: batch_size: '0' is not a positive number" },
         { P_UNIT, "hours", ":2: unit: 'hours', want epochs, samples or steps" }, { P_VALUES, "1 2 3 x", ":2: to_converge: 'x' is not a number" },
         { P_VALUES, "1 2", ":2: to_converge has 2 runs, want at least 3" }, { P_SOURCE, "", ":2: source is empty" },
-        { P_EDITION, "deadline", ": no reference points of 'resnet' for 2.0.0" }, { P_BENCHMARK, "bert", ": no reference points of 'resnet' for 2.0.0" },
+        { P_EDITION, "deadline", ": no reference points of 'resnet'" }, { P_BENCHMARK, "bert", ": no reference points of 'resnet'" },
     };
     struct rcp_table t;
     struct err err;
@@ -133,9 +127,9 @@ static void points_are_refused(void **state)
         assert_string_equal(last_part(&err), arena_printf(&a, "rcp.csv%s", cases[i].message));
     }
     assert_false(load(&t, points_with(points_head, P_CELLS, ""), "v2", RCP_LATER, &err));
-    assert_string_equal(err.msg, "round 'v2' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0");
-    assert_false(load(&t, points_with(points_head, P_CELLS, ""), "v3.0", RCP_LATER, &err));
-    assert_string_equal(err.msg, "benchmark 'resnet' is not one of v3.0; known: ");
+    assert_string_equal(err.msg, "round 'v2' is unknown; known: v2.0, v4.1");
+    assert_false(rcp_load(&t, "bert", "v2.0", RCP_LATER, folder(rounds_with(N_CELLS, ""), NULL), &a, &err));
+    assert_string_equal(err.msg, "benchmark 'bert' is not one of v2.0; known: resnet");
     remove_folder();
 }
 
@@ -145,12 +139,12 @@ static void points_are_refused(void **state)
  * four with two dropped at each end none is left: all count. */
 static void records_by_hand(void **state)
 {
-    static const struct { const char *round, *ruleset; double variance; } rounds[] = { { "v2.0", "2.0.0", 42.0 / 27 }, { "4.1.0", "4.1.0", 55.04 } };
+    static const struct { const char *round; double variance; } rounds[] = { { "v2.0", 42.0 / 27 }, { "4.1.0", 55.04 } };
     struct rcp_table t;
     struct err err;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        assert_true(load(&t, points_with(points_head, P_RULESET, rounds[i].ruleset), rounds[i].round, RCP_DEADLINE, &err));
+        assert_true(load(&t, points_with(points_head, P_CELLS, ""), rounds[i].round, RCP_DEADLINE, &err));
         const struct rcp_point *p = &t.points[0];
         assert_true(t.n == 1 && p->n == 5 && p->batch == 300 && p->learning_rate == 0);
         assert_near(p->left, 3, 0);
@@ -158,7 +152,7 @@ static void records_by_hand(void **state)
         assert_near(p->sd, sqrt(rounds[i].variance), 1e-12);
         assert_near(p->least, fmax(0, 37.0 / 3 - 2.131847 * sqrt(rounds[i].variance * 2 / 3)), 1e-4);
     }
-    assert_string_equal(t.terms.ruleset, "4.1.0");
+    assert_string_equal(t.terms.edition->ruleset, "4.1.0");
     assert_true(rcp_load(&t, "resnet", "v2.0", RCP_DEADLINE, folder(rounds_with(DROPPED, "2"), points_with(points_head, P_VALUES, "10 1 2 3")), &a, &err));
     assert_near(t.points[0].left, 4, 0);
     assert_near(t.points[0].mean, 4, 0);
@@ -184,9 +178,9 @@ static void records_in_order(void **state)
     const char *points = points_with(points_head, P_VALUES, "7 9 8");
     points = points_with(points, P_BATCH, "5000.5");
     points = points_with(points, P_BATCH, "1");
-    points = row(points, (const char *const[]){ "2.0.0", "resnet", "d", "70", "epochs", "1 2 3", "deadline", "{a:1;opt_base_learning_rate:2e-3;b:4}", "s" },
+    points = row(points, (const char *const[]){ "resnet", "d", "70", "epochs", "1 2 3", "deadline", "{a:1;opt_base_learning_rate:2e-3;b:4}", "s" },
                  P_CELLS, P_CELLS, "");
-    points = row(points, (const char *const[]){ "2.0.0", "resnet", "l", "70", "epochs", "4 5 6", "later", "{opt_base_learning_rate:0.25}", "s" },
+    points = row(points, (const char *const[]){ "resnet", "l", "70", "epochs", "4 5 6", "later", "{opt_base_learning_rate:0.25}", "s" },
                  P_CELLS, P_CELLS, "");
     points = points_with(points, P_VALUES, "6 5 7");
     for (int later = 0; later < 2; later++) {
@@ -280,33 +274,34 @@ static void editions_follow_each_other(void **state)
 {
     static const char *const rounds[][2] = {
         { "v0.7", "0.7.0" }, { "v1.0", "1.0.0" }, { "v1.1", "1.1.0" }, { "v2.0", "2.0.0" }, { "v2.1", "2.1.0" }, { "v3.0", "3.0.0" }, { "v3.1", "3.1.0" },
-        { "v4.0", "4.0.0" }, { "v4.1", "4.1.0" }, { "v5.0", "5.0.0" },
+        { "v4.0", "4.0.0" }, { "v4.1", "4.1.0" }, { "v5.0", "5.0.0" }, { "v5.1", "5.1.0" }, { "v6.0", "6.0.0" }, { "v6.1", "6.1.0" },
     };
     (void)state;
-    assert_null(edition_before(NULL));
-    assert_null(edition_before(edition_find("v0.7")));
+    assert_null(edition_before(project_rounds(), NULL));
+    assert_null(edition_before(project_rounds(), edition_find(project_rounds(), "v0.7")));
     for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
-        const struct edition *e = edition_find(rounds[i][0]);
-        assert_ptr_equal(e, edition_find(rounds[i][1]));
+        const struct edition *e = edition_find(project_rounds(), rounds[i][0]);
+        assert_ptr_equal(e, edition_find(project_rounds(), rounds[i][1]));
         assert_string_equal(e->round, rounds[i][0]);
         assert_string_equal(e->ruleset, rounds[i][1]);
         if (i > 0)
-            assert_ptr_equal(edition_before(e), edition_find(rounds[i - 1][0]));
+            assert_ptr_equal(edition_before(project_rounds(), e), edition_find(project_rounds(), rounds[i - 1][0]));
     }
-    assert_null(edition_find("v6.0"));
+    assert_null(edition_find(project_rounds(), "v7.0"));
 }
 
 /* The message names the benchmarks that the round allows. */
 static void benchmarks_are_named(void **state)
 {
+    static struct edition editions[] = { { .ruleset = "1.1.0", .round = "v1.1" }, { .ruleset = "2.0.0", .round = "v2.0" } };
     static struct round_terms items[] = {
-        { .ruleset = "1.1.0", .benchmark = "unet", .allowed = true }, { .ruleset = "2.0.0", .benchmark = "dlrm", .allowed = true },
-        { .ruleset = "2.0.0", .benchmark = "bert" }, { .ruleset = "2.0.0", .benchmark = "rnnt", .allowed = true },
-        { .ruleset = "2.0.0", .benchmark = "ssd", .allowed = true },
+        { .edition = &editions[0], .benchmark = "unet", .allowed = true }, { .edition = &editions[1], .benchmark = "dlrm", .allowed = true },
+        { .edition = &editions[1], .benchmark = "bert" }, { .edition = &editions[1], .benchmark = "rnnt", .allowed = true },
+        { .edition = &editions[1], .benchmark = "ssd", .allowed = true },
     };
     struct err err;
     (void)state;
-    assert_false(benchmark_unknown(&(struct round_table){ items, 4 }, "unet", edition_find("v2.0"), &err));
+    assert_false(benchmark_unknown(&(struct round_table){ .items = items, .n = 4 }, "unet", &editions[1], &err));
     assert_string_equal(err.msg, "benchmark 'unet' is not one of v2.0; known: dlrm, rnnt");
 }
 

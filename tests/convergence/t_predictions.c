@@ -60,7 +60,7 @@ static void print_points(FILE *f, const char *benchmark, const char *round, enum
 /* A folder with the tables and the frozen fits. */
 static const char *frozen_data(struct arena *a)
 {
-    static const char *const names[] = { "benchmarks.csv", "rcp.csv", "rounds.csv", "retuned.csv" };
+    static const char *const names[] = { "benchmarks.csv", "rounds", "retuned.csv" };
     char folder[] = "/tmp/podbench-predictions-XXXXXX", *here = getcwd(NULL, 0);
     assert_non_null(mkdtemp(folder));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -72,7 +72,7 @@ static const char *frozen_data(struct arena *a)
 
 static void remove_folder(const char *folder, struct arena *a)
 {
-    static const char *const names[] = { "benchmarks.csv", "rcp.csv", "rounds.csv", "retuned.csv", "fits.csv" };
+    static const char *const names[] = { "benchmarks.csv", "rounds", "retuned.csv", "fits.csv" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(arena_printf(a, "%s/%s", folder, names[i]));
     rmdir(folder);

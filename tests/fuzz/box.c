@@ -16,9 +16,9 @@ static const char *const recipes[] = {
 static const struct table { const char *path, *with; size_t every; } tables[] = {
     { "published/mlperf.csv", NULL, 0 }, { "published/vendor.csv", NULL, 0 }, { "published/memory.csv", NULL, 0 },
     { "published/kernels.csv", NULL, 41 }, { "published/links.csv", NULL, 41 }, { "published/runs/mlperf_runs.csv", "v2.0,closed", 0 },
-    { "published/ledger/ledger.csv", "", 0 }, { "rules/rules.csv", "", 0 }, { "rules/system_fields.csv", "", 0 },
-    { "rules/tensors.csv", "output_conv,", 7 },
+    { "published/ledger/ledger.csv", "", 0 },
 };
+static const struct table tensors = { "tensors.csv", "output_conv,", 7 };
 enum { N_RECIPES = sizeof recipes / sizeof *recipes, N_TABLES = sizeof tables / sizeof *tables };
 
 static struct box box;
@@ -70,6 +70,28 @@ static void copy_lines(const char *to, const char *from, const struct table *t)
     must(fclose(out) == 0, to);
 }
 
+/* The convergence tables, with fewer tensors in each round. */
+static void copy_convergence(struct arena *a)
+{
+    static const char *const names[] = { "benchmarks.csv", "fits.csv", "retuned.csv" };
+    const char *to = arena_printf(a, "%s/convergence", box.folder), *from = arena_printf(a, "%s/workloads/convergence", box.source);
+    char **rounds, **files;
+    size_t n, n_files;
+    mkdir(to, 0777);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        must(symlink(arena_printf(a, "%s/%s", from, names[i]), arena_printf(a, "%s/%s", to, names[i])) == 0, names[i]);
+    mkdir(arena_printf(a, "%s/rounds", to), 0777);
+    must(list_folder(&rounds, &n, arena_printf(a, "%s/rounds", from), "", a, NULL), "rounds");
+    for (size_t i = 0; i < n; i++) {
+        const char *folder = arena_printf(a, "%s/rounds/%s", from, rounds[i]), *copy = arena_printf(a, "%s/rounds/%s", to, rounds[i]);
+        mkdir(copy, 0777);
+        must(list_folder(&files, &n_files, folder, "", a, NULL), folder);
+        for (size_t k = 0; k < n_files; k++)
+            copy_lines(arena_printf(a, "%s/%s", copy, files[k]), arena_printf(a, "%s/%s", folder, files[k]),
+                       text_is(files[k], tensors.path) ? &tensors : NULL);
+    }
+}
+
 const struct box *box_open(void)
 {
     struct arena a = {0};
@@ -77,13 +99,14 @@ const struct box *box_open(void)
         return &box;
     must(getcwd(box.source, sizeof box.source) && (box.source_fd = open(".", O_RDONLY | O_DIRECTORY)) >= 0, "the current folder");
     snprintf(box.folder, sizeof box.folder, "%s", fuzz_folder());
-    static const char *const folders[] = { "recipes", "bin", "rules", "published", "published/runs", "published/ledger" };
+    static const char *const folders[] = { "recipes", "bin", "published", "published/runs", "published/ledger" };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         mkdir(arena_printf(&a, "%s/%s", box.folder, folders[i]), 0777);
     for (size_t i = 0; i < N_RECIPES; i++)
         copy_lines(arena_printf(&a, "%s/recipes/%s.ini", box.folder, recipes[i]), arena_printf(&a, "workloads/recipes/%s.ini", recipes[i]), NULL);
     for (size_t i = 0; i < N_TABLES; i++)
         copy_lines(arena_printf(&a, "%s/%s", box.folder, tables[i].path), arena_printf(&a, "results/%s", tables[i].path), &tables[i]);
+    copy_convergence(&a);
     must(symlink("/bin/true", arena_printf(&a, "%s/bin/gnuplot", box.folder)) == 0, "gnuplot");     /* drawings are not looked at */
     setenv("PATH", arena_printf(&a, "%s/bin:%s", box.folder, getenv("PATH") ? getenv("PATH") : ""), 1);
     atexit(remove_box);

@@ -9,7 +9,7 @@
 
 struct box {
     char source[4096];                  /* the source tree: where sheets are read */
-    char folder[64];                    /* FOLDER/recipes, published, rules, bin; FOLDER/work is the box's own */
+    char folder[64];                    /* FOLDER/recipes, published, convergence, bin; FOLDER/work is the box's own */
     int source_fd;
 };
 

@@ -207,7 +207,7 @@ static void open_session(struct session *s, struct err *err)
     s->paths.recipes_dir = arena_printf(&s->arena, "%s/recipes", b->folder);
     s->published_dir = access("published", R_OK) == 0 ? "published" : arena_printf(&s->arena, "%s/published", b->folder);
     s->validity_dir = access("validity", R_OK) == 0 ? "validity" : s->validity_dir;
-    s->rules_dir = arena_printf(&s->arena, "%s/rules", b->folder);
+    s->paths.data_dir = arena_printf(&s->arena, "%s/convergence", b->folder);
     s->runs_dir = "runs";
     s->baselines_dir = "baseline";
 }

@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     rule_state_set(&st, "names", &listed);
     struct rule_scope s = rule_scope_of(m, m, 61000, &st);
     if (expression_parse(&e, text, &known, "fuzz", &a, &err)) {
-        bool known = expression_compute(&v, &e, s.variables);
-        if (known != (expression_holds(&e, s.variables) != TRUTH_NONE))
+        bool has_value = expression_compute(&v, &e, s.variables);
+        if (has_value != (expression_holds(&e, s.variables) != TRUTH_NONE))
             abort();                    /* a value is true or not; no value is neither */
     } else if (!*err.msg) {
         abort();                        /* a refusal says why */

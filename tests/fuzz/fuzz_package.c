@@ -220,8 +220,8 @@ static void open_once(void)
     static struct judge_options options;
     struct err err = { "" };
     LAW(session_open(&session, box_open()->source, &err));
-    session.rules_dir = arena_printf(&session.arena, "%s/rules", box_open()->folder);
-    options = (struct judge_options){ .rules_dir = session.rules_dir, .data_dir = session.paths.data_dir };
+    session.paths.data_dir = arena_printf(&session.arena, "%s/convergence", box_open()->folder);
+    options = (struct judge_options){ .data_dir = session.paths.data_dir };
     LAW(judge_load(&judge, &options, &session.arena, &err));
 }
 

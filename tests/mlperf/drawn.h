@@ -11,11 +11,10 @@ static const char data[] = "workloads/convergence";
 
 static inline struct convergence predict(const char *benchmark, const char *round, double batch)
 {
-    struct arena a = { 0 };
+    static struct arena kept;           /* the prediction names its edition */
     struct err err;
     struct convergence c;
-    assert_true(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = benchmark, .round = round, .global_batch = batch }, data, &a, &err));
-    arena_free(&a);
+    assert_true(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = benchmark, .round = round, .global_batch = batch }, data, &kept, &err));
     return c;
 }
 

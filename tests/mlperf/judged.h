@@ -43,7 +43,7 @@ static inline struct judged_tree judge_tree(const char *dir, const struct judge_
     struct tree_visit visit = { judged_folder, judged_notice, j, given ? given->watch : (struct watch){ 0 } };
     size_t n;
     *options = given ? *given : (struct judge_options){ 0 };
-    options->rules_dir = "results/rules", options->data_dir = "workloads/convergence";
+    options->data_dir = "workloads/convergence";
     if (!judge_load(j->judge, options, a, &err) || !tree_walk(&n, dir, &visit, &err))
         print_error("%s\n", err.msg);
     assert_string_equal(err.msg, "");
@@ -61,7 +61,7 @@ static inline char *lint_text(const char *path, const char *ruleset, enum output
     struct arena a = { 0 };
     struct judge judge;
     struct lint lint;
-    struct judge_options options = { .ruleset = ruleset, .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    struct judge_options options = { .ruleset = ruleset, .data_dir = "workloads/convergence" };
     char *text;
     size_t size;
     FILE *f = open_memstream(&text, &size);

@@ -2,6 +2,7 @@
 /* t_packages.c - folders of five logs against the rules of packages: whole ones, each way to spoil one, rounds,
  * formats. */
 #include "tests/mlperf/conforming.h"
+#include "tests/rounds_folder.h"
 #include "tests/mlperf/judged.h"
 #include "tests/test_folder.h"
 #include <jansson.h>
@@ -148,7 +149,7 @@ static void test_what_comes_after_the_stop(void **state)
         struct log_judgement log;
         struct err err = { "" };
         assert_true(log_judge(&log, j.judge, arena_printf(&a, "%s/podbench-simulated/results/toy-simulated/resnet/result_0.txt", top), false,
-                              edition_find(cases[i].ruleset), "resnet", &a, &err));
+                              edition_find(&j.judge->rounds, cases[i].ruleset), "resnet", &a, &err));
         assert_near(log.batch, cases[i].batch, 0);
         assert_near(log.point, cases[i].point, 0);
         assert_true(log.batch_differs == (cases[i].batch != 3200));
@@ -308,7 +309,7 @@ static void test_as_many_seeds_as_are_read(void **state)
 {
     struct arena a = { 0 };
     struct err err = { "" };
-    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    struct judge_options options = { .data_dir = "workloads/convergence" };
     struct judge judge;
     (void)state;
     assert_true(judge_load(&judge, &options, &a, &err));
@@ -320,7 +321,7 @@ static void test_as_many_seeds_as_are_read(void **state)
             fprintf(f, ":::MLLOG {\"key\": \"%s\", \"value\": %d, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n",
                     i % 2 ? "seed" : "other", i);
         fclose(f);
-        assert_true(log_judge(&log, &judge, path, true, edition_find("2.0.0"), NULL, &a, &err));
+        assert_true(log_judge(&log, &judge, path, true, edition_find(&judge.rounds, "2.0.0"), NULL, &a, &err));
         unlink(path);
         assert_int_equal(log.n_seeds, n < 4097 ? n : 4096);
         assert_int_equal(log.seeds[4094].line, 8190);

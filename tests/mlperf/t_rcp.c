@@ -2,6 +2,7 @@
 /* t_rcp.c - the reference-convergence test: the policy document's worked examples, pruning by hand, and the verdicts
  * on published logs. */
 #include "tests/check.h"
+#include "tests/rounds_folder.h"
 #include "results/mlperf/mlperf.h"
 
 /* Tests against the table of the round, pruned as the round does. */
@@ -19,26 +20,9 @@ static bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char
 static const char *table_of(const char *rows, struct arena *a)
 {
     const char *dir = arena_printf(a, "/tmp/podbench-test-rcp-%ld", (long)getpid());
-    struct err err;
-    assert_true(make_folders(dir, &err));
-    FILE *f = fopen(arena_printf(a, "%s/rcp.csv", dir), "w");
-    assert_non_null(f);
-    fprintf(f, "ruleset,benchmark,record,optimizer,batch_size,unit,to_converge,edition,hyperparameters,source\n%s", rows);
-    fclose(f);
-    char *rounds;
-    assert_true(read_text_file(&rounds, NULL, "workloads/convergence/rounds.csv", 1 << 20, a, &err));
-    f = fopen(arena_printf(a, "%s/rounds.csv", dir), "w");
-    assert_non_null(f);
-    fputs(rounds, f);
-    fclose(f);
+    rounds_folder_remove(dir, a);
+    rounds_folder_put_rows(dir, "rcp.csv", "benchmark,record,optimizer,batch_size,unit,to_converge,edition,hyperparameters,source\n", rows, a);
     return dir;
-}
-
-static void drop_table(const char *dir, struct arena *a)
-{
-    unlink(arena_printf(a, "%s/rcp.csv", dir));
-    unlink(arena_printf(a, "%s/rounds.csv", dir));
-    rmdir(dir);
 }
 
 /* Policy document, appendix: five runs are required, which ResNet-50 has. */
@@ -54,7 +38,7 @@ static struct rcp_verdict judge(const char *rows, double batch, const double *po
     struct rcp_verdict v;
     const char *dir = table_of(rows, &a);
     assert_true(rcp_check(&v, "resnet", "v1.1", batch, points, 5, dir, &a, &err));
-    drop_table(dir, &a);
+    rounds_folder_remove(dir, &a);
     arena_free(&a);
     v.text = "";
     return v;
@@ -166,7 +150,7 @@ static void test_what_each_edition_scales(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct edition *e = edition_find(cases[i].round);
+        const struct edition *e = edition_find(project_rounds(), cases[i].round);
         struct rcp_limit l = { .match = cases[i].match, .mean = 20, .least_mean = 18, .max_speedup = 20 / 18.0 };
         assert_near(rcp_scaling(e, &l, 17), cases[i].failed, 1e-12);
         assert_near(rcp_scaling(e, &l, 18), cases[i].passed, 1e-12);
@@ -187,7 +171,7 @@ static void test_pruning(void **state)
     const char *dir = table_of(rows, &a);
     assert_true(rcp_load(&t, "resnet", "v2.0", RCP_DEADLINE, dir, &a, &err));
     assert_true(rcp_load(&by_mean, "resnet", "v2.0", RCP_LATER, dir, &a, &err));
-    drop_table(dir, &a);
+    rounds_folder_remove(dir, &a);
     assert_int_equal(t.n, 5);
     assert_int_equal(by_mean.n, 6);
     rcp_prune(&t);
@@ -206,13 +190,13 @@ static void test_refusals(void **state)
     struct rcp_verdict v;
     (void)state;
     assert_false(rcp_load(&t, "bert", "v9.0", RCP_LATER, "workloads/convergence", &a, &err));
-    assert_string_equal(err.msg, "round 'v9.0' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0");
+    assert_string_equal(err.msg, "round 'v9.0' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1");
     assert_false(rcp_load(&t, "bart", "v2.0", RCP_LATER, "workloads/convergence", &a, &err));
     assert_string_equal(err.msg, "benchmark 'bart' is not one of v2.0; known: bert, dlrm, maskrcnn, minigo, resnet, rnnt, ssd, unet3d");
     assert_false(rcp_check(&v, "bert", "v2.0", 3072, RUNS(1, 2), 2, "workloads/convergence", &a, &err));
     assert_string_equal(err.msg, "bert: 2 runs, the reference-convergence test wants 10");
     assert_false(rcp_load(&t, "minigo", "v2.0", RCP_LATER, "workloads/convergence", &a, &err));
-    assert_string_equal(err.msg, "workloads/convergence/rcp.csv: no reference points of 'minigo' for 2.0.0");
+    assert_string_equal(err.msg, "workloads/convergence/rounds/v2.0/rcp.csv: no reference points of 'minigo'");
     arena_free(&a);
 }
 
@@ -243,7 +227,7 @@ static void test_what_editions_differ_in(void **state)
     assert_near(v.scaling, 322560.0 / 276480, 1e-12);
     assert_true(rcp_check(&v, "llama31_405b", "v5.0", 1152, RUNS(276479, 276479, 276479), 3, dir, &a, &err));
     assert_false(v.passed);
-    drop_table(dir, &a);
+    rounds_folder_remove(dir, &a);
     arena_free(&a);
 }
 

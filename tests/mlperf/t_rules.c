@@ -5,12 +5,13 @@
 #include "results/mlperf/mlperf.h"
 #include "results/mlperf/rules.h"
 #include "tests/mlperf/judged.h"
+#include "tests/rounds_folder.h"
 
 static struct rule_library load(struct arena *a)
 {
     struct rule_library l;
     struct err err = { "" };
-    if (!rules_load(&l, "results/rules", a, &err))
+    if (!rules_load(&l, "workloads/convergence", a, &err))
         print_error("%s\n", err.msg);
     assert_string_equal(err.msg, "");
     return l;
@@ -23,7 +24,7 @@ static const char *layers_of(struct rule_library *l, const char *round, const ch
     struct err err;
     struct layer_calls c = { .n = 0 };
     struct layer_queue q;
-    assert_true(rules_of(&b, l, round, &err));
+    assert_true(rules_of_round(&b, l, round, &err));
     const char *pairs[][2] = { { "submission_division", division }, { "submission_benchmark", benchmark }, { "opt_name", optimizer } };
     for (size_t i = 0; i < 3; i++)
         if (pairs[i][1])
@@ -65,14 +66,14 @@ static void test_every_edition(void **state)
         const struct round_terms *t = &rounds.items[i];
         if (!t->allowed)
             continue;
-        const char *layers = layers_of(&l, t->ruleset, "closed", t->benchmark, NULL, &a);
+        const char *layers = layers_of(&l, t->edition->ruleset, "closed", t->benchmark, NULL, &a);
         if (strstr(layers, ", no "))
-            print_error("%s %s: %s\n", t->ruleset, t->benchmark, layers);
+            print_error("%s %s: %s\n", t->edition->ruleset, t->benchmark, layers);
         assert_null(strstr(layers, ", no "));
         n++;
     }
-    assert_int_equal(n, 80);
-    assert_int_equal(l.n_books, 10);
+    assert_int_equal(n, 100);
+    assert_int_equal(l.n_books, 13);
     arena_free(&a);
 }
 
@@ -81,14 +82,14 @@ static void test_every_benchmark(void **state)
 {
     struct arena a = { 0 };
     struct err err = { "" };
-    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    struct judge_options options = { .data_dir = "workloads/convergence" };
     struct judge j;
     (void)state;
     assert_true(judge_load(&j, &options, &a, &err));
     for (size_t i = 0; i < j.rounds.n; i++) {
         const struct benchmark_rules *b;
         const struct round_terms *t = &j.rounds.items[i];
-        if (!judge_benchmark(&b, &j, edition_find(t->ruleset), t->benchmark, &err))
+        if (!judge_benchmark(&b, &j, t->edition, t->benchmark, &err))
             print_error("%s\n", err.msg);
         assert_string_equal(err.msg, "");
         assert_true(b->has_reference == (b->point.text != NULL && t->reference_convergence));
@@ -98,31 +99,23 @@ static void test_every_benchmark(void **state)
     arena_free(&a);
 }
 
-/* A folder with these rules and copies of the other tables. */
+/* A folder of rounds with these rules. */
 static const char *folder_of_rules(const char *rows, struct arena *a)
 {
-    char here[512];
     const char *dir = arena_printf(a, "/tmp/podbench-test-rules-%ld", (long)getpid());
-    const char *const tables[][2] = { { "rules.csv", arena_printf(a, "rulesets,layer,key,occurs,check,once,action,severity,source\n%s\n", rows) },
-                                      { "tensors.csv", "names,pattern,source\ntwo,\"{a,b}\",s\nfive,\"{a,b,c,d,e}\",s\n" } };
-    assert_true(make_folders(dir, NULL));
-    for (size_t i = 0; i < 2; i++) {
-        FILE *f = fopen(arena_printf(a, "%s/%s", dir, tables[i][0]), "w");
-        fputs(tables[i][1], f);
-        fclose(f);
-    }
-    assert_non_null(getcwd(here, sizeof here));
-    const char *fields = arena_printf(a, "%s/system_fields.csv", dir);
-    assert_true(access(fields, F_OK) == 0 || symlink(arena_printf(a, "%s/results/rules/system_fields.csv", here), fields) == 0);
+    rounds_folder_remove(dir, a);
+    rounds_folder_put(dir, "v2.0", "tensors.csv", "names,pattern,source\ntwo,\"{a,b}\",s\nfive,\"{a,b,c,d,e}\",s\n", a);
+    rounds_folder_put_rows(dir, "rules.csv", "layer,key,occurs,check,once,action,severity,source\n", rows, a);
     return dir;
 }
 
 static int remove_rules(void **state)
 {
-    char command[128];
+    struct arena a = { 0 };
     (void)state;
-    snprintf(command, sizeof command, "rm -rf /tmp/podbench-test-rules-%ld", (long)getpid());
-    return system(command);
+    rounds_folder_remove(arena_printf(&a, "/tmp/podbench-test-rules-%ld", (long)getpid()), &a);
+    arena_free(&a);
+    return 0;
 }
 
 static void test_bad_rows(void **state)
@@ -148,10 +141,12 @@ static void test_bad_rows(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct rule_library l;
+        const struct rule_book *b;
         struct err err = { "" };
         const char *dir = folder_of_rules(bad[i].row, &a);
-        assert_false(rules_load(&l, dir, &a, &err));
-        assert_string_equal(err.msg, arena_printf(&a, "%s/rules.csv:2: %s", dir, bad[i].want));
+        assert_true(rules_load(&l, dir, &a, &err));
+        assert_false(rules_of_round(&b, &l, "v2.0", &err));
+        assert_string_equal(err.msg, arena_printf(&a, "%s/rounds/v2.0/rules.csv:2: %s", dir, bad[i].want));
     }
     arena_free(&a);
 }
@@ -168,7 +163,7 @@ static void test_rows_at_their_limits(void **state)
     assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,1+ of a b c,v ;; v ;; v ;; v ;; v ;; v,,st.a:=1; st.b:=1; st.c:=1; st.d:=1; st.e:=1; st.f:=[],error,s\n"
                                                "2.0.0 2.1.0,common,j,13+,,,\"apply \"\"\"\"; gather x into y by z; append v to st.w\",warning,s\n"
                                                "2.1.0,other,j,,,,,error,s", &a), &a, &err));
-    assert_true(rules_of(&b, &l, "v2.0", &err));
+    assert_true(rules_of_round(&b, &l, "v2.0", &err));
     assert_int_equal(b->n_layers, 1);
     const struct rule *k = rule_find(&b->layers[0], "k", &at), *j = rule_find(&b->layers[0], "j", &at);
     assert_int_equal(at, 0);
@@ -181,16 +176,14 @@ static void test_rows_at_their_limits(void **state)
     assert_string_equal(j->actions[2].name, "w");
     assert_null(rule_find(&b->layers[0], "l", &at));
     assert_null(rule_layer_find(b, "other"));
-    assert_true(rules_of(&b, &l, "v2.1", &err));
+    assert_true(rules_of_round(&b, &l, "v2.1", &err));
     assert_ptr_equal(rule_layer_find(b, "other"), &b->layers[1]);
-    assert_false(rules_of(&b, &l, "v3.0", &err));
-    assert_string_equal(err.msg, "rules.csv: no rules of 3.0.0");
-    assert_false(rules_of(&b, &l, "v9.9", &err));
-    assert_non_null(strstr(err.msg, "round 'v9.9' is unknown; known: v0.7"));
+    assert_false(rules_of_round(&b, &l, "v9.9", &err));
+    assert_non_null(strstr(err.msg, "round 'v9.9' is unknown; known: v2.0, v2.1"));
     assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,1,,,,error,s\n2.0.0,common,a,1,,,,error,s\n2.0.0,common,k,,,,,error,s", &a), &a, &err));
     for (int again = 0; again < 2; again++) {
-        assert_false(rules_of(&b, &l, "v2.0", &err));
-        assert_string_equal(err.msg, "rules.csv: common of 2.0.0: key 'k' appears twice");
+        assert_false(rules_of_round(&b, &l, "v2.0", &err));
+        assert_non_null(strstr(err.msg, "/rounds/v2.0/rules.csv: layer common: key 'k' appears twice"));
     }
     arena_free(&a);
 }
@@ -205,7 +198,7 @@ static char *lint_as(enum output_format format, const char *rows, const char *li
     struct lint lint;
     char *text;
     const char *log = temp_file(lines, strlen(lines), ".txt");
-    struct judge_options options = { .ruleset = "2.0.0", .rules_dir = folder_of_rules(rows, a), .data_dir = "workloads/convergence" };
+    struct judge_options options = { .ruleset = "2.0.0", .data_dir = folder_of_rules(rows, a) };
     PRINTED(text, assert_true(judge_load(&judge, &options, a, &err) && lint_begin(&lint, f, format, &judge, no_notice, &err)
                               && lint_path(&lint, log, &err));
             lint_end(&lint));
@@ -330,7 +323,7 @@ static void test_as_many_layers_as_may_be_called(void **state)
             for (int again = 0; again < 1 + (k < 14); again++)
                 c.items[c.n].key = "k", c.items[c.n++].value = arena_printf(&a, "%d", k);
         }
-        assert_true(rules_load(&l, folder_of_rules(rows, &a), &a, &err) && rules_of(&b, &l, "v2.0", &err));
+        assert_true(rules_load(&l, folder_of_rules(rows, &a), &a, &err) && rules_of_round(&b, &l, "v2.0", &err));
         layer_queue_fill(&q, &c, b, &a);
         assert_int_equal(q.n, cases[i].n < 16 ? cases[i].n + 1 : 16);
         assert_true(cases[i].missing ? text_is(q.missing, cases[i].missing) : !q.missing);
@@ -373,12 +366,12 @@ static void test_layers_are_called_once(void **state)
     assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,,,,\"apply \"\"common\"\"; apply \"\"other\"\"\",error,s\n"
                                                "2.0.0,common,j,,,,\"apply \"\"other\"\"\",error,s\n2.0.0,other,j,,,,\"apply \"\"common\"\"\",error,s\n"
                                                "2.0.0,other,h,,,,\"st.x:=1; st.y:=2; apply \"\"common\"\"\",error,s\n2.0.0,other,g,,,,st.x:=1,error,s", &a), &a, &err)
-                && rules_of(&b, &l, "v2.0", &err));
+                && rules_of_round(&b, &l, "v2.0", &err));
     layer_queue_fill(&q, &c, b, &a);
     assert_int_equal(q.n, 2);
     assert_true(text_is(q.layers[0]->name, "common") && text_is(q.layers[1]->name, "other") && !q.missing);
-    assert_int_equal(l.apply_keys.n, 3);                /* the keys whose values are collected */
-    assert_true(name_list_has(&l.apply_keys, "k") && name_list_has(&l.apply_keys, "j") && name_list_has(&l.apply_keys, "h"));
+    assert_int_equal(b->apply_keys.n, 3);                /* the keys whose values are collected */
+    assert_true(name_list_has(&b->apply_keys, "k") && name_list_has(&b->apply_keys, "j") && name_list_has(&b->apply_keys, "h"));
     arena_free(&a);
 }
 

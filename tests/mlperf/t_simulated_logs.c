@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_simulated_logs.c - logs of drawn runs: read back, their times by hand, and refused descriptions. */
 #include "tests/mllog_keys.h"
+#include "tests/rounds_folder.h"
 #include "tests/golden_text.h"
 #include "tests/mlperf/drawn.h"
 #include "tests/mlperf/judged.h"
@@ -32,8 +33,7 @@ static void check_round_trip(size_t entry, const char *round, const char *top)
     struct text_pair fields[] = { { "accelerator_model_name", "IPU \"GC200\"" }, { "accelerators_per_node", "16" } };
     struct submission_description s = { .system = "toy-pod", .benchmark = c.benchmark, .division = "closed", .ruleset = c.ruleset,
         .optimizer = entries[entry].optimizer, .hyperparameters = entries[entry].keys, .n_hyperparameters = entries[entry].n_keys,
-        .fields = fields, .n_fields = 2, .global_batch = c.global_batch, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
-        .data_dir = data };
+        .fields = fields, .n_fields = 2, .global_batch = c.global_batch, .grad_accum = 5, .timing = q.timing, .data_dir = data };
     const char *dir = arena_printf(&a, "%s/%s", top, round);
     submission_write(dir, &s, d.runs, d.n, &a, &err);
     assert_string_equal(err.msg, "");
@@ -109,8 +109,7 @@ static void test_scaling_is_written(void **state)
         struct drawn_runs d = draw(&q, &a);
         const char *dir = arena_printf(&a, "%s/v3.0", top);
         struct submission_description s = { .system = "toy-pod", .benchmark = "bert", .division = "closed", .ruleset = c.ruleset, .optimizer = "lamb",
-            .hyperparameters = keys, .n_hyperparameters = 10, .global_batch = 3072, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
-            .data_dir = data, .scaling = d.scaling, .replaces = true };
+            .hyperparameters = keys, .n_hyperparameters = 10, .global_batch = 3072, .grad_accum = 5, .timing = q.timing,             .data_dir = data, .scaling = d.scaling, .replaces = true };
         submission_write(dir, &s, d.runs, d.n, &a, &err);
         assert_string_equal(err.msg, "");
         struct judged_tree j = judge_tree(dir, NULL, &a);
@@ -137,8 +136,7 @@ static void test_golden_log(void **state)
     struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
                              .n_evals = 3, .time_s = 337.3 };
     struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
-        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
-        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
     char *text;
     (void)state;
     PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
@@ -176,8 +174,7 @@ static void test_log_evaluated_at_the_end(void **state)
     struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
                              .n_evals = 3 };
     struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
-        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
-        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 2.3, .first_eval_extra_s = 0.4,
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 2.3, .first_eval_extra_s = 0.4,
                                       .eval_placement = EVAL_END } };
     (void)state;
     for (int times = 1; times <= 2; times++) {
@@ -205,8 +202,7 @@ static void test_log_of_whole_calls(void **state)
     struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
                              .n_evals = 3, .time_s = 346.9 };
     struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
-        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
-        .data_dir = data, .timing = { .step_time_s = 0.4, .steps_per_call = 120, .startup_s = 7, .eval_time_s = 1.3 } };
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .data_dir = data, .timing = { .step_time_s = 0.4, .steps_per_call = 120, .startup_s = 7, .eval_time_s = 1.3 } };
     char *text;
     (void)state;
     PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
@@ -227,7 +223,7 @@ static void test_log_of_no_parts(void **state)
     struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
                              .n_evals = 3, .time_s = 340 };
     struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
-        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .data_dir = data };
     char *text;
     (void)state;
     PRINTED(text, submission_write_log(f, &s, &run, 0, &a, &err));
@@ -245,7 +241,7 @@ static void test_missing_hyperparameter(void **state)
     struct err err;
     struct drawn_run run = { .time_s = 3, .n_evals = 1, .samples = 3072 };
     struct submission_description s = { .system = "toy", .benchmark = "bert", .division = "closed", .ruleset = "1.1.0", .optimizer = "lamb",
-        .global_batch = 3072, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
+        .global_batch = 3072, .grad_accum = 5, .data_dir = data };
     char *text;
     bool written = true;
     (void)state;
@@ -256,7 +252,7 @@ static void test_missing_hyperparameter(void **state)
         "ask of closed bert: set optimizer.KEY for each");
     free(text);
     struct log_demands demands;
-    assert_true(log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, &a, &err));
+    assert_true(log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.data_dir, &a, &err));
     while (!text_is(demands.items->key, "num_warmup_steps"))
         demands.items++, demands.n--;
     for (demands.n = 2; demands.n > 0; demands.n--) {       /* two demands, then one */
@@ -270,7 +266,7 @@ static void test_missing_hyperparameter(void **state)
 }
 
 static const struct submission_description rnnt_of_a_toy = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0",
-    .optimizer = "lamb", .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data,
+    .optimizer = "lamb", .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .data_dir = data,
     .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
 
 /* Impossible descriptions write nothing: division, sizes, time, name, fields, and existing logs. */
@@ -401,7 +397,7 @@ static void test_demands_of_each_kind(void **state)
         { .key = "opt_text", .fixed = true, .value = { .kind = VALUE_TEXT, .text = "a\"b" } }, { .key = "opt_last", .fixed = true, .value = { .kind = VALUE_NUMBER, .number = 2.5 } },
     };
     static const struct text_pair given[] = { { "opt_given", "3" } };
-    struct log_demands demands = { .edition = edition_find("1.0.0"), .items = items, .n = 6 };
+    struct log_demands demands = { .edition = edition_find(project_rounds(), "1.0.0"), .items = items, .n = 6 };
     struct submission_description s = rnnt_of_a_toy;
     char *text;
     (void)state;
@@ -508,7 +504,7 @@ static void test_keys_of_the_log_itself(void **state)
         "weights_initialization", "submission_org", "submission_" }, *const others[] = { "cache", "submission", "opt_name_2", "eval_starts" };
     struct arena a = { 0 };
     struct err err = { "" };
-    struct log_demands demands = { .edition = edition_find("1.0.0") };
+    struct log_demands demands = { .edition = edition_find(project_rounds(), "1.0.0") };
     struct submission_description s = rnnt_of_a_toy;
     (void)state;
     for (size_t i = 0; i < 24; i++)

@@ -54,7 +54,7 @@ static void lists_from_a_table(void **state)
         FILE *f = fopen(path, "w");
         fputs(is_bad ? bad : text, f);
         fclose(f);
-        assert_true(tensor_lists_load(&t, dir, &a, &err) == !is_bad);
+        assert_true(tensor_lists_load(&t, path, &a, &err) == !is_bad);
         if (is_bad)
             break;
         assert_int_equal(t.n, 2);

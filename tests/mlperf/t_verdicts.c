@@ -128,7 +128,7 @@ static void no_notice_of(void *user, const char *path, const char *text)
 static void compare_tree(struct compared *c, const char *dir, const char *table, bool train_samples)
 {
     struct err err = { "" };
-    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence", .train_samples = train_samples };
+    struct judge_options options = { .data_dir = "workloads/convergence", .train_samples = train_samples };
     struct judge judge;
     struct tree_visit visit = { on_folder, no_notice_of, c, { 0 } };
     size_t n;
@@ -160,20 +160,27 @@ static void print_counts(const struct compared *c)
     print_message("# %zu of %zu verdicts differ\n", c->n_wrong, c->official.n_rows);
 }
 
-static void test_all_rounds(void **state)
+static void compare_verdicts(const char *dir, const char *table)
 {
     struct arena a = { 0 };
     struct compared c = { .a = &a };
-    (void)state;
-    SKIP_WITHOUT("../shared/mlperf-all");
-    compare_tree(&c, "../shared/mlperf-all", "../shared/mlperf-all/verdicts_all.csv", false);
-    compare_tree(&c, "../shared/mlperf-all", "../shared/mlperf-all/verdicts_all.csv", true);
+    compare_tree(&c, dir, table, false);
+    compare_tree(&c, dir, table, true);
     for (size_t i = 0; i < c.official.n_rows; i++)
         if (!c.seen[i])
             wrong(&c, i, "nothing said");
     print_counts(&c);
     assert_int_equal(c.n_wrong, 0);
     arena_free(&a);
+}
+
+static void test_all_rounds(void **state)
+{
+    (void)state;
+    SKIP_WITHOUT("../shared/mlperf-all");
+    compare_verdicts("../shared/mlperf-all", "../shared/mlperf-all/verdicts_all.csv");
+    SKIP_WITHOUT("../shared/mlperf-v6");
+    compare_verdicts("../shared/mlperf-v6", "../shared/mlperf-v6/verdicts.csv");
 }
 
 /* ---- scores ------------------------------------------------------------------------------------------------ */
@@ -224,7 +231,7 @@ static void compare_scores(const char *dir, const char *table, size_t n_wanted, 
 {
     struct arena a = { 0 };
     struct err err = { "" };
-    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    struct judge_options options = { .data_dir = "workloads/convergence" };
     struct judge judge;
     struct scored c = { .judge = &judge, .has_measures = has_measures };
     struct tree_visit visit = { score_folder, no_notice_of, &c, { 0 } };
@@ -244,6 +251,8 @@ static void test_scores(void **state)
     (void)state;
     SKIP_WITHOUT("../shared/mlperf-all");
     compare_scores("../shared/mlperf-all", "../shared/mlperf-all/scores_all.csv", 87, false);
+    SKIP_WITHOUT("../shared/mlperf-v6");
+    compare_scores("../shared/mlperf-v6", "../shared/mlperf-v6/scores.csv", 10, false);
     SKIP_WITHOUT("../shared/mlperf-logs");
     compare_scores("../shared/mlperf-logs", "../shared/data/mlperf_scores.csv", 37, true);
 }

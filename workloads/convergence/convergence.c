@@ -114,10 +114,7 @@ static struct rcp_table pruned_copy(const struct rcp_table *full, void (*prune)(
 bool convergence_points(struct rcp_table *line, struct rcp_table *law, const char *benchmark, const char *round, const char *data_dir,
                         struct arena *a, struct err *err)
 {
-    struct csv_table rcp;
-    struct round_table rounds;
-    if (!csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) || !round_table_load(&rounds, data_dir, a, err)
-        || !rcp_select(law, &rcp, &rounds, benchmark, round, RCP_LATER, a, err))
+    if (!rcp_load(law, benchmark, round, RCP_LATER, data_dir, a, err))
         return false;
     *line = pruned_copy(law, rcp_prune_by_mean, a);
     if (line->n >= LEAST_LAW_POINTS)
@@ -131,8 +128,9 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
 struct known_fit { bool found; double value, standard_error; };
 
 struct benchmark_reference {
-    const char *benchmark, *ruleset;
-    struct hash_table fits;                   /* by key; the rows looked up so far */
+    const char *benchmark;
+    const struct edition *edition;
+    struct hash_table fits;             /* by key; the rows looked up so far */
     struct benchmark_facts facts;
     struct rcp_table line, full;        /* pruned by mean; all records */
     struct rcp_table judged;            /* pruned as the edition's checker does */
@@ -140,7 +138,7 @@ struct benchmark_reference {
 };
 
 struct convergence_tables {
-    struct csv_table benchmarks, fits, points;
+    struct csv_table benchmarks, fits;
     struct round_table rounds;
     struct benchmark_reference *references;
     struct arena *a;
@@ -151,24 +149,24 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
     struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
     t->a = a;
     return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
-        && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err)
-        && csv_load(&t->points, arena_printf(a, "%s/rcp.csv", data_dir), a, err);
+        && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err);
 }
 
 /* NULL, with a message, where there are no points. */
 static struct benchmark_reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
 {
+    const struct edition *e = edition_find(&t->rounds, round);
     for (struct benchmark_reference *r = t->references; r; r = r->next)
-        if (text_is(r->benchmark, benchmark) && text_is(r->ruleset, rcp_ruleset(round)))
+        if (text_is(r->benchmark, benchmark) && r->edition == e)
             return r;
     struct benchmark_reference *r = ARENA_NEW(t->a, struct benchmark_reference);
     if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
-        || !rcp_select(&r->full, &t->points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
+        || !rcp_load_with(&r->full, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
     r->line = pruned_copy(&r->full, rcp_prune_by_mean, t->a);
     r->judged = pruned_copy(&r->full, rcp_prune, t->a);
     r->benchmark = arena_strdup(t->a, benchmark);
-    r->ruleset = rcp_ruleset(round);
+    r->edition = e;
     r->next = t->references;
     t->references = r;
     return r;
@@ -192,10 +190,10 @@ static bool find_known_fit(double *value, double *standard_error, const struct p
     struct known_fit *fit = hash_table_find(&r->fits, key, n);
     if (!fit) {
         fit = hash_table_add(&r->fits, key, n, sizeof *fit, l->tables->a);
-        fit->found = find_fit(&fit->value, &fit->standard_error, &l->tables->fits, r->benchmark, r->ruleset, key, NULL);
+        fit->found = find_fit(&fit->value, &fit->standard_error, &l->tables->fits, r->benchmark, r->edition->ruleset, key, NULL);
     }
     if (!fit->found)
-        return err && find_fit(value, standard_error, &l->tables->fits, r->benchmark, r->ruleset, key, err);
+        return err && find_fit(value, standard_error, &l->tables->fits, r->benchmark, r->edition->ruleset, key, err);
     *value = fit->value;
     *standard_error = fit->standard_error;
     return true;
@@ -242,8 +240,9 @@ static const struct rcp_point *record_by_rate(const struct prediction *l)
     const struct rcp_point *own = record_at(&l->reference->full, l->c->global_batch);
     if (!(rate > 0) || !own || has_rate(own, rate))
         return NULL;
-    for (const char *before = rcp_ruleset_before(l->c->ruleset); *before; before = rcp_ruleset_before(before)) {
-        const struct benchmark_reference *r = reference_of(l->tables, l->c->benchmark, before, NULL);
+    const struct round_table *rounds = &l->tables->rounds;
+    for (const struct edition *e = edition_before(rounds, l->reference->edition); e && e->reference_points; e = edition_before(rounds, e)) {
+        const struct benchmark_reference *r = reference_of(l->tables, l->c->benchmark, e->round, NULL);
         const struct rcp_point *p = r ? record_at(&r->full, l->c->global_batch) : NULL;
         if (has_rate(p, rate))
             return p;
@@ -367,7 +366,7 @@ double convergence_expected(const struct convergence *c)
 static bool start_prediction(struct prediction *l, struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
                   struct err *err)
 {
-    *out = (struct convergence){ .benchmark = terms->benchmark, .ruleset = rcp_ruleset(terms->round), .global_batch = terms->global_batch };
+    *out = (struct convergence){ .benchmark = terms->benchmark, .ruleset = "", .global_batch = terms->global_batch };
     *l = (struct prediction){ out, terms, tables, NULL, err };
     if (!(terms->global_batch > 0))
         return fail(err, "global batch %g, want a number above 0", terms->global_batch);
@@ -380,7 +379,8 @@ static bool start_prediction(struct prediction *l, struct convergence *out, stru
     out->target = facts->target;
     out->higher_is_better = facts->higher_is_better;
     eval_schedule_of(&out->schedule, terms->benchmark, terms->global_batch);
-    out->edition = l->reference->judged.edition;
+    out->edition = l->reference->edition;
+    out->ruleset = out->edition->ruleset;
     out->is_closed = !text_is(terms->division, "open");
     rcp_limit_at(&out->limit, &l->reference->judged, terms->global_batch);
     return true;

@@ -2,9 +2,10 @@
 /*
  * editions.h - the editions of MLPerf Training, and what each asks of a benchmark.
  *
- * An edition is a round ("v2.0") and the release of the official checkers that judged it ("2.0.0"). struct edition says
- * how the checkers differ; a row of rounds.csv says how many runs a benchmark needs, and where its logs say how long it
- * took to converge.
+ * An edition is a round ("v2.0") and the release of the official checkers that judged it ("2.0.0"). Each has a folder,
+ * workloads/convergence/rounds/v2.0, and adding a round is adding a folder; docs/mlperf.md describes its tables.
+ * edition.csv says how the checkers differ (struct edition). A row of benchmarks.csv says how many runs a benchmark
+ * needs, and where its logs say how long it took to converge (struct round_terms).
  */
 #ifndef EDITIONS_H
 #define EDITIONS_H
@@ -12,7 +13,7 @@
 
 enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; every run needs one once an earlier run has one; every run needs one */
 enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* eval_error replaces eval_accuracy once it is logged; the last of both counts */
-enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };
+enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };      /* by what records are compared */
 
 struct edition {
     const char *ruleset, *round;
@@ -21,11 +22,11 @@ struct edition {
     bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
     bool exact_count;                   /* another number of logs is an error */
     bool system_description;            /* it is checked, and its division decides whether seeds and convergence are */
-    const char *statuses;               /* allowed in a system description, separated by bars; NULL: any */
-    enum seed_rule seeds;
-    enum eval_error_rule eval_error;
+    const char *statuses;               /* allowed in a system description, separated by bars; or "any" */
+    int seeds;                          /* enum seed_rule */
+    int eval_error;                     /* enum eval_error_rule */
     bool one_batch;                     /* logs of different batch sizes stop the checker; else the last one counts */
-    enum rcp_pruning pruning;
+    int pruning;                        /* enum rcp_pruning */
     bool full_spread;                   /* the spread is that of the whole reference list, not of the trimmed one */
     bool scales;                        /* a submission faster than the reference is scaled to it */
     bool scales_failed;                 /* one that is faster than the test allows was scaled in the times of its logs */
@@ -34,13 +35,10 @@ struct edition {
     bool parameter_files;               /* the checker reads package_checker_params in a system's or benchmark's folder */
 };
 
-const struct edition *edition_find(const char *round_or_ruleset);       /* NULL: unknown */
-const struct edition *edition_before(const struct edition *e);          /* NULL: none, or e is NULL */
-const char *editions_known(struct arena *a);                            /* "v0.7, v1.0, ..." */
-
-/* One row of rounds.csv. */
+/* One row of benchmarks.csv. */
 struct round_terms {
-    const char *ruleset, *benchmark, *source;
+    const struct edition *edition;
+    const char *benchmark, *source;
     bool allowed;                       /* the package checker takes the benchmark */
     uint32_t runs, dropped, may_fail;   /* dropped: number at each end, for the score and the convergence mean */
     bool reference_convergence;         /* tested against reference points */
@@ -51,10 +49,27 @@ struct round_terms {
     double allowance;                   /* by which the least reference mean is lowered, in the unit */
 };
 
-/* All of rounds.csv. */
-struct round_table { struct round_terms *items; size_t n; };
+/* All rounds, in order. */
+struct round_table {
+    const char *dir;                    /* workloads/convergence/rounds */
+    struct edition *editions;
+    struct round_terms *items;
+    size_t n_editions, n;
+};
+/* data_dir: workloads/convergence. */
 bool round_table_load(struct round_table *out, const char *data_dir, struct arena *a, struct err *err);
-const struct round_terms *round_terms_find(const struct round_table *t, const char *benchmark, const char *ruleset);     /* NULL: none */
+const char *round_file(const struct round_table *t, const struct edition *e, const char *name, struct arena *a);   /* a path */
+
+/* name: "v2.0" or "2.0.0". NULL for an unknown one. */
+const struct edition *edition_find(const struct round_table *t, const char *name);
+const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL: none, or e is NULL */
+const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */
+bool edition_unknown(const struct round_table *t, const char *name, struct err *err);  /* fails and names the known ones */
+/* True for the name of v1.0 or a later round: those test closed submissions against reference points. */
+bool round_has_reference(const char *round);
+
+/* NULL: the edition does not have the benchmark. */
+const struct round_terms *round_terms_find(const struct round_table *t, const char *benchmark, const struct edition *e);
 
 /* "benchmark 'x' is not one of v3.0; known: ..."; returns false. */
 bool benchmark_unknown(const struct round_table *t, const char *benchmark, const struct edition *e, struct err *err);

@@ -15,18 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *rcp_ruleset(const char *round)
-{
-    const struct edition *e = edition_find(round);
-    return e && e->reference_points ? e->ruleset : "";
-}
-
-const char *rcp_ruleset_before(const char *ruleset)
-{
-    const struct edition *before = edition_before(edition_find(ruleset));
-    return before && before->reference_points ? before->ruleset : "";
-}
-
 /* How many runs are dropped at each end; none where that would leave none. */
 static size_t left_out(size_t n, size_t dropped)
 {
@@ -74,9 +62,9 @@ double rcp_least_mean(double mean, double sd, double n_reference, double n_submi
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-enum { RULESET, BENCHMARK, RECORD, BATCH, UNIT, VALUES, EDITION, HYPERPARAMETERS, SOURCE, N_CELLS };
-static const char *const columns[N_CELLS] = { "ruleset", "benchmark", "record", "batch_size", "unit", "to_converge", "edition",
-                                              "hyperparameters", "source" };
+enum { POINT_BENCHMARK, POINT_RECORD, POINT_BATCH, POINT_UNIT, POINT_VALUES, POINT_EDITION, POINT_HYPERPARAMETERS, POINT_SOURCE, N_POINT_CELLS };
+static const char *const point_columns[N_POINT_CELLS] = { "benchmark", "record", "batch_size", "unit", "to_converge", "edition",
+                                                          "hyperparameters", "source" };
 
 static bool read_run_values(struct rcp_point *p, char *list, const char *path, uint32_t line, struct arena *a, struct err *err)
 {
@@ -104,17 +92,17 @@ static double learning_rate(const char *hyperparameters)
     return parse_f64(number, &value) ? value : 0;
 }
 
-static bool read_point(struct rcp_point *p, char *cells[N_CELLS], const char *path, uint32_t line, struct arena *a, struct err *err)
+static bool read_point(struct rcp_point *p, char *cells[N_POINT_CELLS], const char *path, uint32_t line, struct arena *a, struct err *err)
 {
-    *p = (struct rcp_point){ .record = cells[RECORD], .unit = cells[UNIT], .source = cells[SOURCE],
-                              .learning_rate = learning_rate(cells[HYPERPARAMETERS]) };
-    if (!parse_f64(cells[BATCH], &p->batch) || p->batch <= 0)
-        return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, cells[BATCH]);
+    *p = (struct rcp_point){ .record = cells[POINT_RECORD], .unit = cells[POINT_UNIT], .source = cells[POINT_SOURCE],
+                              .learning_rate = learning_rate(cells[POINT_HYPERPARAMETERS]) };
+    if (!parse_f64(cells[POINT_BATCH], &p->batch) || p->batch <= 0)
+        return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, cells[POINT_BATCH]);
     if (!text_is(p->unit, "epochs") && !text_is(p->unit, "samples") && !text_is(p->unit, "steps"))
         return fail(err, "%s:%u: unit: '%s', want epochs, samples or steps", path, line, p->unit);
     if (!*p->source)
         return fail(err, "%s:%u: source is empty", path, line);
-    return read_run_values(p, arena_strdup(a, cells[VALUES]), path, line, a, err);
+    return read_run_values(p, arena_strdup(a, cells[POINT_VALUES]), path, line, a, err);
 }
 
 /* The number of runs that the test assumes for a submission, and for the line between two records. */
@@ -140,24 +128,24 @@ static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
     t->points[i] = p;
 }
 
-static bool row_is_wanted(const struct rcp_table *t, enum rcp_edition edition, char *cells[N_CELLS])
+static bool row_is_wanted(const struct rcp_table *t, enum rcp_edition edition, char *cells[N_POINT_CELLS])
 {
-    return text_is(cells[RULESET], t->ruleset) && text_is(cells[BENCHMARK], t->benchmark)
-        && !text_is(cells[EDITION], edition == RCP_DEADLINE ? "later" : "deadline");
+    return text_is(cells[POINT_BENCHMARK], t->benchmark)
+        && !text_is(cells[POINT_EDITION], edition == RCP_DEADLINE ? "later" : "deadline");
 }
 
 static bool read_points(struct rcp_table *t, enum rcp_edition edition, const struct csv_table *csv, struct arena *a, struct err *err)
 {
-    size_t at[N_CELLS];
-    for (int c = 0; c < N_CELLS; c++)
-        if (!csv_column(&at[c], csv, columns[c], err))
+    size_t at[N_POINT_CELLS];
+    for (int c = 0; c < N_POINT_CELLS; c++)
+        if (!csv_column(&at[c], csv, point_columns[c], err))
             return false;
     t->points = ARENA_ARRAY(a, struct rcp_point, csv->n_rows);
     struct quantile known = { 0 };
     for (size_t i = 0; i < csv->n_rows; i++) {
-        char *cells[N_CELLS];
+        char *cells[N_POINT_CELLS];
         struct rcp_point p;
-        for (int c = 0; c < N_CELLS; c++)
+        for (int c = 0; c < N_POINT_CELLS; c++)
             cells[c] = csv->rows[i].cells[at[c]];
         if (!row_is_wanted(t, edition, cells))
             continue;
@@ -170,28 +158,30 @@ static bool read_points(struct rcp_table *t, enum rcp_edition edition, const str
     return true;
 }
 
-bool rcp_select(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
-              enum rcp_edition edition, struct arena *a, struct err *err)
+bool rcp_load_with(struct rcp_table *out, const struct round_table *rounds, const char *benchmark, const char *round, enum rcp_edition edition,
+                   struct arena *a, struct err *err)
 {
-    const struct edition *e = edition_find(round);
-    const struct round_terms *terms = e ? round_terms_find(rounds, benchmark, e->ruleset) : NULL;
+    const struct edition *e = edition_find(rounds, round);
+    const struct round_terms *terms = e ? round_terms_find(rounds, benchmark, e) : NULL;
+    struct csv_table csv;
     if (!e)
-        return fail(err, "round '%.60s' is unknown; known: %s", round, editions_known(a));
+        return edition_unknown(rounds, round, err);
     if (!terms)
         return benchmark_unknown(rounds, benchmark, e, err);
-    *out = (struct rcp_table){ .ruleset = e->ruleset, .benchmark = benchmark, .edition = e, .terms = *terms };
-    if (!read_points(out, edition, csv, a, err))
+    const char *path = round_file(rounds, e, "rcp.csv", a);
+    if (!e->reference_points)
+        return fail(err, "%s: %s has no reference points", path, e->round);
+    *out = (struct rcp_table){ .benchmark = benchmark, .edition = e, .terms = *terms };
+    if (!csv_load(&csv, path, a, err) || !read_points(out, edition, &csv, a, err))
         return false;
-    return out->n > 0 || fail(err, "%s: no reference points of '%s' for %s", csv->path, benchmark, e->ruleset);
+    return out->n > 0 || fail(err, "%s: no reference points of '%s'", path, benchmark);
 }
 
 bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, enum rcp_edition edition, const char *data_dir,
               struct arena *a, struct err *err)
 {
-    struct csv_table csv;
     struct round_table rounds;
-    return round_table_load(&rounds, data_dir, a, err) && csv_load(&csv, arena_printf(a, "%s/rcp.csv", data_dir), a, err)
-        && rcp_select(out, &csv, &rounds, benchmark, round, edition, a, err);
+    return round_table_load(&rounds, data_dir, a, err) && rcp_load_with(out, &rounds, benchmark, round, edition, a, err);
 }
 
 /* ---- pruning and interpolation ---------------------------------------------------------------- */

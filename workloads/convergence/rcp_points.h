@@ -29,7 +29,7 @@ struct quantile { double dof, t; };
 
 /* Sorted by batch. */
 struct rcp_table {
-    const char *ruleset, *benchmark;
+    const char *benchmark;
     const struct edition *edition;
     struct round_terms terms;
     struct rcp_point *points;
@@ -37,13 +37,13 @@ struct rcp_table {
     struct quantile between;            /* for the test on the line between two records */
 };
 
-/* round: "v2.0" or its ruleset "2.0.0". data_dir: the folder that holds rcp.csv. An unknown round or benchmark names
- * the known ones. */
+/* round: "v2.0" or its ruleset "2.0.0". data_dir: workloads/convergence. An unknown round or benchmark names the known
+ * ones. */
 bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, enum rcp_edition edition, const char *data_dir,
               struct arena *a, struct err *err);
-/* The same from tables that are loaded already: rcp.csv and rounds.csv. */
-bool rcp_select(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
-              enum rcp_edition edition, struct arena *a, struct err *err);
+/* Loads the records with rounds that are loaded already. */
+bool rcp_load_with(struct rcp_table *out, const struct round_table *rounds, const char *benchmark, const char *round, enum rcp_edition edition,
+                   struct arena *a, struct err *err);
 
 /* Removes records that are no faster than a mix of their neighbours, as the edition's checker does; before 2.0.0 it
  * removes none. */
@@ -72,9 +72,6 @@ void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch
 /* The edition's factor on the times of a closed submission that took so much to converge: the reference's mean over
  * its own, or 1. */
 double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean);
-
-const char *rcp_ruleset(const char *round);         /* "v2.0" -> "2.0.0"; "" for one without reference points */
-const char *rcp_ruleset_before(const char *ruleset);    /* ruleset of the round before; "": none */
 
 /* Sorts values and returns the mean without so many at each end, or of all where that leaves none. */
 double olympic_mean(double *values, size_t n, size_t dropped);

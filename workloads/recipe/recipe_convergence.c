@@ -36,7 +36,7 @@ struct recipe_terms recipe_terms(const struct recipe *r)
     static const char before[] = " results: ";
     struct recipe_terms t = { "v2.0", "closed", "Graphcore", false }, by_id = { .submitter = "Graphcore", .named = true };
     const char *results = r->source ? strstr(r->source, before) : NULL;
-    if (terms_by_id(&by_id, r->id) && *rcp_ruleset(by_id.round))
+    if (terms_by_id(&by_id, r->id) && round_has_reference(by_id.round))
         t = by_id;
     if (t.named && results) {
         results += sizeof before - 1;
