@@ -40,6 +40,18 @@ static bool manifest_hash_folder(json_t *inputs, const char *folder, const char 
     return true;
 }
 
+/* The tables of every MLPerf round. */
+static bool manifest_hash_rounds(json_t *inputs, struct session *s, struct err *err)
+{
+    const char *dir = arena_printf(&s->arena, "%s/rounds", s->paths.data_dir);
+    char **rounds;
+    size_t n;
+    bool good = list_folder(&rounds, &n, dir, "", &s->arena, err);
+    for (size_t i = 0; good && i < n; i++)
+        good = manifest_hash_folder(inputs, arena_printf(&s->arena, "%s/%s", dir, rounds[i]), ".csv", s, err);
+    return good;
+}
+
 /* The user's own folders, so that plot and report find them again. */
 static json_t *folders_json(const struct options *o)
 {
@@ -65,7 +77,8 @@ static bool manifest_json(json_t **out, const struct options *o, size_t n_recipe
     const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir);
     return manifest_hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && manifest_hash_folder(inputs, sdk_dir, ".csv", s, err) &&
            manifest_hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
-           manifest_hash_folder(inputs, s->paths.data_dir, ".csv", s, err) && manifest_hash_folder(inputs, s->published_dir, ".csv", s, err);
+           manifest_hash_folder(inputs, s->paths.data_dir, ".csv", s, err) &&
+           manifest_hash_rounds(inputs, s, err) && manifest_hash_folder(inputs, s->published_dir, ".csv", s, err);
 }
 
 /* ---- writing a run ------------------------------------------------------------------------------ */

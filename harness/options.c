@@ -23,7 +23,7 @@ static const struct option_row {
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
     [OPT_PUBLISHED] = { "published", "FILE", "Use this table of published figures, or folder of tables, instead of podbench's own", TAKES_TEXT, AT(published) },
-    [OPT_RULESET]   = { "ruleset", "VERSION", "Judge by this MLPerf edition, v0.7 to v5.0 (default: as the path or the log says)", TAKES_TEXT, AT(ruleset) },
+    [OPT_RULESET]   = { "ruleset", "VERSION", "Judge by this MLPerf round, such as v5.1 (default: as the path or the log says)", TAKES_TEXT, AT(ruleset) },
     [OPT_TRAIN_SAMPLES] = { "train-samples", NULL, "Where the round offers it (BERT), take the samples to converge from the last train_samples line",
                             IS_FLAG, AT(train_samples) },
     [OPT_RCP_BYPASS]    = { "rcp-bypass", NULL, "Report the reference-convergence test, but do not count it", IS_FLAG, AT(rcp_bypass) },

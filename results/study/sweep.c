@@ -300,6 +300,18 @@ static bool hash_input_folder(uint64_t *h, const char *folder, const char *suffi
     return true;
 }
 
+/* The tables of every MLPerf round. */
+static bool hash_rounds(uint64_t *h, const char *data_dir, struct arena *a, struct err *err)
+{
+    const char *dir = arena_printf(a, "%s/rounds", data_dir);
+    char **rounds;
+    size_t n;
+    bool good = list_folder(&rounds, &n, dir, "", a, err);
+    for (size_t i = 0; good && i < n; i++)
+        good = hash_input_folder(h, arena_printf(a, "%s/%s", dir, rounds[i]), ".csv", a, err);
+    return good;
+}
+
 /* A recipe that cannot be read becomes a refused row, so only its name is hashed. */
 static uint64_t hash_recipe(const struct sweep *w, const char *name, uint64_t h, struct arena *a)
 {
@@ -334,5 +346,5 @@ bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch,
     *out = h;
     return hash_input_folder(out, w->paths->specs_dir, ".csv", scratch, err)
         && hash_input_folder(out, arena_printf(scratch, "%s/sdk", w->paths->specs_dir), ".csv", scratch, err)
-        && hash_input_folder(out, w->paths->data_dir, ".csv", scratch, err);
+        && hash_input_folder(out, w->paths->data_dir, ".csv", scratch, err) && hash_rounds(out, w->paths->data_dir, scratch, err);
 }

@@ -213,7 +213,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
     if (r->sdk && !is_release(r->sdk))
         return fail(err, "%s: sdk: '%.40s' is not a release; want numbers with points between, such as 2.5.1", r->path, r->sdk);
     if (r->reference_round && !round_has_reference(r->reference_round))
-        return fail(err, "%s: reference_round: '%.40s' is not known; want v1.0, v1.1, v2.0 or v2.1", r->path, r->reference_round);
+        return fail(err, "%s: reference_round: '%.40s' is not a round with reference points, such as v2.1", r->path, r->reference_round);
     if (r->converge && !recipe_may_converge(r))
         return fail(err, "%s: converge: %s has no MLPerf reference; give epochs or samples_to_converge", r->path, r->workload);
     if (r->converge && !text_is(r->converge, "model"))
