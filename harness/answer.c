@@ -2,8 +2,8 @@
 /*
  * answer.c - a run in a dozen lines, the verdict first.
  *
- * The IPU that waits least bounds the step: the answer names its largest kind of work, and the IPU that waits most. The parts of a step
- * are means over the IPUs. Published figures are compared only when nothing of the recipe was changed.
+ * The IPU that waits least bounds the step: the answer names its largest kind of work, and the IPU that waits most. The
+ * parts of a step are means over the IPUs. Published figures are compared only when nothing of the recipe was changed.
  */
 #include "harness/answer.h"
 #include "harness/harness.h"

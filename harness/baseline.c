@@ -2,8 +2,8 @@
 /*
  * baseline.c - podbench baseline: records a run as the one that later runs are compared with, and why.
  *
- * reasons.csv gets one line for each record: the version, how many predictions moved, the largest move, whether accuracy held, and why the
- * change was accepted. Lines are only appended, so branches merge.
+ * reasons.csv gets one line for each record: the version, how many predictions moved, the largest move, whether
+ * accuracy held, and why the change was accepted. Lines are only appended, so branches merge.
  */
 #include "harness/judging.h"
 #include "results/history/history.h"

@@ -2,9 +2,9 @@
 /*
  * bench.c - podbench bench: simulates every recipe, writes a run, and compares it with the published figures.
  *
- * A run is rows.csv (a row for each recipe), check.csv (a row for each published figure) and manifest.json (versions, and a hash of every
- * input and of both tables). They are written when everything has been simulated. They name no time and no host, so that two runs of
- * the same inputs are equal to the byte.
+ * A run is rows.csv (a row for each recipe), check.csv (a row for each published figure) and manifest.json (versions,
+ * and a hash of every input and of both tables). They are written when everything has been simulated. They name no time
+ * and no host, so that two runs of the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
 #include "results/figures/scaling.h"
@@ -206,7 +206,8 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
-/* Checked before the simulation, whose result would be lost. A baseline is replaced by podbench baseline only, which asks for a reason. */
+/* Checked before the simulation, whose result would be lost. A baseline is replaced by podbench baseline only, which
+ * asks for a reason. */
 static bool prepare_folder(const char *folder, struct arena *a, struct err *err)
 {
     struct err why = { "" };

@@ -2,8 +2,9 @@
 /*
  * compare_logs.c - podbench compare-logs: compares the logs of real submissions with the simulation of their recipes.
  *
- * A folder's recipe is found by the name of its system and its round, which recipes state as their source; --recipe names one for all.
- * Samples to converge and the schedule of evaluations are predicted, even where the recipe states what was logged.
+ * A folder's recipe is found by the name of its system and its round, which recipes state as their source; --recipe
+ * names one for all. Samples to converge and the schedule of evaluations are predicted, even where the recipe states
+ * what was logged.
  */
 #include "results/published/log_comparison.h"
 

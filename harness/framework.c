@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework.c - podbench framework: what a framework's programs do unless a recipe says otherwise, each value with its source.
+ * framework.c - podbench framework: what a framework's programs do unless a recipe says otherwise, each value with its
+ * source.
  *
  * A value comes from the framework's own sheet or, when that has none, from the sheet of its engine.
  */

@@ -59,7 +59,8 @@ extern const size_t n_commands;
 bool command_takes(const struct command *c, size_t n_arguments);
 /* The summary as a sentence, and the detail after it. */
 const char *command_help(const struct command *c, struct arena *a);
-/* Option i as help, man pages and completion show it; its name is NULL when the command does not have it. False past the last option. */
+/* Option i as help, man pages and completion show it; its name is NULL when the command does not have it. False past
+ * the last option. */
 struct option_view { const char *name, *argument, *help; };
 bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a);
 /* Exits with 0 after --help, and with 2 for a malformed command line. */
@@ -76,14 +77,17 @@ int bad_input(struct err *err, const char *format, ...) __attribute__((format(pr
 
 /* ---- paths, settings, output ------------------------------------------------------------------- */
 
-/* The path of a table ("rows.csv") of a run, which is given by its name in results/runs, by its folder, or by the path of the table itself. */
+/* The path of a table ("rows.csv") of a run, which is given by its name in results/runs, by its folder, or by the path
+ * of the table itself. */
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
-/* Refuses a run folder that is incomplete, or whose tables do not have these columns, and switches to the recipes and figures that the run was
- * made from. With columns NULL any will do and the folders stay, for commands that simulate nothing. The path of a table passes. */
+/* Refuses a run folder that is incomplete, or whose tables do not have these columns, and switches to the recipes and
+ * figures that the run was made from. With columns NULL any will do and the folders stay, for commands that simulate
+ * nothing. The path of a table passes. */
 bool run_open(const char *run, const char *columns, struct session *s, struct err *err);
 /* The folder of a run that run_open() accepted. Refuses a single table, which has no folder to write to. */
 bool run_folder(const char **out, const char *run, struct session *s, struct err *err);
-/* Published figures and the rows derived from them; published NULL: the session's. Warns of derived rows that lack a recipe. */
+/* Published figures and the rows derived from them; published NULL: the session's. Warns of derived rows that lack a
+ * recipe. */
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);

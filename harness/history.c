@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * history.c - podbench record, which appends a run to the history, and podbench history, which prints how a metric changed.
+ * history.c - podbench record, which appends a run to the history, and podbench history, which prints how a metric
+ * changed.
  *
- * --out FILE.svg draws the eight series that changed most with plots/single/history.gp, and writes their data to FILE.svg.csv.
+ * --out FILE.svg draws the eight series that changed most with plots/single/history.gp, and writes their data to
+ * FILE.svg.csv.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -152,7 +154,8 @@ static int highest_first(const void *x, const void *y)
     return a->change != b->change ? (a->change < b->change) - (a->change > b->change) : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Places each line's name at its end, from the highest line down, but at least a share of the height below the name above it. */
+/* Places each line's name at its end, from the highest line down, but at least a share of the height below the name
+ * above it. */
 static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
 {
     const double apart = 0.045;

@@ -2,8 +2,9 @@
 /*
  * init.c - podbench init: starts a project with a makefile, a recipe and a table of figures, ready to run.
  *
- * Nothing is overwritten. The recipe is a copy of a stock recipe under a new name, and the figure is its published one. A new folder appears
- * complete or not at all; in an existing folder the files written so far are removed when one fails.
+ * Nothing is overwritten. The recipe is a copy of a stock recipe under a new name, and the figure is its published one.
+ * A new folder appears complete or not at all; in an existing folder the files written so far are removed when one
+ * fails.
  */
 #include "harness/harness.h"
 #include <stdlib.h>

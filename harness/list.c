@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * list.c - podbench list: the names of what there is, the keys of a recipe, the metrics of a run, and the values that are assumed.
+ * list.c - podbench list: the names of what there is, the keys of a recipe, the metrics of a run, and the values that
+ * are assumed.
  */
 #include "harness/harness.h"
 #include "results/study/inputs.h"

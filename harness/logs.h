@@ -8,7 +8,8 @@
 #include "results/mlperf/mlperf.h"
 
 struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p);    /* starts p */
-/* The file as named, or the real path of a folder, whose names say the round and system. NULL with a message when it is not there. */
+/* The file as named, or the real path of a folder, whose names say the round and system. NULL with a message when it
+ * is not there. */
 const char *logs_path(const char *path, struct session *s, struct err *err);
 const char *logs_folder(const char *path, struct session *s, struct err *err);
 void logs_notice(const char *path, const char *text);                       /* prints to stderr */

@@ -225,8 +225,8 @@ static bool is_printable(int argc, char **argv)
     return true;
 }
 
-/* If a standard stream is closed, the next file opened would take its number and receive its output. This opens /dev/null for reading in its
- * place, so that writing fails. */
+/* If a standard stream is closed, the next file opened would take its number and receive its output. This opens
+ * /dev/null for reading in its place, so that writing fails. */
 static void fill_standard_streams(void)
 {
     int fd;

@@ -2,9 +2,9 @@
 /*
  * more_chips.c - where more chips stop paying.
  *
- * Strong scaling has two limits. With a fixed batch the accumulation runs out and the all-reduce shows; with a larger batch more samples are
- * needed to converge. For each size every halving of the gradient accumulation is tried, with samples to converge and their spread from the
- * convergence model, and the shortest expected time to train is kept.
+ * Strong scaling has two limits. With a fixed batch the accumulation runs out and the all-reduce shows; with a larger
+ * batch more samples are needed to converge. For each size every halving of the gradient accumulation is tried, with
+ * samples to converge and their spread from the convergence model, and the shortest expected time to train is kept.
  */
 #include "harness/more_chips.h"
 #include "harness/submission.h"

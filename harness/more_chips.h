@@ -6,8 +6,8 @@
 #define MORE_CHIPS_H
 #include "harness/harness.h"
 
-/* A run that is taken to other sizes of system. Replicas and gradient accumulation change, the host machines keep their IPUs each, and a call
- * to the device keeps its samples, in whole steps. */
+/* A run that is taken to other sizes of system. Replicas and gradient accumulation change, the host machines keep
+ * their IPUs each, and a call to the device keeps its samples, in whole steps. */
 struct scaling_case { const char *name, *recipe; };
 extern const struct scaling_case scaling_cases[];
 extern const size_t n_scaling_cases;

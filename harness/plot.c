@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plot.c - podbench plot: the figures of a run. The data of each figure is written to RUN/figures as CSV, and gnuplot draws it there as SVG and
- * PNG. All arithmetic is done here; the scripts in plots/ pick columns by name.
+ * plot.c - podbench plot: the figures of a run. The data of each figure is written to RUN/figures as CSV, and gnuplot
+ * draws it there as SVG and PNG. All arithmetic is done here; the scripts in plots/ pick columns by name.
  *
  * Unknown values are NaN, which gnuplot skips.
  */

@@ -2,8 +2,9 @@
 /*
  * report.c - podbench report: a run as one self-contained HTML page, for a reader with two minutes.
  *
- * The page begins with the verdict and three numbers. Then follow the figures with their findings (inline SVG, as podbench plot drew them),
- * folded tables that can be sorted and filtered, and a card for each run. Every number links to its row, its source and its run.
+ * The page begins with the verdict and three numbers. Then follow the figures with their findings (inline SVG, as
+ * podbench plot drew them), folded tables that can be sorted and filtered, and a card for each run. Every number links
+ * to its row, its source and its run.
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"

@@ -2,8 +2,9 @@
 /*
  * run.c - podbench run: simulates the named recipes and prints their results.
  *
- * Text is an answer of a dozen lines for each recipe, and with --all its whole row. All recipes are simulated before anything is printed.
- * When one cannot be simulated, stderr says why, the others are still printed, and the exit status is 2.
+ * Text is an answer of a dozen lines for each recipe, and with --all its whole row. All recipes are simulated before
+ * anything is printed. When one cannot be simulated, stderr says why, the others are still printed, and the exit status
+ * is 2.
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
@@ -52,8 +53,8 @@ static bool sets_key(const struct options *o, const char *key)
     return false;
 }
 
-/* Warns when the release has no sheet of its own: always when its host work would count, otherwise only when the user asked for a release that
- * is newer than all sheets. */
+/* Warns when the release has no sheet of its own: always when its host work would count, otherwise only when the user
+ * asked for a release that is newer than all sheets. */
 static void warn_software(const struct simulation *sim, const struct options *o, struct arena *scratch)
 {
     const struct recipe *r = &sim->recipe;
@@ -103,8 +104,8 @@ static void warn_not_drawn(const struct recipe *r, const struct options *o, stru
         fprintf(stderr, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
 }
 
-/* Judges how far the result can be trusted. The shares of assumed and fitted values need a dozen more simulations, which --unfolded leaves out
- * because each may take long. */
+/* Judges how far the result can be trusted. The shares of assumed and fitted values need a dozen more simulations,
+ * which --unfolded leaves out because each may take long. */
 static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * search.c - podbench search: finds the best configuration under limits, and says why it is best and what memory it needs.
+ * search.c - podbench search: finds the best configuration under limits, and says why it is best and what memory it
+ * needs.
  */
 #include "harness/harness.h"
 #include "results/study/search.h"
@@ -195,7 +196,8 @@ static void print_front(FILE *f, struct search_result *s, const struct search_re
         fprintf(f, "          %9" PRIu64 " B on the fullest tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
 }
 
-/* Adds a key of --over with its value in the best configuration, or with any of its values when the best is the recipe itself. */
+/* Adds a key of --over with its value in the best configuration, or with any of its values when the best is the recipe
+ * itself. */
 static void add_given(struct configuration *c, const struct dimension *d, const struct found *best, struct arena *a)
 {
     const char **values = ARENA_ARRAY(a, const char *, d->n), *own = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission.h - a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as its logs.
+ * submission.h - a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as
+ * its logs.
  */
 #ifndef SUBMISSION_H
 #define SUBMISSION_H

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.c - podbench sweep, which simulates every configuration of a space, and podbench merge, which joins the shards of a sweep.
+ * sweep.c - podbench sweep, which simulates every configuration of a space, and podbench merge, which joins the shards
+ * of a sweep.
  *
- * With --out rows are appended to FILE.part in the order of the configurations, and FILE.part becomes FILE when it is complete. --resume
- * counts the rows of an interrupted sweep in FILE.part and goes on after them. Each shard has a file name of its own.
+ * With --out rows are appended to FILE.part in the order of the configurations, and FILE.part becomes FILE when it is
+ * complete. --resume counts the rows of an interrupted sweep in FILE.part and goes on after them. Each shard has a file
+ * name of its own.
  */
 #include "harness/harness.h"
 #include "results/study/sweep.h"

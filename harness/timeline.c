@@ -22,7 +22,8 @@ static bool is_terminal_of_text(const char *path)
     return same;
 }
 
-/* Whether the trace would go to the same file, pipe or terminal as the text, where they would mix. /dev/null is allowed. */
+/* Whether the trace would go to the same file, pipe or terminal as the text, where they would mix. /dev/null is
+ * allowed. */
 static bool is_where_text_goes(const char *path)
 {
     struct stat file, text;

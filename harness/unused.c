@@ -2,9 +2,10 @@
 /*
  * unused.c - warnings of keys that have no effect.
  *
- * Keys in a recipe's file are judged by rules about the keys. Keys set on the command line are also tried: a simulation without the setting,
- * and with each of its alternatives, must give another result. --unfolded skips the trials, which may take long. There is no warning for a
- * setting that repeats the recipe's own value, nor for one that all configurations of a sweep or search share, which may be on purpose.
+ * Keys in a recipe's file are judged by rules about the keys. Keys set on the command line are also tried: a simulation
+ * without the setting, and with each of its alternatives, must give another result. --unfolded skips the trials, which
+ * may take long. There is no warning for a setting that repeats the recipe's own value, nor for one that all
+ * configurations of a sweep or search share, which may be on purpose.
  */
 #include "harness/harness.h"
 #include <jansson.h>
@@ -43,8 +44,9 @@ static bool is_replaced(const struct configuration *c, size_t at)
     return false;
 }
 
-/* Whether the findings stay the same when the settings of one key are replaced by another text, or left out (NULL). Settings that were found idle
- * are left out as well, so that of two settings either of which would do, one is not idle. */
+/* Whether the findings stay the same when the settings of one key are replaced by another text, or left out (NULL).
+ * Settings that were found idle are left out as well, so that of two settings either of which would do, one is not
+ * idle. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
 {
     struct arena scratch = {0};
@@ -196,7 +198,8 @@ static bool is_set(const struct configuration *c, const char *key)
     return false;
 }
 
-/* Whether only a simulation can judge the settings: they are sheet values, or framework keys whose effect depends on sheets. */
+/* Whether only a simulation can judge the settings: they are sheet values, or framework keys whose effect depends on
+ * sheets. */
 static bool rests_on_sheets(const struct configuration *c)
 {
     for (size_t i = 0; i < c->n; i++)

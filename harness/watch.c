@@ -2,8 +2,9 @@
 /*
  * watch.c - podbench watch: whether a measured series has changed, and where.
  *
- * The series is a column of a table, oldest value first: scores, step times, anything. Every change is listed. A change for the worse, or of
- * unknown direction, fails until it is taken out of the table, or accepted by cutting the rows before it.
+ * The series is a column of a table, oldest value first: scores, step times, anything. Every change is listed. A change
+ * for the worse, or of unknown direction, fails until it is taken out of the table, or accepted by cutting the rows
+ * before it.
  */
 #include "harness/harness.h"
 #include "results/history/history.h"

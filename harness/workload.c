@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator was imported.
+ * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator
+ * was imported.
  */
 #include "harness/harness.h"
 #include "system-model/graph/graph.h"

@@ -2,8 +2,9 @@
 /*
  * judgement.c - judgements for CI systems, and the failures that are expected.
  *
- * TAP version 13 has a plan, results, and the directives SKIP and TODO (an expected failure). JUnit: the elements and attributes that both
- * the Ant schema and Jenkins accept. No clock is read: the timestamp is SOURCE_DATE_EPOCH, as in reproducible builds.
+ * TAP version 13 has a plan, results, and the directives SKIP and TODO (an expected failure). JUnit: the elements and
+ * attributes that both the Ant schema and Jenkins accept. No clock is read: the timestamp is SOURCE_DATE_EPOCH, as in
+ * reproducible builds.
  */
 #include "system-model/output/output.h"
 #include <ctype.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * output.h - everything that podbench prints as data: tables, documents and judgements, with one writer for each format.
+ * output.h - everything that podbench prints as data: tables, documents and judgements, with one writer for each
+ * format.
  *
- * A table has columns, which name members of a struct, and rows, which are such structs. One description gives the text table, the CSV
- * columns, the JSON members and the Markdown table. A document is a sequence of tables and lines of text, with the judgements that a CI
- * system asks for. Each format escapes in one function. A value that is unknown (a number that is not finite, a text that is NULL) is a
- * dash in text and Markdown, an empty cell in CSV, and null in JSON.
+ * A table has columns, which name members of a struct, and rows, which are such structs. One description gives the text
+ * table, the CSV columns, the JSON members and the Markdown table. A document is a sequence of tables and lines of
+ * text, with the judgements that a CI system asks for. Each format escapes in one function. A value that is unknown (a
+ * number that is not finite, a text that is NULL) is a dash in text and Markdown, an empty cell in CSV, and null in
+ * JSON.
  *
- * CSV cells are data and are written unchanged, including those that begin with = + - or @, as every negative number does. In a spreadsheet,
- * import text columns as text.
+ * CSV cells are data and are written unchanged, including those that begin with = + - or @, as every negative number
+ * does. In a spreadsheet, import text columns as text.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -42,7 +44,8 @@ struct table_column {
     const char *unit, *help;            /* for lists of columns; no writer prints them */
 };
 
-/* A column of a member: its type is the member's own. Further members of the column may follow in the braces around it. */
+/* A column of a member: its type is the member's own. Further members of the column may follow in the braces around
+ * it. */
 #define COLUMN(record, member) COLUMN_AS(record, member, #member)
 #define COLUMN_AS(record, member, csv_name) .name = csv_name, .offset = offsetof(record, member), \
     .type = _Generic(((record *)0)->member, const char *: CELL_TEXT, char *: CELL_TEXT, double: CELL_REAL, uint64_t: CELL_U64, \
@@ -58,7 +61,8 @@ struct table {
     bool is_object;                     /* JSON: its one row, as an object; without a name its members are the document's */
     const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL: none */
 };
-/* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns' record. */
+/* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns'
+ * record. */
 #define TABLE(column_list, record) \
     (struct table){ .columns = (column_list), .n_columns = sizeof(column_list) / sizeof *(column_list), .row_bytes = sizeof(record) }
 #define TABLE_OF(column_list, items, count) \
@@ -66,9 +70,11 @@ struct table {
                     .rows = (void *)(items), .n = (count) }
 
 void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
-/* Text, CSV, JSON or Markdown. The columns of a text table are as wide as their widest cell; a table without rows is left out. */
+/* Text, CSV, JSON or Markdown. The columns of a text table are as wide as their widest cell; a table without rows is
+ * left out. */
 void table_write(FILE *f, enum output_format format, const struct table *t);
-/* One line of text or CSV, for rows that are written as they are found; row NULL: the headings. Text columns have their least width. */
+/* One line of text or CSV, for rows that are written as they are found; row NULL: the headings. Text columns have
+ * their least width. */
 void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
 /* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);
@@ -100,12 +106,12 @@ void judgements_add(struct judgements *set, struct judgement item, struct arena 
 bool judgements_pass(const struct judgements *set);     /* nothing failed unexpectedly */
 size_t judgements_count(const struct judgements *set, enum judged judged);
 
-/* Marks expected failures by name. The table has the columns id and reason; * in an id matches any text. Refuses an id that matches nothing,
- * and an empty reason. */
+/* Marks expected failures by name. The table has the columns id and reason; * in an id matches any text. Refuses an id
+ * that matches nothing, and an empty reason. */
 bool judgements_expect(struct judgements *set, const char *path, struct arena *a, struct err *err);
 
-/* TAP, one JUnit testsuite (its time is SOURCE_DATE_EPOCH, else 1970), a Markdown comment for a pull request, or annotations as GitHub and
- * GitLab read them. Returns false for any other format. */
+/* TAP, one JUnit testsuite (its time is SOURCE_DATE_EPOCH, else 1970), a Markdown comment for a pull request, or
+ * annotations as GitHub and GitLab read them. Returns false for any other format. */
 bool judgements_write(FILE *f, enum output_format format, const struct judgements *set);
 
 /* The same for sets that are found one after the other, in one report: begin, any number of adds, end. */
@@ -127,7 +133,8 @@ void document_line_for(struct document *d, unsigned formats, const char *format,
 void document_gap(struct document *d);                                  /* an empty line */
 struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
 void document_member(struct document *d, const char *name, struct json_t *value);       /* of the JSON object; takes the value */
-/* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite is Markdown by its parts. */
+/* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite
+ * is Markdown by its parts. */
 void document_write(FILE *f, enum output_format format, struct document *d);
 
 #endif
