@@ -100,7 +100,7 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     name_part(row, a);
     if (!kernel_row_memory(&m, f->recipe, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
         return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
-    row->fits = m.fits;
+    row->fits = row->fits_as_asked = m.fits;
     if (text_is(f->metric, "total_bytes"))
         row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
     else if (text_is(f->metric, "max_tile_bytes"))
@@ -112,21 +112,22 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     return true;
 }
 
-/* A category needs the plan, which results do not keep. */
+/* A category, and whether the shares of memory were those asked for, need the plan, which results do not keep. */
 static bool simulate_category(struct check_row *row, struct check_source *from, struct arena *a)
 {
     struct simulation sim;
     struct result r;
     struct err why = {0};
+    bool is_verdict = text_is(row->figure->metric, "fits");
     bool good = simulator_run(from->simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, &why) &&
-                memory_of_plan(&row->simulated, &sim.plan, row->figure->metric, &why);
+                (is_verdict || memory_of_plan(&row->simulated, &sim.plan, row->figure->metric, &why));
+    row->fits_as_asked = good && r.fits && !sim.plan.request.layer_memory;
     simulation_free(&sim);
     return good || no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 
 static bool simulate_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
-    bool is_verdict = text_is(row->figure->metric, "fits");
     if (is_kernel_recipe(row->figure->recipe))
         return simulate_kernel_memory(row, from, a);
     const struct result *r = row_result(row, from, row->figure->recipe, a);
@@ -135,7 +136,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     describe_run(row, r);
     row->verdict = VERDICT_PASS;        /* whether it fits is what is compared */
     row->simulated = r->fits;
-    return is_verdict || simulate_category(row, from, a);
+    return simulate_category(row, from, a);
 }
 
 static bool simulate_recipe(struct check_row *row, struct check_source *from, struct arena *a)

@@ -37,7 +37,8 @@ struct check_row {
     bool has_predicted;                 /* for a published time to train; only the first row of a recipe has it */
     double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
     enum verdict verdict;
-    bool fits;                          /* the simulated run does */
+    bool fits;                          /* the simulated run does, perhaps planned again with less memory for temporaries */
+    bool fits_as_asked;                 /* of a "fits" row: with the shares of memory that its recipe asks for */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
 struct check { struct check_row *rows; size_t n; };
@@ -125,7 +126,11 @@ struct json_t *accuracy_json(const struct accuracy *a);
  */
 
 /* Configurations by what was published and what is predicted. */
-struct memory_verdicts { const char *evidence; uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found; };
+struct memory_verdicts {
+    const char *evidence;
+    uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found;
+    double ran_fits_as_asked, too_large_found_as_asked;        /* NaN: not known */
+};
 /* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without configurations are left out. */
 struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a);
 
@@ -134,8 +139,10 @@ struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predict
 struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struct arena *a);
 
 /* A published edge: of recipes that differ in their micro-batch alone, the largest that fits and the smallest that does not. predicted: the
- * largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1 if it is inside. */
-struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large, predicted; double factor; };
+ * largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1 if it is inside. as_asked: with the shares of
+ * memory that the recipe asks for. */
+struct memory_limit { uint64_t predicted; double factor; };
+struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large; struct memory_limit as_planned, as_asked; };
 bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err);
 
 /* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */

@@ -92,7 +92,11 @@ static struct memory_verdicts count_verdicts(const struct check *c, enum counts_
         v.n_ran_fits += !too_large && row->fits;
         v.n_too_large += too_large;
         v.n_too_large_found += too_large && !row->fits;
+        v.ran_fits_as_asked += !too_large && row->fits_as_asked;
+        v.too_large_found_as_asked += too_large && !row->fits_as_asked;
     }
+    if (counts_as == N_COUNTS_AS)
+        v.ran_fits_as_asked = v.too_large_found_as_asked = NAN;
     return v;
 }
 
@@ -220,25 +224,34 @@ static bool load_edge_rows(struct edge_row **out, size_t *n, const struct check 
     return true;
 }
 
-static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, struct simulator *s, struct arena *a, struct err *err)
+/* as_asked: a plan that takes less memory for temporaries than the recipe asks for does not count. */
+static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, bool as_asked, struct simulator *s, struct arena *a, struct err *err)
 {
     const char *set = arena_printf(a, "parallel.micro_batch=%llu", (unsigned long long)micro_batch);
     struct simulation sim;
     struct result r;
     bool good = simulator_run(s, &sim, &r, recipe, &set, 1, err);
-    *fits = good && r.fits;
+    *fits = good && r.fits && !(as_asked && sim.plan.request.layer_memory);
     simulation_free(&sim);
     return good;
 }
 
+/* 1 from the batch that fits up to the last one below the batch that does not. */
+static double edge_factor(const struct memory_edge *e, uint64_t predicted)
+{
+    if (predicted < e->fits)
+        return predicted ? (double)e->fits / (double)predicted : INFINITY;
+    return predicted < e->too_large ? 1 : (double)predicted / (double)(e->too_large - 1);
+}
+
 /* The largest micro-batch that is predicted to fit, by doubling and bisection; 0: not even 1 does. */
-static bool largest_that_fits(uint64_t *out, const char *recipe, struct simulator *s, struct arena *a, struct err *err)
+static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bool as_asked, struct simulator *s, struct arena *a, struct err *err)
 {
     enum { MOST_MICRO_BATCH = 65536 };
     uint64_t low = 0, high = 1;
     bool fits = true;
     while (fits && high <= MOST_MICRO_BATCH) {
-        if (!fits_with(&fits, recipe, high, s, a, err))
+        if (!fits_with(&fits, e->recipe, high, as_asked, s, a, err))
             return false;
         if (fits) {
             low = high;
@@ -247,20 +260,12 @@ static bool largest_that_fits(uint64_t *out, const char *recipe, struct simulato
     }
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (!fits_with(&fits, recipe, middle, s, a, err))
+        if (!fits_with(&fits, e->recipe, middle, as_asked, s, a, err))
             return false;
         *(fits ? &low : &high) = middle;
     }
-    *out = low;
+    *out = (struct memory_limit){ low, edge_factor(e, low) };
     return true;
-}
-
-/* 1 from the batch that fits up to the last one below the batch that does not. */
-static double edge_factor(const struct memory_edge *e)
-{
-    if (e->predicted < e->fits)
-        return e->predicted ? (double)e->fits / (double)e->predicted : INFINITY;
-    return e->predicted < e->too_large ? 1 : (double)e->predicted / (double)(e->too_large - 1);
 }
 
 /* The edge of the family of rows[first]; false where the family has only one side of it. */
@@ -295,9 +300,8 @@ bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, st
         struct memory_edge *e = &edges[*n];
         if (done[i] || !edge_of_family(e, done, rows, n_rows, i))
             continue;
-        if (!largest_that_fits(&e->predicted, e->recipe, s, a, err))
+        if (!find_limit(&e->as_planned, e, false, s, a, err) || !find_limit(&e->as_asked, e, true, s, a, err))
             return false;
-        e->factor = edge_factor(e);
         (*n)++;
     }
     *out = edges;
@@ -311,6 +315,8 @@ static const struct table_column verdict_columns[] = {
     { COLUMN_AS(struct memory_verdicts, n_ran_fits, "ran_predicted_to_fit"), .heading = "predicted to fit" },
     { COLUMN_AS(struct memory_verdicts, n_too_large, "too_large"), .heading = "too large" },
     { COLUMN_AS(struct memory_verdicts, n_too_large_found, "too_large_predicted"), .heading = "predicted not to fit" },
+    { COLUMN_AS(struct memory_verdicts, ran_fits_as_asked, "ran_predicted_to_fit_as_asked"), .heading = "as asked: to fit" },
+    { COLUMN_AS(struct memory_verdicts, too_large_found_as_asked, "too_large_predicted_as_asked"), .heading = "not to fit" },
 };
 #define PER_CENT .format = "%.1f", .scale = 100
 static const struct table_column bytes_columns[] = {
@@ -328,8 +334,10 @@ static const struct table_column bytes_columns[] = {
 static const struct table_column edge_columns[] = {
     { COLUMN(struct memory_edge, recipe), .heading = "largest batch" }, { COLUMN_AS(struct memory_edge, counts_as, "role"), .heading = "role" },
     { COLUMN(struct memory_edge, fits), .heading = "fits" }, { COLUMN(struct memory_edge, too_large), .heading = "too large" },
-    { COLUMN(struct memory_edge, predicted), .heading = "predicted largest" },
-    { COLUMN(struct memory_edge, factor), .heading = "factor", .format = "%.2f" },
+    { COLUMN_AS(struct memory_edge, as_planned.predicted, "predicted"), .heading = "predicted" },
+    { COLUMN_AS(struct memory_edge, as_planned.factor, "factor"), .heading = "factor", .format = "%.2f" },
+    { COLUMN_AS(struct memory_edge, as_asked.predicted, "predicted_as_asked"), .heading = "as asked" },
+    { COLUMN_AS(struct memory_edge, as_asked.factor, "factor_as_asked"), .heading = "factor", .format = "%.2f" },
 };
 
 static void add_memory_table(struct document *d, const char *title, struct table t)
@@ -347,7 +355,7 @@ void memory_document(struct document *d, const struct check *c, const struct mem
     size_t n_verdicts, n_bytes;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
-    add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong",
+    add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; as asked: without planning again\nwith less memory for temporaries",
                      TABLE_OF(verdict_columns, verdicts, n_verdicts));
     add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
                      TABLE_OF(edge_columns, edges, n_edges));
