@@ -44,7 +44,7 @@ printed series
 
 # Rows that left the ledger's side: another role, another value, a row that is new, and one that is gone.
 mkdir "$work/root"
-cp -r tests/root/system-model tests/root/workloads tests/root/results "$work/root"
+cp -rL tests/root/system-model tests/root/workloads tests/root/results "$work/root"
 chmod -R u+w "$work/root"
 published=$work/root/results/published
 sed -i '/^vendor-J03,/s/,validate,/,calibrate,/; /^vendor-K-FP16-1,/s/,3529,/,3530,/; /^vendor-D02,/d' "$published/vendor.csv"
