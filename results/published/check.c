@@ -103,7 +103,7 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     row->fits = row->fits_as_asked = m.fits;
     if (text_is(f->metric, "total_bytes"))
         row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
-    else if (text_is(f->metric, "max_tile_bytes"))
+    else if (text_is(f->metric, "max_tile_bytes") || text_is(f->metric, "max_tile_including_gaps_bytes"))     /* no gaps are modelled */
         row->simulated = (double)m.max_tile_bytes;
     else if (text_is(f->metric, "fits"))
         row->simulated = m.fits;

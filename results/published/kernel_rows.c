@@ -3,7 +3,7 @@
  * kernel_rows.c - a measured kernel, from the text in its recipe cell to the planner's value for it.
  *
  * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does not consider what else is
- * there. Convolutions are padded by half the filter unless the text says otherwise.
+ * there; a convolution may state another share. Convolutions are padded by half the filter unless the text says otherwise.
  *
  * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two convolutions on GC2 (SSD's
  * Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and kernel) the one of stride 1 reads a quarter of the
@@ -25,7 +25,8 @@ struct kernel_case {
     const char *machine;
     uint64_t m, k, n;
     uint64_t in, out;
-    uint64_t batch, filter, input, in_chans, out_chans, stride, groups, pad;
+    double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
+    uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad;
     int type, partials;
 };
 
@@ -40,8 +41,10 @@ static const struct field matmul_fields[] = {
 };
 static const struct field conv_fields[] = {
     MACHINE, U(batch, "images"),
-    { "filter", "", FIELD_U64, offsetof(struct kernel_case, filter), 1, MOST_FILTER, NULL, true, "height and width of the kernel" }, U(input, "height and width of the field"),
+    { "filter", "", FIELD_U64, offsetof(struct kernel_case, filter), 1, MOST_FILTER, NULL, true, "height and width of the kernel" }, U(input, "height of the field, and its width"),
     U(in_chans, "input channels"), U(out_chans, "output channels"), U(stride, "of the kernel"), U(groups, "of channels"),
+    { "input_w", "", FIELD_U64, offsetof(struct kernel_case, input_w), 1, 1e6, NULL, false, "width of the field if that is not its height" },
+    { "available_memory", "share", FIELD_F64, offsetof(struct kernel_case, available_memory), 0.01, 1, NULL, false, "share of tile memory for temporaries" },
     { "pad", "", FIELD_U64, offsetof(struct kernel_case, pad), 0, NO_PAD, NULL, false, "on each side; half the filter if not given" },
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
 };
@@ -100,7 +103,7 @@ static bool check_case(const struct kernel_case *c, const bool *given, const cha
                         kind_fields[c->kind].fields[i].help);
     if (c->kind == KERNEL_CONV && (c->in_chans % c->groups != 0 || c->out_chans % c->groups != 0))
         return fail(err, "%.200s: groups: %llu does not divide the channels", text, (unsigned long long)c->groups);
-    if (c->kind == KERNEL_CONV && c->filter > c->input + 2 * c->pad)
+    if (c->kind == KERNEL_CONV && c->filter > min_u64(c->input, c->input_w) + 2 * c->pad)
         return fail(err, "%.200s: filter: %llu is wider than the padded input", text, (unsigned long long)c->filter);
     return true;
 }
@@ -127,6 +130,8 @@ static bool parse_kernel_case(struct kernel_case *c, const char *text, struct ar
         if (!set_entry(c, entry, given, text, a, err))
             return false;
     }
+    if (c->input_w == 0)
+        c->input_w = c->input;
     if (c->pad == NO_PAD)
         c->pad = c->kind == KERNEL_CONV ? (c->filter - 1) / 2 : 0;
     return check_case(c, given, text, err);
@@ -148,7 +153,7 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
     }
     struct op_attributes at = { .kernel_h = (uint32_t)c->filter, .kernel_w = (uint32_t)c->filter,
                                 .stride = (uint32_t)c->stride, .pad = (uint32_t)c->pad, .groups = (uint32_t)c->groups };
-    inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 4, (uint64_t[]){ c->batch, c->input, c->input, c->in_chans });
+    inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 4, (uint64_t[]){ c->batch, c->input, c->input_w, c->in_chans });
     inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 4,
                              (uint64_t[]){ c->filter, c->filter, c->in_chans / c->groups, c->out_chans });
     graph_op(g, OP_CONV, inputs, 2, at);
@@ -160,7 +165,7 @@ static void plan_case(struct op_plan *out, const struct kernel_case *c, const st
     struct graph g;
     build_graph(&g, c, a);
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
-                                   .available_memory = 0.6, .n_tiles = chip->n_tiles };
+                                   .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
     op_plan_build(out, &g, 0, even_operands, chip, &opt, cache);
 }
 
@@ -170,9 +175,9 @@ static bool multiplies(const struct kernel_case *c, const struct chip *chip, con
 }
 
 /* The number of pairs of an output position and a kernel element, along one axis, that read input rather than padding. */
-static uint64_t pairs_on_input(const struct kernel_case *c)
+static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
 {
-    const struct conv_axis axis = { (c->input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, c->input, 1 };
+    const struct conv_axis axis = { (input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, input, 1 };
     uint64_t n = 0;
     for (uint64_t k = 0; k < c->filter; k++)
         n += conv_axis_met(&axis, 0, axis.positions, k, k);
@@ -184,8 +189,7 @@ static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, cons
 {
     double products = (double)c->m * (double)c->k * (double)c->n;
     if (c->kind == KERNEL_CONV) {
-        double pairs = (double)pairs_on_input(c);
-        products = pairs * pairs * (double)c->batch * (double)c->in_chans * (double)c->out_chans / (double)c->groups;
+        products = (double)pairs_on_input(c, c->input) * (double)pairs_on_input(c, c->input_w) * (double)c->batch * (double)c->in_chans * (double)c->out_chans / (double)c->groups;
     }
     return 2 * products * chip->clock_hz / (double)cycles;
 }

@@ -39,7 +39,7 @@ bool memory_of_plan(double *out, const struct plan *p, const char *metric, struc
     region_of_metric(metric, name);
     bool known = false;
     *out = 0;
-    if (text_is(metric, "max_tile_bytes")) {
+    if (text_is(metric, "max_tile_bytes") || text_is(metric, "max_tile_including_gaps_bytes")) {      /* no gaps are modelled */
         *out = (double)m->total_bytes;
         return true;
     }
