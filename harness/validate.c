@@ -98,7 +98,7 @@ static void print_validate_json(const struct validation *v, struct arena *a)
     json_object_set_new(object, "constants", constants);
     json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
     json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
-    json_object_set_new(object, "memory", memory_json(c, v->edges, v->n_edges, a));
+    json_object_set_new(object, "memory", memory_judgement_json(c, v->edges, v->n_edges, a));
     json_object_set_new(object, "coverage", coverage_json(&v->coverage));
     json_object_set_new(object, "throughput_intervals", interval_coverage_json(&v->intervals));
     json_object_set_new(object, "one_submitter_left_out", submitters_left_out_json(&v->left));

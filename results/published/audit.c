@@ -15,10 +15,10 @@ const char *const relation_names[N_RELATIONS + 1] = { "is", "at least", "at most
 const char *const audit_verdict_names[N_AUDIT_VERDICTS] = { "holds", "holds under a stated reading", "does not hold",
                                                             "cannot be checked here" };
 
-enum column { ID, KIND, DOCUMENTS, TEXT, UNIT, EXPRESSION, READING, READING_EXPRESSION, BESIDE, NOTE, N_TEXTS,
+enum claim_column { ID, KIND, DOCUMENTS, TEXT, UNIT, EXPRESSION, READING, READING_EXPRESSION, SIMULATED, NOTE, N_TEXTS,
               RELATION = N_TEXTS, VALUE, HIGH, TOLERANCE, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = { "id", "kind", "documents", "claim", "unit", "expression", "reading",
-    "reading_expression", "beside", "note", "relation", "value", "high", "tolerance" };
+    "reading_expression", "simulated_expression", "note", "relation", "value", "high", "tolerance" };
 
 static bool read_claim_number(double *out, const char *text, const char *column, const char *where, struct err *err)
 {
@@ -53,7 +53,7 @@ static bool read_claim(struct claim *c, const struct csv_table *t, const struct 
     const char *where = arena_printf(a, "%s:%u", t->path, row->line);
     char **x = row->cells;
     *c = (struct claim){ x[at[ID]], x[at[KIND]], x[at[DOCUMENTS]], x[at[TEXT]], x[at[UNIT]], x[at[EXPRESSION]], x[at[READING]],
-                         x[at[READING_EXPRESSION]], x[at[BESIDE]], x[at[NOTE]], .line = row->line };
+                         x[at[READING_EXPRESSION]], x[at[SIMULATED]], x[at[NOTE]], .line = row->line };
     return read_relation(c, x[at[RELATION]], where, err) && read_claim_number(&c->value, x[at[VALUE]], "value", where, err) &&
            read_claim_number(&c->high, x[at[HIGH]], "high", where, err) &&
            read_claim_number(&c->tolerance, x[at[TOLERANCE]], "tolerance", where, err) && check_claim(c, where, err);
@@ -125,11 +125,11 @@ static bool evaluate(double *out, bool *has, const char *text, const struct clai
 
 static enum audit_verdict claim_verdict(const struct claim *c)
 {
-    if (!c->has_found && !c->has_read)
+    if (!c->has_found && !c->has_reading)
         return AUDIT_UNCHECKED;
     if (c->has_found && claim_meets(c, c->found))
         return AUDIT_HOLDS;
-    return c->has_read && claim_meets(c, c->read) ? AUDIT_READING : AUDIT_FAILS;
+    return c->has_reading && claim_meets(c, c->found_as_read) ? AUDIT_READING : AUDIT_FAILS;
 }
 
 bool audit_run(struct claims *claims, struct audit_values *values, void (*progress)(void *user, size_t done, size_t of), void *user,
@@ -138,8 +138,8 @@ bool audit_run(struct claims *claims, struct audit_values *values, void (*progre
     for (size_t i = 0; i < claims->n; i++) {
         struct claim *c = &claims->items[i];
         if (!evaluate(&c->found, &c->has_found, c->expression, c, "expression", values, claims->path, err) ||
-            !evaluate(&c->read, &c->has_read, c->reading_expression, c, "reading_expression", values, claims->path, err) ||
-            !evaluate(&c->set_beside, &c->has_beside, c->beside, c, "beside", values, claims->path, err))
+            !evaluate(&c->found_as_read, &c->has_reading, c->reading_expression, c, "reading_expression", values, claims->path, err) ||
+            !evaluate(&c->simulated, &c->has_simulated, c->simulated_expression, c, "simulated_expression", values, claims->path, err))
             return false;
         c->verdict = claim_verdict(c);
         if (progress)

@@ -39,9 +39,9 @@ static const char *claimed_text(const struct claim *c, struct arena *a)
 /* "124.5; read as of a card of two: 249; simulated 120" */
 static const char *found_text(const struct claim *c, struct arena *a)
 {
-    const char *found = c->has_found ? arena_printf(a, "%.6g", c->found) : c->has_read ? "" : c->note;
-    const char *read = c->has_read ? arena_printf(a, "%sread as %s: %.6g", c->has_found ? "; " : "", c->reading, c->read) : "";
-    return arena_printf(a, "%s%s%s", found, read, c->has_beside ? arena_printf(a, "; simulated %.6g", c->set_beside) : "");
+    const char *found = c->has_found ? arena_printf(a, "%.6g", c->found) : c->has_reading ? "" : c->note;
+    const char *read = c->has_reading ? arena_printf(a, "%sread as %s: %.6g", c->has_found ? "; " : "", c->reading, c->found_as_read) : "";
+    return arena_printf(a, "%s%s%s", found, read, c->has_simulated ? arena_printf(a, "; simulated %.6g", c->simulated) : "");
 }
 
 static struct claim_line line_of_claim(const struct claim *c, struct arena *a)
@@ -52,7 +52,7 @@ static struct claim_line line_of_claim(const struct claim *c, struct arena *a)
         .id = c->id, .kind = c->kind, .documents = c->documents, .claim = c->text, .relation = relation_names[c->relation], .value = c->value,
         .high = c->relation == RELATION_BETWEEN ? c->high : (double)NAN, .unit = c->unit, .tolerance = c->tolerance, .expression = c->expression,
         .found = c->has_found ? c->found : (double)NAN, .reading = c->reading, .reading_expression = c->reading_expression,
-        .found_as_read = c->has_read ? c->read : (double)NAN, .simulated = c->has_beside ? c->set_beside : (double)NAN,
+        .found_as_read = c->has_reading ? c->found_as_read : (double)NAN, .simulated = c->has_simulated ? c->simulated : (double)NAN,
         .verdict = audit_verdict_names[c->verdict], .note = c->note, .claimed = is_checked ? claimed : "", .found_text = found,
         .summary = is_checked ? arena_printf(a, "%s: claimed %s, %s%s", c->text, claimed, c->has_found ? "found " : "", found)
                               : arena_printf(a, "%s: %s", c->text, c->note),

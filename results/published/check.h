@@ -148,7 +148,7 @@ bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, st
 /* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */
 bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err);
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
-struct json_t *memory_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
+struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
 
 /* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
 
@@ -262,15 +262,15 @@ enum audit_verdict { AUDIT_HOLDS, AUDIT_READING, AUDIT_FAILS, AUDIT_UNCHECKED, N
 extern const char *const relation_names[N_RELATIONS + 1], *const audit_verdict_names[N_AUDIT_VERDICTS];
 
 struct claim {
-    const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *beside, *note;
+    const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *simulated_expression, *note;
     enum relation relation;
     double value, high;                 /* high: of between */
     double tolerance;                   /* relative, on the claim's side of the relation */
     uint32_t line;
     /* set by audit_run */
     enum audit_verdict verdict;
-    bool has_found, has_read, has_beside;
-    double found, read, set_beside;     /* values of expression, reading_expression and beside (a simulation or log, for comparison) */
+    bool has_found, has_reading, has_simulated;
+    double found, found_as_read, simulated;     /* the values of the three expressions; the third is for comparison only */
 };
 struct claims { struct claim *items; size_t n; const char *path; };
 

@@ -371,7 +371,7 @@ void memory_document(struct document *d, const struct check *c, const struct mem
         document_line(d, "and %zu rows of categories that no plan has, or of programs that no recipe describes", n_without);
 }
 
-json_t *memory_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
+json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
 {
     size_t n_verdicts, n_bytes;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);

@@ -32,7 +32,7 @@ static void a_relation_allows_its_tolerance_on_one_side(void **state)
     }
 }
 
-static const char header[] = "id,kind,documents,claim,relation,value,high,unit,tolerance,expression,reading,reading_expression,beside,note\n";
+static const char header[] = "id,kind,documents,claim,relation,value,high,unit,tolerance,expression,reading,reading_expression,simulated_expression,note\n";
 
 static bool load(struct claims *out, const char *lines, struct arena *a, struct err *err)
 {
@@ -70,7 +70,7 @@ static void verdicts_follow_from_values(void **state)
     const enum audit_verdict want[] = { AUDIT_HOLDS, AUDIT_READING, AUDIT_FAILS, AUDIT_UNCHECKED, AUDIT_READING };
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(c.items[i].verdict, want[i]);
-    assert_near(c.items[2].read, 2 * 1216 * 64 * 1.6e9 / 1e12, 1e-9);
+    assert_near(c.items[2].found_as_read, 2 * 1216 * 64 * 1.6e9 / 1e12, 1e-9);
     char *text = printed(&c, FORMAT_TEXT, false);
     assert_string_equal(text, "5 claims; holds: 1, holds under a stated reading: 2, does not hold: 1, cannot be checked here: 1\n\n"
                               "C  does not hold  x: claimed 300 TFLOPS, found 124.518; read as of two: 249.037; simulated 7\n");
@@ -203,16 +203,16 @@ static void claims_as_text(void **state)
 {
     struct claim items[] = {
         { .id = "C1", .kind = "rate", .documents = "doc:7", .text = "so | much", .unit = "GB/s", .expression = "sheet[a.b]", .reading = "", .reading_expression = "",
-          .beside = "", .note = "", .relation = RELATION_IS, .value = 12.5, .tolerance = 0.01, .line = 2, .verdict = AUDIT_HOLDS, .has_found = true,
+          .simulated_expression = "", .note = "", .relation = RELATION_IS, .value = 12.5, .tolerance = 0.01, .line = 2, .verdict = AUDIT_HOLDS, .has_found = true,
           .found = 12.375 },
         { .id = "C2", .kind = "rate", .documents = "doc:9; other:3", .text = "more", .unit = "", .expression = "1 + 1", .reading = "as three",
-          .reading_expression = "3", .beside = "", .note = "n", .relation = RELATION_IS, .value = 3, .tolerance = 0.05, .line = 3,
-          .verdict = AUDIT_READING, .has_found = true, .found = 2, .has_read = true, .read = 3 },
+          .reading_expression = "3", .simulated_expression = "", .note = "n", .relation = RELATION_IS, .value = 3, .tolerance = 0.05, .line = 3,
+          .verdict = AUDIT_READING, .has_found = true, .found = 2, .has_reading = true, .found_as_read = 3 },
         { .id = "C3", .kind = "time", .documents = "doc:11", .text = "wrong", .unit = "s", .expression = "4", .reading = "", .reading_expression = "",
-          .beside = "b", .note = "", .relation = RELATION_IS, .value = 5, .tolerance = 0.1, .line = 4, .verdict = AUDIT_FAILS, .has_found = true,
-          .found = 4, .has_beside = true, .set_beside = 4.5 },
+          .simulated_expression = "b", .note = "", .relation = RELATION_IS, .value = 5, .tolerance = 0.1, .line = 4, .verdict = AUDIT_FAILS, .has_found = true,
+          .found = 4, .has_simulated = true, .simulated = 4.5 },
         { .id = "C4", .kind = "word", .documents = "doc:12", .text = "not a number", .unit = "", .expression = "", .reading = "", .reading_expression = "",
-          .beside = "", .note = "no number", .line = 5, .verdict = AUDIT_UNCHECKED },
+          .simulated_expression = "", .note = "no number", .line = 5, .verdict = AUDIT_UNCHECKED },
     };
     const struct claims c = { .items = items, .n = 4, .path = "claims.csv" };
     struct arena a = { 0 };
