@@ -179,6 +179,7 @@ uint32_t graph_append(struct graph *g, struct op op);           /* an operation 
 
 const char *op_function_name(enum op_function f);
 bool op_function_is_of_two(enum op_function f);
+bool op_function_is_flat(enum op_function f);       /* comparisons, roundings: no gradient passes through */
 /* OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish); OP_ADD, OP_MUL and OP_COMBINE. */
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x);
 double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b);

@@ -44,6 +44,7 @@ static const struct op_function_row {
     double (*of_one)(double x);
     double (*with_constants)(double x, double low, double high);
     double (*of_two)(double a, double b);
+    bool flat;                          /* its gradient is zero wherever it has one */
 } op_function_rows[] = {
     [FUNCTION_EXP]           = { .name = "exp", .of_one = exp },
     [FUNCTION_LOG]           = { .name = "log", .of_one = log },
@@ -71,28 +72,29 @@ static const struct op_function_row {
     [FUNCTION_ASINH]          = { .name = "asinh", .of_one = asinh },
     [FUNCTION_ACOSH]          = { .name = "acosh", .of_one = acosh },
     [FUNCTION_ATANH]          = { .name = "atanh", .of_one = atanh },
-    [FUNCTION_FLOOR]         = { .name = "floor", .of_one = floor },
-    [FUNCTION_CEIL]          = { .name = "ceil", .of_one = ceil },
-    [FUNCTION_ROUND]         = { .name = "round", .of_one = nearbyint },
-    [FUNCTION_SIGN]          = { .name = "sign", .of_one = of_sign },
-    [FUNCTION_IS_NAN]        = { .name = "is-nan", .of_one = of_is_nan },
-    [FUNCTION_IS_INF]        = { .name = "is-inf", .of_one = of_is_inf },
+    [FUNCTION_FLOOR]         = { .name = "floor", .of_one = floor, .flat = true },
+    [FUNCTION_CEIL]          = { .name = "ceil", .of_one = ceil, .flat = true },
+    [FUNCTION_ROUND]         = { .name = "round", .of_one = nearbyint, .flat = true },
+    [FUNCTION_SIGN]          = { .name = "sign", .of_one = of_sign, .flat = true },
+    [FUNCTION_IS_NAN]        = { .name = "is-nan", .of_one = of_is_nan, .flat = true },
+    [FUNCTION_IS_INF]        = { .name = "is-inf", .of_one = of_is_inf, .flat = true },
     [FUNCTION_SUBTRACT]      = { .name = "subtract", .of_two = of_subtract },
     [FUNCTION_DIVIDE]        = { .name = "divide", .of_two = of_divide },
     [FUNCTION_POWER]         = { .name = "power", .of_two = pow },
     [FUNCTION_MAXIMUM]       = { .name = "maximum", .of_two = fmax },
     [FUNCTION_MINIMUM]       = { .name = "minimum", .of_two = fmin },
-    [FUNCTION_EQUAL]         = { .name = "equal", .of_two = of_equal },
-    [FUNCTION_GREATER]       = { .name = "greater", .of_two = of_greater },
-    [FUNCTION_LESS]          = { .name = "less", .of_two = of_less },
-    [FUNCTION_GREATER_EQUAL] = { .name = "greater-equal", .of_two = of_greater_equal },
-    [FUNCTION_LESS_EQUAL]    = { .name = "less-equal", .of_two = of_less_equal },
-    [FUNCTION_AND]           = { .name = "and", .of_two = of_logical_and },
-    [FUNCTION_OR]            = { .name = "or", .of_two = of_logical_or },
+    [FUNCTION_EQUAL]         = { .name = "equal", .of_two = of_equal, .flat = true },
+    [FUNCTION_GREATER]       = { .name = "greater", .of_two = of_greater, .flat = true },
+    [FUNCTION_LESS]          = { .name = "less", .of_two = of_less, .flat = true },
+    [FUNCTION_GREATER_EQUAL] = { .name = "greater-equal", .of_two = of_greater_equal, .flat = true },
+    [FUNCTION_LESS_EQUAL]    = { .name = "less-equal", .of_two = of_less_equal, .flat = true },
+    [FUNCTION_AND]           = { .name = "and", .of_two = of_logical_and, .flat = true },
+    [FUNCTION_OR]            = { .name = "or", .of_two = of_logical_or, .flat = true },
 };
 _Static_assert(sizeof op_function_rows / sizeof *op_function_rows == N_OP_FUNCTIONS, "one row a function");
 
 const char *op_function_name(enum op_function f) { return op_function_rows[f].name; }
+bool op_function_is_flat(enum op_function f) { return op_function_rows[f].flat; }
 bool op_function_is_of_two(enum op_function f) { return op_function_rows[f].of_two != NULL; }
 
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x)

@@ -70,7 +70,8 @@ static void types_of_images(void **state)
 static void sizes_in_a_text(void **state)
 {
     static const struct { const char *dimensions, *message; uint64_t elements; } cases[] = {
-        { "tokens=7,frames=3=5", "", 2 * 7 * 5 * 2 }, { "frames=3=5,tokens=7", "", 2 * 7 * 5 * 2 }, { "n=3,frames=3=5,tokens=7", "", 3 * 7 * 5 * 2 },
+        { "tokens=7,frames=3=5", "", 2 * 7 * 5 * 2 }, { "frames=3=5,tokens=7", "", 2 * 7 * 5 * 2 }, { "n=2,frames=3=5,tokens=7", "", 2 * 7 * 5 * 2 },
+        { "n=3,frames=3=5,tokens=7", ": parallel.micro_batch: 2: no input has a batch dimension without a size of its own, so a run is one sample; want 1", 0 },
         { "frames=3=1,tokens=16777216", "", 2ull * 16777216 * 2 },
         { "tokens=16777217", "data.tokens: '16777217' is not a size or a number; want a whole number from 0 to 16777216", 0 },
         { "tokens", "data.tokens: want NAME=SIZE", 0 }, { "tokens=7,frames", "data.frames: want NAME=SIZE", 0 },

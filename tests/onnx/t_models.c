@@ -237,7 +237,8 @@ static void sizes_that_depend_on_data(void **state)
 /* A first input of three rows followed by names has no batch; one row is a batch; a leading name may be given its own size. */
 static void inputs_without_batch(void **state)
 {
-    static const struct { const char *x; uint64_t rows; } cases[] = { { "3,high,4", 3 * 6 }, { "3,4,high", 3 * 4 }, { "1,high,4", 2 * 6 }, { "1,4,high", 2 * 4 } };
+    static const struct { const char *x; uint64_t rows, batch; } cases[] = {
+        { "3,high,4", 3 * 6, 1 }, { "3,4,high", 3 * 4, 1 }, { "1,high,4", 2 * 6, 2 }, { "1,4,high", 2 * 4, 2 } };
     struct onnx_dimension sizes[] = { { "high", 6 }, { "words", 7 } };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -248,7 +249,7 @@ static void inputs_without_batch(void **state)
         draft_weight(d, "w", DIMS(width, 2));
         draft_text(d, "u = 4,2; MatMul x w > a; MatMul v u > b");
         d->opset.domain = (char[]){ "ai.onnx" };            /* spelled out */
-        struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .batch = 2, .dimensions = sizes, .n_dimensions = 2 });
+        struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .batch = cases[i].batch, .dimensions = sizes, .n_dimensions = 2 });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(graph_forward_mac(&r->g), cases[i].rows * width * 2 + 7 * 4 * 2);
         done(r);
@@ -263,7 +264,7 @@ static void channels_without_batch(void **state)
         { "Sub", "x m", "3,6,4", 3, { 3, 1, 1 }, 1, 3 }, { "Div", "x m", "3,6,4", 3, { 3, 1, 1 }, 1, 3 }, { "Max", "x m", "3,6,4", 3, { 3, 1, 1 }, 1, 1 },
         { "Sub", "x m", "3,6,4", 3, { 1, 6, 1 }, 1, 1 }, { "Mul", "x m", "3,6,4", 3, { 1, 1, 1 }, 1, 1 }, { "Sub", "m x", "3,6,4", 3, { 3, 1, 1 }, 1, 1 },
         { "Sub", "x m", "4,6,4", 1, { 4 }, 1, 1 },       { "Sub", "x m", "6,6,4", 3, { 1, 6, 1 }, 1, 1 },
-        { "Sub", "x m", "1,6,4", 3, { 1, 1, 1 }, 5, 5 }, { "Sub", "x m", "3,6,4", 3, { 3, 1, 1 }, 5, 3 },
+        { "Sub", "x m", "1,6,4", 3, { 1, 1, 1 }, 5, 5 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -276,6 +277,35 @@ static void channels_without_batch(void **state)
         struct imported *r = import(d, "p c", (struct onnx_options){ .inference = true, .batch = cases[i].batch });
         assert_string_equal(r->err.msg, "");
         assert_int_equal(graph_forward_mac(&r->g), cases[i].rows * 6 * 4 * 2);
+        done(r);
+    }
+}
+
+/* A dimension called batch is the batch wherever it is, and the first dimension then needs a size: LSTMs read [time, batch, width]. Without a
+ * batch a run is one sample, and more are refused. */
+static void batches_by_name(void **state)
+{
+    static const struct { const char *x, *given, *message; uint64_t rows; } cases[] = {
+        { "time,batch,3", "time", "", 5 * 2 }, { "time,bs,3", "time", "", 5 * 2 }, { "time,N,3", "time", "", 5 * 2 }, { "7,batch_size,3", NULL, "", 7 * 2 },
+        { "2,batch,3", NULL, "", 2 * 2 }, { "batch,time,3", "time", "", 2 * 5 }, { "samples,time,3", "time", "", 2 * 5 },
+        { "time,batch,3", NULL, "input x: the size of its dimension 'time' is not known; give it: --set data.time=128", 0 },
+        { "nodes,5,3", "nodes", "parallel.micro_batch: 2: no input has a batch dimension without a size of its own, so a run is one sample; want 1", 0 },
+        { "3,high,4", "high", "parallel.micro_batch: 2: no input has a batch dimension, so a run is one sample; want 1", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        struct onnx_dimension size = { cases[i].given, 5 };
+        struct onnx_options o = { .inference = true, .batch = 2, .dimensions = &size, .n_dimensions = cases[i].given != NULL };
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_text(d, "w = 3,4; MatMul x w > y");
+        if (*cases[i].message) {
+            refused(d, o, cases[i].message);
+            continue;
+        }
+        struct imported *r = import(d, "y", o);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_forward_mac(&r->g), cases[i].rows * 3 * 4);
         done(r);
     }
 }
@@ -475,7 +505,7 @@ static void sums_without_end(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
     cmocka_unit_test(parts_with_other_readers_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
-    cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_that_depend_on_data), cmocka_unit_test(inputs_without_batch),
+    cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_that_depend_on_data), cmocka_unit_test(inputs_without_batch), cmocka_unit_test(batches_by_name),
     cmocka_unit_test(channels_without_batch), cmocka_unit_test(weights_without_numbers),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
     cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions), cmocka_unit_test(sums_without_end),

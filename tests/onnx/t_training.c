@@ -275,7 +275,71 @@ static void steps_of_a_weight(void **state)
     }
 }
 
+/* A weight behind Identity nodes, as torch writes shared ones, is one weight, however many read it. */
+static void a_weight_behind_identities(void **state)
+{
+    (void)state;
+    for (int training = 0; training < 2; training++) {
+        struct draft *d = draft_start(17);
+        draft_text(d, "x: batch,8; w = 8,8; Identity w > w1; Identity w1 > w2; MatMul x w > a; MatMul a w1 > b; MatMul b w2 > y");
+        struct imported *r = import(d, "y", training ? train : infer);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), 8 * 8);
+        assert_int_equal(graph_forward_mac(&r->g), 3 * 8 * 8);
+        done(r);
+    }
+}
+
+/* A causal mask of floats, which is only cut and compared, is state; a weight that is compared and added too is a parameter. */
+static void masks_of_floats(void **state)
+{
+    static const struct { const char *nodes; uint64_t parameters; } cases[] = {
+        { "Slice mask from to axis > cut; Equal cut zero > off; Where off low p > y", 6 * 4 },
+        { "Slice mask from to axis > cut; Equal cut zero > off; Where off low p > q; Add q cut > y", 6 * 4 + 5 * 4 },
+        { "Slice mask from to axis > cut; Greater p cut > off; Where off low p > y", 6 * 4 },
+        { "Slice mask from to axis > cut; Cast cut > off to=9; Where off p cut > y", 6 * 4 + 5 * 4 },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_text(d, "x: 3,6; w = 6,4; mask = 5,4; from = [0]; to = [3]; axis = [0]; MatMul x w > p");
+        draft_number(d, "zero", 0);
+        draft_number(d, "low", -1e4);
+        draft_text(d, cases[i / 2].nodes);
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = i % 2, .batch = 3 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), cases[i / 2].parameters);
+        done(r);
+    }
+}
+
+/* Two heads of a detector: the first is trained, or those that recipe.output names. The report says which are not. */
+static void losses_of_several_outputs(void **state)
+{
+    static const struct { const char *output, *loss, *ignored; uint64_t parameters, losses; } cases[] = {
+        { NULL, "s", "boxes", 6 * 5 + 5 * 3, 1 }, { "boxes", "boxes", NULL, 6 * 5 + 5 * 4, 1 }, { "boxes,scores", "boxes, s", NULL, 6 * 5 + 5 * 4 + 5 * 3, 2 },
+        { "scores,less", "scores, less", NULL, 6 * 5 + 5 * 3, 2 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_text(d, "x: batch,6; w = 6,5; u = 5,3; v = 5,4; MatMul x w > h; MatMul h u > s; Softmax s > scores; MatMul h v > boxes; Neg scores > less");
+        struct imported *r = import(d, "scores boxes", (struct onnx_options){ .batch = 2, .output = cases[i].output });
+        assert_string_equal(r->err.msg, "");
+        assert_string_equal(r->im.loss, cases[i].loss);
+        assert_true(cases[i].ignored ? r->im.ignored && text_is(r->im.ignored, cases[i].ignored) : !r->im.ignored);
+        assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), cases[i].losses);
+        uint64_t n = 0;
+        for (size_t t = 0; t < r->g.n_tensors; t++)
+            n += r->g.tensors[t].role == ROLE_WEIGHT_GRADIENT ? tensor_elements(&r->g.tensors[t]) : 0;
+        assert_true(n >= cases[i].parameters);
+        assert_int_equal(graph_parameters(&r->g), cases[i].parameters);
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_weight_behind_identities), cmocka_unit_test(masks_of_floats), cmocka_unit_test(losses_of_several_outputs),
     cmocka_unit_test(weights_in_nodes), cmocka_unit_test(steps_of_a_weight),
     cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights),
     cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_of_products), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),

@@ -2,8 +2,8 @@
 /*
  * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass; and the report of operators.
  *
- * A node that only computes constants makes no operation. Training adds a cross-entropy of the first output against one label for each row;
- * a softmax at its end, or a loss in the file, becomes part of it.
+ * A node that only computes constants makes no operation. Training adds a cross-entropy against one label for each row to the first output, or
+ * to each output that recipe.output names; a softmax at its end, or a loss in the file, becomes part of it.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
@@ -97,12 +97,12 @@ static bool map_node(struct mapper *p)
     return true;
 }
 
-/* Values that an output needs: in training the first output alone. Conditions given by the options are computed all the same. */
+/* Values that a wanted output needs. Conditions given by the options are computed all the same. */
 static bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
     bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values);
-    for (size_t i = 0; i < m->n_outputs && (i == 0 || p->o->inference); i++)
+    for (size_t i = 0; i < m->n_wanted; i++)
         wanted[m->outputs[i]] = true;
     for (size_t i = 0; i < m->n_values; i++)
         wanted[i] |= m->values[i].given;
@@ -189,22 +189,25 @@ static bool is_file_loss(const struct mapper *p, uint32_t value)
     return onnx_has(n, ONNX_LOSS);
 }
 
-static void make_part_of_loss(struct mapper *p)
+static void make_part_of_loss(struct mapper *p, uint32_t *output)
 {
-    struct onnx_node *n = &p->m->nodes[p->m->values[p->m->outputs[0]].producer];
+    struct onnx_node *n = &p->m->nodes[p->m->values[*output].producer];
     n->fused_as = "the loss";
     n->gone = true;
-    p->m->outputs[0] = n->inputs[0];
+    *output = n->inputs[0];
     p->m->values[n->inputs[0]].output = true;
 }
 
-/* In training the added loss replaces a loss of the file, and includes a softmax before it. */
-static void drop_loss(struct mapper *p)
+/* In training the added losses replace those of the file, and include a softmax before them, unless another output reads it. */
+static void drop_losses(struct mapper *p)
 {
-    if (!p->o->inference && is_file_loss(p, p->m->outputs[0]))
-        make_part_of_loss(p);
-    if (!p->o->inference && ends_in_softmax(p, p->m->outputs[0]))
-        make_part_of_loss(p);
+    for (size_t i = 0; i < p->m->n_wanted && !p->o->inference; i++) {
+        uint32_t *output = &p->m->outputs[i];
+        if (is_file_loss(p, *output))
+            make_part_of_loss(p, output);
+        if (ends_in_softmax(p, *output) && (p->m->n_wanted == 1 || p->m->values[*output].n_readers == 0))
+            make_part_of_loss(p, output);
+    }
 }
 
 static bool refuse_idle(const struct mapper *p)
@@ -212,9 +215,9 @@ static bool refuse_idle(const struct mapper *p)
     return fail(p->err, "%s: no product or convolution in it; nothing to simulate", p->m->path);
 }
 
-static bool map_output(struct mapper *p)
+static bool map_output(struct mapper *p, size_t i)
 {
-    uint32_t value = p->m->outputs[0];
+    uint32_t value = p->m->outputs[i];
     if (p->m->values[value].producer == NO_ID)
         return refuse_idle(p);              /* the file has nothing but a loss */
     p->n = &p->m->nodes[p->m->values[value].producer];
@@ -222,12 +225,49 @@ static bool map_output(struct mapper *p)
     uint32_t tensor = image ? map_as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? map_any_plain(p, value) : map_as_plain(p, value);
     if (tensor == NO_ID)
         return false;
-    p->import->output = tensor;
-    p->import->output_is_image = image;
-    if (p->o->inference)
-        return true;
-    p->import->loss = p->m->values[value].name;
-    return add_loss(p, tensor);
+    if (i == 0) {
+        p->import->output = tensor;
+        p->import->output_is_image = image;
+    }
+    return p->o->inference || add_loss(p, tensor);
+}
+
+/* The input only decides which elements are taken, or is compared: no gradient reaches it. */
+static bool only_decides(const struct op *op, uint32_t input)
+{
+    switch (op->kind) {
+    case OP_MAP: case OP_COMBINE: return op_function_is_flat(op->at->function);
+    case OP_SELECT: case OP_GATHER: case OP_SCATTER: return input == 1;
+    case OP_ARG_MAX: case OP_TOP_K: return true;
+    default: return false;
+    }
+}
+
+static bool only_moves(const struct op *op)
+{
+    return op->kind == OP_VIEW || op->kind == OP_SLICE || op->kind == OP_TRANSPOSE || op->kind == OP_EXPAND || op->kind == OP_CAST ||
+           op->kind == OP_CONCAT || op->kind == OP_PAD || op->kind == OP_GATHER;
+}
+
+/* Floats of the file that no gradient can reach are state, not parameters: causal masks that are only compared, say. */
+static void find_state(struct graph *g)
+{
+    struct arena scratch = { 0 };
+    bool *is_read = ARENA_ARRAY(&scratch, bool, g->n_tensors), *is_smooth = ARENA_ARRAY(&scratch, bool, g->n_tensors);
+    for (size_t i = g->n_ops; i-- > 0; ) {
+        const struct op *op = &g->ops[i];
+        bool smooth = !only_moves(op);
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            smooth |= is_smooth[op->outputs[k]] || !is_read[op->outputs[k]];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            is_read[op->inputs[k]] = true;
+            is_smooth[op->inputs[k]] |= smooth && !only_decides(op, k);
+        }
+    }
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].role == ROLE_WEIGHT && is_read[i] && !is_smooth[i])
+            g->tensors[i].role = ROLE_STATE;
+    arena_free(&scratch);
 }
 
 static bool has_work(const struct graph *g)
@@ -236,6 +276,14 @@ static bool has_work(const struct graph *g)
         if (op_mac(g, &g->ops[i]))
             return true;
     return false;
+}
+
+static const char *output_names(const struct onnx_model *m, size_t first, size_t end)
+{
+    const char **names = ARENA_ARRAY(m->arena, const char *, end - first);
+    for (size_t i = first; i < end; i++)
+        names[i - first] = m->values[m->outputs[i]].name;
+    return names_list(names, end - first, m->arena);
 }
 
 static bool map_all(struct mapper *p)
@@ -248,14 +296,21 @@ static bool map_all(struct mapper *p)
         p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };
     for (size_t i = 0; i < m->n_inputs; i++)
         map_input(p, m->inputs[i], i);
-    drop_loss(p);
+    drop_losses(p);
     p->wanted = map_wanted(p);
     for (size_t i = 0; i < m->n_nodes; i++) {
         p->n = &m->nodes[i];
         if (!map_node(p))
             return false;
     }
-    return map_output(p);
+    for (size_t i = 0; i < (p->o->inference ? 1 : m->n_wanted); i++)
+        if (!map_output(p, i))
+            return false;
+    if (!p->o->inference) {
+        p->import->loss = output_names(m, 0, m->n_wanted);
+        p->import->ignored = m->n_wanted < m->n_outputs ? output_names(m, m->n_wanted, m->n_outputs) : NULL;
+    }
+    return true;
 }
 
 bool onnx_is_file(const char *name)
@@ -288,6 +343,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
         return false;
     if (!has_work(out))
         return refuse_idle(&p);
+    find_state(out);
     onnx_group_layers(out);
     if (!o->inference)
         graph_add_backward(out);
@@ -313,4 +369,6 @@ void onnx_print(FILE *f, const struct onnx_import *im)
             fprintf(f, "  given: %s = %g\n", v->name, v->known[0]);
     if (im->loss)
         fprintf(f, "  loss: cross-entropy of %s\n", im->loss);
+    if (im->ignored)
+        fprintf(f, "  not trained: %s; recipe.output names the outputs to train on\n", im->ignored);
 }

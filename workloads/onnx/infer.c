@@ -42,8 +42,9 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     if (o->output && !stop_at(m, o->output, err))
         return false;
+    m->n_wanted = o->inference || o->output ? m->n_outputs : 1;
     bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values), all = false;
-    for (size_t i = 0; i < m->n_outputs && (i == 0 || o->inference); i++)
+    for (size_t i = 0; i < m->n_wanted; i++)
         wanted[m->outputs[i]] = true;
     for (size_t i = m->n_nodes; i-- > 0; ) {
         const struct onnx_node *n = &m->nodes[i];
@@ -178,11 +179,30 @@ static bool take_given(struct onnx_value *v, const struct onnx_model *m, const s
     return true;
 }
 
-/* Also a later dimension with the first input's name for the batch. */
+static bool has_batch_name(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
+{
+    return v->dim_names[d] && m->batch_name && text_is(v->dim_names[d], m->batch_name);
+}
+
+/* The dimension with the batch's name, or else the first one, if it has another name or the size that the file fixes. */
 static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
 {
-    const char *name = v->dim_names[d];
-    return (d == 0 && (name || v->dims[0] == m->file_batch)) || (name && m->batch_name && text_is(name, m->batch_name));
+    bool elsewhere = false;
+    for (uint32_t k = 1; k < v->n_dims; k++)
+        elsewhere |= has_batch_name(m, v, k);
+    return has_batch_name(m, v, d) || (d == 0 && !elsewhere && (v->dim_names[0] || v->dims[0] == m->file_batch));
+}
+
+/* A dimension called batch, wherever it is; without one, the first of the first input. */
+static const char *find_batch_name(const struct onnx_model *m)
+{
+    static const char *const names[] = { "batch", "batch_size", "bs", "N" };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (size_t i = 0; i < m->n_inputs; i++)
+            for (uint32_t d = 0; d < m->values[m->inputs[i]].n_dims; d++)
+                if (m->values[m->inputs[i]].dim_names[d] && text_is(m->values[m->inputs[i]].dim_names[d], names[k]))
+                    return names[k];
+    return m->n_inputs && m->values[m->inputs[0]].n_dims ? m->values[m->inputs[0]].dim_names[0] : NULL;
 }
 
 /* The size that the options give to a name; 0: none. */
@@ -228,10 +248,10 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
     for (uint32_t d = 0; d < v->n_dims; d++) {
         const char *name = v->dim_names[d], *unknown = name;
         uint64_t size = name ? size_of_name(m, o, name, &unknown) : 0;
-        if (is_batch(m, v, d))
-            v->dims[d] = o->batch;
-        if (size && !(is_batch(m, v, d) && !given_size(m, o, name)))
-            v->dims[d] = size;
+        bool batch = is_batch(m, v, d), sized = size && (!batch || given_size(m, o, name));
+        m->has_batch |= batch && (!sized || (m->batch_name && text_is(name, m->batch_name) && size == o->batch));
+        if (batch || sized)
+            v->dims[d] = sized ? size : o->batch;
         if (v->dims[d] == 0)
             return fail(err, "%s: input %.60s: the size of its dimension '%.60s' is not known; give it: --set data.%.60s=128", m->path,
                         v->name, name, unknown);
@@ -316,10 +336,25 @@ static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
             is_rearranged(m, n->inputs[i], MOST_REARRANGED);
 }
 
+/* A constant behind Identity nodes stays one weight, however many nodes read it: torch writes shared weights so. */
+static void read_originals(struct onnx_model *m, const struct onnx_node *n)
+{
+    for (uint32_t k = 0; k < n->n_inputs; k++) {
+        const struct onnx_value *v = onnx_in(m, n, k);
+        const struct onnx_node *by = v && v->constant && v->producer != NO_ID ? &m->nodes[v->producer] : NULL;
+        if (!onnx_is(by, ONNX_OP_IDENTITY))
+            continue;
+        m->values[n->inputs[k]].n_readers--;
+        n->inputs[k] = by->inputs[0];
+        m->values[n->inputs[k]].n_readers++;
+    }
+}
+
 static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct onnx_options *o, struct err *err)
 {
     if (n->gone)
         return true;
+    read_originals(m, n);
     if (o->approximate)
         onnx_stand_in(m, n);
     if (!n->op->shape)
@@ -345,17 +380,19 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     m->batch = o->batch;
     m->approximate = o->approximate;
+    m->batch_name = find_batch_name(m);
     if (!check_dimension_names(m, o, false, err))
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct onnx_value *v = &m->values[m->inputs[i]];
         if (i == 0 || !m->file_batch)
             m->file_batch = batch_in_file(m, m->inputs[i]);
-        if (i == 0)
-            m->batch_name = v->n_dims ? v->dim_names[0] : NULL;
         if (!settle_input(m, v, o, err))
             return false;
     }
+    if (!m->has_batch && o->batch > 1)
+        return fail(err, "%s: parallel.micro_batch: %ju: no input has a batch dimension%s, so a run is one sample; want 1", m->path,
+                    (uintmax_t)o->batch, m->batch_name ? " without a size of its own" : "");
     for (size_t i = 0; i < m->n_nodes; ) {
         bool unfolds = is_unfolded(m, &m->nodes[i]);
         if (unfolds ? !m->nodes[i].op->unfold(m, i, err) : !settle_node(m, &m->nodes[i], o, err))

@@ -50,7 +50,7 @@ struct onnx_import {
     size_t n_nodes;
     struct onnx_count *counts; size_t n_counts, cap_counts;
     struct onnx_source *sources; size_t n_sources, cap_sources;
-    const char *loss;                           /* the output that is trained; NULL: none */
+    const char *loss, *ignored;                 /* outputs that are trained, and others that are not; NULL: none */
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
     bool *input_is_image;                       /* channels last in the graph */
     uint32_t output;                            /* tensor of the first output (inference) */

@@ -68,12 +68,14 @@ struct onnx_model {
     struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each after the nodes that make its inputs */
     const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
+    size_t n_wanted;                        /* the first so many outputs count: in training one, or those that recipe.output names */
     uint32_t *slots; size_t n_slots;        /* hash table of values by name */
     uint64_t batch;                         /* samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
     bool approximate;                       /* option --approximate */
     uint64_t file_batch;                    /* the batch size that the file fixes; 0: it is symbolic */
-    const char *batch_name;                 /* the symbolic batch of the first input, or NULL */
+    const char *batch_name;                 /* the symbolic batch, or NULL */
+    bool has_batch;                         /* a dimension of an input has the recipe's micro-batch as its size */
     bool weights_in_nodes;                  /* there are no initialisers: Constant nodes hold the parameters */
 };
 
