@@ -7,6 +7,7 @@
 #include "results/published/check.h"
 #include "results/study/trust.h"
 #include <jansson.h>
+#include <math.h>
 #include <unistd.h>
 
 /* A table of fitted values; without the file it is empty. */
@@ -16,16 +17,10 @@ static bool load_constants(struct csv_table *out, const char *path, struct sessi
     return access(path, F_OK) != 0 || csv_load(out, path, &s->arena, err);
 }
 
-static const char *constant_cell(const struct csv_table *t, const struct csv_row *row, const char *column)
-{
-    size_t at;
-    return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
-}
-
 /* "key", or "benchmark.ruleset.key" for the tables that have these columns. */
 static const char *constant_name(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
-    const char *benchmark = constant_cell(t, row, "benchmark"), *ruleset = constant_cell(t, row, "ruleset"), *key = constant_cell(t, row, "key");
+    const char *benchmark = csv_cell(t, row, "benchmark"), *ruleset = csv_cell(t, row, "ruleset"), *key = csv_cell(t, row, "key");
     return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
 }
 
@@ -33,35 +28,39 @@ static const char *constant_name(const struct csv_table *t, const struct csv_row
 static const char *standard_error(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
     static const char head[] = "standard error ";
-    const char *note = constant_cell(t, row, "note"), *number = note + sizeof head - 1;
+    const char *note = csv_cell(t, row, "note"), *number = note + sizeof head - 1;
     if (strncmp(note, head, sizeof head - 1) != 0)
-        return constant_cell(t, row, "standard_error");
+        return csv_cell(t, row, "standard_error");
     return arena_printf(a, "%.*s", (int)strcspn(number, ";"), number);
 }
 
-static void add_constants_json(json_t *array, const struct csv_table *t, struct arena *a)
+struct constant_line { const char *name, *written, *error, *unit, *source; double value, standard_error; };
+#define C(member, csv_name, ...) { COLUMN_AS(struct constant_line, member, csv_name), __VA_ARGS__ }
+static const struct table_column constant_columns[] = {
+    C(name, "name", .heading = ""), C(written, NULL, .heading = "value", .aligns_right = true), C(error, NULL, .heading = "standard error", .aligns_right = true),
+    C(value, "value"), C(unit, "unit", .heading = "unit"), C(standard_error, "standard_error"), C(source, "source"),
+};
+#undef C
+
+static void add_constants(struct table *t, const struct csv_table *from, struct arena *a)
 {
-    for (size_t i = 0; i < t->n_rows; i++) {
-        const struct csv_row *row = &t->rows[i];
-        double value, error;
-        json_t *o = json_object();
-        json_object_set_new(o, "name", json_string(constant_name(t, row, a)));
-        json_object_set_new(o, "value", parse_f64(constant_cell(t, row, "value"), &value) ? json_real(value) : json_null());
-        json_object_set_new(o, "unit", json_string(constant_cell(t, row, "unit")));
-        json_object_set_new(o, "standard_error", parse_f64(standard_error(t, row, a), &error) ? json_real(error) : json_null());
-        json_object_set_new(o, "source", json_string(constant_cell(t, row, "source")));
-        json_array_append_new(array, o);
+    for (size_t i = 0; i < from->n_rows; i++) {
+        const struct csv_row *row = &from->rows[i];
+        struct constant_line line = { constant_name(from, row, a), csv_cell(from, row, "value"), standard_error(from, row, a),
+                                      csv_cell(from, row, "unit"), csv_cell(from, row, "source"), NAN, NAN };
+        parse_f64(line.written, &line.value);
+        parse_f64(line.error, &line.standard_error);
+        table_add(t, &line, a);
     }
 }
 
-static void print_constants(const struct csv_table *t, struct arena *a)
+static struct table constants_table(const struct csv_table *from, size_t n, struct arena *a)
 {
-    for (size_t i = 0; i < t->n_rows; i++) {
-        const struct csv_row *row = &t->rows[i];
-        const char *error = standard_error(t, row, a);
-        printf("%-42s %s%s%s %s\n", constant_name(t, row, a), constant_cell(t, row, "value"), *error ? " +- " : "", error,
-               constant_cell(t, row, "unit"));
-    }
+    struct table t = TABLE(constant_columns, struct constant_line);
+    for (size_t i = 0; i < n; i++)
+        add_constants(&t, &from[i], a);
+    t.title = "fitted constants";
+    return t;
 }
 
 struct validation {
@@ -86,22 +85,21 @@ static void print_validate_json(const struct validation *v, struct arena *a)
     const struct check *c = &v->check;
     const struct check_group given = { .samples = SAMPLES_PUBLISHED };
     const struct check_group whole = { .samples = SAMPLES_PREDICTED };
-    json_t *object = json_object(), *constants = json_array();
-    for (size_t i = 0; i < 3; i++)
-        add_constants_json(constants, &v->tables[i], a);
+    struct table constants = constants_table(v->tables, 3, a), coverage = coverage_table(&v->coverage, a), left = submitters_left_out_table(&v->left, a);
+    json_t *object = json_object();
     json_t *runs = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
     json_object_update(object, runs);           /* "calibrate" and "validate" are those of runs */
     json_decref(runs);
     for (int kind = FIGURE_OF_RUN + 1; kind < N_FIGURE_KINDS; kind++)
         if (kind != FIGURE_OF_MEMORY)
             json_object_set_new(object, figure_kind_names[kind], by_role_json(c, &(struct check_group){ .kind = (enum figure_kind)kind }, a));
-    json_object_set_new(object, "constants", constants);
+    json_object_set_new(object, "constants", table_json(&constants));
     json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
     json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
     json_object_set_new(object, "memory", memory_judgement_json(c, v->edges, v->n_edges, a));
-    json_object_set_new(object, "coverage", coverage_json(&v->coverage));
+    json_object_set_new(object, "coverage", table_json(&coverage));
     json_object_set_new(object, "throughput_intervals", interval_coverage_json(&v->intervals));
-    json_object_set_new(object, "one_submitter_left_out", submitters_left_out_json(&v->left));
+    json_object_set_new(object, "one_submitter_left_out", table_json(&left));
     print_json(stdout, object);
 }
 
@@ -156,15 +154,16 @@ static void print_text(const struct validation *v, struct arena *a)
     document_write(stdout, FORMAT_TEXT, &d);
     printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
     interval_coverage_print(stdout, &v->intervals);
-    printf("\nsingle runs of simulated systems inside the interval predicted for them\n");
-    coverage_print(stdout, &v->coverage);
-    printf("\nsamples to converge: mean of a submission's runs, and the prediction from its batch size\n");
-    convergence_errors_print(stdout, &v->errors);
-    printf("\nsamples to converge, one submitter left out: its closed submissions, predicted from the reference and the spread of all others\n");
-    submitters_left_out_print(stdout, &v->left);
-    printf("\nfitted constants\n");
-    for (size_t i = 0; i < 3; i++)
-        print_constants(&v->tables[i], a);
+    struct document rest = { .arena = a };
+    document_gap(&rest);
+    coverage_document(&rest, &v->coverage);
+    document_gap(&rest);
+    convergence_errors_document(&rest, &v->errors);
+    document_gap(&rest);
+    document_table(&rest, submitters_left_out_table(&v->left, a));
+    document_gap(&rest);
+    document_table(&rest, constants_table(v->tables, 3, a));
+    document_write(stdout, FORMAT_TEXT, &rest);
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)

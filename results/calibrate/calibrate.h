@@ -6,6 +6,7 @@
 #define CALIBRATE_H
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
+#include "system-model/output/output.h"
 #include "system-model/machine/fitted.h"
 
 /* ---- protocol.c: rows that the ledger lets calibrate, and at most ten constants ------------------------------ */
@@ -151,7 +152,7 @@ struct convergence_errors { struct convergence_error *items; size_t n, cap; };
 /* One item for each submission. Rounds without reference points are left out. */
 bool convergence_errors(struct convergence_errors *out, const char *runs, const char *data_dir, struct arena *a, struct err *err);
 /* Every submission that is not context, then root mean square and mean error by benchmark and role. */
-void convergence_errors_print(FILE *f, const struct convergence_errors *e);
+void convergence_errors_document(struct document *d, const struct convergence_errors *e);
 
 /* A submitter's closed submissions, predicted by the reference and the spread of all other submitters' submissions. */
 struct submitter_left_out {
@@ -162,7 +163,6 @@ struct submitter_left_out {
 };
 struct submitters_left_out { struct submitter_left_out *items; size_t n; };
 bool submitters_left_out(struct submitters_left_out *out, const char *runs, const char *data_dir, struct arena *a, struct err *err);
-void submitters_left_out_print(FILE *f, const struct submitters_left_out *l);
-struct json_t *submitters_left_out_json(const struct submitters_left_out *l);
+struct table submitters_left_out_table(const struct submitters_left_out *l, struct arena *a);
 
 #endif

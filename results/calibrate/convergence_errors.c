@@ -5,7 +5,6 @@
 #include "results/calibrate/calibrate.h"
 
 #include <gsl/gsl_cdf.h>
-#include <jansson.h>
 #include <math.h>
 
 
@@ -40,34 +39,55 @@ bool convergence_errors(struct convergence_errors *out, const char *runs, const 
     return true;
 }
 
-static void print_summary(FILE *f, const struct convergence_errors *e, const char *benchmark, enum role role, const char *role_name)
+/* ---- as tables ----------------------------------------------------------------------------------------------------- */
+
+struct convergence_line { struct convergence_error of; const char *role; };
+#define C(member, text, ...) { COLUMN_AS(struct convergence_line, member, NULL), .heading = text, __VA_ARGS__ }
+static const struct table_column error_columns[] = {
+    C(of.round, "round"), C(of.division, "division"), C(of.system, "system"), C(of.benchmark, "benchmark"), C(role, "role"), C(of.global_batch, "batch", .format = "%.0f"),
+    C(of.published, "published", .format = "%.0f"), C(of.predicted, "predicted", .format = "%.0f"), C(of.error, "error %", .format = "%+.1f", .scale = 100),
+};
+#undef C
+
+struct convergence_sum { const char *benchmark, *role; uint64_t n; double rms, mean; };
+#define C(member, text, ...) { COLUMN_AS(struct convergence_sum, member, NULL), .heading = text, __VA_ARGS__ }
+static const struct table_column sum_columns[] = {
+    C(benchmark, "benchmark"), C(role, "role"), C(n, "submissions"), C(rms, "rms error %", .format = "%.1f", .scale = 100),
+    C(mean, "mean %", .format = "%+.1f", .scale = 100),
+};
+#undef C
+
+static struct convergence_sum sum_errors(const struct convergence_errors *e, const char *benchmark, enum role role)
 {
-    double sum = 0, squares = 0, n = 0;
+    struct convergence_sum s = { .benchmark = benchmark, .role = role_names[role] };
     for (size_t i = 0; i < e->n; i++)
         if (text_is(e->items[i].benchmark, benchmark) && e->items[i].role == role) {
-            sum += e->items[i].error;
-            squares += e->items[i].error * e->items[i].error;
-            n++;
+            s.mean += e->items[i].error;
+            s.rms += e->items[i].error * e->items[i].error;
+            s.n++;
         }
-    if (n > 0)
-        fprintf(f, "%-7s %-10s %3.0f submissions, rms error %5.1f %%, mean %+5.1f %%\n", benchmark, role_name, n, 100 * sqrt(squares / n),
-                100 * sum / n);
+    s.mean /= (double)s.n;
+    s.rms = sqrt(s.rms / (double)s.n);
+    return s;
 }
 
-void convergence_errors_print(FILE *f, const struct convergence_errors *e)
+void convergence_errors_document(struct document *d, const struct convergence_errors *e)
 {
     static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
-    fprintf(f, "%-5s %-7s %-30s %-7s %-10s %6s %11s %11s %8s\n", "round", "div", "system", "bench", "role", "batch", "published",
-            "predicted", "error");
-    for (size_t i = 0; i < e->n; i++) {
-        const struct convergence_error *x = &e->items[i];
-        if (x->role != FIGURE_CONTEXT)
-            fprintf(f, "%-5s %-7s %-30s %-7s %-10s %6.0f %11.0f %11.0f %+6.1f %%\n", x->round, x->division, x->system, x->benchmark,
-                    role_names[x->role], x->global_batch, x->published, x->predicted, 100 * x->error);
-    }
+    struct table errors = TABLE(error_columns, struct convergence_line), sums = TABLE(sum_columns, struct convergence_sum);
+    for (size_t i = 0; i < e->n; i++)
+        if (e->items[i].role != FIGURE_CONTEXT)
+            table_add(&errors, &(struct convergence_line){ e->items[i], role_names[e->items[i].role] }, d->arena);
     for (size_t b = 0; b < 3; b++)
-        for (int r = 0; r < 3; r++)
-            print_summary(f, e, benchmarks[b], (enum role)r, role_names[r]);
+        for (int r = 0; r < N_FIGURE_ROLES; r++) {
+            struct convergence_sum s = sum_errors(e, benchmarks[b], (enum role)r);
+            if (s.n)
+                table_add(&sums, &s, d->arena);
+        }
+    errors.title = "samples to converge: mean of a submission's runs, and the prediction from its batch size";
+    document_table(d, errors);
+    document_gap(d);
+    document_table(d, sums);
 }
 
 /* ---- leaving one submitter out ----------------------------------------------------------------------------------- */
@@ -137,27 +157,26 @@ bool submitters_left_out(struct submitters_left_out *out, const char *runs, cons
     return true;
 }
 
-void submitters_left_out_print(FILE *f, const struct submitters_left_out *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        const struct submitter_left_out *x = &l->items[i];
-        if (x->n)
-            fprintf(f, "%-10s %-7s %3zu submissions by the reference and %2zu of others: rms error %5.1f %%, mean %+5.1f %%; %zu of %zu runs inside "
-                    "90 %% (%.1f %%)\n", x->submitter, x->benchmark, x->n, x->n_others, 100 * x->rms_error, 100 * x->mean_error, x->n_inside,
-                    x->n_runs, 100.0 * (double)x->n_inside / (double)x->n_runs);
-        else
-            fprintf(f, "%-10s %-7s no other submitter to estimate the spread from\n", x->submitter, x->benchmark);
-    }
-}
+struct left_out_line { struct submitter_left_out of; double runs_share; };
+#define C(member, csv_name, ...) { COLUMN_AS(struct left_out_line, member, csv_name), __VA_ARGS__ }
+static const struct table_column left_out_columns[] = {
+    C(of.submitter, "submitter", .heading = "submitter"), C(of.benchmark, "benchmark", .heading = "benchmark"), C(of.n, "submissions", .heading = "submissions"),
+    C(of.n_others, "others", .heading = "others"), C(of.rms_error, "rms_error", .heading = "rms error %", .format = "%.1f", .scale = 100),
+    C(of.mean_error, "mean_error", .heading = "mean %", .format = "%+.1f", .scale = 100), C(of.n_runs, "runs", .heading = "runs"),
+    C(of.n_inside, "inside", .heading = "inside 90 %"), C(runs_share, NULL, .heading = "%", .format = "%.1f", .scale = 100),
+};
+#undef C
 
-json_t *submitters_left_out_json(const struct submitters_left_out *l)
+/* Without other submitters there is no spread, and so no error. */
+struct table submitters_left_out_table(const struct submitters_left_out *l, struct arena *a)
 {
-    json_t *array = json_array();
+    struct table t = TABLE(left_out_columns, struct left_out_line);
     for (size_t i = 0; i < l->n; i++) {
-        const struct submitter_left_out *x = &l->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:I, s:I}", "submitter", x->submitter, "benchmark", x->benchmark,
-            "submissions", (json_int_t)x->n, "others", (json_int_t)x->n_others, "rms_error", x->rms_error, "mean_error", x->mean_error,
-            "runs", (json_int_t)x->n_runs, "inside", (json_int_t)x->n_inside));
+        struct left_out_line line = { l->items[i], (double)l->items[i].n_inside / (double)l->items[i].n_runs };
+        if (!line.of.n)
+            line.of.rms_error = line.of.mean_error = NAN;
+        table_add(&t, &line, a);
     }
-    return array;
+    t.title = "samples to converge, one submitter left out: its closed submissions, predicted from the reference and the spread of the others'";
+    return t;
 }

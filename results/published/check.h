@@ -183,8 +183,8 @@ typedef double step_error(void *user, const struct simulation *sim);
  * fitted sheet's value holds for all. */
 bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
                         struct err *err);
-void coverage_print(FILE *f, const struct coverage *c);
-struct json_t *coverage_json(const struct coverage *c);         /* an array of groups; the caller owns it */
+struct table coverage_table(const struct coverage *c, struct arena *a);        /* one row for each group */
+void coverage_document(struct document *d, const struct coverage *c);
 
 /* ---- compare.c: two tables of the same shape, cell by cell ---------------------------------------------------- *
  *

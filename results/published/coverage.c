@@ -8,7 +8,6 @@
  */
 #include "results/published/check.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -117,46 +116,40 @@ bool coverage_report(struct coverage *out, const char *runs, const char *data_di
     return done;
 }
 
-static void print_shares(FILE *f, const struct coverage_count *k)
-{
-    const double of_runs = 100.0 / (double)k->n, of_submissions = 100 / k->submissions;
-    fprintf(f, " %9llu (%4.1f %%) %9llu (%4.1f %%)", (unsigned long long)k->samples_inside, of_runs * (double)k->samples_inside,
-            (unsigned long long)k->time_inside, of_runs * (double)k->time_inside);
-    fprintf(f, " %12.0f %12.1f %12.1f\n", k->submissions, of_submissions * k->samples_once, of_submissions * k->time_once);
-}
+/* ---- as a table ------------------------------------------------------------------------------------------------ */
 
-void coverage_print(FILE *f, const struct coverage *c)
+struct coverage_line { const char *of; uint64_t n, samples_inside, time_inside; double samples_of_runs, time_of_runs, submissions, samples_share, time_share; };
+#define C(member, csv_name, ...) { COLUMN_AS(struct coverage_line, member, csv_name), __VA_ARGS__ }
+#define PER_CENT .format = "%.1f", .scale = 100
+static const struct table_column coverage_columns[] = {
+    C(of, "of", .heading = "runs"), C(n, "runs", .heading = "number"), C(samples_inside, "samples_inside", .heading = "samples inside"),
+    C(samples_of_runs, NULL, .heading = "%", PER_CENT), C(n, "timed_runs"), C(time_inside, "time_inside", .heading = "time inside"),
+    C(time_of_runs, NULL, .heading = "%", PER_CENT), C(submissions, "submissions", .heading = "submissions", .format = "%.0f"),
+    C(samples_share, "samples_share", .heading = "samples %", PER_CENT), C(time_share, "time_share", .heading = "time %", PER_CENT),
+};
+#undef PER_CENT
+#undef C
+
+struct table coverage_table(const struct coverage *c, struct arena *a)
 {
-    fprintf(f, "%-10s %6s %18s %18s %12s %12s %12s\n", "runs", "number", "samples inside", "time inside", "submissions", "samples %",
-            "time %");
+    struct table t = TABLE(coverage_columns, struct coverage_line);
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
-        fprintf(f, "%-10s %6llu", k->what, (unsigned long long)k->n);
-        if (k->n)
-            print_shares(f, k);
-        else
-            fprintf(f, " %18s %18s %12s %12s %12s\n", "-", "-", "-", "-", "-");
+        const double n = (double)k->n;              /* without runs the shares are 0 / 0: unknown */
+        table_add(&t, &(struct coverage_line){ k->what, k->n, k->samples_inside, k->time_inside, (double)k->samples_inside / n,
+                                               (double)k->time_inside / n, k->submissions, k->samples_once / k->submissions,
+                                               k->time_once / k->submissions }, a);
     }
-    fprintf(f, "90 %% intervals; the last two columns count each submission once. Left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
-            (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
+    return t;
 }
 
-static json_t *share_json(double part, double whole)
+void coverage_document(struct document *d, const struct coverage *c)
 {
-    return whole > 0 ? json_real(part / whole) : json_null();
-}
-
-json_t *coverage_json(const struct coverage *c)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < c->n; i++) {
-        const struct coverage_count *k = &c->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o}", "of", k->what, "runs", (json_int_t)k->n,
-            "samples_inside", (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->n, "time_inside", (json_int_t)k->time_inside,
-            "submissions", k->submissions, "samples_share", share_json(k->samples_once, k->submissions),
-            "time_share", share_json(k->time_once, k->submissions)));
-    }
-    return array;
+    struct table t = coverage_table(c, d->arena);
+    t.title = "single runs of simulated systems inside the 90 % interval predicted for them; the last two columns count each submission once";
+    document_table(d, t);
+    document_line(d, "left out: %llu runs of rounds without reference points, %llu of systems that are not simulated",
+                  (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
 }
 
 /* ---- simulated timing: each submission is simulated once, by the recipe whose source names it ----------------- */

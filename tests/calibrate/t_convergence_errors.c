@@ -3,6 +3,17 @@
 #include "tests/golden_text.h"
 #include "results/calibrate/calibrate.h"
 
+static char *printed(const struct convergence_errors *e)
+{
+    struct arena a = {0};
+    struct document d = { .arena = &a };
+    char *text;
+    convergence_errors_document(&d, e);
+    PRINTED(text, document_write(f, FORMAT_TEXT, &d));
+    arena_free(&a);
+    return text;
+}
+
 /* Sums by hand: three submissions of BERT that validate, with errors of 10, -20 and 40 %, and one of RNN-T in a sum of its own. */
 static void sums_by_hand(void **state)
 {
@@ -11,16 +22,18 @@ static void sums_by_hand(void **state)
         { "v2.0", "closed", "pod64", "rnnt", FIGURE_CONTEXT, 1024, 9e6, 9.9e6, 0.1 }, { "v2.1", "closed", "pod", "bert", FIGURE_VALIDATE, 448, 1e6, 1.4e6, 0.4 },
     };
     const struct convergence_errors e = { .items = items, .n = 4 };
-    char *text;
     (void)state;
-    PRINTED(text, convergence_errors_print(f, &e));
+    char *text = printed(&e);
     assert_string_equal(text,
-        "round div     system                         bench   role        batch   published   predicted    error\n"
-        "v1.0  closed  pod                            bert    validate     1536     2000000     2200000  +10.0 %\n"
-        "v1.1  open    pod16                          bert    validate     3072     3000000     2400000  -20.0 %\n"
-        "v2.1  closed  pod                            bert    validate      448     1000000     1400000  +40.0 %\n"
-        "bert    validate     3 submissions, rms error  26.5 %, mean +10.0 %\n"
-        "rnnt    context      1 submissions, rms error  10.0 %, mean +10.0 %\n");
+        "samples to converge: mean of a submission's runs, and the prediction from its batch size\n"
+        "round  division  system  benchmark  role      batch  published  predicted  error %\n"
+        "v1.0   closed    pod     bert       validate   1536    2000000    2200000    +10.0\n"
+        "v1.1   open      pod16   bert       validate   3072    3000000    2400000    -20.0\n"
+        "v2.1   closed    pod     bert       validate    448    1000000    1400000    +40.0\n"
+        "\n"
+        "benchmark  role      submissions  rms error %  mean %\n"
+        "bert       validate            3         26.5   +10.0\n"
+        "rnnt       context             1         10.0   +10.0\n");
     free(text);
 }
 
@@ -29,11 +42,10 @@ static void published_submissions(void **state)
     struct arena a = {0};
     struct err err = { "" };
     struct convergence_errors e;
-    char *text;
     (void)state;
     convergence_errors(&e, "results/published/runs/mlperf_runs.csv", "workloads/convergence", &a, &err);
     assert_string_equal(err.msg, "");
-    PRINTED(text, convergence_errors_print(f, &e));
+    char *text = printed(&e);
     assert_golden(text, "tests/golden/convergence_errors.txt", &a);
     free(text);
     arena_free(&a);

@@ -175,7 +175,8 @@ static void every_submitter_is_left_out_once(void **state)
     assert_int_equal(n_runs, 10 * n_bert);
     assert_true(4 * n_inside > 3 * n_runs && n_inside < n_runs);       /* intervals of 90 % */
     char *text;
-    PRINTED(text, submitters_left_out_print(f, &l));
+    struct table t = submitters_left_out_table(&l, &a);
+    PRINTED(text, table_write(f, FORMAT_TEXT, &t));
     assert_golden(text, "tests/golden/submitters_left_out.txt", &a);
     free(text);
     arena_free(&a);
@@ -237,12 +238,15 @@ static void four_left_out_as_text(void **state)
     const double samples[] = { 2.6e6, 3.2e6 };
     char *text;
     assert_true(submitters_left_out(&l, four_submissions(samples, 2), "workloads/convergence", &a, &err));
-    PRINTED(text, submitters_left_out_print(f, &l));
+    struct table t = submitters_left_out_table(&l, &a);
+    PRINTED(text, table_write(f, FORMAT_TEXT, &t));
     assert_string_equal(text,
-        "A          bert      1 submissions by the reference and  3 of others: rms error   8.6 %, mean  +8.6 %; 1 of 1 runs inside 90 % (100.0 %)\n"
-        "B          bert      1 submissions by the reference and  3 of others: rms error   0.4 %, mean  +0.4 %; 1 of 1 runs inside 90 % (100.0 %)\n"
-        "C          bert      1 submissions by the reference and  3 of others: rms error  12.9 %, mean -12.9 %; 1 of 1 runs inside 90 % (100.0 %)\n"
-        "D          bert      1 submissions by the reference and  3 of others: rms error   6.7 %, mean  -6.7 %; 1 of 2 runs inside 90 % (50.0 %)\n");
+        "samples to converge, one submitter left out: its closed submissions, predicted from the reference and the spread of the others'\n"
+        "submitter  benchmark  submissions  others  rms error %  mean %  runs  inside 90 %      %\n"
+        "A          bert                 1       3          8.6    +8.6     1            1  100.0\n"
+        "B          bert                 1       3          0.4    +0.4     1            1  100.0\n"
+        "C          bert                 1       3         12.9   -12.9     1            1  100.0\n"
+        "D          bert                 1       3          6.7    -6.7     2            1   50.0\n");
     free(text);
     arena_free(&a);
 }
@@ -310,16 +314,21 @@ static void left_out_submitters_as_text(void **state)
         { .submitter = "B", .benchmark = "rnnt" },
     };
     const struct submitters_left_out l = { .items = made, .n = 2 };
+    struct arena a = {0};
     char *text;
     (void)state;
-    PRINTED(text, submitters_left_out_print(f, &l));
-    assert_string_equal(text, "A          bert      4 submissions by the reference and  9 of others: rms error  12.5 %, mean  -5.0 %; 37 of 40 runs inside "
-                              "90 % (92.5 %)\nB          rnnt    no other submitter to estimate the spread from\n");
+    struct table t = submitters_left_out_table(&l, &a);
+    PRINTED(text, table_write(f, FORMAT_TEXT, &t));
+    assert_non_null(strstr(text, "\nA          bert                 4       9         12.5    -5.0    40           37  92.5\n"
+                                 "B          rnnt                 0       0            -       -     0            0     -\n"));
     free(text);
-    json_t *json = submitters_left_out_json(&l);
+    json_t *json = table_json(&t);
     assert_int_equal(json_array_size(json), 2);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(json, 0), "inside")), 37);
+    assert_near(json_real_value(json_object_get(json_array_get(json, 0), "rms_error")), 0.125, 1e-12);
+    assert_true(json_is_null(json_object_get(json_array_get(json, 1), "rms_error")));
     json_decref(json);
+    arena_free(&a);
 }
 
 static const struct CMUnitTest tests[] = {

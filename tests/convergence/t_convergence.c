@@ -409,8 +409,10 @@ static void test_errors_by_submission(void **state)
     assert_near(e.items[0].published, 2.8e6, 0);
     assert_near(e.items[0].error, predict("bert", "v2.0", 3072, NULL).mean_samples / 2.8e6 - 1, 1e-12);
     assert_near(e.items[1].error, 0, 1e-12);
-    PRINTED(text, convergence_errors_print(f, &e));
-    assert_non_null(strstr(text, "resnet  calibrate    1 submissions, rms error   0.0 %, mean  +0.0 %\n"));
+    struct document d = { .arena = &a };
+    convergence_errors_document(&d, &e);
+    PRINTED(text, document_write(f, FORMAT_TEXT, &d));
+    assert_non_null(strstr(text, "\nresnet     calibrate            1          0.0    +0.0\n"));
     free(text);
     arena_free(&a);
 }

@@ -47,12 +47,15 @@ static void check_errors(const char *runs, struct arena *a)
     if (convergence_errors(&e, runs, data_dir, a, &err)) {
         for (size_t i = 0; i < e.n; i++)
             LAW(e.items[i].predicted > 0 && fabs(e.items[i].predicted / e.items[i].published - 1 - e.items[i].error) <= 1e-9 * fabs(1 + e.items[i].error));
-        convergence_errors_print(nowhere, &e);
+        struct document d = { .arena = a };
+        convergence_errors_document(&d, &e);
+        document_write(nowhere, FORMAT_TEXT, &d);
     }
     if (submitters_left_out(&l, runs, data_dir, a, &err)) {
         for (size_t i = 0; i < l.n; i++)
             LAW(l.items[i].n_inside <= l.items[i].n_runs && l.items[i].rms_error >= fabs(l.items[i].mean_error) * (1 - 1e-9));
-        submitters_left_out_print(nowhere, &l);
+        struct table t = submitters_left_out_table(&l, a);
+        table_write(nowhere, FORMAT_TEXT, &t);
     }
     fclose(nowhere);
 }
@@ -73,7 +76,9 @@ static void check_coverage(const char *runs, struct arena *a)
         for (size_t i = 0; i < c.n; i++)
             LAW(c.items[i].samples_inside <= c.items[i].n && c.items[i].time_inside <= c.items[i].n
                 && c.items[i].samples_once <= c.items[i].submissions + 1e-9);
-        coverage_print(nowhere, &c);
+        struct document d = { .arena = a };
+        coverage_document(&d, &c);
+        document_write(nowhere, FORMAT_TEXT, &d);
     }
     fclose(nowhere);
 }

@@ -84,18 +84,22 @@ static void test_coverage_as_text(void **state)
     const struct coverage c = { .items = { { .what = "all", .n = 8, .samples_inside = 7, .time_inside = 5, .submissions = 3, .samples_once = 2.7, .time_once = 1.8 },
                                            { .what = "bert" }, { .what = "rnnt", .n = 4, .samples_inside = 3, .time_inside = 1, .submissions = 1, .samples_once = 0.75, .time_once = 0.25 } },
                                 .n = 3, .n_without_reference = 6, .n_without_timing = 9 };
+    struct arena a = {0};
+    struct document d = { .arena = &a };
     char *text;
     (void)state;
-    PRINTED(text, coverage_print(f, &c));
+    coverage_document(&d, &c);
+    PRINTED(text, document_write(f, FORMAT_TEXT, &d));
     assert_string_equal(text,
-        "runs       number     samples inside        time inside  submissions    samples %       time %\n"
-        "all             8         7 (87.5 %)         5 (62.5 %)            3         90.0         60.0\n"
-        "bert            0                  -                  -            -            -            -\n"
-        "rnnt            4         3 (75.0 %)         1 (25.0 %)            1         75.0         25.0\n"
-        "90 % intervals; the last two columns count each submission once. Left out: 6 runs of rounds without reference points, 9 of systems "
-        "that are not simulated\n");
+        "single runs of simulated systems inside the 90 % interval predicted for them; the last two columns count each submission once\n"
+        "runs  number  samples inside     %  time inside     %  submissions  samples %  time %\n"
+        "all        8               7  87.5            5  62.5            3       90.0    60.0\n"
+        "bert       0               0     -            0     -            0          -       -\n"
+        "rnnt       4               3  75.0            1  25.0            1       75.0    25.0\n"
+        "left out: 6 runs of rounds without reference points, 9 of systems that are not simulated\n");
     free(text);
-    json_t *json = coverage_json(&c);
+    struct table t = coverage_table(&c, &a);
+    json_t *json = table_json(&t);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "[{\"of\":\"all\",\"runs\":8,\"samples_inside\":7,\"timed_runs\":8,\"time_inside\":5,\"submissions\":3.0,\"samples_share\":0.9,"
                               "\"time_share\":0.6},{\"of\":\"bert\",\"runs\":0,\"samples_inside\":0,\"timed_runs\":0,\"time_inside\":0,\"submissions\":0.0,"
@@ -103,6 +107,7 @@ static void test_coverage_as_text(void **state)
                               "\"samples_share\":0.75,\"time_share\":0.25}]");
     free(text);
     json_decref(json);
+    arena_free(&a);
 }
 
 int main(void)
