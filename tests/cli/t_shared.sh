@@ -23,6 +23,7 @@ if command -v flock >/dev/null 2>&1; then
 else
     result 0 "rows that are being written # SKIP no flock(1) here"
 fi
+exec 3<&- 4<&- # flock(1) and make(1) leave theirs open
 # ---- no descriptor left: neither a run that is not there, nor one that is not whole
 if command -v prlimit >/dev/null 2>&1; then
     for command in "check run" "report run" "baseline run --reason x --baseline base"; do
