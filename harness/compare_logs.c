@@ -47,9 +47,7 @@ static void print_comparison(struct logs_command *c, const struct log_comparison
         return;
     }
     if (c->o->format == FORMAT_CSV) {
-        if (c->n_compared == 0)
-            log_comparison_csv_header(stdout);
-        log_comparison_csv(stdout, found);
+        log_comparison_csv(stdout, found, c->n_compared == 0);
         return;
     }
     if (c->n_compared)

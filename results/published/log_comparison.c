@@ -271,45 +271,66 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
     split_difference(out, &mean, &simulated);
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------------ */
+/* ---- as a table ----------------------------------------------------------------------------------------------------- */
 
-static const char *number_text(char room[32], double x)
+struct comparison_line {
+    const char *round, *division, *submitter, *system, *benchmark, *recipe, *published_text, *published_range, *simulated_text, *interval, *inside;
+    struct compared_value value;
+    double error;
+};
+#define C(member, csv_name, ...) { COLUMN_AS(struct comparison_line, member, csv_name), __VA_ARGS__ }
+#define SHOWN(member, text) { COLUMN_AS(struct comparison_line, member, NULL), .heading = text, .aligns_right = true }
+static const struct table_column comparison_columns[] = {
+    C(round, "round"), C(division, "division"), C(submitter, "submitter"), C(system, "system"), C(benchmark, "benchmark"), C(recipe, "recipe"),
+    C(value.what, "quantity", .heading = "quantity"), C(value.unit, "unit", .heading = "unit"),
+    C(value.published, "published"), SHOWN(published_text, "published"),
+    C(value.published_low, "published_low"), C(value.published_high, "published_high"), SHOWN(published_range, "least .. largest"),
+    C(value.simulated, "simulated"), SHOWN(simulated_text, "simulated"),
+    C(value.simulated_low, "simulated_low"), C(value.simulated_high, "simulated_high"), SHOWN(interval, "90 % interval"),
+    C(error, NULL, .heading = "error %", .format = "%+.2f", .scale = 100), C(inside, NULL, .heading = ""),
+};
+#undef SHOWN
+#undef C
+
+static const char *number_text(double x, struct arena *a)
 {
-    if (!isfinite(x))
-        return "-";
-    snprintf(room, 32, fabs(x) >= 1e5 ? "%.0f" : "%.5g", x);
-    return room;
+    return isfinite(x) ? arena_printf(a, fabs(x) >= 1e5 ? "%.0f" : "%.5g", x) : NULL;
 }
 
-static void print_range(FILE *out, double low, double high)
+static const char *range_of(double low, double high, struct arena *a)
 {
-    char a[32], b[32], both[72];
-    snprintf(both, sizeof both, "%s .. %s", number_text(a, low), number_text(b, high));
-    fprintf(out, "  %-24s", isfinite(low) ? both : "-");
+    return isfinite(low) ? arena_printf(a, "%s .. %s", number_text(low, a), number_text(high, a)) : NULL;
 }
 
-static void print_compared_value(FILE *out, const struct compared_value *v)
+static const char *inside_text(const struct compared_value *v)
 {
-    char room[32];
-    fprintf(out, "  %-30s %-7s %12s", v->what, v->unit, number_text(room, v->published));
-    print_range(out, v->published_low, v->published_high);
-    fprintf(out, "%12s", number_text(room, v->simulated));
-    print_range(out, v->simulated_low, v->simulated_high);
-    double error = v->simulated / v->published - 1;
-    if (isfinite(error))
-        fprintf(out, "%+7.2f %%%s\n", 100 * error,
-                !isfinite(v->simulated_low) ? "" : v->published >= v->simulated_low && v->published <= v->simulated_high ? "  inside" : "  outside");
-    else
-        fprintf(out, "%7s\n", "-");
+    if (!isfinite(v->simulated_low) || !isfinite(v->published))
+        return "";
+    return v->published >= v->simulated_low && v->published <= v->simulated_high ? "inside" : "outside";
+}
+
+static struct table comparison_table(const struct log_comparison *c, struct arena *a)
+{
+    struct table t = TABLE(comparison_columns, struct comparison_line);
+    for (size_t i = 0; i < c->n_values; i++) {
+        const struct compared_value *v = &c->values[i];
+        table_add(&t, &(struct comparison_line){
+            c->round, c->division, c->submitter, c->system, c->benchmark, c->recipe, number_text(v->published, a),
+            range_of(v->published_low, v->published_high, a), number_text(v->simulated, a), range_of(v->simulated_low, v->simulated_high, a),
+            inside_text(v), *v, v->simulated / v->published - 1 }, a);
+    }
+    t.indent = "  ";
+    return t;
 }
 
 void log_comparison_print(FILE *out, const struct log_comparison *c)
 {
+    struct arena a = {0};
+    struct table t = comparison_table(c, &a);
     fprintf(out, "%s %s %s %s %s: recipe %s; %zu of %zu logs comply and converged\n", c->round, c->division, c->submitter, c->system, c->benchmark,
             c->recipe, c->n_converged, c->n_logs);
-    fprintf(out, "  %-30s %-7s %12s  %-24s%12s  %-24s%s\n", "quantity", "unit", "published", "least .. largest", "simulated", "90 % interval", "error");
-    for (size_t i = 0; i < c->n_values; i++)
-        print_compared_value(out, &c->values[i]);
+    table_write(out, FORMAT_TEXT, &t);
+    arena_free(&a);
     if (!isfinite(c->difference_s))
         return;
     fprintf(out, "  the mean run takes %+.2f min compared with the simulated one:", c->difference_s / 60);
@@ -317,32 +338,15 @@ void log_comparison_print(FILE *out, const struct log_comparison *c)
         fprintf(out, " %s %+.2f%s", time_part_names[i], c->parts_s[i] / 60, i + 1 < N_TIME_PARTS ? "," : "\n");
 }
 
-void log_comparison_csv_header(FILE *out)
+void log_comparison_csv(FILE *out, const struct log_comparison *c, bool with_header)
 {
-    fputs("round,division,submitter,system,benchmark,recipe,quantity,unit,published,published_low,published_high,simulated,simulated_low,"
-          "simulated_high\n", out);
-}
-
-static void write_comparison_row(FILE *out, const struct log_comparison *c, const char *what, const char *unit, const double numbers[6])
-{
-    const char *const texts[] = { c->round, c->division, c->submitter, c->system, c->benchmark, c->recipe, what, unit };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        csv_write_cell(out, texts[i], false);
-    for (int i = 0; i < 6; i++) {
-        char room[32] = "";
-        if (isfinite(numbers[i]))
-            snprintf(room, sizeof room, "%.10g", numbers[i]);
-        csv_write_cell(out, room, i == 5);
-    }
-}
-
-void log_comparison_csv(FILE *out, const struct log_comparison *c)
-{
-    for (size_t i = 0; i < c->n_values; i++) {
-        const struct compared_value *v = &c->values[i];
-        write_comparison_row(out, c, v->what, v->unit, (double[]){ v->published, v->published_low, v->published_high, v->simulated, v->simulated_low,
-                                                      v->simulated_high });
-    }
+    struct arena a = {0};
+    struct table t = comparison_table(c, &a);
+    if (with_header)
+        table_write_row(out, FORMAT_CSV, &t, NULL);
+    for (size_t i = 0; i < t.n; i++)
+        table_write_row(out, FORMAT_CSV, &t, (const struct comparison_line *)t.rows + i);
+    arena_free(&a);
 }
 
 json_t *log_comparison_json(const struct log_comparison *c)

@@ -38,7 +38,6 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
                  const struct simulated_side *sim, struct arena *a);
 
 void log_comparison_print(FILE *out, const struct log_comparison *c);
-void log_comparison_csv_header(FILE *out);
-void log_comparison_csv(FILE *out, const struct log_comparison *c);
+void log_comparison_csv(FILE *out, const struct log_comparison *c, bool with_header);
 struct json_t *log_comparison_json(const struct log_comparison *c);     /* the caller owns it */
 #endif
