@@ -163,6 +163,10 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
             numbers[n++] = strtol(item, NULL, 10);
         draft_whole(d, "", n, numbers);
         p->t = d->weights[--d->graph.n_initializer];
+    } else if (list && strchr(text, '.')) {
+        p->floats = ARENA_ARRAY(&d->arena, float, strlen(text));
+        for (char *item; (item = strsep(&text, ",")); )
+            p->floats[p->n_floats++] = strtof(item, NULL);
     } else if (list) {
         p->ints = ARENA_ARRAY(&d->arena, int64_t, strlen(text));
         for (char *item; (item = strsep(&text, ",")); )

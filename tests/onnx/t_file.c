@@ -209,9 +209,9 @@ static void nine_of_a_weight(struct draft *d)   { draft_tensor(d, "u", ONNX_FLOA
 static void a_long_weight(struct draft *d)      { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(UINT32_MAX)); }
 static void too_long_a_weight(struct draft *d)  { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1ull << 32)); }
 static void a_negative_weight(struct draft *d)  { draft_tensor(d, "u", ONNX_FLOAT, 1, (const uint64_t[]){ (uint64_t)-1 }); }
-static void opset(struct draft *d)              { d->opset.version = 22; }
-static void newest(struct draft *d)             { d->opset.version = 21; }
-static void oldest(struct draft *d)             { d->opset.version = 9; }
+static void opset(struct draft *d)              { d->opset.version = 26; }
+static void newest(struct draft *d)             { d->opset.version = 25; }
+static void oldest(struct draft *d)             { d->opset.version = 7; }
 static void nothing(struct draft *d)            { d->model.n_opset_import = 0; }
 static void own_operators(struct draft *d)      { d->opset.domain = "ours"; }
 static void of_onnx(struct draft *d)            { d->opset.domain = "ai.onnx"; }
@@ -246,11 +246,11 @@ static void files_that_are_refused(void **state)
         { too_long_an_input, ": input u: the size of its dimension 'u.dim1' is not known; give it: --set data.u.dim1=128" },
         { nine_of_a_weight, ": u has 9 dimensions, at most 8" },
         { a_long_weight, "" }, { too_long_a_weight, ": u: a dimension of 4294967296; want 0 to 2^32 - 1" },
-        { a_negative_weight, ": u: a dimension of -1; want 0 to 2^32 - 1" }, { opset, ": opset 22, want 9 to 21; export again with opset_version=17" },
-        { newest, "" }, { oldest, "" }, { nothing, ": opset 0, want 9 to 21; export again with opset_version=17" },
+        { a_negative_weight, ": u: a dimension of -1; want 0 to 2^32 - 1" }, { opset, ": opset 26, want 7 to 25; export again with opset_version=17" },
+        { newest, "" }, { oldest, "" }, { nothing, ": opset 0, want 7 to 25; export again with opset_version=17" },
         { own_domain_first, "" }, { own_domain_last, "" }, { most_of_a_weight, "" }, { more_of_a_weight, ": u has more than 2^40 elements" },
         { most_of_an_input, "" }, { more_of_an_input, ": input u has more than 2^40 elements; are the symbolic dimensions meant?" },
-        { own_operators, ": opset 0, want 9 to 21; export again with opset_version=17" }, { of_onnx, "" },
+        { own_operators, ": opset 0, want 7 to 25; export again with opset_version=17" }, { of_onnx, "" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -324,13 +324,15 @@ static double f_thresholded(double x) { return x > 0.125 ? x : 0; }
 static double f_sign(double x) { return x > 0 ? 1 : -1; }
 static double f_is_inf(double x) { (void)x; return 0; }
 
+static double f_swish(double x) { return x / (1 + exp(-0.7 * x)); }
+
 /* Functions composed of others. */
 static void composed_functions(void **state)
 {
     static const struct { const char *op, *attributes; double (*f)(double x); } rows[] = {
         { "Selu", "alpha=0.7 gamma=1.5", f_selu }, { "Celu", "alpha=0.7", f_celu }, { "Mish", "", f_mish }, { "Softsign", "", f_softsign },
         { "ThresholdedRelu", "alpha=0.125", f_thresholded }, { "Floor", "", floor }, { "Ceil", "", ceil }, { "Round", "", nearbyint },
-        { "Sign", "", f_sign }, { "IsInf", "", f_is_inf }, { "IsNaN", "", f_is_inf },
+        { "Swish", "alpha=0.7", f_swish }, { "Sign", "", f_sign }, { "IsInf", "", f_is_inf }, { "IsNaN", "", f_is_inf },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -340,6 +342,24 @@ static void composed_functions(void **state)
             assert_near(y[e], rows[i].f(draft_noise("x", e)), 1e-6);
         done(r);
     }
+}
+
+/* x / sqrt(mean of x^2 + 1/8) g over the last two of [2, 3, 4, 5]. */
+static void root_mean_squares(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(23);
+    draft_text(d, "x: 2,3,4,5; u: 2,1; v = 1,2; g = 4,5; RMSNormalization x g > y axis=2 epsilon=0.125; MatMul u v > z");
+    struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 120; e++) {
+        double squares = 0;
+        for (uint64_t k = 0; k < 20; k++)
+            squares += pow(draft_noise("x", e / 20 * 20 + k), 2);
+        assert_near(y[e], draft_noise("x", e) / sqrt(squares / 20 + 0.125) * draft_noise("g", e % 20), 1e-6);
+    }
+    assert_int_equal(graph_parameters(&r->g), 4 * 5 + 2);
+    done(r);
 }
 
 /* Over the second and the last dimension. */
@@ -486,7 +506,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_constant_in_two_forms),
     cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(one_hot), cmocka_unit_test(parts_of_numbers), cmocka_unit_test(repeated),
     cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(quantised_types), cmocka_unit_test(composed),
-    cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
+    cmocka_unit_test(composed_functions), cmocka_unit_test(root_mean_squares), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(ranges_by_nonzero),
 };
 TAP_MAIN(tests)

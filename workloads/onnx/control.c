@@ -158,6 +158,8 @@ static bool start_scan(struct onnx_model *m, struct onnx_node *n, struct err *er
             if (p->ints[k] != 0)
                 return onnx_refuse(m, n, err, "%s: want rows along the first dimension, forwards", others[i]);
     }
+    if (m->opset < 9)
+        return onnx_refuse(m, n, err, "has another form before opset 9; export again");
     if (!g || scanned < 1 || scanned > n->n_inputs || g->n_input != n->n_inputs || g->n_output != n->n_outputs ||
         n->n_outputs < n->n_inputs - (uint32_t)scanned)
         return onnx_refuse(m, n, err, "its body does not have the inputs and outputs of a scan of %jd inputs", (intmax_t)scanned);

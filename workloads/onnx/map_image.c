@@ -233,6 +233,8 @@ bool map_batch_norm(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     bool image = v->n_dims > 2;
+    if (!onnx_flag(p->n, "spatial", true))
+        return MAP_REFUSE(p, "has statistics for each element; want spatial = 1");
     if (!wants_constants(p))
         return false;
     if (p->n->n_outputs && p->of[p->n->outputs[0]].tensor != NO_ID) {
@@ -286,6 +288,26 @@ bool map_layer_norm(struct mapper *p)
         x = VIEW(p, x, outer, inner);
     uint32_t three[] = { x, norm_vector(p, map_in_id(p, 1), 1, inner), norm_vector(p, map_in_id(p, 2), 0, inner) };
     return map_done(p, 0, map_emit(p, OP_LAYER_NORM, three, 3, WITH(.epsilon = norm_epsilon(p))), false);
+}
+
+/* x / sqrt(mean of x^2 + epsilon) scale, over the dimensions from the axis on. */
+bool map_rms_norm(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis, last = 2;
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
+        return MAP_REFUSE(p, "axis is out of range");
+    uint64_t inner = onnx_elements_between(v, axis, v->n_dims), dims[] = { onnx_elements_between(v, 0, axis), inner };
+    uint32_t x = wants_constants(p) ? map_view(p, map_any_plain(p, map_in_id(p, 0)), 2, dims) : NO_ID;
+    if (x == NO_ID)
+        return false;
+    uint32_t root = map_mean(p, map_emit_function(p, FUNCTION_SQUARE, x), dims, 2, last);
+    root = map_emit_function(p, FUNCTION_SQRT, map_shifted(p, VIEW(p, root, dims[0], 1), norm_epsilon(p)));
+    x = map_emit2(p, OP_COMBINE, x, root, WITH(.function = FUNCTION_DIVIDE));
+    if (map_in_id(p, 1) != NO_ID)
+        x = map_emit2(p, OP_MUL, x, map_weight(p, map_in_id(p, 1), ONNX_AS_IS, 2, (uint64_t[]){ 1, inner }), NO_ATTRIBUTES);
+    p->into = "square, mean, root, division, product";
+    return map_done(p, 0, x, false);
 }
 
 bool map_lrn(struct mapper *p)

@@ -113,6 +113,17 @@ bool map_mish(struct mapper *p)
     return done_composed(p, map_emit2(p, OP_MUL, x, gate, NO_ATTRIBUTES));
 }
 
+/* x sigmoid(alpha x) */
+bool map_swish(struct mapper *p)
+{
+    double alpha = onnx_float(p->n, "alpha", 1);
+    uint32_t x = input_as_it_is(p);
+    if (alpha == 1)
+        return done_like_input(p, map_emit1(p, OP_SWISH, x, NO_ATTRIBUTES));
+    uint32_t gate = map_emit1(p, OP_SIGMOID, map_scaled(p, x, alpha), NO_ATTRIBUTES);
+    return done_composed(p, map_emit2(p, OP_MUL, x, gate, NO_ATTRIBUTES));
+}
+
 /* x / (1 + |x|) */
 bool map_softsign(struct mapper *p)
 {

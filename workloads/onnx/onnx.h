@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx.h - an ONNX file as a graph: opset 9 to 21, weights present or not.
+ * onnx.h - an ONNX file as a graph: opset 7 to 25, weights present or not.
  *
  * The file's operators become operations of the graph; training adds a loss and the backward pass. What cannot be mapped is refused with
  * operator, node and file or, with approximate, priced as one pass over its result and listed.

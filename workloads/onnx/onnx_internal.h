@@ -12,7 +12,7 @@
 #include "workloads/onnx/onnx.h"
 #include "workloads/onnx/onnx.pb-c.h"
 
-enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 9, NEWEST_OPSET = 21, MOST_NODES = 200000, DEEPEST_BODIES = 32 };
+enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 7, NEWEST_OPSET = 25, MOST_NODES = 200000, DEEPEST_BODIES = 32 };
 enum { MOST_KNOWN = 4096 };         /* constants of at most so many elements have known contents */
 
 /* TensorProto.DataType; types that are not read are left out. */
@@ -342,12 +342,12 @@ fold_rule fold_cast, fold_concat, fold_constant, fold_constant_of_shape, fold_co
 typedef bool map_rule(struct mapper *p);
 /* map_tensors.c, map_math.c */
 map_rule map_alias, map_binary, map_cast, map_celu, map_clip, map_dequantize, map_dropout, map_function, map_mish, map_mod, map_not, map_pow,
-    map_prelu, map_quantize, map_selu, map_softsign, map_sum, map_thresholded_relu, map_where, map_xor;
+    map_prelu, map_quantize, map_selu, map_softsign, map_sum, map_swish, map_thresholded_relu, map_where, map_xor;
 /* map_sums.c, map_einsum.c, map_recurrence.c */
 map_rule map_arg_max, map_cumsum, map_einsum, map_gemm, map_loss, map_matmul, map_recurrence, map_reduce, map_rnn, map_softmax, map_triangle;
 /* map_image.c */
 map_rule map_batch_norm, map_blocks, map_conv, map_conv_transpose, map_global_pool, map_grid_sample, map_group_norm, map_layer_norm, map_lrn,
-    map_pool, map_resize, map_roi_align;
+    map_pool, map_resize, map_rms_norm, map_roi_align;
 /* map_move.c, map_pick.c */
 map_rule map_concat, map_expand, map_gather, map_gather_elements, map_gather_nd, map_hardmax, map_one_hot, map_pad, map_reshape, map_scatter,
     map_scatter_nd, map_slice, map_split, map_tile, map_top_k, map_transpose;

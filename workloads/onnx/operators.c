@@ -3,7 +3,7 @@
  * operators.c - the table of ONNX operators: shape rule, mapping, folding, element function and traits, one row an operator.
  *
  * A node gets its row once, when it is linked. An operator that is a function of each element is one row with ELEMENTS and its
- * function; others name rules in shape.c, fold.c and the map_*.c files (onnx/docs/Operators.md, opset 9 to 21).
+ * function; others name rules in shape.c, fold.c and the map_*.c files (onnx/docs/Operators.md, opset 7 to 25).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
@@ -55,7 +55,7 @@ static const struct onnx_operator onnx_operators[] = {
     { "Sinh",               ELEMENTS, MAP(SINH) },
     { "Softplus",          ELEMENTS, MAP(SOFTPLUS), .traits = ONNX_REPARAMETRISES },
     { "Sqrt",              ELEMENTS, MAP(SQRT), NAMED(SQRT) },
-    { "Swish",             ELEMENTS, KIND(SWISH), NAMED(SWISH) },
+    { "Swish",             LIKE_FIRST(map_swish), KIND(SWISH), NAMED(SWISH) },
     { "Tan",                ELEMENTS, MAP(TAN) },
     { "Tanh",              ELEMENTS, KIND(TANH), NAMED(TANH), .traits = ONNX_REPARAMETRISES },
     { "Celu",              LIKE_FIRST(map_celu) },
@@ -116,6 +116,8 @@ static const struct onnx_operator onnx_operators[] = {
     { "GroupNormalization",        LIKE_FIRST(map_group_norm), NAMED(GROUP_NORM) },
     { "InstanceNormalization",     LIKE_FIRST(map_group_norm), NAMED(INSTANCE_NORM) },
     { "LayerNormalization",        LIKE_FIRST(map_layer_norm), NAMED(LAYER_NORM) },
+    { "RMSNormalization",          LIKE_FIRST(map_rms_norm) },
+    { "SimplifiedLayerNormalization", LIKE_FIRST(map_rms_norm) },
     { "LRN",                       LIKE_FIRST(map_lrn) },
     { "Softmax",                   LIKE_FIRST(map_softmax), NAMED(SOFTMAX) },
     { "LogSoftmax",                LIKE_FIRST(map_softmax), NAMED(LOG_SOFTMAX) },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shape.c - shape rules of operators on elements, windows, products, recurrences and constants (onnx/docs/Operators.md, opset 9 to 21).
+ * shape.c - shape rules of operators on elements, windows, products, recurrences and constants (onnx/docs/Operators.md, opset 7 to 25).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>

@@ -327,23 +327,36 @@ bool infer_tile(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* Upsample has its scales in input 1, Resize in input 1 (opset 10) or 2, or sizes in input 3. */
+/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL: not n known ones. */
+static const double *resize_scales(const struct inference *s, uint32_t n)
+{
+    const Onnx__AttributeProto *old = onnx_attribute(s->n, "scales");
+    const struct onnx_value *v = onnx_in(s->m, s->n, s->n->n_inputs > 2 ? 2 : 1);
+    if (!old)
+        return v && v->known && onnx_elements(v) == n ? v->known : NULL;
+    double *scales = ARENA_ARRAY(s->m->arena, double, n);
+    for (size_t i = 0; i < n && old->n_floats == n; i++)
+        scales[i] = (double)old->floats[i];
+    return old->n_floats == n ? scales : NULL;
+}
+
+/* By scales, or by the sizes in input 3. */
 bool infer_resize(const struct inference *s)
 {
     struct onnx_list axes;
     const struct onnx_value *sizes = onnx_in(s->m, s->n, 3);
-    const struct onnx_value *scales = onnx_in(s->m, s->n, s->n->n_inputs > 2 ? 2 : 1);
     uint64_t dims[ONNX_MAX_DIMS];
     onnx_list(&axes, s->m, s->n, "axes", NO_ID);
     uint32_t n = axes.n ? axes.n : s->x->n_dims, axis;         /* axes: opset 18 and later */
     bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == n;
-    if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == n))
+    const double *scales = resize_scales(s, n);
+    if (!by_sizes && !scales)
         return REFUSE(s, "its scales or sizes are not known");
     onnx_copy_dims(dims, s->x);
     for (uint32_t i = 0; i < n; i++) {
         if (!onnx_axis(&axis, axes.n ? axes.at[i] : i, s->x->n_dims))
             return REFUSE(s, "axis is out of range");
-        double size = by_sizes ? sizes->known[i] : (double)s->x->dims[axis] * scales->known[i] + 1e-6;
+        double size = by_sizes ? sizes->known[i] : (double)s->x->dims[axis] * scales[i] + 1e-6;
         if (!(size >= 1 && size <= UINT32_MAX))
             return REFUSE(s, "makes %g of dimension %u", size, axis);
         dims[axis] = (uint64_t)size;
@@ -453,7 +466,7 @@ bool infer_top_k(const struct inference *s)
     uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), s->x->n_dims))
         return REFUSE(s, "axis is out of range");
-    const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* opset 9 */
+    const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* up to opset 9 */
     bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
     if (!known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
