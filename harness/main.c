@@ -103,7 +103,8 @@ const struct command commands[] = {
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score, false },
     { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder as "
       "the package checker does. Exit 1 when something does not pass.",
-      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS),
+      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS) |
+      OPTION_BIT(OPT_ONLY_FAILURES),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
     { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
       "and score, and says where the time differs.",

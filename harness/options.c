@@ -30,6 +30,7 @@ static const struct option_row {
     [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the seed test, but do not count it", IS_FLAG, AT(seed_bypass) },
     [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (default: found by round and name of the system)", TAKES_TEXT,
                             AT(recipe) },
+    [OPT_ONLY_FAILURES] = { "only-failures", NULL, "Print errors and failed verdicts, nothing else", IS_FLAG, AT(only_failures) },
     [OPT_FORCE]         = { "force", NULL, "Replace logs that are there already", IS_FLAG, AT(force) },
     [OPT_UNTIL_VALID]   = { "draw-until-valid", NULL, "Draw submissions until one passes and has a score, and say how many it took", IS_FLAG,
                             AT(until_valid) },

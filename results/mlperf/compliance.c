@@ -47,12 +47,17 @@ struct layer_run {
     size_t n_groups, cap_groups;
 };
 
+/* Keys of the log that no rule is about, each with its first line. */
+enum { MOST_UNKNOWN = 256 };
+struct unknown_keys { const char *names[MOST_UNKNOWN]; uint64_t lines[MOST_UNKNOWN]; size_t n; };
+
 struct compliance_run {
     const struct rule_book *book;
     struct layer_run layers[MOST_LAYERS];
     size_t n_layers;
     const char *stopped;                /* why the official checker would stop with an exception; NULL: it would not */
     uint64_t n_bad_lines;
+    struct unknown_keys unknown;
     struct compliance *out;
     line_observer *observer;            /* NULL: none */
     void *user;
@@ -124,14 +129,14 @@ static bool mentions_value(const char *text)
     return false;
 }
 
-static void note_failed_check(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct expression *check,
+static void note_failed_check(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct rule_check *check,
                      const struct mllog_line *l)
 {
     char shown[MLLOG_SHOWN_BYTES];
     if (k->n_bad++ >= MOST_SHOWN)
         return;
-    const char *is = mentions_value(check->text) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
-    k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%swant %s", is, rule_wants(check, rule, r->book->edition, r->a)) };
+    const char *is = mentions_value(check->condition.text) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
+    k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%s%s", is, rule_wants(check, rule, r->book->edition, r->a)) };
 }
 
 static void count_line(struct key_state *k, const struct mllog_line *l)
@@ -153,17 +158,17 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
     if (k->count > 1 && rule_judges_first(r->book->edition, rule->key))
         return;
     for (size_t i = 0; i < rule->n_checks; i++)
-        if (expression_holds(&rule->checks[i], s.variables) != TRUTH_YES)
+        if (expression_holds(&rule->checks[i].condition, s.variables) != TRUTH_YES)
             note_failed_check(r, rule, k, &rule->checks[i], l);
     run_actions(r, layer, rule, &s);
     if (!rule->once.text)
         return;
-    enum truth t = expression_holds(&rule->once, s.variables);
+    enum truth t = expression_holds(&rule->once.condition, s.variables);
     k->fulfilled = k->fulfilled || t == TRUTH_YES;
     mllog_show(l->value, k->last_shown);
     if (t == TRUTH_NONE && !r->stopped)     /* one message for any number of lines */
         stop_checker(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
-                             rule->once.text));
+                             rule->once.condition.text));
 }
 
 /* ---- gathering: the measures of one evaluation, logged on lines of their own, as one line at the end ---------------- */
@@ -242,16 +247,33 @@ void compliance_observe(struct compliance_run *r, line_observer *observer, void 
     r->user = user;
 }
 
+static void note_unknown_key(struct compliance_run *r, const struct mllog_line *l)
+{
+    struct unknown_keys *u = &r->unknown;
+    for (size_t i = 0; i < u->n; i++)
+        if (text_is(u->names[i], l->key))
+            return;
+    if (u->n == MOST_UNKNOWN)
+        return;
+    u->names[u->n] = arena_strdup(r->a, l->key);
+    u->lines[u->n++] = l->line;
+}
+
 void compliance_line(struct compliance_run *r, const struct mllog_line *l)
 {
     size_t at;
+    bool known = false;
     for (size_t i = 0; i < r->n_layers; i++) {
         const struct rule *rule = rule_find(r->layers[i].layer, l->key, &at);
         if (rule)
             judge_key(r, &r->layers[i], rule, &r->layers[i].keys[at], l);
-        if (r->layers[i].gather && text_is(r->layers[i].gather->key, l->key))
+        bool gathers = r->layers[i].gather && text_is(r->layers[i].gather->key, l->key);
+        if (gathers)
             gather_line(r, &r->layers[i], l);
+        known = known || rule || gathers;
     }
+    if (!known)
+        note_unknown_key(r, l);
 }
 
 void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *problem)
@@ -298,8 +320,8 @@ static void report_once(struct compliance_run *r, const struct rule *rule, const
 {
     if (rule->once.text && k->count > 0 && !k->fulfilled)
         say(r, SEVERITY_ERROR, 0, rule->key,
-            arena_printf(r->a, "none of %llu values passes, the last is %s, want at least one with %s", (unsigned long long)k->count,
-                         k->last_shown, rule_wants(&rule->once, rule, r->book->edition, r->a)));
+            arena_printf(r->a, "none of %llu value%s is enough: the last is %s, one %s", (unsigned long long)k->count,
+                         plural(k->count), k->last_shown, rule_wants(&rule->once, rule, r->book->edition, r->a)));
 }
 
 static void report_key(struct compliance_run *r, size_t layer, const struct rule *rule, const struct key_state *k)
@@ -367,7 +389,7 @@ static void finish_checks(struct compliance_run *r, struct layer_run *l, const s
 {
     struct rule_scope s = rule_scope_of(NULL, NULL, 0, &l->st);
     for (size_t i = 0; i < rule->n_checks; i++) {
-        const struct expression *e = &rule->checks[i];
+        const struct expression *e = &rule->checks[i].condition;
         struct expression left;
         struct value logged, wanted;
         if (expression_holds(e, s.variables) == TRUTH_YES)
@@ -376,7 +398,7 @@ static void finish_checks(struct compliance_run *r, struct layer_run *l, const s
                       && value_names(&logged);
         const char *why = are_names ? names_differ(value_names(&logged), value_names(&wanted), r->a) : "";
         say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, "",
-            arena_printf(r->a, "%swant %s", why, rule_wants(e, rule, r->book->edition, r->a)));
+            arena_printf(r->a, "%s%s", why, rule_wants(&rule->checks[i], rule, r->book->edition, r->a)));
     }
     run_actions(r, l, rule, &s);
 }
@@ -395,6 +417,25 @@ static void finish_layer(struct compliance_run *r, size_t index)
         finish_checks(r, l, l->layer->ends[i]);
 }
 
+/* An unknown key that resembles a key which the log lacks is probably misspelt. */
+static void suggest_keys(struct compliance_run *r)
+{
+    const char **missing = NULL;
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < r->n_layers; i++)
+        for (size_t k = 0; k < r->layers[i].layer->n_rules; k++)
+            if (r->layers[i].keys[k].count == 0) {
+                missing = arena_grow(r->a, missing, n, &cap, sizeof *missing);
+                missing[n++] = r->layers[i].layer->rules[k]->key;
+            }
+    for (size_t i = 0; i < r->unknown.n; i++) {
+        const char *near = names_within(missing, n, r->unknown.names[i], strlen(r->unknown.names[i]) < 16 ? 5 : 8);
+        if (near)
+            say(r, SEVERITY_REVIEW, r->unknown.lines[i], r->unknown.names[i],
+                arena_printf(r->a, "is not a key of the rules; did you mean %s, which is not logged?", near));
+    }
+}
+
 void compliance_end(struct compliance_run *r, uint64_t n_lines)
 {
     struct compliance *out = r->out, unsaid = { .passed = false };
@@ -402,6 +443,7 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines)
         r->out = &unsaid;               /* the message below is the only one */
     for (size_t i = 0; i < r->n_layers; i++)
         finish_layer(r, i);
+    suggest_keys(r);
     r->out = out;
     if (n_lines == 0)
         say(r, SEVERITY_ERROR, 0, "", "has no :::MLLOG line");

@@ -93,7 +93,7 @@ static void add_demand(struct log_demands *out, const struct rule *r)
     *d = (struct demand){ .key = r->key, .layer = r->layer };
     struct expression left;
     for (size_t i = 0; i < r->n_checks && !d->fixed; i++)
-        d->fixed = expression_asks_constant(&left, &d->value, &r->checks[i]) && expression_is_variable(&left, "v");
+        d->fixed = expression_asks_constant(&left, &d->value, &r->checks[i].condition) && expression_is_variable(&left, "v");
 }
 
 bool log_demands_load(struct log_demands *out, const char *round, const char *division, const char *benchmark, const char *optimizer,
@@ -120,7 +120,7 @@ bool log_demands_load(struct log_demands *out, const char *round, const char *di
                 add_demand(out, q.layers[i]->rules[k]);
         for (size_t k = 0; k < q.layers[i]->n_ends; k++)
             for (size_t c = 0; c < q.layers[i]->ends[k]->n_checks; c++)
-                if (expression_asks_constant(&left, &wanted, &q.layers[i]->ends[k]->checks[c]) && value_names(&wanted))
+                if (expression_asks_constant(&left, &wanted, &q.layers[i]->ends[k]->checks[c].condition) && value_names(&wanted))
                     out->names = value_names(&wanted);
     }
     return true;

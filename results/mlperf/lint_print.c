@@ -68,18 +68,37 @@ static struct table runs_table(const struct folder *f, struct arena *a)
     return t;
 }
 
+/* ---- what --only-failures leaves out ---------------------------------------------------------------------- */
+
+static bool shows(const struct lint *l, bool passed)
+{
+    return !passed || !l->judge->options->only_failures;
+}
+
+static bool shows_message(const struct lint *l, const struct log_message *m)
+{
+    return shows(l, m->severity != SEVERITY_ERROR);
+}
+
+static bool shows_part(const struct lint *l, const struct folder *f, int part)
+{
+    return shows(l, f->parts[part].state != PART_FAILED);
+}
+
 /* ---- text ------------------------------------------------------------------------------------------ */
 
 static void text_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j)
 {
     for (size_t i = 0; i < j->compliance.n_messages; i++) {
         const struct log_message *m = &j->compliance.messages[i];
+        if (!shows_message(l, m))
+            continue;
         fprintf(l->out, "%s:", path);
         if (m->line)
             fprintf(l->out, "%llu:", (unsigned long long)m->line);
         fprintf(l->out, " %s: %s%s%s\n", severity_names[m->severity], m->key, *m->key ? ": " : "", m->text);
     }
-    if (!f)
+    if (!f && shows(l, j->compliance.passed))
         fprintf(l->out, "%s: %s: %s %s by the rules of %s\n", path, pass_or_fail(j->compliance.passed), j->division ? j->division : "no division",
                 j->benchmark ? j->benchmark : "no benchmark", j->edition->ruleset);
 }
@@ -92,11 +111,14 @@ static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
         return;
     }
     struct table runs = runs_table(f, a);
-    table_write(l->out, FORMAT_TEXT, &runs);
+    if (shows(l, true))
+        table_write(l->out, FORMAT_TEXT, &runs);
     for (int i = 0; i < N_PACKAGE_PARTS; i++)
-        fprintf(l->out, "%s: %s: %s: %s\n", dir, package_part_names[i], part_state_names[f->parts[i].state], f->parts[i].text);
-    fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
-            (unsigned long long)count_passed(f), f->n, f->edition->round);
+        if (shows_part(l, f, i))
+            fprintf(l->out, "%s: %s: %s: %s\n", dir, package_part_names[i], part_state_names[f->parts[i].state], f->parts[i].text);
+    if (shows(l, f->passed))
+        fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
+                (unsigned long long)count_passed(f), f->n, f->edition->round);
 }
 
 static void text_end(const struct lint *l)
@@ -133,7 +155,8 @@ static void csv_log(struct lint *l, const struct folder *f, const char *path, co
         .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
         .ruleset = j->edition->ruleset, .verdict = pass_or_fail(j->compliance.passed), .refused = keys_of(&j->compliance, SEVERITY_ERROR, a),
         .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path });
-    table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
+    if (shows(l, j->compliance.passed))
+        table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
 }
 
 static void add_rcp(struct csv_line *line, const struct rcp_verdict *v)
@@ -152,11 +175,13 @@ static void csv_folder(struct lint *l, const struct folder *f, struct arena *a)
         line.check = package_part_names[i], line.verdict = part_state_names[f->parts[i].state], line.detail = f->parts[i].text;
         if (i == PACKAGE_CONVERGENCE && f->has_rcp)
             add_rcp(&line, &f->rcp);
-        table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
+        if (shows_part(l, f, i))
+            table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
     }
     struct csv_line whole = head;
     whole.check = "package", whole.verdict = pass_or_fail(f->passed), whole.detail = f->problem;
-    table_write_row(l->out, FORMAT_CSV, &lint_csv, &whole);
+    if (shows(l, f->passed))
+        table_write_row(l->out, FORMAT_CSV, &lint_csv, &whole);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
@@ -171,6 +196,8 @@ static void json_log(struct lint *l, const char *path, const struct compliance *
     const struct table t = TABLE(message_columns, struct message_line);
     for (size_t i = 0; i < c->n_messages; i++) {
         const struct log_message *m = &c->messages[i];
+        if (!shows_message(l, m))
+            continue;
         const struct message_line line = { severity_names[m->severity], path, m->key, m->text, m->line };
         write_json_item(l->messages, table_row_json(&t, &line), !l->any_message);
         l->any_message = true;
@@ -204,6 +231,8 @@ static const struct table_column folder_columns[] = {
 static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     const struct table t = TABLE(folder_columns, struct folder_line);
+    if (!shows(l, f->passed))
+        return;
     json_t *checks = json_object();
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
         json_object_set_new(checks, package_part_names[i], json_pack("{s:s, s:s}", "verdict", part_state_names[f->parts[i].state], "text",
@@ -214,7 +243,8 @@ static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
         json_object_set_new(o, "reference_convergence", rcp_json(f));
     struct table runs = runs_table(f, a);
     json_object_set_new(o, "runs", table_json(&runs));
-    write_json_item(l->out, o, l->counts.folders == 1);
+    write_json_item(l->out, o, !l->any_folder);
+    l->any_folder = true;
 }
 
 #define C(member, name) { COLUMN_AS(struct lint_counts, member, name) }
@@ -243,6 +273,8 @@ static void json_end(struct lint *l)
 static void judge_part(struct lint *l, const char *group, const char *path, const char *check, enum judged judged, const char *message)
 {
     struct arena *a = &l->found_arena;
+    if (!shows(l, judged != JUDGED_FAIL))
+        return;
     const char *why = message && *message ? message : judged == JUDGED_FAIL ? "fails" : "";
     judgements_add(&l->found, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", path, check), .file = arena_strdup(a, path),
                    .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);

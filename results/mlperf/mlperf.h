@@ -56,6 +56,7 @@ struct judge_options {
     const char *data_dir;               /* workloads/convergence */
     bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
     bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported and does not count */
+    bool only_failures;                 /* lint prints errors and failed verdicts, nothing else */
     struct watch watch;                 /* told of each line of a log */
 };
 
@@ -224,7 +225,7 @@ struct lint {
     struct judgements found; struct arena found_arena;      /* which is gathered here as its logs are read */
     bool begun;                         /* something is printed; before that, an error leaves no output */
     bool failed;                        /* something does not pass, or could not be read */
-    bool any_message;                   /* a JSON message is written */
+    bool any_message, any_folder;       /* a JSON message or folder is written */
 };
 
 bool lint_begin(struct lint *l, FILE *out, enum output_format format, struct judge *j, lint_notice *notice, struct err *err);

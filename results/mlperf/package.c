@@ -196,18 +196,32 @@ static double submission_mean(const double *points, size_t n, size_t dropped, st
     return olympic_mean(sorted, n, dropped);
 }
 
-static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, struct arena *a)
+/* Which records the limit comes from. */
+static const char *limit_source(const struct rcp_verdict *v, const struct rcp_table *t, struct arena *a)
 {
-    static const char *const how[] = { "reference points", "interpolated reference points", "smallest reference batch" };
+    switch (v->limit.match) {
+    case RCP_EXACT: return "reference points of this batch";
+    case RCP_INTERPOLATED: return "line between the reference points of the next batches";
+    case RCP_SMALLER_BATCH: return arena_printf(a, "reference points of the smallest batch, %.10g", t->points[0].batch);
+    case RCP_MISSING: break;
+    }
+    return "";
+}
+
+static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, size_t n_counted, struct arena *a)
+{
     const char *unit = t->points[0].unit;
     if (v->limit.match == RCP_MISSING)
-        return arena_printf(a, "no reference points at batch %g (largest %g): reference points must be supplied", v->batch,
+        return arena_printf(a, "no reference points at batch %.10g (largest %.10g): reference points must be supplied", v->batch,
                             t->points[t->n - 1].batch);
-    const char *remedy = v->passed ? "" : v->limit.match == RCP_SMALLER_BATCH ? ": reference points must be supplied"
-                       : ": faster than the reference allows";
-    return arena_printf(a, "mean %.10g %s to converge against at least %.6g (%s: mean %.6g, largest speed-up %.5f)%s",
-                        v->submission_mean, unit, v->limit.mean / v->limit.max_speedup, how[v->limit.match], v->limit.mean,
-                        v->limit.max_speedup, remedy);
+    double least = v->limit.mean / v->limit.max_speedup, margin = v->submission_mean - least;
+    const char *mean = arena_printf(a, "mean %.10g %s to converge, at least %.10g passes", v->submission_mean, unit, least);
+    const char *from = arena_printf(a, "%s: mean %.6g, largest speed-up %.5f", limit_source(v, t, a), v->limit.mean, v->limit.max_speedup);
+    if (v->passed)
+        return arena_printf(a, "%s, %.3g %% more than needed (%s)", mean, 100 * margin / least, from);
+    return arena_printf(a, "%s: %.6g too few (%.3g %%), or %.6g in all over the %zu runs that count (%s)%s", mean, -margin, -100 * margin / least,
+                        -margin * (double)n_counted, n_counted, from,
+                        v->limit.match == RCP_SMALLER_BATCH ? "; reference points must be supplied" : "");
 }
 
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
@@ -225,7 +239,7 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
     if (out->passed)
         out->scaling = rcp_scaling(t->edition, &out->limit, out->submission_mean);
     out->text = n_failed > dropped ? arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped)
-                                   : verdict_text(out, t, a);
+                                   : verdict_text(out, t, n - 2 * dropped, a);
     return true;
 }
 

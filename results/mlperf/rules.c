@@ -297,16 +297,23 @@ static bool parse_occurs(struct rule *r, const char *cell, const struct rule_loa
     return fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
-static bool parse_checks(struct rule *r, const char *cell, const struct rule_loader *d)
+/* texts: the sentences of the conditions, separated as they are; "" for none. */
+static bool parse_checks(struct rule *r, const char *cell, const char *texts, const struct rule_loader *d)
 {
-    char *rest = arena_strdup(d->a, cell), *part;
+    char *rest = arena_strdup(d->a, cell), *rest_texts = arena_strdup(d->a, texts), *part;
     while ((part = next_rule_part(&rest, ";;"))) {
         if (r->n_checks == MOST_CHECKS)
             return fail(d->err, "%s: check: more than %d parts", d->where, MOST_CHECKS);
-        if (!parse_expression(&r->checks[r->n_checks++], part, d))
+        struct rule_check *c = &r->checks[r->n_checks++];
+        c->text = next_rule_part(&rest_texts, ";;");
+        if (*texts && !c->text)
+            return fail(d->err, "%s: check_text: a sentence is missing for '%.60s'", d->where, part);
+        if (!c->text)
+            c->text = "";
+        if (!parse_expression(&c->condition, part, d))
             return false;
     }
-    return true;
+    return !next_rule_part(&rest_texts, ";;") || fail(d->err, "%s: check_text: more sentences than conditions", d->where);
 }
 
 /* ---- actions -------------------------------------------------------------------------------------------- */
@@ -374,16 +381,17 @@ static bool parse_actions(struct rule *r, const char *cell, const struct rule_lo
 
 /* ---- a row -------------------------------------------------------------------------------------------------- */
 
-static bool parse_rule(struct rule *r, char *const *c, const struct rule_loader *d)
+static bool parse_rule(struct rule *r, char *const *c, const char *check_text, const char *once_text, const struct rule_loader *d)
 {
     *r = (struct rule){ .layer = c[CELL_LAYER], .key = c[CELL_KEY], .source = c[CELL_SOURCE] };
     r->only_warns = text_is(c[CELL_SEVERITY], "warning");
     r->absent_warns = text_is(c[CELL_SEVERITY], "absent: warning");
     if (!r->only_warns && !r->absent_warns && !text_is(c[CELL_SEVERITY], "error"))
         return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, c[CELL_SEVERITY]);
-    if (!parse_occurs(r, c[CELL_OCCURS], d) || !parse_checks(r, c[CELL_CHECK], d) || !parse_actions(r, c[CELL_ACTION], d)
-        || (*c[CELL_ONCE] && !parse_expression(&r->once, c[CELL_ONCE], d)))
+    if (!parse_occurs(r, c[CELL_OCCURS], d) || !parse_checks(r, c[CELL_CHECK], check_text, d) || !parse_actions(r, c[CELL_ACTION], d)
+        || (*c[CELL_ONCE] && !parse_expression(&r->once.condition, c[CELL_ONCE], d)))
         return false;
+    r->once.text = *c[CELL_ONCE] ? once_text : NULL;
     bool keyless = r->occurs == OCCURS_BEGIN || r->occurs == OCCURS_END;
     if (keyless != !*r->key)
         return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, c[CELL_OCCURS]);
@@ -423,7 +431,7 @@ static bool load_rules(struct rule_book *b, const char *path, struct arena *a, s
         for (int c = 0; c < N_RULE_CELLS; c++)
             cells[c] = t.rows[i].cells[at[c]];
         d.where = arena_printf(a, "%s:%u", t.path, t.rows[i].line);
-        if (!parse_rule(&b->rules[b->n_rules++], cells, &d))
+        if (!parse_rule(&b->rules[b->n_rules++], cells, csv_cell(&t, &t.rows[i], "check_text"), csv_cell(&t, &t.rows[i], "once_text"), &d))
             return false;
         note_apply_key(b, &b->rules[i], a);
     }
@@ -545,7 +553,7 @@ const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t
     return NULL;
 }
 
-const char *rule_wants(const struct expression *e, const struct rule *r, const struct edition *edition, struct arena *a)
+const char *rule_wants(const struct rule_check *c, const struct rule *r, const struct edition *edition, struct arena *a)
 {
-    return arena_printf(a, "%s (%s %s)", e->text, edition->ruleset, r->layer);
+    return arena_printf(a, "%s%s (%s %s)", *c->text ? "" : "must fulfil ", *c->text ? c->text : c->condition.text, edition->ruleset, r->layer);
 }

@@ -66,12 +66,15 @@ struct action {
 
 enum { MOST_CHECKS = 6, MOST_ACTIONS = 6, MOST_OF = 3 };
 
+/* A condition, and the sentence that says it, such as "must be above 0"; text is "" for a rule without a sentence. */
+struct rule_check { struct expression condition; const char *text; };
+
 struct rule {
     const char *layer, *key, *source;
     enum rule_occurs occurs;
     uint64_t at_least;
     const char *any_of[MOST_OF];        /* the keys of a group */
-    struct expression checks[MOST_CHECKS], once;     /* once.text is NULL where there is none */
+    struct rule_check checks[MOST_CHECKS], once;    /* once.text is NULL where there is none */
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
     bool only_warns, absent_warns;      /* every finding, or an absent key, is a warning */
@@ -112,8 +115,8 @@ const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *
 /* The rule for a key and its index, or NULL. */
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index);
 
-/* Names a part of a rule in messages: "v>0.5 (2.0.0 closed_bert)". */
-const char *rule_wants(const struct expression *e, const struct rule *r, const struct edition *edition, struct arena *a);
+/* What a part of a rule wants, for messages: "must be above 0.5 (2.0.0 closed_bert)". */
+const char *rule_wants(const struct rule_check *c, const struct rule *r, const struct edition *edition, struct arena *a);
 
 /* ---- layers.c: the layers that a log calls for --------------------------------------------------------- */
 

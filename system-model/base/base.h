@@ -110,6 +110,8 @@ size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
 const char *names_list(const char *const *names, size_t n, struct arena *a);
 /* Writes the names nearest to `typed`, nearest first, and returns how many: at most `most`, which is at most 8. */
 size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed);
+/* The nearest name if its distance is at most this, else NULL. A wrong letter counts 4, one that was left out 1. */
+const char *names_within(const char *const *names, size_t n, const char *typed, size_t most_distance);
 /* "did you mean 'run'? " if a name is near enough, else "". */
 const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a);
 

@@ -59,6 +59,12 @@ size_t names_nearest(const char **out, size_t most, const char *const *names, si
     return n_out;
 }
 
+const char *names_within(const char *const *names, size_t n, const char *typed, size_t most_distance)
+{
+    const char *nearest;
+    return names_nearest(&nearest, 1, names, n, typed) && name_distance(typed, nearest) <= most_distance ? nearest : NULL;
+}
+
 const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *nearest;

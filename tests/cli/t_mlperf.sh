@@ -128,7 +128,13 @@ gives 1 "result_0.txt: error: has no :::MLLOG line" "a file that is no log"
 result $? "and nothing else is said of it" "$(cat "$work/out")"
 tac "$logs/result_1.txt" >"$work/odd/result_1.txt"
 run lint "$work/odd/result_1.txt"
-gives 1 "error: run_stop: want st.run_started" "a log in the wrong order"
+gives 1 "error: run_stop: must come after run_start" "a log in the wrong order"
+run lint "$work/odd/result_0.txt" --ruleset 2.0.0 --only-failures
+! grep -qE 'warning:|review:' "$work/out" && grep -q 'error:' "$work/out"
+result $? "lint --only-failures prints errors alone"
+run lint "$out" --ruleset 1.0.0 --only-failures
+[ "$(wc -l <"$work/out")" = 1 ]
+result $? "lint --only-failures prints only the counts when everything passes"
 ! grep -qw nan "$work/out"
 result $? "no times before they are known" "$(grep -w nan "$work/out")"
 

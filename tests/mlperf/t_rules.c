@@ -188,6 +188,52 @@ static void test_rows_at_their_limits(void **state)
     arena_free(&a);
 }
 
+/* A rule may have a sentence for each condition; messages show it, or else the condition. */
+static void test_sentences(void **state)
+{
+    static const struct { const char *texts, *want; } cases[] = {
+        { "must be above 4 ;; must be 7", NULL }, { "", NULL }, { "must be above 4", "check_text: a sentence is missing for 'v==7'" },
+        { "a ;; b ;; c", "check_text: more sentences than conditions" },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rule_library l;
+        const struct rule_book *b;
+        struct err err = { "" };
+        size_t at;
+        const char *dir = folder_of_rules("2.0.0,common,k,1,,,,error,s", &a);
+        rounds_folder_put_rows(dir, "rules.csv", "layer,key,occurs,check,check_text,once,once_text,action,severity,source\n",
+                               arena_printf(&a, "2.0.0,common,k,1,v>4 ;; v==7,%s,v>5,must be above 5,,error,s", cases[i].texts), &a);
+        assert_true(rules_load(&l, dir, &a, &err));
+        assert_true(rules_of_round(&b, &l, "v2.0", &err) == !cases[i].want);
+        if (cases[i].want) {
+            assert_non_null(strstr(err.msg, cases[i].want));
+            continue;
+        }
+        const struct rule *k = rule_find(&b->layers[0], "k", &at);
+        assert_string_equal(rule_wants(&k->checks[1], k, b->edition, &a), *cases[i].texts ? "must be 7 (2.0.0 common)" : "must fulfil v==7 (2.0.0 common)");
+        assert_string_equal(rule_wants(&k->once, k, b->edition, &a), "must be above 5 (2.0.0 common)");
+    }
+    arena_free(&a);
+}
+
+/* Every condition in the tables has a sentence. */
+static void test_every_rule_has_sentences(void **state)
+{
+    struct arena a = { 0 };
+    struct rule_library l = load(&a);
+    const struct rule_book *b;
+    (void)state;
+    for (size_t i = 0; i < l.rounds->n_editions; i++) {
+        assert_true(rules_of(&b, &l, &l.rounds->editions[i], NULL));
+        for (size_t k = 0; k < b->n_rules; k++)
+            for (size_t c = 0; c < b->rules[k].n_checks; c++)
+                assert_true(*b->rules[k].checks[c].text && (!b->rules[k].once.text || *b->rules[k].once.text));
+    }
+    arena_free(&a);
+}
+
 #define LINE(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n"
 
 /* What lint prints for a log by these rules. */
@@ -218,7 +264,7 @@ static void test_keys_on_one_line(void **state)
     char *text = lint_as(FORMAT_TAP, "2.0.0,common,a,3+,v==3,,,error,s\n2.0.0,common,b,1+,v==4,,,error,s\n2.0.0,common,c,1+,v==4,,,warning,s\n2.0.0,common,d,1+,v==4,,,error,s\n"
                                    "2.0.0,common,,end,1==2,,,error,s", LINE("a", "4") LINE("b", "3") LINE("c", "5") LINE("d", "1") LINE("b", "5") LINE("d", "6"), &a);
     (void)state;
-    assert_non_null(strstr(text, ": compliance: a; b; d; want 1==2 (2.0.0 common)\n"));
+    assert_non_null(strstr(text, ": compliance: a; b; d; must fulfil 1==2 (2.0.0 common)\n"));
     free(text);
     arena_free(&a);
 }
@@ -382,10 +428,10 @@ static void test_rows_at_the_end(void **state)
     char *text = lint_of_three("2.0.0,common,,begin,,,st.n:=3,error,s\n2.0.0,common,,end,st.n==3,,,error,s\n2.0.0,common,,end,st.n>4 ;; st.n<2,,,error,s\n"
                                "2.0.0,common,,end,st.n>5,,,warning,s", &a);
     (void)state;
-    assert_null(strstr(text, "want st.n==3"));
-    assert_non_null(strstr(text, "error: want st.n>4 (2.0.0 common)"));
-    assert_non_null(strstr(text, "error: want st.n<2 (2.0.0 common)"));
-    assert_non_null(strstr(text, "warning: want st.n>5 (2.0.0 common)"));
+    assert_null(strstr(text, "must fulfil st.n==3"));
+    assert_non_null(strstr(text, "error: must fulfil st.n>4 (2.0.0 common)"));
+    assert_non_null(strstr(text, "error: must fulfil st.n<2 (2.0.0 common)"));
+    assert_non_null(strstr(text, "warning: must fulfil st.n>5 (2.0.0 common)"));
     free(text);
     arena_free(&a);
 }
@@ -401,7 +447,7 @@ static void test_as_many_states_as_may_be_kept(void **state)
     for (int more = 0; more < 2; more++) {
         char *text = lint_of_three(arena_printf(&a, "%s%s", rows, more ? "2.0.0,common,,begin,,,st.q:=7,error,s" : ""), &a);
         assert_int_equal(strstr(text, "the official checker stops here: the rules keep more states than a log can have") != NULL, more);
-        assert_null(strstr(text, "want st."));
+        assert_null(strstr(text, "must fulfil st."));
         free(text);
     }
     arena_free(&a);
@@ -431,7 +477,7 @@ static void test_names_beside_a_list(void **state)
         const char *said = strstr(text, "error: ");
         if (said)
             said = arena_printf(&a, "%.*s", (int)strcspn(said, "\n"), said + strlen("error: "));
-        const char *want = arena_printf(&a, "%swant st.w==names[five] (2.0.0 common)", cases[i].said);
+        const char *want = arena_printf(&a, "%smust fulfil st.w==names[five] (2.0.0 common)", cases[i].said);
         assert_true(*cases[i].said ? said && strncmp(said, want, strlen(want)) == 0 : !said);
         free(text);
     }
@@ -469,10 +515,10 @@ static void test_the_value_is_shown_where_it_is_asked_for(void **state)
     char *text = lint_of_log("2.0.0,common,,begin,,,st.evals:=5,error,s\n2.0.0,common,a,1,st.evals<v,,,error,s\n"
                              "2.0.0,common,b,1,st.evals<4,,,error,s\n2.0.0,common,c,1,v>st.evals,,,error,s", LINE("a", "3") LINE("b", "3") LINE("c", "3"), &a);
     (void)state;
-    assert_non_null(strstr(text, "is 3, want st.evals<v (2.0.0 common)"));
-    assert_non_null(strstr(text, "is 3, want v>st.evals (2.0.0 common)"));
-    assert_non_null(strstr(text, "want st.evals<4 (2.0.0 common)"));
-    assert_null(strstr(text, "is 3, want st.evals<4"));
+    assert_non_null(strstr(text, "is 3, must fulfil st.evals<v (2.0.0 common)"));
+    assert_non_null(strstr(text, "is 3, must fulfil v>st.evals (2.0.0 common)"));
+    assert_non_null(strstr(text, "must fulfil st.evals<4 (2.0.0 common)"));
+    assert_null(strstr(text, "is 3, must fulfil st.evals<4"));
     free(text);
     arena_free(&a);
 }
@@ -510,7 +556,8 @@ static void test_what_a_log_must_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
-                                        cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
+                                        cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_sentences), cmocka_unit_test(test_every_rule_has_sentences),
+        cmocka_unit_test(test_bad_rows),
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
                                         cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_layers_are_called_once), cmocka_unit_test(test_lines_that_cannot_be_read), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
                                         cmocka_unit_test(test_as_many_states_as_may_be_kept),
