@@ -234,6 +234,34 @@ static void sizes_that_depend_on_data(void **state)
     done(r);
 }
 
+/* Sizes that depend on data may be given by the name of the result, at most the largest possible; the report says which are given and which
+ * are not. TopK is modelled, and needs no rough price then. */
+static void sizes_that_are_bounded(void **state)
+{
+    static const struct { const char *name; uint64_t size, rows, sorted; const char *says; } cases[] = {
+        { "taken", 4, 4, 3, "  given: taken has 12 elements\n" }, { "taken", 100, 6, 3, "  given: taken has 18 elements\n" },
+        { "sorted", 2, 6, 2, "  given: sorted has 4 elements\n  largest possible: 1 sizes that depend on data, so that every expert of a sparse mixture "
+                             "gets every token; bound them as in --set data.taken=NUMBER\n" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+        struct draft *d = draft_start(13);
+        struct onnx_dimension size = { cases[i].name, cases[i].size };
+        draft_text(d, "x: n,8,4; w = 4,2; m: int64 1; most = [3]; column = [2]; MatMul x w > scores; Transpose scores > by_class perm=0,2,1; "
+                      "NonMaxSuppression x by_class most > taken; Gather taken column > row axis=1");
+        draft_text(d, i < 2 ? "TopK scores most > sorted order axis=1; Cast order > y to=1" : "TopK scores m > sorted order axis=1; Cast order > y to=1");
+        struct imported *r = import(d, "y row", (struct onnx_options){ .inference = true, .approximate = true, .dimensions = &size, .n_dimensions = 1 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(r->im.model->values[r->im.model->outputs[1]].dims[0], cases[i].rows);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), cases[i].sorted * 2);
+        PRINTED(text, onnx_print(f, &r->im));
+        assert_true(strstr(text, cases[i].says) != NULL);
+        free(text);
+        done(r);
+    }
+}
+
 /* A first input of three rows followed by names has no batch; one row is a batch; a leading name may be given its own size. */
 static void inputs_without_batch(void **state)
 {
@@ -505,7 +533,7 @@ static void sums_without_end(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
     cmocka_unit_test(parts_with_other_readers_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
-    cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_that_depend_on_data), cmocka_unit_test(inputs_without_batch), cmocka_unit_test(batches_by_name),
+    cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_that_depend_on_data), cmocka_unit_test(sizes_that_are_bounded), cmocka_unit_test(inputs_without_batch), cmocka_unit_test(batches_by_name),
     cmocka_unit_test(channels_without_batch), cmocka_unit_test(weights_without_numbers),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
     cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions), cmocka_unit_test(sums_without_end),

@@ -15,9 +15,9 @@ static void refusals(void **state)
     draft_node(d, "Relu", "x", "y", "");
     refused(d, infer, "node 0, Relu 'n0': reads x, which nothing before it makes; is the file cut short?");
     d = draft_start(17);
-    draft_text(d, "x: n,4; NonMaxSuppression x x > y");
+    draft_text(d, "x: n,4,4; NonMaxSuppression x x > y");
     refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; stop before it with --set "
-                      "recipe.output=NAME, or price it roughly with --approximate");
+                      "recipe.output=NAME, or price it roughly with --approximate, where --set data.y=NUMBER bounds it");
     d = draft_start(17);
     struct draft *body = draft_start(17);
     draft_node(body, "Again", "a", "b", "");

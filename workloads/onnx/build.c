@@ -364,9 +364,19 @@ void onnx_print(FILE *f, const struct onnx_import *im)
         for (const struct onnx_count *c = im->counts, *end = c + im->n_counts; c < end; c++)
             if (c->fate == (enum onnx_fate)fate)
                 fprintf(f, "  %-12s %5u x %-24s %s\n", onnx_fate_names[fate], c->n, c->op, c->into ? c->into : "");
-    for (const struct onnx_value *v = im->model->values, *end = v + im->model->n_values; v < end; v++)
-        if (v->given)
+    const struct onnx_value *first = NULL;
+    uint32_t n_largest = 0;
+    for (const struct onnx_value *v = im->model->values, *end = v + im->model->n_values; v < end; v++) {
+        if (v->bounded)
+            fprintf(f, "  given: %s has %ju elements\n", v->name, (uintmax_t)onnx_elements(v));
+        else if (v->given)
             fprintf(f, "  given: %s = %g\n", v->name, v->known[0]);
+        first = v->largest && !first ? v : first;
+        n_largest += v->largest;
+    }
+    if (first)
+        fprintf(f, "  largest possible: %u sizes that depend on data, so that every expert of a sparse mixture gets every token; bound them as in "
+                "--set data.%s=NUMBER\n", n_largest, first->name);
     if (im->loss)
         fprintf(f, "  loss: cross-entropy of %s\n", im->loss);
     if (im->ignored)

@@ -165,7 +165,7 @@ static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
 static bool take_given(struct onnx_value *v, const struct onnx_model *m, const struct onnx_options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_dimensions; i++) {
-        if (!text_is(o->dimensions[i].name, v->name))
+        if (!text_is(o->dimensions[i].name, v->name) || v->bounded)
             continue;
         if (onnx_elements(v) != 1)
             return fail(err, "%s: data.%.80s: a value of %ju numbers, want one number, or a dimension", m->path, v->name,
@@ -380,6 +380,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     m->batch = o->batch;
     m->approximate = o->approximate;
+    m->options = o;
     m->batch_name = find_batch_name(m);
     if (!check_dimension_names(m, o, false, err))
         return false;

@@ -32,7 +32,8 @@ struct onnx_value {
     const char *dim_names[ONNX_MAX_DIMS];   /* symbolic dimensions of an input; else NULL */
     double *known;                          /* its contents, or NULL */
     const struct onnx_items *items;         /* a sequence's tensors; NULL: this is a tensor */
-    bool given;                             /* the options give its number */
+    bool given;                             /* the options give its number or, bounded, its size */
+    bool bounded, largest;                  /* its size depends on data: given, or the largest possible */
     bool constant;                          /* it follows from initialisers alone */
     bool output;                            /* of the whole graph */
     const Onnx__TensorProto *data;          /* of an initialiser or a Constant node; else NULL */
@@ -73,6 +74,7 @@ struct onnx_model {
     uint64_t batch;                         /* samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
     bool approximate;                       /* option --approximate */
+    const struct onnx_options *options;
     uint64_t file_batch;                    /* the batch size that the file fixes; 0: it is symbolic */
     const char *batch_name;                 /* the symbolic batch, or NULL */
     bool has_batch;                         /* a dimension of an input has the recipe's micro-batch as its size */

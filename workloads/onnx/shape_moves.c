@@ -2,8 +2,8 @@
 /*
  * shape_moves.c - shape rules of operators that view, cut, join, repeat, reduce, pick or sort elements.
  *
- * The size of some results depends on data, and is known only if the file holds the data. With --approximate it is taken to be the
- * largest possible: every element, every box.
+ * The size of some results depends on data, and is known only if the file holds the data, or the options give it. With --approximate it is
+ * taken to be the largest possible: every element, every box.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <inttypes.h>
@@ -226,6 +226,8 @@ bool infer_slice(const struct inference *s)
     struct onnx_cuts cuts;
     uint64_t dims[ONNX_MAX_DIMS];
     onnx_copy_dims(dims, s->x);
+    if (!onnx_cuts(&cuts, s->m, s->n) && s->m->approximate)
+        onnx_out(s->m, s->n, 0)->largest = true;
     if (!onnx_cuts(&cuts, s->m, s->n))
         return s->m->approximate ? infer_set(s, 0, s->x->n_dims, dims, s->x->type) : REFUSE(s, "its range is computed while the model runs");
     if (!cuts.good)
@@ -409,17 +411,31 @@ bool infer_argmax(const struct inference *s)
 
 /* ---- elements picked by data --------------------------------------------------------------------------------------- */
 
-#define UNKNOWN_SIZE "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it " \
-                     "roughly with --approximate"
+/* A size that depends on data, of at most `most`: data.NAME gives it, by the name of the result; else it is the largest possible. */
+static bool size_by_data(const struct inference *s, uint64_t most, uint64_t *n)
+{
+    struct onnx_value *y = onnx_out(s->m, s->n, 0);
+    const struct onnx_options *o = s->m->options;
+    *n = most;
+    for (size_t i = 0; i < o->n_dimensions; i++)
+        if (text_is(o->dimensions[i].name, y->name)) {
+            *n = min_u64(most, o->dimensions[i].size);
+            y->bounded = y->given = true;
+            return true;
+        }
+    y->largest = s->m->approximate;
+    return s->m->approximate || REFUSE(s, "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or "
+                                          "price it roughly with --approximate, where --set data.%.60s=NUMBER bounds it", y->name);
+}
 
 /* [dimensions, number of elements that are not zero] */
 bool infer_nonzero(const struct inference *s)
 {
     uint64_t all = onnx_elements(s->x), n = 0;
-    if (!s->x->known && !s->m->approximate)
-        return REFUSE(s, UNKNOWN_SIZE);
-    for (uint64_t i = 0; i < all; i++)
-        n += !s->x->known || s->x->known[i] != 0;
+    if (!s->x->known && !size_by_data(s, all, &n))
+        return false;
+    for (uint64_t i = 0; i < all && s->x->known; i++)
+        n += s->x->known[i] != 0;
     return infer_set(s, 0, 2, (uint64_t[]){ s->x->n_dims, n }, ONNX_INT64);
 }
 
@@ -427,14 +443,12 @@ bool infer_nonzero(const struct inference *s)
 bool infer_non_max_suppression(const struct inference *s)
 {
     const struct onnx_value *scores = s->y, *most = onnx_in(s->m, s->n, 2);
-    if (!s->m->approximate)
-        return REFUSE(s, UNKNOWN_SIZE);
     if (scores->n_dims != 3)
         return REFUSE(s, "its scores have %u dimensions, want 3", scores->n_dims);
-    uint64_t boxes = scores->dims[2];
+    uint64_t boxes = scores->dims[2], n;
     if (most && most->known && onnx_elements(most) == 1)
         boxes = min_u64(boxes, (uint64_t)onnx_whole(fmax(most->known[0], 0)));
-    return infer_set(s, 0, 2, (uint64_t[]){ scores->dims[0] * scores->dims[1] * boxes, 3 }, ONNX_INT64);
+    return size_by_data(s, scores->dims[0] * scores->dims[1] * boxes, &n) && infer_set(s, 0, 2, (uint64_t[]){ n, 3 }, ONNX_INT64);
 }
 
 /* The elements that a condition keeps, along an axis or of all. */
@@ -443,16 +457,16 @@ bool infer_compress(const struct inference *s)
     uint32_t axis = 0;
     const Onnx__AttributeProto *along = onnx_attribute(s->n, "axis");
     uint64_t dims[ONNX_MAX_DIMS], all = onnx_elements(s->y), n = 0;
-    if (!s->y->known && !s->m->approximate)
-        return REFUSE(s, UNKNOWN_SIZE);
+    if (!s->y->known && !size_by_data(s, all, &n))
+        return false;
     if (along && !onnx_axis(&axis, along->i, s->x->n_dims))
         return REFUSE(s, "axis is out of range");
     onnx_copy_dims(dims, s->x);
     uint64_t size = along ? dims[axis] : onnx_elements(s->x);
     if (all > size)
         return REFUSE(s, "its condition has %" PRIu64 " elements for %" PRIu64, all, size);
-    for (uint64_t i = 0; i < all; i++)
-        n += !s->y->known || s->y->known[i] != 0;
+    for (uint64_t i = 0; i < all && s->y->known; i++)
+        n += s->y->known[i] != 0;
     if (!along)
         return infer_set(s, 0, 1, &n, s->x->type);
     dims[axis] = n;
@@ -468,10 +482,11 @@ bool infer_top_k(const struct inference *s)
         return REFUSE(s, "axis is out of range");
     const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* up to opset 9 */
     bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
-    if (!known && !s->m->approximate)
-        return REFUSE(s, UNKNOWN_SIZE);
     onnx_copy_dims(dims, s->x);
-    int64_t n = attribute ? attribute->i : known ? k.at[0] : (int64_t)dims[axis];
+    uint64_t largest = dims[axis];
+    if (!known && !size_by_data(s, dims[axis], &largest))
+        return false;
+    int64_t n = attribute ? attribute->i : known ? k.at[0] : (int64_t)largest;
     if (n < 0 || (uint64_t)n > dims[axis])
         return REFUSE(s, "wants the largest %" PRId64 " of %" PRIu64, n, dims[axis]);
     dims[axis] = (uint64_t)n;
