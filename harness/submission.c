@@ -82,6 +82,14 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
                                          .eval_interval = q->predict_schedule ? 0 : recipe_eval_interval(rec, &c),
                                          .runs = (uint32_t)q->runs, .seed = q->seed, .until_valid = q->until_valid,
                                          .open_division = text_is(terms.division, "open"), .data_dir = s->paths.data_dir };
-    return runs_draw(out, &draw, &s->arena, err) &&
-           (!q->mllog || write_submission(out, sim, r, &c, &terms, &timing, q, s, err));
+    if (!runs_draw(out, &draw, &s->arena, err))
+        return false;
+    if (!q->mllog)
+        return true;
+    if (!write_submission(out, sim, r, &c, &terms, &timing, q, s, err))
+        return false;
+    if (out->refusal)
+        fprintf(stderr, "podbench: %s: the logs are written, but %s refuses them: %s; --draw-until-valid draws others\n", rec->id, terms.round,
+                out->refusal);
+    return true;
 }

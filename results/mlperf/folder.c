@@ -90,11 +90,13 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
     struct folder_names names;
     folder_names_from(&names, r->j, utf8_text(f->dir, a), logged_benchmark, a);
     f->round = names.round, f->division = names.division, f->submitter = names.submitter, f->system = names.system;
-    f->benchmark = names.benchmark;
+    f->benchmark = names.benchmark, f->path_round = names.round;
     const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
     f->edition = edition_find(&r->j->rounds, wanted);
     struct err why;
-    if (*wanted && !f->edition && !edition_unknown(&r->j->rounds, wanted, &why))
+    if (strstr(f->dir, "hpc_results_"))
+        f->problem = "MLPerf HPC is not covered, only MLPerf Training";
+    else if (*wanted && !f->edition && !edition_unknown(&r->j->rounds, wanted, &why))
         f->problem = arena_strdup(a, why.msg);
 }
 

@@ -160,7 +160,14 @@ static bool find_layers(struct layer_calls *out, struct log_judgement *names, co
 /* ---- the second reading: facts beyond the rules ----------------------------------------------------------------- */
 
 struct impossible { uint64_t line; const char *key, *text; };     /* text is NULL where there is none */
-struct log_facts { struct log_judgement *out; struct eval_review evaluations; struct impossible number; bool stopped, has_error_line; struct arena *a; };
+struct log_facts {
+    struct log_judgement *out; struct eval_review evaluations;
+    struct impossible number;
+    uint64_t early_line, other_seed_line;       /* the first evaluation timed before run_start; the first seed unlike the others; 0: none */
+    const char *first_seed;
+    bool stopped, has_error_line;
+    struct arena *a;
+};
 
 static void note_batch(struct log_judgement *out, const struct mllog_line *l)
 {
@@ -189,6 +196,10 @@ static void note_seed(struct log_facts *f, const struct mllog_line *l)
     if (!text_is(l->key, "seed") || out->n_seeds == MOST_SEEDS)
         return;
     mllog_show(l->value, shown);
+    if (!f->first_seed)
+        f->first_seed = arena_strdup(f->a, shown);
+    else if (!f->other_seed_line && !text_is(f->first_seed, shown))
+        f->other_seed_line = l->line;
     if (!is_python_int(l->value)) {
         if (!out->bad_seed)
             out->bad_seed = arena_strdup(f->a, shown);
@@ -258,6 +269,8 @@ static void note_line(struct log_facts *f, const struct mllog_line *l)
     note_impossible_number(f, l);
     note_seed(f, l);
     note_point(f, l);
+    if (!f->early_line && text_is(l->key, "eval_accuracy") && l->time_ms < f->out->run.run_start_ms)
+        f->early_line = l->line;
     if (!f->stopped && f->out->rules)
         eval_review_line(&f->evaluations, f->out->rules->terms->benchmark, f->out->batch, l);
     if (text_is(l->key, "train_samples") && mllog_number_loose(l->value, &samples))
@@ -334,6 +347,17 @@ static void warn_of_status(struct log_judgement *out, struct arena *a)
             arena_printf(a, "status '%.60s' is neither success nor aborted: taken for a run that did not converge", status) }, a);
 }
 
+/* Notes for reviewers; they fail nothing. */
+static void add_review_notes(const struct log_facts *f)
+{
+    struct compliance *c = &f->out->compliance;
+    if (f->early_line)
+        compliance_say(c, (struct log_message){ SEVERITY_REVIEW, f->early_line, "eval_accuracy", "its time is before run_start" }, f->a);
+    if (f->other_seed_line)
+        compliance_say(c, (struct log_message){ SEVERITY_REVIEW, f->other_seed_line, "seed",
+            arena_printf(f->a, "differs from the first seed of the log, %s", f->first_seed) }, f->a);
+}
+
 bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
                const char *benchmark, struct arena *a, struct err *err)
 {
@@ -358,6 +382,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     compliance_end(c, out->run.n_lines);
     refuse_impossible(&facts);
     warn_of_status(out, a);
+    add_review_notes(&facts);
     if (j->options->train_samples && out->rules && out->rules->terms->train_samples && !isnan(out->last_train_samples))
         out->point = out->last_train_samples;
     return true;

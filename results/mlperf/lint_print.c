@@ -116,9 +116,10 @@ static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
     for (int i = 0; i < N_PACKAGE_PARTS; i++)
         if (shows_part(l, f, i))
             fprintf(l->out, "%s: %s: %s: %s\n", dir, package_part_names[i], part_state_names[f->parts[i].state], f->parts[i].text);
+    bool is_other = *f->path_round && !text_is(f->path_round, f->edition->round);
     if (shows(l, f->passed))
-        fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
-                (unsigned long long)count_passed(f), f->n, f->edition->round);
+        fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s%s%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
+                (unsigned long long)count_passed(f), f->n, f->edition->round, is_other ? ", though the path says " : "", is_other ? f->path_round : "");
 }
 
 static void text_end(const struct lint *l)

@@ -134,8 +134,9 @@ struct run_entry {
 struct folder {
     const char *dir;
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
-    const struct edition *edition;
+    const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
+    const char *path_round;             /* the round that the path names; "" for none */
     const char *problem;                /* why it cannot be judged at all; NULL: it can */
     struct run_entry *runs;
     size_t n;

@@ -74,6 +74,19 @@ static const char *missing_fields(const struct package *p, const json_t *doc)
     return n ? arena_printf(p->a, "%zu of %zu fields missing: %s", n, fields->n, names_list(names, n, p->a)) : NULL;
 }
 
+/* The empty ones among the fields that name the system, for reviewers; "" for none. Most descriptions leave others empty. */
+static const char *empty_fields(const struct package *p, const json_t *doc)
+{
+    static const char *const naming[] = { "submitter", "system_name", "number_of_nodes", "host_processor_model_name", "accelerators_per_node",
+                                          "accelerator_model_name", "framework", "operating_system" };
+    const char *names[sizeof naming / sizeof *naming];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
+        if (text_is(json_string_value(json_object_get(doc, naming[i])), ""))
+            names[n++] = naming[i];
+    return n ? arena_printf(p->a, "; for review: empty: %s", names_list(names, n, p->a)) : "";
+}
+
 static bool status_known(const char *statuses, const char *status)
 {
     size_t n = status ? strlen(status) : 0;
@@ -101,7 +114,7 @@ static void judge_description(struct package *p)
     else if (!text_is(wanted, "any") && !status_known(wanted, status))
         set_part(p, PACKAGE_DESCRIPTION, false, arena_printf(p->a, "%s: status is '%.60s', want one of %s", name, status ? status : "", wanted));
     else
-        set_part(p, PACKAGE_DESCRIPTION, true, name);
+        set_part(p, PACKAGE_DESCRIPTION, true, arena_printf(p->a, "%s%s", name, empty_fields(p, doc)));
     json_decref(doc);
 }
 
@@ -219,8 +232,8 @@ static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_ta
     const char *from = arena_printf(a, "%s: mean %.6g, largest speed-up %.5f", limit_source(v, t, a), v->limit.mean, v->limit.max_speedup);
     if (v->passed)
         return arena_printf(a, "%s, %.3g %% more than needed (%s)", mean, 100 * margin / least, from);
-    return arena_printf(a, "%s: %.6g too few (%.3g %%), or %.6g in all over the %zu runs that count (%s)%s", mean, -margin, -100 * margin / least,
-                        -margin * (double)n_counted, n_counted, from,
+    return arena_printf(a, "%s: %.6g too few (%.3g %%), or %.6g in all over the %zu run%s that count%s (%s)%s", mean, -margin, -100 * margin / least,
+                        -margin * (double)n_counted, n_counted, plural(n_counted), n_counted == 1 ? "s" : "", from,
                         v->limit.match == RCP_SMALLER_BATCH ? "; reference points must be supplied" : "");
 }
 

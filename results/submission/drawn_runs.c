@@ -115,7 +115,7 @@ static void draw_shared(struct run_drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-struct outcome { bool passed; double score_minutes, scaling; };
+struct outcome { bool passed; double score_minutes, scaling; const char *refusal; };      /* refusal: in the arena; NULL: passed */
 
 static double olympic_score(const struct run_drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {
@@ -135,7 +135,7 @@ static struct outcome judge_submission(const struct run_drawing *d, struct drawn
     for (size_t i = 0; i < n; i++)
         points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
     if (d->q->open_division || n != d->reference.terms.runs)
-        return (struct outcome){ true, olympic_score(d, runs, n, a), 1 };
+        return (struct outcome){ true, olympic_score(d, runs, n, a), 1, NULL };
     bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
     double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
     for (size_t i = 0; i < n; i++) {
@@ -143,7 +143,7 @@ static struct outcome judge_submission(const struct run_drawing *d, struct drawn
         runs[i].time_s += runs[i].scaling_s;
     }
     double scaling = tested ? v.scaling : 1;
-    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling };
+    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling, !tested || v.passed ? NULL : v.text };
 }
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
@@ -237,6 +237,7 @@ static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d,
         const struct outcome j = judge_submission(d, out->runs, out->n, a);
         out->score_minutes = j.score_minutes;
         out->scaling = j.scaling;
+        out->refusal = j.refusal;
         if (!d->q->until_valid || (isfinite(j.score_minutes) && j.passed))
             return true;
     }

@@ -58,6 +58,7 @@ struct drawn_runs {
     size_t n, may_fail;                 /* may_fail: how many runs need not converge */
     bool until_valid;                   /* as asked for */
     uint64_t n_draws;                   /* submissions drawn until these runs; more than 1 only with until_valid */
+    const char *refusal;                /* why the round refuses these runs; NULL: it does not */
     double score_minutes;               /* score of these runs; NaN: they are not valid */
     double scaling;                     /* the checker's factor in it, for a submission that passes and is faster than the reference; else 1 */
     double expected_minutes, expected_samples;  /* means of the score over valid submissions, and of a run's samples; without shared errors */

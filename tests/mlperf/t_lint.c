@@ -159,6 +159,22 @@ static void test_many_hosts(void **state)
     free(text), free(many);
 }
 
+/* Reviewers are told of a second seed and of an evaluation that is timed before the run; the log passes. */
+static void test_notes_for_reviewers(void **state)
+{
+    struct submission_description s = resnet();
+    char *text = log_text(&s, &resnet_run), *seeds = edited(text, ":::MLLOG", ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"\", "
+                                                            "\"key\": \"seed\", \"value\": 7, \"metadata\": {}}\n:::MLLOG");
+    (void)state;
+    expect(seeds, "2.0.0", ":11: review: seed: differs from the first seed of the log, 7", true);
+    char *at = strstr(text, "\"key\": \"eval_accuracy\""), *time = at;
+    while (strncmp(time, "\"time_ms\": ", 11) != 0)
+        time--;
+    time[11] = ' ';                     /* one digit less */
+    expect(text, "2.0.0", "review: eval_accuracy: its time is before run_start", true);
+    free(text), free(seeds);
+}
+
 /* Each key of a missing group asks for the group; it is reported once. */
 static void test_groups_of_keys(void **state)
 {
@@ -534,7 +550,7 @@ static void test_what_is_not_read(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_what_is_not_read),
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
-    cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
+    cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_notes_for_reviewers), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
     cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_short_initialisation), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),

@@ -289,6 +289,7 @@ static void test_unknown_names(void **state)
     (void)state;
     static const struct { const char *path, *want; } cases[] = {
         { "v9.9/open/Acme/box/resnet", "round 'v9.9' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1" },
+        { "hpc_results_v3.0/Acme/results/box/resnet", "MLPerf HPC is not covered, only MLPerf Training" },
         { "v5.0/open/Acme/box/resnet", "benchmark 'resnet' is not one of v5.0; known: bert, dlrm_dcnv2, llama2_70b_lora, llama31_405b, retinanet, "
                                        "rgat, stable_diffusion" },
         { "open/Acme/box/resnet", "result_0.txt: the round is not known: neither the path nor the log names it; name it by --ruleset, "
@@ -304,6 +305,18 @@ static void test_unknown_names(void **state)
         assert_string_equal(got, cases[i].want);
         tear_down(state);
     }
+    arena_free(&a);
+}
+
+/* A ruleset that the user names counts, and the row says that the path names another round. */
+static void test_another_round_than_the_path(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    write_tree(arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top));
+    struct judged_tree own = judge_tree(top, NULL, &a), other = judge_tree(top, &(struct judge_options){ .ruleset = "2.1.0" }, &a);
+    assert_null(strstr(own.row.note, "though the path says"));
+    assert_non_null(strstr(other.row.note, "judged as v2.1, though the path says v2.0"));
     arena_free(&a);
 }
 
@@ -444,6 +457,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_impossible_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_that_differ, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_round_than_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_passed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_that_a_terminal_would_obey, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
