@@ -2,7 +2,7 @@
 /*
  * check.h - is it right? Simulated values compared with published ones, runs compared with recorded ones, and claims recomputed.
  *
- * In order: check (one verdict a figure), accuracy (errors by group), coverage (how many runs lie inside their interval), compare and gate
+ * In order: check (one verdict for each figure), accuracy (errors by group), coverage (how many runs lie inside their interval), compare and gate
  * (two runs of podbench against each other), audit (the numeric claims of the source documents).
  */
 #ifndef RESULTS_CHECK_H
@@ -13,7 +13,7 @@
 #include "system-model/compiler/compiler.h"
 #include "system-model/output/output.h"
 
-/* ---- check.c: one verdict a figure ------------------------------------------------------------------- *
+/* ---- check.c: one verdict for each figure ----------------------------------------------------------------- *
  *
  * error = simulated / published - 1. A row passes when its error is within its tolerance and the model fits the machine. Rows of role
  * calibrate and validate decide whether the check passes; context rows never do.

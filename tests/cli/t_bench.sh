@@ -62,6 +62,8 @@ run validate "$work/one" --format json
 perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); ref $o->{constants} eq "ARRAY" or exit 1; for my $r (qw(calibrate validate)) {
     exists $o->{$r}{$_} or exit 1 for qw(rows mean_abs_error median_abs_error max_abs_error bias) }
     for my $m (qw(time_to_train_published_samples time_to_train_predicted_samples)) { $o->{$m}{calibrate}{rows} == 10 or exit 1 }
+    my %e = map { ($_->{evidence} => $_) } @{$o->{memory}{verdicts}};
+    $e{validate}{ran} && $e{validate}{ran_predicted_to_fit} <= $e{validate}{ran} && @{$o->{memory}{edges}} && @{$o->{memory}{bytes}} or exit 1;
     my %n = map { ($_->{of} => $_) } @{$o->{coverage}};
     exit !($n{closed}{runs} + $n{open}{runs} == $n{all}{runs} && $n{all}{samples_inside} <= $n{all}{runs} &&
         $n{calibrate}{time_inside} + $n{validate}{time_inside} == $n{all}{time_inside})' <"$work/out"
