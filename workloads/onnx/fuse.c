@@ -7,14 +7,34 @@
  *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta; or x f + (beta - mean f)
  *     group norm    instance norm of reshaped channels, times gamma, plus beta
  *     batch norm    followed by a scale and a shift for each channel (Caffe's Scale layer)
- * The last node of a pattern becomes the whole operation; the others are marked gone.
+ * A pattern is an expression of the nodes that make a value: small letters are variables (the same letter is the same value), "d:Sub(x, m)" also
+ * names the result of a node, and numbers are constants. The last node of a pattern becomes the whole operation; the others are marked gone.
  */
 #include "workloads/onnx/onnx_internal.h"
+#include <ctype.h>
 #include <math.h>
+#include <string.h>
 
-enum { MOST_PARTS = 16 };
+enum { MOST_PARTS = 16, N_VARIABLES = 26 };
 
-struct pattern { struct onnx_model *m; uint32_t parts[MOST_PARTS]; uint32_t n_parts; };
+struct pattern { struct onnx_model *m; uint32_t parts[MOST_PARTS], n_parts, variables[N_VARIABLES]; };
+
+static struct pattern pattern_start(struct onnx_model *m)
+{
+    struct pattern p = { .m = m };
+    for (int i = 0; i < N_VARIABLES; i++)
+        p.variables[i] = NO_ID;
+    return p;
+}
+
+static uint32_t variable(const struct pattern *p, char name) { return p->variables[name - 'a']; }
+
+static bool bind(struct pattern *p, char name, uint32_t value)
+{
+    uint32_t *v = &p->variables[name - 'a'];
+    *v = *v == NO_ID ? value : *v;
+    return *v == value;
+}
 
 static struct onnx_node *maker(struct pattern *p, uint32_t value)
 {
@@ -22,12 +42,6 @@ static struct onnx_node *maker(struct pattern *p, uint32_t value)
         return NULL;
     struct onnx_node *n = &p->m->nodes[p->m->values[value].producer];
     return n->gone ? NULL : n;
-}
-
-static struct onnx_node *made_by(struct pattern *p, uint32_t value, enum onnx_op op)
-{
-    struct onnx_node *n = maker(p, value);
-    return n && onnx_is(n, op) ? n : NULL;
 }
 
 static void add_part(struct pattern *p, const struct onnx_node *n)
@@ -44,18 +58,82 @@ static bool is_near(double found, double x, double share)
 static bool is_constant_near(const struct onnx_model *m, uint32_t value, double x)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &m->values[value];
-    return v && v->known && onnx_elements(v) == 1 && is_near(v->known[0], x, 1e-3);
+    return onnx_is_known_number(v) && is_near(v->known[0], x, 1e-3);
 }
 
-/* The other operand of a node with two, one of which is this value; NO_ID: neither is. */
-static uint32_t other_than(const struct onnx_node *n, uint32_t value)
+static bool is_over_last(const struct onnx_model *m, const struct onnx_node *n)
 {
-    return n->n_inputs != 2 ? NO_ID : n->inputs[0] == value ? n->inputs[1] : n->inputs[1] == value ? n->inputs[0] : NO_ID;
+    struct onnx_list axes;
+    return onnx_list(&axes, m, n, "axes", 1) && axes.n == 1 && (axes.at[0] == -1 || axes.at[0] == (int64_t)onnx_in(m, n, 0)->n_dims - 1);
 }
 
-static uint32_t other_than_number(const struct onnx_model *m, const struct onnx_node *n, double x)
+static bool is_power_of_two(const struct onnx_model *m, const struct onnx_node *n) { return is_constant_near(m, n->inputs[1], 2); }
+static bool is_product_of_one(const struct onnx_model *m, const struct onnx_node *n) { (void)m; return n->inputs[0] == n->inputs[1]; }
+
+/* x / 6 + 1 / 2, limited to 0 to 1. */
+static bool is_swish_gate(const struct onnx_model *m, const struct onnx_node *n)
 {
-    return n->n_inputs != 2 ? NO_ID : is_constant_near(m, n->inputs[0], x) ? n->inputs[1] : is_constant_near(m, n->inputs[1], x) ? n->inputs[0] : NO_ID;
+    (void)m;
+    return is_near(onnx_float(n, "alpha", NAN), 1.0 / 6, 6e-3) && onnx_float(n, "beta", 0.5) == 0.5;
+}
+
+/* What a name in a pattern matches: a node of this operator that passes the check. A name may have several rows. */
+static const struct term { const char *name; enum onnx_op op; bool commutes; bool (*check)(const struct onnx_model *m, const struct onnx_node *n); } terms[] = {
+    { "Add", ONNX_OP_ADD, true, NULL },                 { "Mul", ONNX_OP_MUL, true, NULL },          { "Sub", ONNX_OP_SUB, false, NULL },
+    { "Difference", ONNX_OP_SUB, true, NULL },          { "Div", ONNX_OP_DIV, false, NULL },         { "Sqrt", ONNX_OP_SQRT, false, NULL },
+    { "Square", ONNX_OP_POW, false, is_power_of_two },  { "Square", ONNX_OP_MUL, false, is_product_of_one },
+    { "Mean", ONNX_OP_REDUCE_MEAN, false, is_over_last }, { "Reciprocal", ONNX_OP_RECIPROCAL, false, NULL },
+    { "Erf", ONNX_OP_ERF, false, NULL },                { "Tanh", ONNX_OP_TANH, false, NULL },       { "Sigmoid", ONNX_OP_SIGMOID, false, NULL },
+    { "Gate", ONNX_OP_HARD_SIGMOID, false, is_swish_gate }, { "Reshape", ONNX_OP_RESHAPE, false, NULL },
+    { "InstanceNorm", ONNX_OP_INSTANCE_NORM, false, NULL },
+};
+
+static const char *match(struct pattern *p, const char *text, uint32_t value);
+
+/* "x, 2)" against the first inputs of a node, or exchanged. Returns the text after it; NULL: no match. */
+static const char *match_inputs(struct pattern *p, const char *text, const struct onnx_node *n, bool exchanged)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        text = match(p, text, n->inputs[exchanged ? 1 - i : i]);
+        if (!text || *text == ')')
+            return text ? text + 1 : NULL;
+        text += strlen(", ");
+    }
+    return NULL;
+}
+
+static const char *match_node(struct pattern *p, const char *text, const struct onnx_node *n)
+{
+    const struct pattern before = *p;
+    size_t length = strcspn(text, "(");
+    for (const struct term *t = terms, *end = terms + sizeof terms / sizeof *terms; t < end; t++) {
+        if (t->op != n->op->id || strlen(t->name) != length || strncmp(t->name, text, length) != 0 || (t->check && !t->check(p->m, n)))
+            continue;
+        for (int exchanged = 0; exchanged <= (t->commutes && n->n_inputs == 2); exchanged++) {
+            add_part(p, n);
+            const char *rest = match_inputs(p, text + length + 1, n, exchanged);
+            if (rest)
+                return rest;
+            *p = before;
+        }
+    }
+    return NULL;
+}
+
+/* Matches a value with the expression that the text begins with. Returns the text after it; NULL: no match. */
+static const char *match(struct pattern *p, const char *text, uint32_t value)
+{
+    char *end;
+    if (value == NO_ID)
+        return NULL;
+    if (isdigit((unsigned char)*text))
+        return is_constant_near(p->m, value, strtod(text, &end)) ? end : NULL;
+    if (islower((unsigned char)*text) && !bind(p, *text, value))
+        return NULL;
+    if (islower((unsigned char)*text) && text[1] != ':')
+        return text + 1;
+    const struct onnx_node *n = maker(p, value);
+    return n ? match_node(p, islower((unsigned char)*text) ? text + 2 : text, n) : NULL;
 }
 
 /* Nothing outside the pattern reads what its parts make. */
@@ -99,41 +177,7 @@ static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, c
     return true;
 }
 
-/* ---- GELU -------------------------------------------------------------------------------------------- */
-
-enum { N_FACTORS = 3 };
-
-/* The factors of a tree of Mul nodes; false: their number is not three. */
-static bool three_factors(struct pattern *p, const struct onnx_node *last, uint32_t f[N_FACTORS])
-{
-    uint32_t n = 1;
-    f[0] = last->outputs[0];
-    for (uint32_t i = 0; i < n; ) {
-        const struct onnx_node *mul = made_by(p, f[i], ONNX_OP_MUL);
-        if (!mul || (mul != last && p->m->values[f[i]].n_readers > 1)) {
-            i++;
-            continue;
-        }
-        if (n == N_FACTORS)
-            return false;
-        add_part(p, mul);
-        f[i] = mul->inputs[0];
-        f[n++] = mul->inputs[1];
-    }
-    return n == N_FACTORS;
-}
-
-static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
-{
-    struct onnx_node *function = made_by(p, value, ONNX_OP_ERF);
-    struct onnx_node *inside = function ? maker(p, function->inputs[0]) : NULL;
-    if (!inside || !((onnx_is(inside, ONNX_OP_DIV) && inside->inputs[0] == x && is_constant_near(p->m, inside->inputs[1], 1.4142135)) ||
-                     (onnx_is(inside, ONNX_OP_MUL) && other_than_number(p->m, inside, 0.70710678) == x)))
-        return false;
-    add_part(p, inside);
-    add_part(p, function);
-    return true;
-}
+/* ---- functions of elements ---------------------------------------------------------------------------- */
 
 static const double samples[] = { -3, -0.5, 1, 2 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
@@ -160,67 +204,38 @@ static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N
     return true;
 }
 
-/* tanh of sqrt(2 / pi) (x + 0.044715 x^3), in any arrangement, within the precision of bfloat16. */
-static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
+/* sqrt(2 / pi) (x + 0.044715 x^3), in any arrangement, within the precision of bfloat16. */
+static bool is_cubic_of(struct pattern *p, uint32_t value, uint32_t x)
 {
-    struct onnx_node *function = made_by(p, value, ONNX_OP_TANH);
     double y[N_SAMPLES];
-    if (!function)
-        return false;
-    add_part(p, function);
-    bool alike = polynomial(p, function->inputs[0], x, y);
+    bool alike = polynomial(p, value, x, y);
     for (size_t i = 0; i < N_SAMPLES && alike; i++)
         alike = is_near(y[i], 0.79788456 * (samples[i] + 0.044715 * pow(samples[i], 3)), 5e-3);
     return alike;
 }
 
+/* The three ways to multiply x, 1/2 and a curve of x. */
+#define HALF_X_TIMES(curve) "Mul(Mul(x, 0.5), " curve ")", "Mul(x, Mul(0.5, " curve "))", "Mul(0.5, Mul(x, " curve "))"
+
 static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 {
-    struct pattern p = { .m = m };
-    uint32_t f[N_FACTORS], x = NO_ID, bell = NO_ID, halves = 0;
-    if (!onnx_is(last, ONNX_OP_MUL) || !three_factors(&p, last, f))
-        return false;
-    for (uint32_t i = 0; i < N_FACTORS; i++) {
-        struct onnx_node *add = made_by(&p, f[i], ONNX_OP_ADD);
-        uint32_t inside = add ? other_than_number(m, add, 1) : NO_ID;
-        if (is_constant_near(m, f[i], 0.5))
-            halves++;
-        else if (inside != NO_ID && (made_by(&p, inside, ONNX_OP_ERF) || made_by(&p, inside, ONNX_OP_TANH)) && bell == NO_ID) {
-            bell = inside;
-            add_part(&p, add);
-        } else
-            x = f[i];
+    static const char *const forms[] = {
+        HALF_X_TIMES("Add(Erf(Div(x, 1.4142135)), 1)"), HALF_X_TIMES("Add(Erf(Mul(x, 0.70710678)), 1)"), HALF_X_TIMES("Add(Tanh(c), 1)"),
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct pattern p = pattern_start(m);
+        if (match(&p, forms[i], last->outputs[0]) && (variable(&p, 'c') == NO_ID || is_cubic_of(&p, variable(&p, 'c'), variable(&p, 'x'))))
+            return become(&p, last, ONNX_OP_GELU, INPUTS(variable(&p, 'x')));
     }
-    if (halves != 1 || !(is_erf_of(&p, bell, x) || is_tanh_of(&p, bell, x)))
-        return false;
-    return become(&p, last, ONNX_OP_GELU, INPUTS(x));
-}
-
-/* ---- swish --------------------------------------------------------------------------------------------- */
-
-/* x / 6 + 1 / 2, limited to 0 to 1. */
-static bool is_swish_gate(const struct onnx_node *hard_sigmoid)
-{
-    return is_near(onnx_float(hard_sigmoid, "alpha", NAN), 1.0 / 6, 6e-3) && onnx_float(hard_sigmoid, "beta", 0.5) == 0.5;
-}
-
-/* x times a function of x. */
-static bool fuse_gated(struct onnx_model *m, struct onnx_node *last, uint32_t x, uint32_t by)
-{
-    struct pattern p = { .m = m };
-    struct onnx_node *gate = made_by(&p, by, ONNX_OP_SIGMOID), *hard = made_by(&p, by, ONNX_OP_HARD_SIGMOID);
-    struct onnx_node *n = gate ? gate : hard;
-    if (!n || n->inputs[0] != x || (hard && !is_swish_gate(hard)))
-        return false;
-    add_part(&p, n);
-    add_part(&p, last);
-    return become(&p, last, gate ? ONNX_OP_SWISH : ONNX_OP_HARD_SWISH, INPUTS(x));
+    return false;
 }
 
 static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
 {
-    return onnx_is(last, ONNX_OP_MUL) && last->n_inputs == 2 &&
-           (fuse_gated(m, last, last->inputs[0], last->inputs[1]) || fuse_gated(m, last, last->inputs[1], last->inputs[0]));
+    struct pattern smooth = pattern_start(m), hard = pattern_start(m);
+    if (match(&smooth, "Mul(x, Sigmoid(x))", last->outputs[0]))
+        return become(&smooth, last, ONNX_OP_SWISH, INPUTS(variable(&smooth, 'x')));
+    return match(&hard, "Mul(x, Gate(x))", last->outputs[0]) && become(&hard, last, ONNX_OP_HARD_SWISH, INPUTS(variable(&hard, 'x')));
 }
 
 /* ---- norms ----------------------------------------------------------------------------------------------- */
@@ -245,6 +260,12 @@ static bool is_vector_of(const struct onnx_model *m, uint32_t value, uint64_t n)
     return v && v->constant && onnx_elements(v) == n;
 }
 
+/* The other operand of a node with two, one of which is this value; NO_ID: neither is. */
+static uint32_t other_than(const struct onnx_node *n, uint32_t value)
+{
+    return n->n_inputs != 2 ? NO_ID : n->inputs[0] == value ? n->inputs[1] : n->inputs[1] == value ? n->inputs[0] : NO_ID;
+}
+
 /* The vector of n numbers that the operator after *last combines with its result; *last moves to that operator. NO_ID: none. */
 static uint32_t next_vector(struct pattern *p, struct onnx_node **last, enum onnx_op op, uint64_t n)
 {
@@ -264,129 +285,48 @@ static void scale_and_shift(struct pattern *p, struct onnx_node **last, uint64_t
     out[1] = out[0] == NO_ID ? NO_ID : next_vector(p, last, ONNX_OP_ADD, n);
 }
 
-static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, uint32_t x)
+static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *last)
 {
-    struct onnx_list axes;
-    const struct onnx_value *v = &m->values[x];
-    return n && onnx_is(n, ONNX_OP_REDUCE_MEAN) && n->inputs[0] == x && onnx_list(&axes, m, n, "axes", 1) && axes.n == 1 &&
-           (axes.at[0] == -1 || axes.at[0] == (int64_t)v->n_dims - 1);
-}
-
-static uint64_t last_dim(const struct onnx_value *x)
-{
-    return x->dims[x->n_dims - 1];
-}
-
-static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
-{
-    struct pattern p = { .m = m };
-    if (!onnx_is(div, ONNX_OP_DIV) || div->n_inputs != 2)
+    struct pattern p = pattern_start(m);
+    if (!match(&p, "Div(d:Sub(x, Mean(x)), Sqrt(Add(Mean(Square(d)), e)))", last->outputs[0]))
         return false;
-    struct onnx_node *less = made_by(&p, div->inputs[0], ONNX_OP_SUB), *root = made_by(&p, div->inputs[1], ONNX_OP_SQRT);
-    struct onnx_node *plus = root ? made_by(&p, root->inputs[0], ONNX_OP_ADD) : NULL;
-    if (!less || !plus)
-        return false;
-    struct onnx_node *variance = made_by(&p, plus->inputs[0], ONNX_OP_REDUCE_MEAN);
-    variance = variance ? variance : made_by(&p, plus->inputs[1], ONNX_OP_REDUCE_MEAN);
-    struct onnx_node *square = variance ? maker(&p, variance->inputs[0]) : NULL, *mean = made_by(&p, less->inputs[1], ONNX_OP_REDUCE_MEAN);
-    const struct onnx_value *epsilon = variance ? onnx_in(m, plus, variance->outputs[0] == plus->inputs[0] ? 1 : 0) : NULL;
-    uint32_t x = less->inputs[0], d = less->outputs[0];
-    bool squared = square && square->inputs[0] == d && ((onnx_is(square, ONNX_OP_POW) && is_constant_near(m, square->inputs[1], 2)) ||
-                                                        (onnx_is(square, ONNX_OP_MUL) && square->inputs[1] == d));
-    if (!squared || !epsilon->known || !is_mean_of(m, mean, x) || !is_mean_of(m, variance, square->outputs[0]))
-        return false;
-    struct onnx_node *parts[] = { mean, less, square, variance, plus, root, div }, *last = div;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        add_part(&p, parts[i]);
+    const struct onnx_value *x = &m->values[variable(&p, 'x')], *epsilon = &m->values[variable(&p, 'e')];
     uint32_t by[2];
-    scale_and_shift(&p, &last, last_dim(&m->values[x]), by);
-    return become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(x, by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
+    scale_and_shift(&p, &last, x->dims[x->n_dims - 1], by);
+    return epsilon->known && become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(variable(&p, 'x'), by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
 }
 
-/* The node of this operator that makes one operand; *other: the other operand. */
-static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n, enum onnx_op op, uint32_t *other)
-{
-    for (uint32_t i = 0; n && n->n_inputs == 2 && i < 2; i++) {
-        struct onnx_node *found = made_by(p, n->inputs[i], op);
-        *other = n->inputs[1 - i];
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
-/* The node that makes the mean of (x - mean)^2, with its parts added to the pattern; NULL: the value is something else. */
-static struct onnx_node *variance_of(struct pattern *p, uint32_t value, uint32_t x, uint32_t mean)
-{
-    struct onnx_node *variance = made_by(p, value, ONNX_OP_REDUCE_MEAN), *square = variance ? maker(p, variance->inputs[0]) : NULL;
-    struct onnx_node *less = square ? made_by(p, square->inputs[0], ONNX_OP_SUB) : NULL;
-    bool squared = less && ((onnx_is(square, ONNX_OP_MUL) && square->inputs[0] == square->inputs[1]) ||
-                            (onnx_is(square, ONNX_OP_POW) && is_constant_near(p->m, square->inputs[1], 2)));
-    if (!squared || other_than(less, x) != mean || !is_mean_of(p->m, variance, square->outputs[0]))
-        return NULL;
-    add_part(p, variance);
-    add_part(p, square);
-    add_part(p, less);
-    return variance;
-}
-
-/* TensorFlow's x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). `times` makes x f, and x is its operand i. */
-static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct onnx_node *shift, struct onnx_node *times, uint32_t i)
-{
-    struct pattern p = { .m = m };
-    uint32_t x = times->inputs[i], gamma, epsilon;
-    struct onnx_node *factor = made_by(&p, times->inputs[1 - i], ONNX_OP_MUL), *root = operand_by(&p, factor, ONNX_OP_RECIPROCAL, &gamma);
-    struct onnx_node *sqrt = root ? made_by(&p, root->inputs[0], ONNX_OP_SQRT) : NULL, *plus = sqrt ? made_by(&p, sqrt->inputs[0], ONNX_OP_ADD) : NULL;
-    struct onnx_node *back = made_by(&p, shift->inputs[1], ONNX_OP_MUL);
-    uint32_t mean = back && plus ? other_than(back, factor->outputs[0]) : NO_ID;
-    struct onnx_node *mean_node = maker(&p, mean);
-    if (!mean_node || !is_mean_of(m, mean_node, x))
-        return false;
-    uint64_t width = last_dim(&m->values[x]);
-    uint32_t beta = shift->inputs[0];
-    if (!is_vector_of(m, gamma, width) || !is_vector_of(m, beta, width) ||
-        !operand_by(&p, plus, ONNX_OP_REDUCE_MEAN, &epsilon) || !m->values[epsilon].known || !variance_of(&p, other_than(plus, epsilon), x, mean))
-        return false;
-    struct onnx_node *parts[] = { mean_node, plus, sqrt, root, factor, times, back, shift, last };
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        add_part(&p, parts[k]);
-    return become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(x, gamma, beta)) &&
-           (last->epsilon = m->values[epsilon].known[0], true);
-}
-
+/* TensorFlow's x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). */
 static bool fuse_layer_norm_by_factor(struct onnx_model *m, struct onnx_node *last)
 {
-    struct pattern p = { .m = m };
-    uint32_t rest = NO_ID;
-    struct onnx_node *shift = onnx_is(last, ONNX_OP_ADD) ? operand_by(&p, last, ONNX_OP_SUB, &rest) : NULL;
-    struct onnx_node *times = shift ? made_by(&p, rest, ONNX_OP_MUL) : NULL;
-    return times && (norm_by_factor(m, last, shift, times, 0) || norm_by_factor(m, last, shift, times, 1));
+    struct pattern p = pattern_start(m);
+    if (!match(&p, "Add(Mul(x, f:Mul(g, Reciprocal(Sqrt(Add(Mean(Square(Difference(x, m:Mean(x)))), e))))), Sub(b, Mul(m, f)))", last->outputs[0]))
+        return false;
+    uint32_t x = variable(&p, 'x'), gamma = variable(&p, 'g'), beta = variable(&p, 'b');
+    const double *epsilon = m->values[variable(&p, 'e')].known;
+    uint64_t width = m->values[x].dims[m->values[x].n_dims - 1];
+    return epsilon && is_vector_of(m, gamma, width) && is_vector_of(m, beta, width) &&
+           become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(x, gamma, beta)) && (last->epsilon = epsilon[0], true);
 }
 
-static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
+static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *last)
 {
-    struct pattern p = { .m = m };
-    if (!onnx_is(norm, ONNX_OP_INSTANCE_NORM) || norm->n_inputs != 3)
+    struct pattern p = pattern_start(m);
+    if (!match(&p, "Reshape(n:InstanceNorm(g:Reshape(x, s), o, z), t)", last->outputs[0]))
         return false;
-    struct onnx_node *before = made_by(&p, norm->inputs[0], ONNX_OP_RESHAPE), *after = only_reader(m, norm, ONNX_OP_RESHAPE), *last = after;
-    if (!before || !after)
+    const struct onnx_value *x = &m->values[variable(&p, 'x')], *y = onnx_out(m, last, 0), *groups = &m->values[variable(&p, 'g')];
+    if (x->n_dims < 3 || x->n_dims != y->n_dims || x->dims[1] != y->dims[1] || groups->n_dims != 3)
         return false;
-    const struct onnx_value *x = onnx_in(m, before, 0), *y = onnx_out(m, after, 0), *g = onnx_in(m, norm, 0);
-    if (x->n_dims < 3 || x->n_dims != y->n_dims || x->dims[1] != y->dims[1] || g->n_dims != 3)
-        return false;
-    add_part(&p, before);
-    add_part(&p, norm);
-    add_part(&p, after);
     uint32_t by[2];
-    double epsilon = onnx_float(norm, "epsilon", 1e-5);
+    double epsilon = onnx_float(maker(&p, variable(&p, 'n')), "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);
-    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))  /* the last has a number for each group */
+    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(variable(&p, 'x'), by[0], by[1], variable(&p, 'o')))  /* the last has a number for each group */
            && (last->epsilon = epsilon, true);
 }
 
 static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
 {
-    struct pattern p = { .m = m };
+    struct pattern p = pattern_start(m);
     struct onnx_node *last = norm;
     if (!onnx_is(norm, ONNX_OP_BATCH_NORM) || norm->n_inputs != 5)
         return false;
