@@ -466,7 +466,7 @@ static int by_rule_key(const void *x, const void *y)
     return strcmp(a->key, b->key);
 }
 
-static void fill_layers(struct rule_book *b, struct arena *a)
+static void book_fill_layers(struct rule_book *b, struct arena *a)
 {
     b->layers = ARENA_ROOM(a, struct rule_layer, b->n_rules);
     for (size_t i = 0; i < b->n_rules; i++) {
@@ -506,7 +506,7 @@ bool rules_of(const struct rule_book **out, struct rule_library *l, const struct
         return false;
     if (!load_rules(b, path, l->a, err))
         return false;
-    fill_layers(b, l->a);
+    book_fill_layers(b, l->a);
     if (!check_keys(b, path, err))
         return false;
     l->books = arena_grow(l->a, l->books, l->n_books, &l->cap_books, sizeof *l->books);

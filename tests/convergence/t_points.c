@@ -290,6 +290,38 @@ static void editions_follow_each_other(void **state)
     assert_null(edition_find(project_rounds(), "v7.0"));
 }
 
+/* A new folder is a new round: its name gives its place, and its tables name what they lack. */
+static void a_folder_is_a_round(void **state)
+{
+    static const struct { const char *edition, *want; } cases[] = {
+        { NULL, NULL }, { "key,value,source\nruleset,9.9.0,s\n", "edition.csv: tag: missing" },
+        { "key,value,source\nruleset,9.9.0,\n", "edition.csv:2: ruleset: source is empty" },
+    };
+    const char *dir = folder(NULL, NULL);
+    struct round_table t;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = { "" };
+        char *text;
+        assert_true(read_text_file(&text, NULL, "workloads/convergence/rounds/v5.1/edition.csv", 1 << 16, &a, &err));
+        rounds_folder_put(dir, "v10.0", "edition.csv", cases[i].edition ? cases[i].edition : text, &a);
+        rounds_folder_put(dir, "v10.0", "benchmarks.csv", rounds_with(N_CELLS, ""), &a);
+        assert_true(round_table_load(&t, dir, &a, &err) == !cases[i].want);
+        assert_true(!cases[i].want || strstr(err.msg, cases[i].want));
+        if (cases[i].want)
+            continue;
+        const struct edition *e = edition_find(&t, "v10.0");
+        assert_string_equal(editions_known(&t, &a), "v2.0, v4.1, v10.0");
+        assert_string_equal(edition_before(&t, e)->round, "v4.1");
+        assert_true(round_terms_find(&t, "resnet", e) && !round_terms_find(&t, "bert", e));
+    }
+    rounds_folder_put(dir, "v10.0", "edition.csv", "key,value,source\nruleset,1,s\ntag,t,s\nreference_points,perhaps,s\n", &a);
+    struct err err = { "" };
+    assert_false(round_table_load(&t, dir, &a, &err));
+    assert_non_null(strstr(err.msg, "v10.0/edition.csv:4: reference_points: 'perhaps'"));
+    remove_folder();
+}
+
 /* The message names the benchmarks that the round allows. */
 static void benchmarks_are_named(void **state)
 {
@@ -306,7 +338,7 @@ static void benchmarks_are_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(editions_follow_each_other),
+    cmocka_unit_test(editions_follow_each_other), cmocka_unit_test(a_folder_is_a_round),
     cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
     cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points), cmocka_unit_test(limits_at_batches), cmocka_unit_test(benchmarks_are_named),
 };
