@@ -13,10 +13,11 @@
 
 enum { MOST_CONSTANTS = 10 };
 
-/* False, with a message, if a row of role calibrate validates by the ledger: under its own id or, by its hash, under another. */
+/* False, with a message, if a row of role calibrate validates by the ledger: under its own id or, by its hash, under
+ * another. */
 bool protocol_allows_rows(const struct figures *figures, const struct ledger *ledger, struct arena *a, struct err *err);
-/* False, with a message, if a single run calibrates but no published row of its submission does. A row's source names its submission as
- * "MLPerf Training v2.0 results, closed, Graphcore, ipu-pod16-TF1-closed/resnet". */
+/* False, with a message, if a single run calibrates but no published row of its submission does. A row's source
+ * names its submission as "MLPerf Training v2.0 results, closed, Graphcore, ipu-pod16-TF1-closed/resnet". */
 bool protocol_allows_runs(const struct run_rows *runs, const struct figures *figures, struct arena *a, struct err *err);
 bool protocol_allows_constants(size_t n, struct err *err);
 
@@ -54,7 +55,8 @@ struct chip_fit {
     double median_before, median_after;     /* absolute relative error of the rows, with open-source and with fitted values */
     double median_default[MAX_FITTED];      /* with this one constant at its open-source value, the others fitted */
 };
-/* Uses rows of role calibrate: measured kernels, and throughputs of runs. Each recipe counts once. watch may be NULL. */
+/* Uses rows of role calibrate: measured kernels, and throughputs of runs. Each recipe counts once. watch may be
+ * NULL. */
 bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                   struct arena *a, struct err *err);
 void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table);    /* the sheet; table: the path of the rows */
@@ -62,7 +64,8 @@ void chip_fit_print(FILE *f, const struct chip_fit *fit);                       
 
 /* ---- system_fit.c: the constants of the software around the chips, fitted to published runs ---------------------- */
 
-/* A published time as a linear function of the constants: seconds = base_s + sum of slope x (constant - its default). */
+/* A published time as a linear function of the constants: seconds = base_s + sum of slope x (constant - its
+ * default). */
 struct system_row {
     const struct figure *figure;
     double published_s, base_s, slope[N_SYSTEM_CONSTANTS];
@@ -71,8 +74,9 @@ struct system_row {
     double weight;                              /* the rows of one configuration share 1 */
 };
 
-/* Rows of one model family, of training or of forward passes. The loops of a group may all be too fast or too slow by a share. It is fitted
- * together with the constants, so that it is not mistaken for one of them, and reported; no prediction uses it. */
+/* Rows of one model family, of training or of forward passes. The loops of a group may all be too fast or too slow
+ * by a share. It is fitted together with the constants, so that it is not mistaken for one of them, and reported; no
+ * prediction uses it. */
 enum { MAX_LOOP_GROUPS = 8 };
 struct loop_group { const char *family; bool training; size_t n_rows; struct fit_value error; };
 
@@ -87,8 +91,8 @@ struct system_fit {
     double median_left_out;                     /* each row predicted by the fit to all other configurations */
     double left_out_spread;                     /* spread of these log ratios about zero */
 };
-/* Uses throughputs and evaluation times of role calibrate, one-chip inference among them (which no constant moves), where their recipe
- * exists. Rows that validate are never read. watch may be NULL. */
+/* Uses throughputs and evaluation times of role calibrate, one-chip inference among them (which no constant moves),
+ * where their recipe exists. Rows that validate are never read. watch may be NULL. */
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                     struct arena *a, struct err *err);
 /* Fits rows and groups that are already set, without any simulation. */
@@ -100,10 +104,11 @@ void system_fit_print(FILE *f, const struct system_fit *fit);   /* with each con
  *
  *     ln(latent mean of a submission / reference) = submitter + submitter in a round + submission
  *
- * These are three normal effects about zero, whose spreads are estimated twice by maximum likelihood. Means: the conditional mean of the
- * first two effects, given the submissions that calibrate, under the spreads of those that calibrate or are context. What validates moves
- * no prediction, not even through these spreads. Widths: the interval about that mean uses the spreads of all closed submissions. So a bias
- * that calibration runs show moves the prediction, and what they cannot tell widens the interval.
+ * These are three normal effects about zero, whose spreads are estimated twice by maximum likelihood. Means: the
+ * conditional mean of the first two effects, given the submissions that calibrate, under the spreads of those that
+ * calibrate or are context. What validates moves no prediction, not even through these spreads. Widths: the interval
+ * about that mean uses the spreads of all closed submissions. So a bias that calibration runs show moves the
+ * prediction, and what they cannot tell widens the interval.
  */
 
 struct submission {
@@ -113,8 +118,9 @@ struct submission {
 };
 struct submissions { struct submission *items; size_t n; };
 
-/* The submissions whose batch lies inside the reference points. A system whose runs were submitted again in a later round counts once; a
- * row that validates never replaces one that does not. Fails on samples to converge that no evaluation can have seen. */
+/* The submissions whose batch lies inside the reference points. A system whose runs were submitted again in a later
+ * round counts once; a row that validates never replaces one that does not. Fails on samples to converge that no
+ * evaluation can have seen. */
 bool submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a, struct err *err);
 /* A closed submission of the benchmark that evaluates while it trains: only those have effects. */
 bool submission_has_effect(const struct submission *s, const char *benchmark);
@@ -126,18 +132,21 @@ double effect_total(const struct effect_spreads *s);
 struct effect_spreads effect_spreads(const struct submissions *all, enum spreads_for what, const char *benchmark, const char *without,
                                      struct arena *a);
 
-/* The effect of a submitter's next submission in a round; round "" has no calibration runs. spread: root mean square distance from the
- * mean, if for_width is right. The mean is NaN if calibration runs would move it but there are no spreads to say how far. */
+/* The effect of a submitter's next submission in a round; round "" has no calibration runs. spread: root mean square
+ * distance from the mean, if for_width is right. The mean is NaN if calibration runs would move it but there are no
+ * spreads to say how far. */
 struct effect { double mean, spread; size_t n; };
 struct effect effect_of(const struct submissions *all, const struct effect_spreads *for_mean, const struct effect_spreads *for_width,
                         const char *benchmark, const char *submitter, const char *round, struct arena *a);
 
 /* ---- convergence_fit.c: workloads/convergence/fits.csv ------------------------------------------------------------- */
+/* ---- convergence_fit.c: workloads/convergence/fits.csv ------------------------------------------------------------- */
 
-/* Writes every fitted value of the convergence model with its standard error. data_dir: workloads/convergence (rcp.csv, benchmarks.csv);
- * runs: results/published/runs/mlperf_runs.csv. */
+/* Writes every fitted value of the convergence model with its standard error. data_dir: workloads/convergence
+ * (rcp.csv, benchmarks.csv); runs: results/published/runs/mlperf_runs.csv. */
 bool convergence_fit(FILE *f, const char *data_dir, const char *runs, struct arena *a, struct err *err);
 
+/* ---- convergence_errors.c: predicted and published samples to converge ---------------------------------------------- */
 /* ---- convergence_errors.c: predicted and published samples to converge ---------------------------------------------- */
 
 struct convergence_error {

@@ -2,8 +2,8 @@
 /*
  * chip_fit.c - fits the constants of the chips to measured kernels and to throughputs of runs.
  *
- * For a kernel one operation is planned; for a run everything is simulated, with the system's constants from their sheet. The differences
- * take wide steps, 2 % of a constant's range, because a plan is a minimum over whole splits.
+ * For a kernel one operation is planned; for a run everything is simulated, with the system's constants from their
+ * sheet. The differences take wide steps, 2 % of a constant's range, because a plan is a minimum over whole splits.
  */
 #include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
@@ -125,7 +125,8 @@ static void read_chip_rows(struct chip_job *job, const struct figures *figures, 
     }
 }
 
-/* The errors with all constants fitted, with all at their open-source values, and with one of them at a time at that value. */
+/* The errors with all constants fitted, with all at their open-source values, and with one of them at a time at that
+ * value. */
 static bool chip_errors(struct chip_fit *out, struct chip_job *job, struct arena *a, struct err *err)
 {
     double x[MAX_FITTED], before[MAX_FITTED], *fitted = ARENA_ARRAY(a, double, job->n_rows), *other = ARENA_ARRAY(a, double, job->n_rows);

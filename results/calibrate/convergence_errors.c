@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * convergence_errors.c - predicted against published samples to converge, for each submission, and with one submitter left out.
+ * convergence_errors.c - predicted against published samples to converge, for each submission, and with one submitter
+ * left out.
  */
 #include "results/calibrate/calibrate.h"
 
@@ -39,6 +40,7 @@ bool convergence_errors(struct convergence_errors *out, const char *runs, const 
     return true;
 }
 
+/* ---- as tables ----------------------------------------------------------------------------------------------------- */
 /* ---- as tables ----------------------------------------------------------------------------------------------------- */
 
 struct convergence_line { struct convergence_error of; const char *role; };
@@ -92,7 +94,8 @@ void convergence_errors_document(struct document *d, const struct convergence_er
 
 /* ---- leaving one submitter out ----------------------------------------------------------------------------------- */
 
-/* Predicts by the reference. The interval has the others' spread about it and the noise of a run, at the points where a run evaluates. */
+/* Predicts by the reference. The interval has the others' spread about it and the noise of a run, at the points
+ * where a run evaluates. */
 static bool add_left_out(struct submitter_left_out *l, const struct submission *s, double spread, struct convergence_tables *tables, struct err *err)
 {
     struct submission_terms terms = terms_of_run(s->first);

@@ -159,7 +159,8 @@ static bool reference_at(double *out, const struct fits_writer *w, const struct 
         || fail(w->err, "%s: batch %g lies outside the reference points", r->source, r->global_batch);
 }
 
-/* From runs with a planned number of epochs: these epochs over the reference, the final accuracy, and the spread of their times. */
+/* From runs with a planned number of epochs: these epochs over the reference, the final accuracy, and the spread of
+ * their times. */
 struct plans { struct moments lars, sgd, accuracy, time_variance; };
 
 static bool add_planned_runs(struct plans *p, const struct fits_writer *w, const struct run_row *first, size_t n)
@@ -267,7 +268,8 @@ static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_wri
     return true;
 }
 
-/* The mean is the benchmark's own; the spread about it is pooled over all benchmarks, as each has two or three records. */
+/* The mean is the benchmark's own; the spread about it is pooled over all benchmarks, as each has two or three
+ * records. */
 static bool write_gains(const struct fits_writer *w)
 {
     struct moments gains[N_BENCHMARKS] = { { 0 } };

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fit.c - GSL's Levenberg-Marquardt over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2 (Cauchy's loss), so
- * that a row whose error has a cause outside the model has little weight.
+ * fit.c - GSL's Levenberg-Marquardt over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2
+ * (Cauchy's loss), so that a row whose error has a cause outside the model has little weight.
  *
- * The fit works on u, where x = low + (high - low) / (1 + exp(-u)) keeps the parameter x within its bounds. Its first step may overshoot
- * to a bound, where a parameter hardly moves. So a second descent starts in the middle of all bounds, and the better of the two is kept.
+ * The fit works on u, where x = low + (high - low) / (1 + exp(-u)) keeps the parameter x within its bounds. Its first
+ * step may overshoot to a bound, where a parameter hardly moves. So a second descent starts in the middle of all
+ * bounds, and the better of the two is kept.
  *
- * The Jacobian comes from central differences with the step that the caller asks for: plans are minima over whole numbers, and a small
- * step changes none of them. Standard errors are White's (HC1: Econometrica 48, 817). They weight each row by its own residual, so that
- * scatter in rows that do not move with a constant does not widen its standard error.
+ * The Jacobian comes from central differences with the step that the caller asks for: plans are minima over whole
+ * numbers, and a small step changes none of them. Standard errors are White's (HC1: Econometrica 48, 817). They weight
+ * each row by its own residual, so that scatter in rows that do not move with a constant does not widen its standard
+ * error.
  */
 #include "results/calibrate/calibrate.h"
 

@@ -2,8 +2,8 @@
 /*
  * protocol.c - what a calibration may use; see calibrate.h.
  *
- * The constants that are counted are those of the model of time, on all sheets together. What is fitted to convergence describes other
- * data and moves no time of a step.
+ * The constants that are counted are those of the model of time, on all sheets together. What is fitted to convergence
+ * describes other data and moves no time of a step.
  */
 #include "results/calibrate/calibrate.h"
 

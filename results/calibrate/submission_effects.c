@@ -2,11 +2,12 @@
 /*
  * submission_effects.c - how far submissions converge from the reference; see calibrate.h for the model.
  *
- * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same]. GSL's Nelder-Mead
- * simplex searches over the logarithms of the three spreads, from 5 % each. The conditional mean of an effect with covariances c is w'y
- * with V w = c, over the calibration submissions, by Cholesky's factors of V. If the true spreads are others, V' and c', its mean square
- * error is submitter'^2 + round'^2 + submission'^2 - 2 w'c' + w'V'w: that is the width. Limits: the sampling noise of a submission's mean
- * (5 to 10 runs) is part of the submission's spread; v2.1 systems that were submitted before count in their first round.
+ * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same].
+ * GSL's Nelder-Mead simplex searches over the logarithms of the three spreads, from 5 % each. The conditional mean of
+ * an effect with covariances c is w'y with V w = c, over the calibration submissions, by Cholesky's factors of V. If
+ * the true spreads are others, V' and c', its mean square error is submitter'^2 + round'^2 + submission'^2 - 2 w'c' +
+ * w'V'w: that is the width. Limits: the sampling noise of a submission's mean (5 to 10 runs) is part of the
+ * submission's spread; v2.1 systems that were submitted before count in their first round.
  */
 #include "results/calibrate/calibrate.h"
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * system_fit.c - fits the constants of the software around the chips to the log ratios of published times of steps and evaluations.
+ * system_fit.c - fits the constants of the software around the chips to the log ratios of published times of steps and
+ * evaluations.
  *
- * Every constant is a time that a step spends a fixed number of times, so the time of a row is linear in each of them. One simulation with
- * all constants at their defaults, and one more for each constant, give these lines; the fit itself simulates nothing. Its result is
- * simulated at the end as a check.
+ * Every constant is a time that a step spends a fixed number of times, so the time of a row is linear in each of them.
+ * One simulation with all constants at their defaults, and one more for each constant, give these lines; the fit itself
+ * simulates nothing. Its result is simulated at the end as a check.
  *
- * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop is fitted together
- * with the constants, for each family of models, separately for training and for forward passes. Predictions, errors and the rows that are
- * left out do without it.
+ * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop
+ * is fitted together with the constants, for each family of models, separately for training and for forward passes.
+ * Predictions, errors and the rows that are left out do without it.
  *
- * A constant that is less than root two standard errors away from its default is not fitted: it returns to its default, the least certain
- * one first, and the others are fitted again. The same happens to a constant without which left-out configurations are predicted better,
- * because a single row can make a constant look certain. Rows of one configuration count as one and are left out together; otherwise a row
- * would be predicted from its own repeat.
+ * A constant that is less than root two standard errors away from its default is not fitted: it returns to its default,
+ * the least certain one first, and the others are fitted again. The same happens to a constant without which left-out
+ * configurations are predicted better, because a single row can make a constant look certain. Rows of one configuration
+ * count as one and are left out together; otherwise a row would be predicted from its own repeat.
  */
 #include "results/calibrate/calibrate.h"
 
@@ -75,7 +76,8 @@ static size_t loop_group_of(struct system_fit *fit, const struct recipe *r, bool
     return i;
 }
 
-/* Also sets the loop's part of the time. An evaluation by forward passes is a loop but for its calls, which the constants hold. */
+/* Also sets the loop's part of the time. An evaluation by forward passes is a loop but for its calls, which the
+ * constants hold. */
 static bool simulate_system_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
 {
     const struct figure *f = row->figure;
@@ -216,7 +218,8 @@ static bool fit_active(struct line_job *job, struct err *err)
     return true;
 }
 
-/* The fitted constant that is the fewest standard errors away from its default, if those are too few; otherwise N_SYSTEM_CONSTANTS. */
+/* The fitted constant that is the fewest standard errors away from its default, if those are too few; otherwise
+ * N_SYSTEM_CONSTANTS. */
 static int least_certain(const struct system_fit *fit)
 {
     double fewest = CERTAIN_STANDARD_ERRORS;
@@ -242,7 +245,8 @@ static bool moves_a_row(const struct system_fit *fit, int constant)
     return false;
 }
 
-/* The log ratio of each row by the fit to the rows of other configurations. Which constants are fitted does not change. */
+/* The log ratio of each row by the fit to the rows of other configurations. Which constants are fitted does not
+ * change. */
 static bool left_out_ratios(double *out, struct line_job *job, struct arena *a, struct err *err)
 {
     struct system_fit whole = *job->fit;
@@ -286,8 +290,8 @@ static bool left_out_loss(double *out, struct line_job *job, struct arena *a, st
     return true;
 }
 
-/* The fitted constant without which left-out configurations are predicted best, if that is better than with it; otherwise
- * N_SYSTEM_CONSTANTS. */
+/* The fitted constant without which left-out configurations are predicted best, if that is better than with it;
+ * otherwise N_SYSTEM_CONSTANTS. */
 static bool most_harmful(int *out, struct line_job *job, struct arena *a, struct err *err)
 {
     double least, loss;
@@ -397,6 +401,7 @@ bool system_fit_run(struct system_fit *out, const struct figures *figures, const
     return good;
 }
 
+/* ---- the sheet and the report -------------------------------------------------------------------------------------- */
 /* ---- the sheet and the report -------------------------------------------------------------------------------------- */
 
 static void write_constant(FILE *f, const struct system_fit *fit, int k)

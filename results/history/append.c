@@ -2,8 +2,8 @@
 /*
  * append.c - appends lines to a shared file.
  *
- * Writers take turns by flock. A killed writer leaves a prefix of its one write: whole lines, which stay, and perhaps a part of a line,
- * which readers skip and the next writer removes.
+ * Writers take turns by flock. A killed writer leaves a prefix of its one write: whole lines, which stay, and perhaps a
+ * part of a line, which readers skip and the next writer removes.
  */
 #include "results/history/history.h"
 #include <errno.h>

@@ -2,7 +2,8 @@
 /*
  * history.c - the table of predictions, commit by commit.
  *
- * It is read line by line: an incomplete line that a killed writer left is skipped and counted, and the others are used.
+ * It is read line by line: an incomplete line that a killed writer left is skipped and counted, and the others are
+ * used.
  */
 #include "results/history/history.h"
 #include <math.h>
@@ -19,7 +20,8 @@ static const struct kept_column { const char *column, *unit; } history_metrics[]
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* Removes the quotes of a cell in place, and halves doubled ones inside. Returns its end, or NULL if it is not closed. */
+/* Removes the quotes of a cell in place, and halves doubled ones inside. Returns its end, or NULL if it is not
+ * closed. */
 static char *unquote(char *cell)
 {
     char *to = cell;

@@ -2,19 +2,19 @@
 /*
  * series.c - detects a change of level in a measured series without assuming a distribution of its noise.
  *
- * The newest 5, 10 and 20 points are compared with up to 100 points before them. Both tests are permutation tests: if nothing changed, every
- * choice of which points are the new ones is equally likely, so the probability that the new ones are this high can be counted, and a
- * verdict needs no more than that the noise is independent.
+ * The newest 5, 10 and 20 points are compared with up to 100 points before them. Both tests are permutation tests: if
+ * nothing changed, every choice of which points are the new ones is equally likely, so the probability that the new
+ * ones are this high can be counted, and a verdict needs no more than that the noise is independent.
  *   ranks   Wilcoxon's rank sum with its exact tail. It sees a change through outliers and long tails.
  *   means   the sum of the new values, clipped at three standard deviations on each side (taken from quantiles), with the tail from the
  *           double saddlepoint approximation (Skovgaard 1987). It sees a change of three deviations within five points.
  *
- * Correlated noise would look like changes. Where neighbouring points correlate (by normal scores, with Kendall's bias correction), the
- * correlation r is removed first, x[i] - r x[i-1], and the level is made stricter, because r is only estimated. With fewer than 100 points
- * before, the level is stricter for the same reason.
+ * Correlated noise would look like changes. Where neighbouring points correlate (by normal scores, with Kendall's bias
+ * correction), the correlation r is removed first, x[i] - r x[i-1], and the level is made stricter, because r is only
+ * estimated. With fewer than 100 points before, the level is stricter for the same reason.
  *
- * The levels were set once, by simulation (make gate-quality), for false alarms in 1 % of histories of 100 points. Not handled: trends,
- * seasons, changes of the spread alone, correlation beyond neighbours.
+ * The levels were set once, by simulation (make gate-quality), for false alarms in 1 % of histories of 100 points. Not
+ * handled: trends, seasons, changes of the spread alone, correlation beyond neighbours.
  */
 #include "results/history/history.h"
 #include <gsl/gsl_cdf.h>
@@ -29,15 +29,16 @@ enum { MOST_BEFORE = 100, MOST_SERIES_POINTS = MOST_BEFORE + 32 };
 static const size_t new_points[] = { SERIES_LEAST_NEW, 10, 20 };
 static const double rank_level = 8e-5, mean_level = 1.44e-4;    /* one-sided */
 static const double clip_deviations = 3;                        /* standard deviations of its side */
-/* Correlation is removed above this many standard errors of r = 0; each standard error divides the level by exp(0.8). */
+/* Correlation is removed above this many standard errors of r = 0; each standard error divides the level by
+ * exp(0.8). */
 static const double least_correlation_errors = 1.2, level_per_error = 0.8, most_correlation = 0.9;
 
 const char *const series_verdict_names[N_SERIES_VERDICTS] = { "steady", "worse", "better", "changed", "too short" };
 
 /* ---- ranks ------------------------------------------------------------------------------------ */
 
-/* The probability that in at most u of the m x n pairs the new point is the lower one, counted by the coefficients of the Gaussian
- * binomial (m + n over m). */
+/* The probability that in at most u of the m x n pairs the new point is the lower one, counted by the coefficients
+ * of the Gaussian binomial (m + n over m). */
 static double rank_tail(size_t m, size_t n, double u)
 {
     double counts[20 * MOST_BEFORE / 4 + 1] = { 1 }, sum = 0;      /* room for 20 new points and 100 before them */
@@ -66,8 +67,8 @@ static double pairs_below(const double *x, size_t n_before, size_t n)
 
 /* ---- means: the tail of a sum of m values drawn without replacement ------------------------------ */
 
-/* Each value a is drawn with odds exp(level + tilt a). The other members are sums over all values: the cumulant function, its gradient
- * and its second derivatives. */
+/* Each value a is drawn with odds exp(level + tilt a). The other members are sums over all values: the cumulant
+ * function, its gradient and its second derivatives. */
 struct tilted_draw { double level, tilt, log_sum, n, sum, n_n, n_sum, sum_sum; };
 
 static void tilt_sums(struct tilted_draw *t, const double *a, size_t n)
@@ -84,8 +85,8 @@ static void tilt_sums(struct tilted_draw *t, const double *a, size_t n)
     }
 }
 
-/* Newton's method for the odds with which m values are expected to be drawn and their sum is expected to be s. False if s is at the edge
- * of the sums that can be drawn. */
+/* Newton's method for the odds with which m values are expected to be drawn and their sum is expected to be s. False
+ * if s is at the edge of the sums that can be drawn. */
 static bool tilt_solve(struct tilted_draw *t, const double *a, size_t n, double m, double s, double sd)
 {
     for (int step = 0; step < 60; step++) {
@@ -135,8 +136,8 @@ static double mean_tail(const double *a, size_t n, size_t m, double s)
     return fmax(least, gsl_cdf_ugaussian_Q(w) + gsl_ran_ugaussian_pdf(w) * (1 / u - 1 / w));
 }
 
-/* Sets out to the values clipped on each side and shifted to mean 0, and returns the sum of the newest m. Between its 16 and 84 % quantiles
- * a normal distribution has one standard deviation on each side. */
+/* Sets out to the values clipped on each side and shifted to mean 0, and returns the sum of the newest m. Between
+ * its 16 and 84 % quantiles a normal distribution has one standard deviation on each side. */
 static double clip_values(double *out, const double *x, size_t n, size_t m)
 {
     double sorted[MOST_SERIES_POINTS], sum = 0;
@@ -178,8 +179,8 @@ static double correlation(const double *x, size_t n)
 /* n points, of which the newest m are tested. The levels of the tests are multiplied by level_share. */
 struct series_window { double x[MOST_SERIES_POINTS], r; size_t n, m; double level_share; };
 
-/* How much stricter the level is, because r is estimated from only n points and its error matters more with more new points m. The form was
- * found by simulation. */
+/* How much stricter the level is, because r is estimated from only n points and its error matters more with more new
+ * points m. The form was found by simulation. */
 static double level_share(double r, size_t n, size_t m)
 {
     double errors = fmin(9, fmax(0, r * sqrt((double)n))), full = (double)n / MOST_BEFORE;

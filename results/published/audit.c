@@ -2,8 +2,8 @@
 /*
  * audit.c - reads, evaluates and judges claims; see check.h.
  *
- * "is" allows a relative difference of the tolerance, "at least" and "at most" allow it on the side that fails, "between" at both ends.
- * A claim of 0 allows the tolerance itself.
+ * "is" allows a relative difference of the tolerance, "at least" and "at most" allow it on the side that fails,
+ * "between" at both ends. A claim of 0 allows the tolerance itself.
  */
 #include "results/published/check.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * audit_print.c - an audit as a document: every claim as CSV and JSON, those that do not hold (or all) as text, and a page in Markdown.
+ * audit_print.c - an audit as a document: every claim as CSV and JSON, those that do not hold (or all) as text, and a
+ * page in Markdown.
  */
 #include "results/published/check.h"
 #include <ctype.h>

@@ -2,9 +2,9 @@
 /*
  * check.c - the simulated value of every published figure, and its verdict.
  *
- * The recipe cell of a figure says where its simulated value comes from: a recipe, "A:B" for the ratio of two recipes, "kernel:..." for
- * a measured kernel, "link:..." for a measured transfer. A derived row is computed from its parents' simulated values in the way it was
- * computed from their published ones.
+ * The recipe cell of a figure says where its simulated value comes from: a recipe, "A:B" for the ratio of two recipes,
+ * "kernel:..." for a measured kernel, "link:..." for a measured transfer. A derived row is computed from its parents'
+ * simulated values in the way it was computed from their published ones.
  */
 #include "results/published/check.h"
 #include "results/published/link_rows.h"
@@ -124,7 +124,8 @@ static bool simulate_category(struct check_row *row, struct check_source *from, 
     return good || no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 
-/* Only the plan knows whether it took less memory for temporaries than the recipe asks for. A result whose recipe is gone is taken as asked. */
+/* Only the plan knows whether it took less memory for temporaries than the recipe asks for. A result whose recipe is
+ * gone is taken as asked. */
 static bool fits_as_asked(const struct check_row *row, struct check_source *from, struct arena *a)
 {
     struct simulation sim;
@@ -250,7 +251,8 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
-/* Whether a row of this configuration calibrates what the figure is about: its time, or the same category of its memory. */
+/* Whether a row of this configuration calibrates what the figure is about: its time, or the same category of its
+ * memory. */
 static bool calibrates_too(const struct check *c, const struct figure *f)
 {
     bool is_memory = figure_kind(f) == FIGURE_OF_MEMORY;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check.h - is it right? Simulated values compared with published ones, runs compared with recorded ones, and claims recomputed.
+ * check.h - is it right? Simulated values compared with published ones, runs compared with recorded ones, and claims
+ * recomputed.
  *
- * In order: check (one verdict for each figure), accuracy (errors by group), coverage (how many runs lie inside their interval), compare and gate
- * (two runs of podbench against each other), audit (the numeric claims of the source documents).
+ * In order: check (one verdict for each figure), accuracy (errors by group), memory (what fits), coverage (how many
+ * runs lie inside their interval), compare and gate (two runs of podbench against each other), audit (the numeric
+ * claims of the source documents).
  */
 #ifndef RESULTS_CHECK_H
 #define RESULTS_CHECK_H
@@ -15,15 +17,15 @@
 
 /* ---- check.c: one verdict for each figure ----------------------------------------------------------------- *
  *
- * error = simulated / published - 1. A row passes when its error is within its tolerance and the model fits the machine. Rows of role
- * calibrate and validate decide whether the check passes; context rows never do.
+ * error = simulated / published - 1. A row passes when its error is within its tolerance and the model fits the
+ * machine. Rows of role calibrate and validate decide whether the check passes; context rows never do.
  */
 
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
 extern const char *const verdict_names[N_VERDICTS];
 
-/* How a row counts. A row of role validate whose configuration also calibrates is a repeat: it tests nothing new. So is a ratio of two
- * configurations. */
+/* How a row counts. A row of role validate whose configuration also calibrates is a repeat: it tests nothing new. So
+ * is a ratio of two configurations. */
 enum counts_as { COUNTS_AS_CALIBRATE = FIGURE_CALIBRATE, COUNTS_AS_VALIDATE = FIGURE_VALIDATE, COUNTS_AS_CONTEXT = FIGURE_CONTEXT,
                  COUNTS_AS_REPEAT, N_COUNTS_AS };
 extern const char *const counts_as_names[N_COUNTS_AS];
@@ -67,8 +69,8 @@ struct table check_table(const struct check *c, struct arena *a);      /* all ro
  */
 
 bool is_kernel_recipe(const char *recipe_text);
-/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles" or "peak_share". The cycles are those of the
- * planned operation, sync included, with its operands on chip. */
+/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles" or "peak_share". The cycles
+ * are those of the planned operation, sync included, with its operands on chip. */
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err);
 /* The plan and its rate on the given chip, whatever machine the text names. */
@@ -84,8 +86,9 @@ bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const
 
 /* ---- accuracy.c: errors by group ---------------------------------------------------------------------- */
 
-/* A configuration counts once, with the mean |error| of its rows. n: configurations. bias: mean of signed errors, positive where predicted
- * too fast, so that a time that is too short and a throughput that is too high do not cancel. */
+/* A configuration counts once, with the mean |error| of its rows. n: configurations. bias: mean of signed errors,
+ * positive where predicted too fast, so that a time that is too short and a throughput that is too high do not
+ * cancel. */
 struct row_error { const char *configuration; double error, speed_error; };    /* speed_error: > 0 if too fast */
 struct error_summary { size_t n; double median, mean, bias; };
 struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch);    /* sorts the rows */
@@ -102,9 +105,10 @@ struct accuracy {
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
-/* A time to train can be simulated with the published samples to converge, which tests the model of the system alone (simulated, error), or
- * with predicted ones, which tests the whole (predicted, predicted_error). Groups of either hold the rows that have both values. With
- * predicted samples a row counts by its role, as what calibrated its configuration's speed says nothing about its samples. */
+/* A time to train can be simulated with the published samples to converge, which tests the model of the system alone
+ * (simulated, error), or with predicted ones, which tests the whole (predicted, predicted_error). Groups of either
+ * hold the rows that have both values. With predicted samples a row counts by its role, as what calibrated its
+ * configuration's speed says nothing about its samples. */
 enum samples_used { SAMPLES_ANY, SAMPLES_PUBLISHED, SAMPLES_PREDICTED };
 
 struct check_group {
@@ -114,15 +118,15 @@ struct check_group {
     const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
 };
 struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, const struct check_group *group, struct arena *scratch);
-/* Runs first: all, by workload, by system, and times to train; then evaluations, derived rows, kernels and links. Memory has its own
- * summary. Groups without rows are left out. */
+/* Runs first: all, by workload, by system, and times to train; then evaluations, derived rows, kernels and links.
+ * Memory has its own summary. Groups without rows are left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 struct json_t *accuracy_json(const struct accuracy *a);
 
 /* ---- memory_check.c: does it fit? ------------------------------------------------------------------------- *
  *
- * A published run that fits is weak evidence: most configurations fit with room to spare. One that does not fit is strong evidence, and so is
- * a largest batch whose next size did not fit.
+ * A published run that fits is weak evidence: most configurations fit with room to spare. One that does not fit is
+ * strong evidence, and so is a largest batch whose next size did not fit.
  */
 
 /* Configurations by what was published and what is predicted. */
@@ -131,16 +135,17 @@ struct memory_verdicts {
     uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found;
     double ran_fits_as_asked, too_large_found_as_asked;        /* NaN: not known */
 };
-/* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without configurations are left out. */
+/* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without
+ * configurations are left out. */
 struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a);
 
 /* Errors of published bytes by metric and by how the rows count. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };
 struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struct arena *a);
 
-/* A published edge: of recipes that differ in their micro-batch alone, the largest that fits and the smallest that does not. predicted: the
- * largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1 if it is inside. as_asked: with the shares of
- * memory that the recipe asks for. */
+/* A published edge: of recipes that differ in their micro-batch alone, the largest that fits and the smallest that
+ * does not. predicted: the largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1
+ * if it is inside. as_asked: with the shares of memory that the recipe asks for. */
 struct memory_limit { uint64_t predicted; double factor; };
 struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large; struct memory_limit as_planned, as_asked; };
 bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err);
@@ -158,8 +163,8 @@ struct run_timing simulated_timing(const struct simulation *sim, const struct re
 struct submission_names { const char *round, *submitter, *system, *benchmark; };
 bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err);
 
-/* Sets the time of a training step and of everything else in a published run, without using that run. False: no prediction for this run,
- * which is left out. */
+/* Sets the time of a training step and of everything else in a published run, without using that run. False: no
+ * prediction for this run, which is left out. */
 typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
 
 struct coverage_count {
@@ -174,13 +179,14 @@ struct coverage {
     uint64_t n_without_timing;          /* runs that the caller's model does not know */
 };
 
-/* For every run of the table: are its samples to converge and its time to train inside the 90 % interval predicted for it? */
+/* For every run of the table: are its samples to converge and its time to train inside the 90 % interval predicted
+ * for it? */
 bool coverage_report(struct coverage *out, const char *runs, const char *data_dir, coverage_timing *timing, void *user, struct arena *a,
                      struct err *err);
 /* The relative error of a simulated step: one standard deviation of its logarithm. */
 typedef double step_error(void *user, const struct simulation *sim);
-/* Over the runs whose submission is named in a recipe's source ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). error may be NULL: then the
- * fitted sheet's value holds for all. */
+/* Over the runs whose submission is named in a recipe's source ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). error
+ * may be NULL: then the fitted sheet's value holds for all. */
 bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
                         struct err *err);
 struct table coverage_table(const struct coverage *c, struct arena *a);        /* one row for each group */
@@ -188,8 +194,8 @@ void coverage_document(struct document *d, const struct coverage *c);
 
 /* ---- compare.c: two tables of the same shape, cell by cell ---------------------------------------------------- *
  *
- * Cells are compared as text: the model is deterministic, so any difference is a change that someone made. Columns that say how a row was
- * made (its version, the hash of its inputs) are skipped.
+ * Cells are compared as text: the model is deterministic, so any difference is a change that someone made. Columns that
+ * say how a row was made (its version, the hash of its inputs) are skipped.
  */
 
 enum change_kind { CHANGE_CELL, CHANGE_ROW_GONE, CHANGE_ROW_NEW, CHANGE_COLUMN_GONE, CHANGE_COLUMN_NEW };
@@ -213,10 +219,10 @@ void compare_add_accuracy(struct document *d, const struct csv_table *base, cons
 
 /* ---- gate.c: a run against a recorded one --------------------------------------------------------------------- *
  *
- * Two gates. Change: predictions are deterministic, so any move is a change that someone made, and is accepted by recording a baseline with
- * a reason; moves are grouped by the part of the step that moved most. Accuracy: for rows that validate, by workload and metric, the mean
- * over configurations of how much |error| grew where it grew. What got better is not set against it, so that one repaired error cannot hide
- * a new one.
+ * Two gates. Change: predictions are deterministic, so any move is a change that someone made, and is accepted by
+ * recording a baseline with a reason; moves are grouped by the part of the step that moved most. Accuracy: for rows
+ * that validate, by workload and metric, the mean over configurations of how much |error| grew where it grew. What got
+ * better is not set against it, so that one repaired error cannot hide a new one.
  */
 
 struct gate_tables { struct csv_table rows, check; };   /* rows.csv and check.csv of one run */
@@ -249,8 +255,8 @@ void gate_document(struct document *d, const struct gate *g);       /* at most a
 
 /* ---- audit.c: the numeric claims of the source documents, recomputed -------------------------------------------- *
  *
- * Each row of results/published/claims/claims.csv has what is claimed (relation and value), the expression to compare it with, and, where
- * the words allow another meaning, a reading with an expression of its own. The verdict follows:
+ * Each row of results/published/claims/claims.csv has what is claimed (relation and value), the expression to compare
+ * it with, and, where the words allow another meaning, a reading with an expression of its own. The verdict follows:
  *     holds                          the expression meets the relation
  *     holds under a stated reading   the expression does not, or there is none, and the reading's does
  *     does not hold                  neither does

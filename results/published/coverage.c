@@ -2,9 +2,10 @@
 /*
  * coverage.c - how often single published runs lie inside the 90 % interval predicted for them.
  *
- * Samples: the convergence model's interval for the run's benchmark, round, division, submitter, batch and way of evaluating; it knows
- * nothing else of the submission. Time: the same draws with the time of a step from the caller's model; runs that this model does not know
- * are left out. An aborted run has no end: it is inside when the interval reaches beyond the point where it stopped.
+ * Samples: the convergence model's interval for the run's benchmark, round, division, submitter, batch and way of
+ * evaluating; it knows nothing else of the submission. Time: the same draws with the time of a step from the caller's
+ * model; runs that this model does not know are left out. An aborted run has no end: it is inside when the interval
+ * reaches beyond the point where it stopped.
  */
 #include "results/published/check.h"
 

@@ -2,12 +2,14 @@
 /*
  * derived.c - rows that are computed from published ones; see published.h.
  *
- * The time of a step is the recipe's global batch over a throughput. The time of a call is that of an evaluation over the number of its
- * calls: the evaluation's samples over the batch, rounded up. Parents of a line must have one micro-batch and at least two accumulations.
- * A ratio (speedup_x) is checked like any other row "A:B"; only its value is computed here.
+ * The time of a step is the recipe's global batch over a throughput. The time of a call is that of an evaluation over
+ * the number of its calls: the evaluation's samples over the batch, rounded up. Parents of a line must have one
+ * micro-batch and at least two accumulations. A ratio (speedup_x) is checked like any other row "A:B"; only its value
+ * is computed here.
  *
- * A line has a slope and an intercept. If one is listed the other must be too, so that neither is left out because it is predicted badly;
- * the exception is a value that is not above 0. Rows of one metric whose parents have the same configurations count as one.
+ * A line has a slope and an intercept. If one is listed the other must be too, so that neither is left out because it
+ * is predicted badly; the exception is a value that is not above 0. Rows of one metric whose parents have the same
+ * configurations count as one.
  */
 #include "results/published/published.h"
 
@@ -148,7 +150,8 @@ static bool set_derived_value(struct figure *f, const struct derived_metric *m, 
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
 }
 
-/* The first recipe of a parent that recipes_dir lacks; NULL: it has all. A user's folder may have only some of the recipes. */
+/* The first recipe of a parent that recipes_dir lacks; NULL: it has all. A user's folder may have only some of the
+ * recipes. */
 static const char *missing_recipe(const struct figure *f, const struct derived_loader *l)
 {
     for (size_t i = 0; i < f->n_parents; i++) {

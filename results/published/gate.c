@@ -2,8 +2,9 @@
 /*
  * gate.c - the moves between two runs, by cause, and the growth of errors by group.
  *
- * Cells are read by column name, so that runs of different versions can be compared. The move of a recipe is that of its throughput; its
- * cause is the part of the breakdown whose seconds changed most. Kernels and links move by their own prediction.
+ * Cells are read by column name, so that runs of different versions can be compared. The move of a recipe is that of
+ * its throughput; its cause is the part of the breakdown whose seconds changed most. Kernels and links move by their
+ * own prediction.
  */
 #include "results/published/check.h"
 #include "results/simulate/result.h"
@@ -159,8 +160,8 @@ static void group_moves(struct gate *g, struct arena *a)
 /* A row whose accuracy counts: its group, its configuration, and |error| before and after. */
 struct gate_row { const char *group, *configuration, *id; double before, after; };
 
-/* The errors of check.csv. With published samples to converge a row counts as the column says; with predicted ones it counts by its role, as
- * what calibrated the speed of a configuration says nothing about its samples. */
+/* The errors of check.csv. With published samples to converge a row counts as the column says; with predicted ones
+ * it counts by its role, as what calibrated the speed of a configuration says nothing about its samples. */
 static const struct error_column { const char *column, *counts_by, *suffix; } error_columns[] = {
     { "error", "counts_as", "" }, { "predicted_error", "role", ", samples predicted" } };
 

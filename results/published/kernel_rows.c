@@ -2,12 +2,14 @@
 /*
  * kernel_rows.c - a measured kernel, from the text in its recipe cell to the planner's value for it.
  *
- * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does not consider what else is
- * there; a convolution may state another share. Convolutions are padded by half the filter unless the text says otherwise.
+ * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does
+ * not consider what else is there; a convolution may state another share. Convolutions are padded by half the filter
+ * unless the text says otherwise.
  *
- * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two convolutions on GC2 (SSD's
- * Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and kernel) the one of stride 1 reads a quarter of the
- * input, yet is 18 to 22 % slower over batches of 1 to 8 if padding counts; it is 1 to 5 % slower if it does not.
+ * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two
+ * convolutions on GC2 (SSD's Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and
+ * kernel) the one of stride 1 reads a quarter of the input, yet is 18 to 22 % slower over batches of 1 to 8 if padding
+ * counts; it is 1 to 5 % slower if it does not.
  */
 #include "results/published/check.h"
 #include "system-model/graph/graph.h"
@@ -174,7 +176,8 @@ static bool multiplies(const struct kernel_case *c, const struct chip *chip, con
     return chip_multiplies(chip, (enum data_type)c->type, arena_printf(a, "%.200s: type", text), err);
 }
 
-/* The number of pairs of an output position and a kernel element, along one axis, that read input rather than padding. */
+/* The number of pairs of an output position and a kernel element, along one axis, that read input rather than
+ * padding. */
 static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
 {
     const struct conv_axis axis = { (input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, input, 1 };
@@ -250,7 +253,8 @@ static void add_kernel_product(struct kernel_memory *m, const struct kernel_case
     m->code_bytes += plan.code_bytes_per_tile * chip->n_tiles;
 }
 
-/* A fully connected layer keeps its input, weights, output, and the gradients of input and output, and updates its weights in place. */
+/* A fully connected layer keeps its input, weights, output, and the gradients of input and output, and updates its
+ * weights in place. */
 static void fc_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
     m->operand_bytes = (2 * c->batch * (c->in + c->out) + c->in * c->out) * data_type_bytes((enum data_type)c->type);

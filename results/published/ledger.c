@@ -2,8 +2,8 @@
 /*
  * ledger.c - the ledger of published rows; see published.h.
  *
- * The hash is XXH3 over the cells, each with its terminating 0 and seeded by the hash of those before it; numbers have ten digits. The value
- * of a derived row is left out, as it follows from its parents.
+ * The hash is XXH3 over the cells, each with its terminating 0 and seeded by the hash of those before it; numbers have
+ * ten digits. The value of a derived row is left out, as it follows from its parents.
  */
 #include "results/published/published.h"
 

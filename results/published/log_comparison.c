@@ -2,10 +2,10 @@
 /*
  * log_comparison.c - compares the logs of a submission with a simulation; see log_comparison.h.
  *
- * The time of a step in a log is the samples of a step over the logged rate, for each epoch or block, and the median over the runs. If the
- * program is the recipe's own, its epochs are of whole calls (steps_of_epoch) and hold fewer samples, so a step is the epoch's time over
- * its steps. The simulated interval of a step is the model's own error (1.645 standard deviations of ln); the intervals of samples, of a
- * run and of the score are drawn with it.
+ * The time of a step in a log is the samples of a step over the logged rate, for each epoch or block, and the median
+ * over the runs. If the program is the recipe's own, its epochs are of whole calls (steps_of_epoch) and hold fewer
+ * samples, so a step is the epoch's time over its steps. The simulated interval of a step is the model's own error
+ * (1.645 standard deviations of ln); the intervals of samples, of a run and of the score are drawn with it.
  */
 #include "results/published/log_comparison.h"
 #include "system-model/output/output.h"
@@ -165,7 +165,8 @@ static double samples_in_whole_calls(double samples, double step_samples, double
     return steps_in_whole_calls(samples / step_samples, steps_per_call) * step_samples;
 }
 
-/* The time of all evaluations of a run. Evaluations at the end include their checkpoints, of which some are saved between steps. */
+/* The time of all evaluations of a run. Evaluations at the end include their checkpoints, of which some are saved
+ * between steps. */
 static double evals_time(const struct comparing *c, const struct run_log *log)
 {
     if (!log->evals_at_end)
@@ -271,6 +272,7 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
     split_difference(out, &mean, &simulated);
 }
 
+/* ---- as a table ----------------------------------------------------------------------------------------------------- */
 /* ---- as a table ----------------------------------------------------------------------------------------------------- */
 
 struct comparison_line {

@@ -2,10 +2,11 @@
 /*
  * log_comparison.h - the logs of a real submission compared with the simulation of its recipe.
  *
- * Each quantity has a published value (median, least and largest over the runs that converged and comply) and a simulated one, with its 90 %
- * interval if one is known. The difference between the mean published run and the simulated one is split into parts that sum to it: more
- * samples at the simulated rate, slower samples, evaluations, start-up, what follows the last evaluation, and the rest. Evaluations at
- * the end are of checkpoints that were saved on the way, so they include everything from start-up to the last of them that is no step.
+ * Each quantity has a published value (median, least and largest over the runs that converged and comply) and a
+ * simulated one, with its 90 % interval if one is known. The difference between the mean published run and the
+ * simulated one is split into parts that sum to it: more samples at the simulated rate, slower samples, evaluations,
+ * start-up, what follows the last evaluation, and the rest. Evaluations at the end are of checkpoints that were saved
+ * on the way, so they include everything from start-up to the last of them that is no step.
  */
 #ifndef LOG_COMPARISON_H
 #define LOG_COMPARISON_H
@@ -29,9 +30,9 @@ struct log_comparison {
     double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN: not all is known */
 };
 
-/* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global batch as the logs state it,
- * which differs from the samples of a step for packed sequences. is_source: the recipe describes these logs, so that their epochs are of
- * whole calls as its own are. */
+/* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global
+ * batch as the logs state it, which differs from the samples of a step for packed sequences. is_source: the recipe
+ * describes these logs, so that their epochs are of whole calls as its own are. */
 struct simulated_side { const struct result *result; struct run_timing timing; const struct drawn_runs *runs; double logged_batch; bool is_source; };
 
 void log_compare(struct log_comparison *out, const struct folder *f, const struct run_log *logs, const char *recipe,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_check.c - how well it is predicted what fits: verdicts by the strength of their evidence, bytes by category, published edges.
+ * memory_check.c - how well it is predicted what fits: verdicts by the strength of their evidence, bytes by category,
+ * published edges.
  */
 #include "results/published/check.h"
 #include "workloads/recipe/recipe.h"

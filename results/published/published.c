@@ -2,11 +2,12 @@
 /*
  * published.c - tables of published figures: what was measured, who published it, and which recipe should reproduce it.
  *
- * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the value of A over that of
- * B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x). "kernel:..." names one operation, "link:..." one
- * transfer. Rows of one configuration count as one measurement; an empty cell, or no such column, means that the recipe is the
- * configuration. The role says whether a figure may shape a constant (calibrate), is only compared (validate), or is shown for
- * comparison (context: peers, quotes, what no recipe describes). Units of known metrics are fixed, so that no figure is off by a thousand.
+ * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
+ * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
+ * "kernel:..." names one operation, "link:..." one transfer. Rows of one configuration count as one measurement; an
+ * empty cell, or no such column, means that the recipe is the configuration. The role says whether a figure may shape a
+ * constant (calibrate), is only compared (validate), or is shown for comparison (context: peers, quotes, what no recipe
+ * describes). Units of known metrics are fixed, so that no figure is off by a thousand.
  */
 #include "results/published/published.h"
 #include "results/simulate/result.h"
@@ -112,8 +113,8 @@ enum figure_kind figure_kind(const struct figure *f)
     return text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
-/* The recipe cell is A:B for ratios and one id for all other metrics. It may be empty in a context row, and in a row of memory whose program
- * no recipe describes. */
+/* The recipe cell is A:B for ratios and one id for all other metrics. It may be empty in a context row, and in a row
+ * of memory whose program no recipe describes. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
@@ -191,7 +192,8 @@ static int by_recipe(const void *x, const void *y)
     return order ? order : (a > b) - (a < b);
 }
 
-/* All rows of a recipe, over all tables, have one configuration. Otherwise a row whose cell is empty would count on its own. */
+/* All rows of a recipe, over all tables, have one configuration. Otherwise a row whose cell is empty would count on
+ * its own. */
 static bool check_configurations(const struct figures *all, struct arena *a, struct err *err)
 {
     const struct figure **sorted = ARENA_ARRAY(a, const struct figure *, all->n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * published.h - published figures: their tables, what follows from them, the ledger of their roles, and single MLPerf runs.
+ * published.h - published figures: their tables, what follows from them, the ledger of their roles, and single MLPerf
+ * runs.
  */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H
@@ -39,7 +40,8 @@ const struct published_metric *published_metric(const char *name);     /* NULL: 
 const char *published_run_metrics(struct arena *a);                    /* the names of the metrics of one run */
 int metric_faster(const char *metric);                                 /* 0 for a metric that is not simulated */
 
-/* What a figure measures. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a part of what runs say. */
+/* What a figure measures. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a
+ * part of what runs say. */
 enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,
                    N_FIGURE_KINDS };
 extern const char *const figure_kind_names[N_FIGURE_KINDS];
@@ -47,29 +49,32 @@ enum figure_kind figure_kind(const struct figure *f);
 
 /* ---- derived.c: slopes and intercepts of step time over gradient accumulation, and differences ------------- *
  *
- * Runs that differ only in gradient accumulation or in replicas lie on a line: step = loop x micro-batches + update. Two published
- * throughputs therefore give two further numbers. results/published/derived/derived.csv names them: id,metric,parents,tolerance,note;
- * parents are ids of published rows joined by +. Value, unit, role and source follow from the parents; the role is the strictest of theirs.
- * A line of which only the slope or only the intercept is listed is refused.
+ * Runs that differ only in gradient accumulation or in replicas lie on a line: step = loop x micro-batches + update.
+ * Two published throughputs therefore give two further numbers. results/published/derived/derived.csv names them:
+ * id,metric,parents,tolerance,note; parents are ids of published rows joined by +. Value, unit, role and source follow
+ * from the parents; the role is the strictest of theirs. A line of which only the slope or only the intercept is listed
+ * is refused.
  */
 
 struct derived_point { double micro_batches, seconds; };        /* of one call of a run */
 
-/* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s (many calls). */
+/* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s
+ * (many calls). */
 bool derived_point(struct derived_point *out, const struct figure *parent, double value, const char *recipes_dir, struct arena *a,
                    struct err *err);
 /* loop_s_per_micro_batch, forward_s_per_micro_batch: slope of the least-squares line; update_s, call_s: its intercept;
  * step_increase_s: the last point minus the first. */
 double derived_value(const char *metric, const struct derived_point *points, size_t n);
-/* published_load, and derived/derived.csv where path is a folder that holds it. Rows with a parent whose recipe is not in recipes_dir are
- * counted as left out. */
+/* published_load, and derived/derived.csv where path is a folder that holds it. Rows with a parent whose recipe is
+ * not in recipes_dir are counted as left out. */
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err);
 
 /* ---- ledger.c: the role and configuration of every published row, and a hash of its content ---------------- *
  *
- * results/published/ledger/ledger.csv: id,role,configuration,hash,why. Lines are only added; the last line of an id holds. The first line
- * of an id needs no reason; every later one does (why). A row that left the tables ends with the role "removed". So no row can change its
- * role, its value or its configuration, or disappear, without a line that says why.
+ * results/published/ledger/ledger.csv: id,role,configuration,hash,why. Lines are only added; the last line of an id
+ * holds. The first line of an id needs no reason; every later one does (why). A row that left the tables ends with the
+ * role "removed". So no row can change its role, its value or its configuration, or disappear, without a line that says
+ * why.
  */
 
 struct ledger_line {
@@ -107,7 +112,8 @@ struct run_rows { struct run_row *items; size_t n; };
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
 struct submission_terms terms_of_run(const struct run_row *r);         /* what is known of the run before it starts */
-/* The number of rows from the first on that belong to the same submission and role. Runs of a submission are adjacent. */
+/* The number of rows from the first on that belong to the same submission and role. Runs of a submission are
+ * adjacent. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
 double run_rows_mean_samples(const struct run_row *rows, size_t n);    /* samples to converge, mean over n runs */
 

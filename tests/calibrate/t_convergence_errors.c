@@ -14,7 +14,8 @@ static char *printed(const struct convergence_errors *e)
     return text;
 }
 
-/* Sums by hand: three submissions of BERT that validate, with errors of 10, -20 and 40 %, and one of RNN-T in a sum of its own. */
+/* Sums by hand: three submissions of BERT that validate, with errors of 10, -20 and 40 %, and one of RNN-T in a sum
+ * of its own. */
 static void sums_by_hand(void **state)
 {
     struct convergence_error items[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_convergence_fit.c - the convergence sheet is reproduced exactly, and refused for runs that do not determine it; runs that validate
- * affect only intervals.
+ * t_convergence_fit.c - the convergence sheet is reproduced exactly, and refused for runs that do not determine it;
+ * runs that validate affect only intervals.
  */
 #include "tests/check.h"
 #include "tests/rounds_folder.h"
@@ -58,8 +58,8 @@ static bool but_most_of_bert(const char *line)
     return !strstr(line, ",bert,") || strstr(line, ",validate,") || (strstr(line, ",ipu-pod16-POPART-closed,") && !strstr(line, "v1.1,"));
 }
 
-/* Without the runs trained by plain SGD the planned epochs of SGD are unknown; they were once written as "-nan". Two submissions of
- * BERT are too few to estimate the spread of a mean, however many validate. */
+/* Without the runs trained by plain SGD the planned epochs of SGD are unknown; they were once written as "-nan". Two
+ * submissions of BERT are too few to estimate the spread of a mean, however many validate. */
 static void what_no_run_tells_is_refused(void **state)
 {
     (void)state;
@@ -113,8 +113,9 @@ static char *sheet_of_retuned(const char *records, struct arena *a, struct err *
     return NULL;
 }
 
-/* ln 2 from one record; ln 4 and ln 1: mean ln 2, squares 2 (ln 2)^2 with one degree of freedom, as the third benchmark has one record
- * too. One more record of the first has a spread of sqrt(2 (ln 2)^2 (1 + 1)) = 1.386, one of the second sqrt(2 (ln 2)^2 1.5) = 1.2006. */
+/* ln 2 from one record; ln 4 and ln 1: mean ln 2, squares 2 (ln 2)^2 with one degree of freedom, as the third
+ * benchmark has one record too. One more record of the first has a spread of sqrt(2 (ln 2)^2 (1 + 1)) = 1.386, one
+ * of the second sqrt(2 (ln 2)^2 1.5) = 1.2006. */
 static void gains_by_hand(void **state)
 {
     (void)state;
@@ -149,7 +150,8 @@ static char *spread_out(const char *numbers, double times, struct arena *a)
     return out;
 }
 
-/* The round's reference points, with those of RNN-T at its largest batch spread so many times as far about their means. */
+/* The round's reference points, with those of RNN-T at its largest batch spread so many times as far about their
+ * means. */
 static const char *points_spread(const char *round, double times, struct arena *a)
 {
     struct csv_table t;
@@ -193,7 +195,8 @@ static char *sheet_of_spread(double times, struct arena *a)
     return made;
 }
 
-/* The threshold is 5 %: at p = 5.2 % there is no slope with the batch, and the spread is that of all records; at 4.6 % there is one. */
+/* The threshold is 5 %: at p = 5.2 % there is no slope with the batch, and the spread is that of all records; at 4.6
+ * % there is one. */
 static void a_slope_that_may_be_chance_is_none(void **state)
 {
     static const struct { double times; const char *coefficient, *exponent, *source; } cases[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_fit.c - least squares by hand: values, and standard errors that come from the rows that a constant moves; kernels made with known
- * constants.
+ * t_fit.c - least squares by hand: values, and standard errors that come from the rows that a constant moves; kernels
+ * made with known constants.
  */
 #include "tests/golden_text.h"
 #include "results/calibrate/calibrate.h"
@@ -12,8 +12,8 @@
 static const struct model_paths kernel_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
                                                  .data_dir = "workloads/convergence" };
 
-/* Rows 0 and 1 measure the first constant as 4 and as 6; rows 2 to 4 measure the second as 2. Ratios are so small that softening
- * hardly changes them. */
+/* Rows 0 and 1 measure the first constant as 4 and as 6; rows 2 to 4 measure the second as 2. Ratios are so small
+ * that softening hardly changes them. */
 static bool four_and_six(double *out, const double *x, void *user, struct err *err)
 {
     (void)user, (void)err;
@@ -24,9 +24,9 @@ static bool four_and_six(double *out, const double *x, void *user, struct err *e
     return true;
 }
 
-/* The mean of 4 and 6. White's error: each row is 1 away and has half the influence, sqrt(2 x 0.5^2), times sqrt(5 / (5 - 2)) for two
- * constants from five rows. A common error for all rows would give sqrt(2 / 3 / 2) for the first and sqrt(2 / 3 / 3) for the second,
- * on which its rows agree. */
+/* The mean of 4 and 6. White's error: each row is 1 away and has half the influence, sqrt(2 x 0.5^2), times sqrt(5 /
+ * (5 - 2)) for two constants from five rows. A common error for all rows would give sqrt(2 / 3 / 2) for the first
+ * and sqrt(2 / 3 / 3) for the second, on which its rows agree. */
 static void errors_come_from_the_rows_that_move(void **state)
 {
     (void)state;
@@ -93,8 +93,8 @@ static bool of_a_line(double *out, const double *x, void *user, struct err *err)
     return true;
 }
 
-/* Values that explain their rows exactly are found where the first step goes to a bound, and near bounds, where each step is small.
- * Found by fuzzing. */
+/* Values that explain their rows exactly are found where the first step goes to a bound, and near bounds, where each
+ * step is small. Found by fuzzing. */
 static void values_that_explain_all_are_found(void **state)
 {
     static const struct line lines[] = {
@@ -174,7 +174,8 @@ static void fit_to_made(struct chip_fit *fit, const double *made, double *errors
     plan_cache_free(&cache);
 }
 
-/* What each constant adds to a kernel's time over its open-source value; constants of the other generation add nothing. */
+/* What each constant adds to a kernel's time over its open-source value; constants of the other generation add
+ * nothing. */
 static void check_shares(const struct chip_fit *fit, struct arena *a)
 {
     struct plan_cache cache = {0};
@@ -197,8 +198,9 @@ static void check_shares(const struct chip_fit *fit, struct arena *a)
     plan_cache_free(&cache);
 }
 
-/* Kernels published as a chip with other constants would run them give these constants back, wherever they are between their bounds,
- * and no error remains. Before the fit each error is the planner's own. A row that validates is not read. */
+/* Kernels published as a chip with other constants would run them give these constants back, wherever they are
+ * between their bounds, and no error remains. Before the fit each error is the planner's own. A row that validates
+ * is not read. */
 static void kernels_give_their_constants_back(void **state)
 {
     (void)state;
@@ -246,9 +248,9 @@ static void check_looks(const double (*x)[2], int k, double low, double high, do
     assert_near(x[1][1 - k], other, 1e-9);
 }
 
-/* The fit first evaluates the start, moved inside by a fiftieth if it is on a bound; then both sides of it, with the step of 0.01 of
- * the range, which is 0.01 / 0.21 of the logit, or 1 if that were more, as for 0.05 at a bound. Then it does the same from the middle
- * of all ranges. */
+/* The fit first evaluates the start, moved inside by a fiftieth if it is on a bound; then both sides of it, with the
+ * step of 0.01 of the range, which is 0.01 / 0.21 of the logit, or 1 if that were more, as for 0.05 at a bound. Then
+ * it does the same from the middle of all ranges. */
 static void where_a_fit_looks(void **state)
 {
     static const struct { double start, begins; } ends[] = { { 6, 5.84 }, { -2, -1.84 } };
@@ -276,8 +278,8 @@ static void where_a_fit_looks(void **state)
     }
 }
 
-/* One outlier. The two other rows are d away from their value and it is y away. The pull of a row is d / (0.01 + d^2): 2 x 0.02 /
- * 0.0104 and y / (0.01 + y^2) are equal where y^2 - 0.26 y + 0.01 = 0. */
+/* One outlier. The two other rows are d away from their value and it is y away. The pull of a row is d / (0.01 +
+ * d^2): 2 x 0.02 / 0.0104 and y / (0.01 + y^2) are equal where y^2 - 0.26 y + 0.01 = 0. */
 static bool one_far_off(double *out, const double *x, void *user, struct err *err)
 {
     (void)user, (void)err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out must not see. */
+/* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out
+ * must not see. */
 #include "tests/golden_text.h"
 #include <jansson.h>
 #include "results/calibrate/calibrate.h"
@@ -17,8 +18,9 @@ static void add(const char *submitter, const char *round, const char *division, 
     items[i] = (struct submission){ &rows[i], 1, false, ln_ratio };
 }
 
-/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26 in the same round: weight (9 + 16) / 169, so the mean is 25 /
- * 169 x 0.26 and the remaining variance 169 - 25^2 / 169. In another round the weight is 9 / 169, for another submitter 0. */
+/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26 in the same round: weight (9 + 16) / 169, so
+ * the mean is 25 / 169 x 0.26 and the remaining variance 169 - 25^2 / 169. In another round the weight is 9 / 169,
+ * for another submitter 0. */
 static void effects_by_hand(void **state)
 {
     (void)state;
@@ -55,7 +57,8 @@ static void two_submissions_share_their_weight(void **state)
     arena_free(&a);
 }
 
-/* The mean uses spreads of 3, 4 and 12, with weights of 25 / 194 each; the width uses 6, 2.5 and 7.5: total 98.5, covariances 42.25. */
+/* The mean uses spreads of 3, 4 and 12, with weights of 25 / 194 each; the width uses 6, 2.5 and 7.5: total 98.5,
+ * covariances 42.25. */
 static void a_mean_by_some_spreads_is_as_wide_as_others_say(void **state)
 {
     (void)state;
@@ -109,7 +112,8 @@ static void what_validates_moves_the_width_alone(void **state)
     arena_free(&a);
 }
 
-/* Unrelated submitters with one submission each: only the total spread is determined, and it is the root mean square of the ratios. */
+/* Unrelated submitters with one submission each: only the total spread is determined, and it is the root mean square
+ * of the ratios. */
 static void spreads_are_the_most_likely(void **state)
 {
     (void)state;
@@ -196,8 +200,8 @@ static const char *four_submissions(const double *samples, size_t n)
     return temp_file(text, (size_t)at, ".csv");
 }
 
-/* The interval of the submitter that is left out does not depend on its own runs: they are put at its ends, and one sample beyond. A
- * run that would end within a batch of the lower end is inside, as samples come in batches. */
+/* The interval of the submitter that is left out does not depend on its own runs: they are put at its ends, and one
+ * sample beyond. A run that would end within a batch of the lower end is inside, as samples come in batches. */
 static void the_ends_of_an_interval_are_inside(void **state)
 {
     (void)state;
@@ -227,8 +231,8 @@ static void the_ends_of_an_interval_are_inside(void **state)
     arena_free(&a);
 }
 
-/* Each of four submitters is predicted from the reference point and the other three. The last one's two runs take 2.9 million samples
- * on average. */
+/* Each of four submitters is predicted from the reference point and the other three. The last one's two runs take
+ * 2.9 million samples on average. */
 static void four_left_out_as_text(void **state)
 {
     (void)state;

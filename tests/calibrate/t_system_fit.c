@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_system_fit.c - the fit recovers the constants that rows were made with, and does not fit those that the rows cannot determine.
+ * t_system_fit.c - the fit recovers the constants that rows were made with, and does not fit those that the rows cannot
+ * determine.
  */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
@@ -40,7 +41,8 @@ static void publish(struct figure *out, const char *const *ids, size_t n, const 
     }
 }
 
-/* An evaluation on such a machine. Forward passes are all loop except for their calls, which take no time by default. */
+/* An evaluation on such a machine. Forward passes are all loop except for their calls, which take no time by
+ * default. */
 static struct figure publish_evaluation(const char *id, const struct fitted_system *fitted, double slower, struct plan_cache *cache)
 {
     struct fitted_system usual = {0};
@@ -69,8 +71,9 @@ static void count_simulations(void *user, const char *what, size_t done, size_t 
     assert_true(of == 0 && (what ? text_is(what, "simulations of published runs") && done == ++t->n : done == 0));
 }
 
-/* A call of 70 ms and 0.2 ms for an access to streaming memory are recovered, although every loop of BERT is a tenth slower than in
- * the model. Rows that validate are not read; averages of outputs, which no row has, stay at their default. */
+/* A call of 70 ms and 0.2 ms for an access to streaming memory are recovered, although every loop of BERT is a tenth
+ * slower than in the model. Rows that validate are not read; averages of outputs, which no row has, stay at their
+ * default. */
 static void constants_come_back(void **state)
 {
     (void)state;
@@ -115,9 +118,9 @@ static void constants_come_back(void **state)
     arena_free(&a);
 }
 
-/* Rows within 5 % of the model, and one that took 19 % longer for no modelled reason. Values averaged over processes seem to explain
- * it, at 0.107 +- 0.065 s each: more than root two standard errors from their default of 0.005 s. But they make the predictions of
- * left-out rows worse. */
+/* Rows within 5 % of the model, and one that took 19 % longer for no modelled reason. Values averaged over processes
+ * seem to explain it, at 0.107 +- 0.065 s each: more than root two standard errors from their default of 0.005 s.
+ * But they make the predictions of left-out rows worse. */
 static void one_row_alone_fits_no_constant(void **state)
 {
     static const char *const with_averages[] = {
@@ -188,8 +191,8 @@ static void a_fit_as_text(void **state)
     free(text);
 }
 
-/* Rows of inference, which no constant moves, 8 %, 5 % and 20 % slower than the model: nothing is fitted, every median is 8 %, and
- * leaving a row out changes nothing. */
+/* Rows of inference, which no constant moves, 8 %, 5 % and 20 % slower than the model: nothing is fitted, every
+ * median is 8 %, and leaving a row out changes nothing. */
 static void what_no_constant_moves_is_not_fitted(void **state)
 {
     static const char *const inference[] = { "vendor-c600-resnet50-b1-poprt", "vendor-c600-resnet50-b4-poprt", "vendor-c600-resnet50-b16-poprt" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_system_lines.c - which constants of the system are determined by made-up linear rows, and how far a loop may be off: the thresholds
- * by hand.
+ * t_system_lines.c - which constants of the system are determined by made-up linear rows, and how far a loop may be
+ * off: the thresholds by hand.
  */
 #include "tests/check.h"
 #include "results/calibrate/calibrate.h"
@@ -19,8 +19,9 @@ static struct system_row *add_row(struct made *m, const char *configuration, dou
     return &m->rows[i];
 }
 
-/* `n_calls` rows (an even number) with a call that takes 0.005 s for each of its seconds, 0.2 s on average, with an alternating
- * scatter of so many times that. Each row is repeated `twins` times in one configuration. Then `n` rows of loops alone. */
+/* `n_calls` rows (an even number) with a call that takes 0.005 s for each of its seconds, 0.2 s on average, with an
+ * alternating scatter of so many times that. Each row is repeated `twins` times in one configuration. Then `n` rows
+ * of loops alone. */
 static bool call_is_fitted(size_t n, size_t n_calls, double scatter, size_t twins)
 {
     struct arena a = {0};
@@ -42,8 +43,8 @@ static bool call_is_fitted(size_t n, size_t n_calls, double scatter, size_t twin
     return fit.fitted[CALL];
 }
 
-/* 40 rows of 42, and two values to find. White's error is scatter / sqrt(40) x sqrt(42 / 40), and root two of it equals the mean where
- * the scatter is sqrt(40) / (1.4142 x 1.0247) = 4.364 times the mean. */
+/* 40 rows of 42, and two values to find. White's error is scatter / sqrt(40) x sqrt(42 / 40), and root two of it
+ * equals the mean where the scatter is sqrt(40) / (1.4142 x 1.0247) = 4.364 times the mean. */
 static void a_constant_is_fitted_from_root_two_errors_on(void **state)
 {
     (void)state;
@@ -52,8 +53,8 @@ static void a_constant_is_fitted_from_root_two_errors_on(void **state)
     assert_false(call_is_fitted(2, 40, 1.002 * edge, 1));
 }
 
-/* Four rows of 24. Each left-out row is 4/3 of its scatter away from the mean of the others, and mean + scatter away with the default.
- * Both are equal where 16/9 s^2 = m^2 + s^2, at s = 1.134 m. Repeated rows are one configuration. */
+/* Four rows of 24. Each left-out row is 4/3 of its scatter away from the mean of the others, and mean + scatter away
+ * with the default. Both are equal where 16/9 s^2 = m^2 + s^2, at s = 1.134 m. Repeated rows are one configuration. */
 static void a_constant_must_predict_what_is_left_out(void **state)
 {
     (void)state;
@@ -64,7 +65,8 @@ static void a_constant_must_predict_what_is_left_out(void **state)
     }
 }
 
-/* Only the first row has a call, of 0.05 s. When it is left out, the fit's start of 0.03 s predicts it better than no call does. */
+/* Only the first row has a call, of 0.05 s. When it is left out, the fit's start of 0.03 s predicts it better than
+ * no call does. */
 static void a_single_row_moves_a_constant(void **state)
 {
     struct arena a = {0};
@@ -102,9 +104,9 @@ static void a_loop_is_half_wrong_at_most(void **state)
     arena_free(&a);
 }
 
-/* A call of 0.3 s is in seven rows, and 4 ms for an access to streaming memory in five of them; eight more rows are 3, 8 and so on up
- * to 38 % slower than the model for no modelled reason. The seven are met, also when they are left out, so that 3 % is the median of
- * all. With one of the two at its default, what it explains becomes the error. */
+/* A call of 0.3 s is in seven rows, and 4 ms for an access to streaming memory in five of them; eight more rows are
+ * 3, 8 and so on up to 38 % slower than the model for no modelled reason. The seven are met, also when they are left
+ * out, so that 3 % is the median of all. With one of the two at its default, what it explains becomes the error. */
 static void errors_with_and_without(void **state)
 {
     struct arena a = {0};

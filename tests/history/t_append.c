@@ -105,7 +105,8 @@ static void an_interruption_of_before_is_none_of_now(void **state)
     arena_free(&a);
 }
 
-/* A file that begins otherwise belongs to someone else and stays as it is. A spreadsheet's byte order mark and line ends are accepted. */
+/* A file that begins otherwise belongs to someone else and stays as it is. A spreadsheet's byte order mark and line
+ * ends are accepted. */
 static void another_table_is_refused(void **state)
 {
     static const struct { const char *before, *after; } files[] = {

@@ -25,7 +25,8 @@ static const char *loaded(const char *lines, const char *metric, const char *rec
     return arena_printf(a, "%s%zu broken", text, h.n_broken);
 }
 
-/* Points are ordered by time, and within one time as in the file. A label that is repeated replaces the earlier point. */
+/* Points are ordered by time, and within one time as in the file. A label that is repeated replaces the earlier
+ * point. */
 static void points_are_in_order_of_time(void **state)
 {
     static const char lines[] = "l1,t3,v,i,p,m,1.5,s\nl2,t1,v,i,p,m,2,s\nl3,t2,v,i,p,m,3,s\nl4,t2,v,i,p,m,4,s\nl5,t0,v,i,p,m,5,s\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_series.c - changes of level in measured series: cases by hand, laws, and the rate of false alarms on drawn noise. */
+/* t_series.c - changes of level in measured series: cases by hand, laws, and the rate of false alarms on drawn
+ * noise. */
 #include "tests/golden_text.h"
 #include "results/history/history.h"
 #include <gsl/gsl_randist.h>
@@ -40,8 +41,8 @@ static void a_step_is_found_and_told_by_its_direction(void **state)
     arena_free(&a);
 }
 
-/* Without noise: 100 times 7, then 8. Of the C(105, 5) choices of the new points one is as extreme: 1e-8. Four points would have 2e-7,
- * but at least five are required. */
+/* Without noise: 100 times 7, then 8. Of the C(105, 5) choices of the new points one is as extreme: 1e-8. Four
+ * points would have 2e-7, but at least five are required. */
 static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
 {
     struct arena a = {0};
@@ -55,8 +56,8 @@ static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
     arena_free(&a);
 }
 
-/* 100 times 7, then 8 for longer and longer. The change is dated exactly, or as near as twice the largest number of new points, 20,
- * allows. */
+/* 100 times 7, then 8 for longer and longer. The change is dated exactly, or as near as twice the largest number of
+ * new points, 20, allows. */
 static void a_change_is_dated_within_two_windows(void **state)
 {
     static const struct { size_t n_new, from; } cases[] = {
@@ -77,8 +78,8 @@ static void a_change_is_dated_within_two_windows(void **state)
     arena_free(&a);
 }
 
-/* 7 for 100 points, 8 for 60, 9 for 50 and 8 again: each change is reported at its fifth new point, and dated from the start of the
- * level before. */
+/* 7 for 100 points, 8 for 60, 9 for 50 and 8 again: each change is reported at its fifth new point, and dated from
+ * the start of the level before. */
 static void one_change_after_another(void **state)
 {
     static const struct { size_t from; double before, after; enum series_verdict verdict; } want[] = {
@@ -99,10 +100,10 @@ static void one_change_after_another(void **state)
     arena_free(&a);
 }
 
-/* 100 points, h of them 9, some 8, the others 7, then five of 8: in 5 h of the 500 pairs the new point is lower, and each 8 adds a
- * half of 5. The number of the 96,560,646 choices of five of 105 with no more such pairs is the number of partitions of up to that
- * number into at most five parts: 2602 for 25, 4049 for 28, 5326 for 30, 9952 for 35. The level is 8e-5 or 7724 choices on one side,
- * and half of that on each side where both count. */
+/* 100 points, h of them 9, some 8, the others 7, then five of 8: in 5 h of the 500 pairs the new point is lower, and
+ * each 8 adds a half of 5. The number of the 96,560,646 choices of five of 105 with no more such pairs is the number
+ * of partitions of up to that number into at most five parts: 2602 for 25, 4049 for 28, 5326 for 30, 9952 for 35.
+ * The level is 8e-5 or 7724 choices on one side, and half of that on each side where both count. */
 static void ranks_are_counted(void **state)
 {
     static const struct { size_t n_higher, n_equal; const struct series_rule *rule; enum series_verdict verdict; } cases[] = {
@@ -141,9 +142,9 @@ static double share_as_large(const double *x)
     return large / all;
 }
 
-/* 100 points that alternate evenly between 50 and 150, and 20 of the same spread, which rise by 1 one after the other. The level is
- * 1.44e-4 for five points and a quarter of that for 20. The first sum that raises an alarm is at that level, within one step (3 %
- * here) and the lattice. */
+/* 100 points that alternate evenly between 50 and 150, and 20 of the same spread, which rise by 1 one after the
+ * other. The level is 1.44e-4 for five points and a quarter of that for 20. The first sum that raises an alarm is at
+ * that level, within one step (3 % here) and the lattice. */
 static void means_are_judged_at_their_level(void **state)
 {
     struct arena a = {0};
@@ -175,8 +176,8 @@ static size_t steps_until_told(double off, double sign)
     return n_steps;
 }
 
-/* 84 of 100 even values from 50 to 150 are below 134, 16 are below 66. A value counts up to three times as far from the middle, 202 or
- * -2, and slightly more as rising values move the quantile. */
+/* 84 of 100 even values from 50 to 150 are below 134, 16 are below 66. A value counts up to three times as far from
+ * the middle, 202 or -2, and slightly more as rising values move the quantile. */
 static void outliers_count_up_to_three_deviations(void **state)
 {
     (void)state;
@@ -187,8 +188,8 @@ static void outliers_count_up_to_three_deviations(void **state)
     }
 }
 
-/* Without noise, after 30 and after 36 points: one choice of 324,632 and of 749,398. The level falls with the third power of the share
- * of 100 points: 8e-5 becomes 2.2e-6 and 3.7e-6 on one side; 3.1e-6 and 1.3e-6 are needed. */
+/* Without noise, after 30 and after 36 points: one choice of 324,632 and of 749,398. The level falls with the third
+ * power of the share of 100 points: 8e-5 becomes 2.2e-6 and 3.7e-6 on one side; 3.1e-6 and 1.3e-6 are needed. */
 static void few_points_before_are_trusted_less(void **state)
 {
     struct arena a = {0};
@@ -201,7 +202,8 @@ static void few_points_before_are_trusted_less(void **state)
     arena_free(&a);
 }
 
-/* Neighbours that alternate do not make the test less strict: five of the upper half in a row come by chance once in 28 times. */
+/* Neighbours that alternate do not make the test less strict: five of the upper half in a row come by chance once in
+ * 28 times. */
 static void turns_do_not_alarm(void **state)
 {
     struct arena a = {0};
@@ -268,8 +270,8 @@ static void outliers_do_not_alarm(void **state)
     arena_free(&a);
 }
 
-/* Neighbours with a correlation of 0.5 make long excursions: 60 histories of 120 points raise at most two alarms. Treated as
- * independent, the same noise raises alarms in a third of them. */
+/* Neighbours with a correlation of 0.5 make long excursions: 60 histories of 120 points raise at most two alarms.
+ * Treated as independent, the same noise raises alarms in a third of them. */
 static void correlated_noise_is_taken_for_what_it_is(void **state)
 {
     struct arena a = {0};
@@ -289,8 +291,8 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
     arena_free(&a);
 }
 
-/* Noise around 10: independent; correlated from point to point, up to a random walk; integers of tenths, many of which are equal; or
- * with a long tail on one side. */
+/* Noise around 10: independent; correlated from point to point, up to a random walk; integers of tenths, many of
+ * which are equal; or with a long tail on one side. */
 enum noise { PLAIN, PULLED, WHOLE, TAILED, WALK, N_NOISES };
 static const char *const noise_names[N_NOISES] = { "plain", "pulled", "whole", "tailed", "walk" };
 
@@ -316,7 +318,8 @@ static struct series_change after_step(const double *x, size_t n, size_t m, doub
     return series_judge(stepped, n, rule, a);
 }
 
-/* The smallest step that raises an alarm, to a ten-thousandth of the level, for series long and short, and few and many new points. */
+/* The smallest step that raises an alarm, to a ten-thousandth of the level, for series long and short, and few and
+ * many new points. */
 static void the_smallest_steps_that_are_told(void **state)
 {
     static const struct { size_t n, m; double sign; const struct series_rule *rule; } cases[] = {

@@ -151,7 +151,8 @@ static void metrics_are_columns(void **state)
     world_free(&w);
 }
 
-/* The first figure is missed by 10 %. A tolerance that is smaller by a tenth fails it, one that is larger by a tenth passes it. */
+/* The first figure is missed by 10 %. A tolerance that is smaller by a tenth fails it, one that is larger by a tenth
+ * passes it. */
 static void a_tolerance_is_met_or_not(void **state)
 {
     (void)state;
@@ -245,8 +246,9 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     world_free(&w);
 }
 
-/* One run that is 25 % too fast by its throughput: its step is 20 % too short, and it takes 60 minutes where 75 are published. Sums
- * that ignored the metric would give -15 %; + means too fast. With predicted samples 92 minutes are 22.7 % too slow. */
+/* One run that is 25 % too fast by its throughput: its step is 20 % too short, and it takes 60 minutes where 75 are
+ * published. Sums that ignored the metric would give -15 %; + means too fast. With predicted samples 92 minutes are
+ * 22.7 % too slow. */
 static void a_bias_is_of_speed_whatever_the_metric(void **state)
 {
     (void)state;
@@ -269,7 +271,8 @@ static void a_bias_is_of_speed_whatever_the_metric(void **state)
     world_free(&w);
 }
 
-/* A ratio of either role repeats its configurations. A context ratio stays context, and a derived ratio is in its own group. */
+/* A ratio of either role repeats its configurations. A context ratio stays context, and a derived ratio is in its
+ * own group. */
 static void a_ratio_repeats_what_it_is_made_of(void **state)
 {
     static const struct { enum role role; size_t n_parents; enum counts_as want; } cases[] = {
@@ -352,8 +355,8 @@ static void rows_of_a_calibrated_configuration_repeat_it(void **state)
     world_free(&w);
 }
 
-/* 40 minutes are published: 30 are simulated with the published samples, 46 with the predicted ones. A score that is published twice
- * counts once. */
+/* 40 minutes are published: 30 are simulated with the published samples, 46 with the predicted ones. A score that is
+ * published twice counts once. */
 static void times_to_train_by_published_and_predicted_samples(void **state)
 {
     (void)state;
@@ -408,7 +411,8 @@ static void fits_is_right_or_wrong(void **state)
     world_free(&w);
 }
 
-/* Runs first, a group of all rows for each kind, and each run once by workload and once by system where these are known. */
+/* Runs first, a group of all rows for each kind, and each run once by workload and once by system where these are
+ * known. */
 static void every_row_is_in_each_kind_of_group_once(void **state)
 {
     (void)state;
@@ -431,8 +435,8 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     world_free(&w);
 }
 
-/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s with 2048 accumulations and in 3.386 s with
- * 512 give an intercept of 0.29707 s. Both runs have to fit and to have a throughput. */
+/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s with 2048 accumulations and
+ * in 3.386 s with 512 give an intercept of 0.29707 s. Both runs have to fit and to have a throughput. */
 static void a_derived_row_follows_from_simulated_ones(void **state)
 {
     static const char one[] = "vendor-bow-pod16-bert-large-ph1-popart", other[] = "vendor-bow-pod64-bert-large-ph1-popart";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_compare.c - the comparison of two tables shows every change, its size and direction, and nothing for equal tables. */
+/* t_compare.c - the comparison of two tables shows every change, its size and direction, and nothing for equal
+ * tables. */
 #include "tests/check.h"
 #include <jansson.h>
 #include "results/published/check.h"
@@ -85,8 +86,8 @@ static void the_comparison_is_of_text(void **state)
     arena_free(&a);
 }
 
-/* Only a change from one number to another has a size, and not from 0. An error of the same size on the other side of zero is neither better
- * nor worse, and neither is the same number in other digits. */
+/* Only a change from one number to another has a size, and not from 0. An error of the same size on the other side
+ * of zero is neither better nor worse, and neither is the same number in other digits. */
 static void changes_as_text(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_coverage.c - how many published runs lie inside the interval predicted for them: three runs of one system with 2, 4 and 6 s a
- * batch. */
+/* t_coverage.c - how many published runs lie inside the interval predicted for them: three runs of one system with
+ * 2, 4 and 6 s a batch. */
 #include "tests/check.h"
 #include "results/published/check.h"
 #include <jansson.h>
@@ -45,8 +45,8 @@ static void test_coverage_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Submissions of two, three and one run. An aborted run is inside if the interval reaches beyond its end. A run that evaluates only at
- * the end is treated like any other, and so is a success. */
+/* Submissions of two, three and one run. An aborted run is inside if the interval reaches beyond its end. A run that
+ * evaluates only at the end is treated like any other, and so is a success. */
 static void test_counts_of_each_group(void **state)
 {
     static const char rows[] = "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,eval_placement,"

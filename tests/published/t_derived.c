@@ -32,8 +32,8 @@ static void remove_folder(const char *folder, struct arena *a)
     rmdir(folder);
 }
 
-/* 65,536 sequences a step: 65536 / 5179 = 12.6542 s with an accumulation of 2048, 65536 / 19353 = 3.38635 s with 512. Slope: 9.26783 /
- * 1536 = 6.03375 ms; intercept: 3.38635 - 512 x 0.00603375 = 0.29707 s. */
+/* 65,536 sequences a step: 65536 / 5179 = 12.6542 s with an accumulation of 2048, 65536 / 19353 = 3.38635 s with
+ * 512. Slope: 9.26783 / 1536 = 6.03375 ms; intercept: 3.38635 - 512 x 0.00603375 = 0.29707 s. */
 static const char rows[] =
     "a,vendor-bow-pod16-bert-large-ph1-popart,throughput_samples_per_s,5179,samples/s,0.1,calibrate,a test,,\n"
     "b,vendor-bow-pod64-bert-large-ph1-popart,throughput_samples_per_s,19353,samples/s,0.1,validate,a test,,\n"
@@ -152,7 +152,8 @@ static void what_makes_no_line_is_refused(void **state)
     }
 }
 
-/* Parents in any order are one line. 65536 / 21000 = 3.12076 s gives an intercept of -0.057 s, which need not be listed. */
+/* Parents in any order are one line. 65536 / 21000 = 3.12076 s gives an intercept of -0.057 s, which need not be
+ * listed. */
 static void a_line_is_listed_whole(void **state)
 {
     static const char *const whole[] = { "loop,loop_s_per_micro_batch,a+b,0.05,\nupdate,update_s,b+a,0.1,\n",

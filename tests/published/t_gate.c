@@ -75,8 +75,8 @@ static void tables_without_ids_are_refused(void **state)
     }
 }
 
-/* At most twelve groups, eight accuracies and six files are shown, then how many more there are. A group that did not change is not
- * shown. */
+/* At most twelve groups, eight accuracies and six files are shown, then how many more there are. A group that did
+ * not change is not shown. */
 static void long_lists_are_cut(void **state)
 {
     struct gate_move move = { .id = "r", .what = "moved" };
@@ -112,7 +112,8 @@ static void long_lists_are_cut(void **state)
     free(text);
 }
 
-/* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r no longer fits; s: only its memory; k: 11 -> 10.5, error 10 -> 5 %. */
+/* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r no longer fits; s: only its memory; k: 11 -> 10.5,
+ * error 10 -> 5 %. */
 static void moves_are_grouped_by_what_moved_most(void **state)
 {
     struct pair p = {0};
@@ -183,7 +184,8 @@ static void what_was_nothing(void **state)
     arena_free(&p.a);
 }
 
-/* p and q are one configuration: 2 and 4 % become 8 and 1 %, so 3 becomes 4.5 % and the growth is 3 points; r's 10 % become 12 %. */
+/* p and q are one configuration: 2 and 4 % become 8 and 1 %, so 3 becomes 4.5 % and the growth is 3 points; r's 10 %
+ * become 12 %. */
 static void rows_of_a_configuration_share_its_weight(void **state)
 {
     static const char header[] = "id,recipe,metric,role,workload,configuration,error,predicted_error\n";
@@ -216,7 +218,8 @@ static void one_mended_error_does_not_hide_another(void **state)
     arena_free(&p.a);
 }
 
-/* An error that grows by exactly the margin, from 25 to 50 %, holds, and so does a smaller growth; a larger one does not. */
+/* An error that grows by exactly the margin, from 25 to 50 %, holds, and so does a smaller growth; a larger one does
+ * not. */
 static void an_error_may_grow_by_the_margin(void **state)
 {
     static const struct { const char *after; bool holds; } cases[] = { { "0.5", true }, { "0.4999", true }, { "0.5001", false } };
@@ -242,10 +245,11 @@ static void rows_that_come_and_go_are_a_change(void **state)
     arena_free(&p.a);
 }
 
-/* Each cause in a row of its own: a by its convolutions, b by no part and so by its batch, c to g by the other columns; h fits now; i
- * and j are gone, x, y and z are new. Kernels k and l move, link m changes the sign of its error; n is gone, o and p are new. Only
- * errors of rows that count as validate are compared: 2 and 8 % become 5 and 4 %, so 5 becomes 4.5 % and the growth is 3 points over
- * two rows; with predicted samples 10 and 20 % become 4 and 10 %. */
+/* Each cause in a row of its own: a by its convolutions, b by no part and so by its batch, c to g by the other
+ * columns; h fits now; i and j are gone, x, y and z are new. Kernels k and l move, link m changes the sign of its
+ * error; n is gone, o and p are new. Only errors of rows that count as validate are compared: 2 and 8 % become 5 and
+ * 4 %, so 5 becomes 4.5 % and the growth is 3 points over two rows; with predicted samples 10 and 20 % become 4 and
+ * 10 %. */
 static const char every_cause[] =
     "change: 11 predictions moved (6 better, 4 worse), 5 rows are new, 3 are gone\n"
     "  what moved most          rows  by            the largest\n"

@@ -49,7 +49,8 @@ static void test_cases_count_their_work(void **state)
     assert_int_equal(p.mac, 3 * 1 * 25 * 4 * 10);
 }
 
-/* PopLibs' share of memory for temporaries, 180,000 B, although the operands take more than half of the tile's 300,000. */
+/* PopLibs' share of memory for temporaries, 180,000 B, although the operands take more than half of the tile's
+ * 300,000. */
 static void test_share_of_memory_is_the_default(void **state)
 {
     (void)state;
@@ -94,8 +95,8 @@ static void test_refusals(void **state)
            "filter: 6 is wider than the padded input");
 }
 
-/* 3x3 over 5 x 5 positions with padding of one: 13 of 15 pairs along each axis multiply input, 14 of 15 with a stride of two over 10 x
- * 10, and all without padding. The channels of groups count once. */
+/* 3x3 over 5 x 5 positions with padding of one: 13 of 15 pairs along each axis multiply input, 14 of 15 with a
+ * stride of two over 10 x 10, and all without padding. The channels of groups count once. */
 static void test_rates_leave_padding_out(void **state)
 {
     static const struct { const char *shape; double products; } cases[] = {

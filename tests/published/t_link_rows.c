@@ -25,7 +25,8 @@ static void latencies_by_hand(void **state)
     /* 1216 messages of tiles in order: 3.1 ns a pair of links, two pairs */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=1216", "latency_us"), 0.63 + 1216 * 3.1e-3 / 2, 1e-6);
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=2", "latency_us"), 0.63 + 2 * 3.1e-3 / 2, 1e-6);
-    /* a pair at random: 59 + half of the 98 cycles to the farthest; four pairs: 4/5 of them; the tiles of an all-to-all likewise */
+    /* a pair at random: 59 + half of the 98 cycles to the farthest; four pairs: 4/5 of them; the tiles of an
+     * all-to-all likewise */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=0", "latency_us"), (106 + 59 + 49) / 1600.0 + 4 / (6400 * 0.998), 1e-6);
     assert_near(predict("link:all-to-all;machine=dss8440;from=0;to=0;tiles=48", "latency_us"), (106 + 59 + 96) / 1600.0 + 48 * 4 / (6400 * 0.998), 1e-6);
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=0;tiles=4", "latency_us"), (106 + 59 + 78.4) / 1600 + 4 / (6400 * 0.998), 1e-6);
@@ -44,7 +45,8 @@ static void rates_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Each IPU is fed by the host that it belongs to: one of the second machine's 64 as one of the first's; and 128 by both, in the time of one. */
+/* Each IPU is fed by the host that it belongs to: one of the second machine's 64 as one of the first's; and 128 by
+ * both, in the time of one. */
 static void hosts_feed_their_own(void **state)
 {
     (void)state;
@@ -54,7 +56,8 @@ static void hosts_feed_their_own(void **state)
     arena_free(&a);
 }
 
-/* The mean over all pairs so many of the eight boards apart, each way; both ways at once twice the bytes pass in the same time. */
+/* The mean over all pairs so many of the eight boards apart, each way; both ways at once twice the bytes pass in the
+ * same time. */
 static void hops_are_means_of_pairs(void **state)
 {
     static const struct { const char *column; uint32_t apart, from_column, to_column; } cases[] = {
@@ -96,9 +99,9 @@ static void slope_is_a_word_a_cycle(void **state)
     arena_free(&a);
 }
 
-/* Eight IPUs: 90 ns of sync, a rung and three rails to IPU 7; 100 KiB at one tile's rate over a link, and twice more over a rail, as the third
- * and the fourth board wait for the one before. Between the words of a message are gaps, 14/86 of a word over one pair of links, half as much over
- * the two of a rung; single words have none. */
+/* Eight IPUs: 90 ns of sync, a rung and three rails to IPU 7; 100 KiB at one tile's rate over a link, and twice more
+ * over a rail, as the third and the fourth board wait for the one before. Between the words of a message are gaps,
+ * 14/86 of a word over one pair of links, half as much over the two of a rung; single words have none. */
 static void collectives_by_hand(void **state)
 {
     (void)state;
@@ -112,7 +115,8 @@ static void collectives_by_hand(void **state)
                 2 * 1216 * 102400 / time_us / 1e3, 1e-6);
     latency_us = 0.375 + 0.030 + 0.255 + 0.131;
     assert_near(predict("link:scatter;machine=dss8440;ipus=4;tiles=1216", "latency_us"), latency_us + 4864 * word_us, 1e-6);
-    /* three words a message: to IPU 1 over both pairs, to 2 and 3 over one; a gather's come in any order, over one, and wait a superstep */
+    /* three words a message: to IPU 1 over both pairs, to 2 and 3 over one; a gather's come in any order, over one,
+     * and wait a superstep */
     assert_near(predict("link:scatter;machine=dss8440;ipus=4;tiles=1216;bytes=12", "latency_us"),
                 latency_us + 1216 * (12 * word_us + 2 * 2.5 * gap_us), 1e-6);
     time_us = 0.375 + 0.255 + 1216 * (20 * word_us + 19 * gap_us + 20 * word_us);
@@ -125,7 +129,8 @@ static void collectives_by_hand(void **state)
     arena_free(&a);
 }
 
-/* One IPU and another, wherever they are: a rung, and 30 ns for each card before theirs. Of two IPUs the one tile's own chip takes part too. */
+/* One IPU and another, wherever they are: a rung, and 30 ns for each card before theirs. Of two IPUs the one tile's
+ * own chip takes part too. */
 static void one_to_another_by_hand(void **state)
 {
     (void)state;
@@ -187,7 +192,8 @@ static void a_second_stage_between_chips(void **state)
     arena_free(&a);
 }
 
-/* One tile and its words; to few tiles nearby no less than 150 cycles. Longer messages of a gather: a superstep of the chip's sheets more. */
+/* One tile and its words; to few tiles nearby no less than 150 cycles. Longer messages of a gather: a superstep of
+ * the chip's sheets more. */
 static void one_tile_by_hand(void **state)
 {
     (void)state;
@@ -203,8 +209,8 @@ static void one_tile_by_hand(void **state)
     arena_free(&a);
 }
 
-/* How long 1216 messages hold the pairs of their route: 2.63 ns a rung's pass-through pair and 1.65 a rail's, 0.83 each rail straight on. Between
- * halves each of three rails is a turn of its own. */
+/* How long 1216 messages hold the pairs of their route: 2.63 ns a rung's pass-through pair and 1.65 a rail's, 0.83
+ * each rail straight on. Between halves each of three rails is a turn of its own. */
 static void messages_by_hand(void **state)
 {
     (void)state;
@@ -224,9 +230,9 @@ static void messages_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Supersteps as the chip's sheets have them, and vertices of 11 + 6 x 26 cycles: one for a tile's own operands, one that adds what comes from
- * other tiles, 15 cycles of a worker each, or where that is more a second stage with an exchange of its own. Hundreds of operands are shared
- * by the workers, in a superstep more. */
+/* Supersteps as the chip's sheets have them, and vertices of 11 + 6 x 26 cycles: one for a tile's own operands, one
+ * that adds what comes from other tiles, 15 cycles of a worker each, or where that is more a second stage with an
+ * exchange of its own. Hundreds of operands are shared by the workers, in a superstep more. */
 static void reductions_by_hand(void **state)
 {
     (void)state;

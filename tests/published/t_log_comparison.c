@@ -4,8 +4,8 @@
 #include "results/published/log_comparison.h"
 #include <jansson.h>
 
-/* Two converged runs with a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of
- * 4 s, start-up of 1 and 2 s, 3 and 4 s after the last evaluation. */
+/* Two converged runs with a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2
+ * evaluations of 3 s and 5 of 4 s, start-up of 1 and 2 s, 3 and 4 s after the last evaluation. */
 static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
 static const struct run_log logs[] = {
     { .global_batch = 30, .throughput_samples_per_s = 60, .steady_samples_per_s = 75, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
@@ -25,8 +25,8 @@ static const struct compared_value *value(const struct log_comparison *c, const 
     return NULL;
 }
 
-/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3
- * and 4 evaluations of 2 s, 1.1 and 0.7 s added by their round, 0.2 s at the end. */
+/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720
+ * samples, 16 and 20 s, 3 and 4 evaluations of 2 s, 1.1 and 0.7 s added by their round, 0.2 s at the end. */
 static struct log_comparison compare_logs(const struct run_log *of_runs, struct arena *a)
 {
     static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
@@ -86,8 +86,8 @@ static void test_values(void **state)
     arena_free(&a);
 }
 
-/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s or 5 of 4, start-up 1.5 s, 3.5 s at the end; simulated 660 at 66/s,
- * 18 s, 3.5 of 2 s, 1.25 s, 1.1 s. */
+/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s or 5 of 4, start-up 1.5 s, 3.5 s at the end;
+ * simulated 660 at 66/s, 18 s, 3.5 of 2 s, 1.25 s, 1.1 s. */
 static void test_parts_sum_to_the_difference(void **state)
 {
     struct arena a = { 0 };
@@ -106,7 +106,8 @@ static void test_parts_sum_to_the_difference(void **state)
     arena_free(&a);
 }
 
-/* One log has no evaluation times: its 2 and 7 evaluations, 4.5 on average, are taken to last 2 s each, as simulated ones do. */
+/* One log has no evaluation times: its 2 and 7 evaluations, 4.5 on average, are taken to last 2 s each, as simulated
+ * ones do. */
 static void test_evaluations_of_no_known_time(void **state)
 {
     struct arena a = { 0 };
@@ -120,9 +121,9 @@ static void test_evaluations_of_no_known_time(void **state)
     arena_free(&a);
 }
 
-/* Two epochs of 105 samples are 7 steps of 15, of which a call holds 5, so that another call follows at the end. They take 20 and 42
- * s: steps of 4 and 4.2 s, where the samples alone would give 2.86 and 6 s. The run has 15 steps; the simulated one, of 9 steps of 3
- * s, has 10. Logs of another program are counted by their samples. */
+/* Two epochs of 105 samples are 7 steps of 15, of which a call holds 5, so that another call follows at the end.
+ * They take 20 and 42 s: steps of 4 and 4.2 s, where the samples alone would give 2.86 and 6 s. The run has 15
+ * steps; the simulated one, of 9 steps of 3 s, has 10. Logs of another program are counted by their samples. */
 static void test_epochs_of_whole_calls(void **state)
 {
     struct arena a = { 0 };
@@ -155,8 +156,9 @@ static void test_epochs_of_whole_calls(void **state)
     arena_free(&a);
 }
 
-/* Evaluation at the end: 4 checkpoints in 11 s. From a start of 1 s to the last of them are 42 s, of which training takes 31 s at 60
- * samples/s; some seconds pass between steps. Simulated: 5 of 1.5 s, with 0.7 s to load and 1.3 s to switch. 2 s follow. */
+/* Evaluation at the end: 4 checkpoints in 11 s. From a start of 1 s to the last of them are 42 s, of which training
+ * takes 31 s at 60 samples/s; some seconds pass between steps. Simulated: 5 of 1.5 s, with 0.7 s to load and 1.3 s
+ * to switch. 2 s follow. */
 static void test_evaluations_at_the_end(void **state)
 {
     struct arena a = { 0 };

@@ -47,7 +47,8 @@ static void verdicts_by_evidence(void **state)
     arena_free(&a);
 }
 
-/* Errors of 5, -20 and 40 %, and one row that is not predicted; another metric and another role are groups of their own. */
+/* Errors of 5, -20 and 40 %, and one row that is not predicted; another metric and another role are groups of their
+ * own. */
 static void bytes_by_metric_and_role(void **state)
 {
     const struct figure f[] = {
@@ -134,7 +135,8 @@ static void assert_limit(const struct memory_limit *l, const char *recipe, bool 
     assert_near(l->factor, want, 1e-12);
 }
 
-/* A family is what differs in its batch alone: the program with Gelu in fp16 is another, which no failure bounds, and has no edge. */
+/* A family is what differs in its batch alone: the program with Gelu in fp16 is another, which no failure bounds,
+ * and has no edge. */
 static void edges_of_families(void **state)
 {
     static const char b90[] = "vendor-c600-resnet50-b90-uint8-poprt";
@@ -166,7 +168,8 @@ static void edges_of_families(void **state)
     arena_free(&a);
 }
 
-/* Operands of 2 bytes: 1000 x 64, 64 x 20000 and 1000 x 20000 of the product; input and output, their gradients and the weights of the layer. */
+/* Operands of 2 bytes: 1000 x 64, 64 x 20000 and 1000 x 20000 of the product; input and output, their gradients and
+ * the weights of the layer. */
 static void memory_of_kernels(void **state)
 {
     static const struct { const char *text, *message; uint64_t operand_bytes; bool fits; } cases[] = {

@@ -72,7 +72,8 @@ static struct figures figures_of(const char *text, struct arena *a)
     return f;
 }
 
-/* Recipe cells of operations and transfers contain a colon. "fits" is 0 or 1. Context rows need no tolerance and no recipe. */
+/* Recipe cells of operations and transfers contain a colon. "fits" is 0 or 1. Context rows need no tolerance and no
+ * recipe. */
 static void cells_that_may_be(void **state)
 {
     static const char text[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
@@ -166,8 +167,8 @@ static bool contains(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/* The protocol: rows that validate are of more than 64 IPUs, more than 16 Bow IPUs, the open division, or a model that was seen
- * without calibrating (RNN-T). */
+/* The protocol: rows that validate are of more than 64 IPUs, more than 16 Bow IPUs, the open division, or a model
+ * that was seen without calibrating (RNN-T). */
 static bool never_calibrates(const char *id, struct arena *a)
 {
     struct recipe r;
@@ -230,8 +231,8 @@ static void every_figure_names_recipes_that_are_here(void **state)
     }
 }
 
-/* 27 submissions, each with throughput, step time and score, BERT also with its evaluation. One row of each kind is checked by hand
- * against its log. */
+/* 27 submissions, each with throughput, step time and score, BERT also with its evaluation. One row of each kind is
+ * checked by hand against its log. */
 static void scores_are_the_official_ones(void **state)
 {
     static const struct { const char *id; double value; enum role role; } known[] = {

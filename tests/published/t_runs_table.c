@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_runs_table.c - the table of single runs: every cell in its member, refusals, and which runs belong to one submission. */
+/* t_runs_table.c - the table of single runs: every cell in its member, refusals, and which runs belong to one
+ * submission. */
 #include "tests/check.h"
 #include "results/published/published.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_time_to_train.c - time to train by hand from its parts, the batch that logs state, published and predicted samples, and coverage
- * by simulated timing. */
+/* t_time_to_train.c - time to train by hand from its parts, the batch that logs state, published and predicted
+ * samples, and coverage by simulated timing. */
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "results/published/check.h"
@@ -28,8 +28,8 @@ static void end(struct run *x)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe states ten evaluations; one every 4
- * epochs would be nine. */
+/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe states ten
+ * evaluations; one every 4 epochs would be nine. */
 static void the_recipe_counts_its_evaluations(void **state)
 {
     (void)state;
@@ -112,7 +112,8 @@ static struct convergence reference(const char *benchmark, const char *round, do
     return c;
 }
 
-/* The reference is looked up at 3072, as the log says; steps are of 3128.5 samples. One evaluation in 175,000, 15.3 on average. */
+/* The reference is looked up at 3072, as the log says; steps are of 3128.5 samples. One evaluation in 175,000, 15.3
+ * on average. */
 static void bert_converges_by_the_logged_batch(void **state)
 {
     (void)state;
@@ -222,8 +223,8 @@ static void the_sheet_holds_the_error_of_throughput(void **state)
     arena_free(&a);
 }
 
-/* The loader takes 30 of 160 cycles a second in each timed step. The step's 50 are all of the IPUs; or 34 are the host's input, which
- * takes longer than the other 20; or all are the input's, which the loader does not delay. */
+/* The loader takes 30 of 160 cycles a second in each timed step. The step's 50 are all of the IPUs; or 34 are the
+ * host's input, which takes longer than the other 20; or all are the input's, which the loader does not delay. */
 static void a_step_without_the_loader_waits_for_its_input(void **state)
 {
     static const struct { uint64_t floor_cycles; double steady_s; } cases[] = { { 0, 20 / 160. }, { 13, 20 / 160. }, { 34, 34 / 160. }, { 50, 50 / 160. } };
@@ -236,8 +237,8 @@ static void a_step_without_the_loader_waits_for_its_input(void **state)
     }
 }
 
-/* When all evaluations come last, the first one includes loading the evaluation program, which is never more than what follows the
- * last step. The loader's start in a step (2 of 160 cycles a second) is not in the other parts. */
+/* When all evaluations come last, the first one includes loading the evaluation program, which is never more than
+ * what follows the last step. The loader's start in a step (2 of 160 cycles a second) is not in the other parts. */
 static void the_first_evaluation_loads_its_program(void **state)
 {
     static const struct { enum eval_placement placement; double load_s, tail_s, first_s, rest_s; } cases[] = {
@@ -302,7 +303,8 @@ static const struct coverage_count *counted(const struct coverage *c, const char
     return NULL;
 }
 
-/* Eighteen submissions of BERT with ten runs each, eight of ResNet-50 with five, one of RNN-T with ten: each has a recipe that names it. */
+/* Eighteen submissions of BERT with ten runs each, eight of ResNet-50 with five, one of RNN-T with ten: each has a
+ * recipe that names it. */
 static void every_published_ipu_run_is_covered_or_not(void **state)
 {
     (void)state;
@@ -323,7 +325,8 @@ static void every_published_ipu_run_is_covered_or_not(void **state)
     arena_free(&a);
 }
 
-/* A source names a system as a word of its own, with its round and benchmark. Logs that podbench wrote name the recipe. */
+/* A source names a system as a word of its own, with its round and benchmark. Logs that podbench wrote name the
+ * recipe. */
 static void a_submission_finds_its_recipe(void **state)
 {
     static const char large[] = "mlperf-v2.0-closed-bow-pod16-bert-large";
