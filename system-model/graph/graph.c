@@ -177,7 +177,7 @@ uint32_t graph_append(struct graph *g, struct op op)
 }
 
 /* Most operations have no attributes, or those of the layer before. */
-static const struct op_attributes *keep_attributes(struct graph *g, const struct op_attributes *at)
+const struct op_attributes *graph_keep_attributes(struct graph *g, const struct op_attributes *at)
 {
     struct op_attributes *kept = hash_table_find(&g->attributes, at, sizeof *at);
     return kept ? kept : memcpy(hash_table_add(&g->attributes, at, sizeof *at, sizeof *at, g->arena), at, sizeof *at);
@@ -191,7 +191,7 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
     if (op_rules[kind].defaults)
         op_rules[kind].defaults(&at, &g->tensors[inputs[0]]);
     struct op op = { .kind = kind, .pass = PASS_FORWARD, .layer_id = (uint32_t)g->n_layers - 1, .forward_op = NO_ID,
-                     .n_inputs = n_inputs, .n_outputs = 1, .inputs = inputs, .outputs = outputs, .at = keep_attributes(g, &at) };
+                     .n_inputs = n_inputs, .n_outputs = 1, .inputs = inputs, .outputs = outputs, .at = graph_keep_attributes(g, &at) };
     for (uint32_t i = 0; i < n_inputs; i++)
         assert(inputs[i] < g->n_tensors);
     struct tensor out = { .name = op_kind_names[kind], .type = g->tensors[op.inputs[0]].type, .role = ROLE_ACTIVATION,

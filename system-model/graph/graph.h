@@ -68,6 +68,8 @@ enum op_kind {
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
+/* A set of kinds is a bit for each. */
+static inline uint64_t op_kind_bit(enum op_kind kind) { return UINT64_C(1) << kind; }
 
 /* The border that OP_PAD adds: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the
  * other end. */
@@ -174,6 +176,14 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
  * operation's inputs are those it needs kept. */
 void graph_add_backward(struct graph *g);
 uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
+
+/* ---- graph_precision.c: operations in fp32 inside a model of a narrower type -------- */
+
+/* The set of the kinds that a list such as "gelu, layer-norm" names; NULL names none. Casts cannot be named. */
+bool op_kinds_read(uint64_t *kinds, const char *names, struct err *err);
+uint64_t graph_kinds(const struct graph *g);                    /* the set of the kinds of its forward operations */
+/* Computes all operations of these kinds in fp32, between casts from and to the model's type. Only before the backward pass is added. */
+void graph_keep_fp32(struct graph *g, uint64_t kinds);
 
 /* ---- op_functions.c: values of single elements, for folding and for execution ------- */
 

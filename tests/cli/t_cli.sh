@@ -76,6 +76,15 @@ for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale
     run run vendor-c600-resnet50-b1-poprt --set "$set" --format csv
     grep -q "no effect here: ${set%=*}\$" "$work/err" || result 1 "no effect: $set" "$(cat "$work/err")"
 done
+for set in 'lstm' 'gelu' 'gelu,lstm,relu (lstm, relu)'; do
+    type=fp16
+    [ "$set" = gelu ] && type=fp32
+    run run vendor-ipu-m2000-bert-base-infer-b1 --set "precision.fp32_operations=${set%% *}" --set "precision.compute=$type"
+    case "$set" in *\ *) set=" ${set#* }" ;; *) set= ;; esac
+    gives 0 "no effect here: precision.fp32_operations$set" "kinds of operations that a model lacks, or that are in fp32 anyway, have no effect"
+done
+run run vendor-ipu-m2000-bert-base-infer-b1 --set precision.fp32_operations=matmul --set precision.compute=fp8 --set recipe.system=c600
+gives 2 'fp32_operations: conv and matmul have factors in fp8 here' "products of 8-bit factors are not kept in fp32"
 run run vendor-ipu-pod16-bert-base-ph1-popart --set training.eval_every=9 --set training.evaluations=3
 gives 0 'no effect here: training.eval_every, training.evaluations' "keys that no result rests on are named where they are set, and evaluations of a training without an end"
 # Without an end nothing is evaluated or begins from a checkpoint on the clock; with one a training is evaluated at its end at least.

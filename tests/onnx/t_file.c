@@ -178,6 +178,13 @@ static void options_reach_the_file(void **state)
     assert_string_equal(g.name, strrchr(path_of_file(), '/') + 1);
     assert_int_equal(g.tensors[g.ops[0].inputs[1]].type, TYPE_FP16);
     assert_int_equal(g.n_ops, g.n_forward_ops);
+    o.fp32_operations = "matmul";           /* the weight itself, between casts of input and result */
+    assert_string_equal(reason(&o, &g, &a), "");
+    assert_int_equal(g.n_ops, 3);
+    assert_int_equal(g.tensors[g.ops[1].inputs[1]].type, TYPE_FP32);
+    o.fp32_operations = "matmuls";
+    assert_memory_equal(reason(&o, &g, &a), "'matmuls' is not a kind of operation; did you mean 'matmul'? ", 60);
+    o.fp32_operations = NULL;
     o.compute = COMPUTE_FP32;
     assert_string_equal(reason(&o, &g, &a), "");
     assert_int_equal(g.tensors[g.ops[0].inputs[1]].type, TYPE_FP32);

@@ -148,8 +148,6 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
         masked_token_head(&m, x);
         next_sentence_head(&m, x);
     }
-    if (m.b.training)
-        graph_add_backward(g);
     return true;
 }
 

@@ -297,6 +297,4 @@ void build_image_head(struct builder *b, uint32_t x, double dropout)
 {
     x = build_dropout(b, build_global_pool(b, x), dropout);
     build_classes(b, build_dense(b, x, N_IMAGE_CLASSES, true), DIMS(b->batch));
-    if (b->training)
-        graph_add_backward(b->g);
 }

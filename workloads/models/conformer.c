@@ -121,8 +121,6 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
     x = build_layer_norm(&b, x);
     build_classes(&b, build_dense(&b, x, c->vocabulary, true), DIMS(b.batch, build_dim(&b, x, 1)));
     decoder(&b, x, c, &m, labels);
-    if (b.training)
-        graph_add_backward(g);
     return true;
 }
 

@@ -46,8 +46,6 @@ bool gpt2_build(struct graph *g, const struct workload *w, const struct model_op
     serial.transpose_b = true;
     x = build_layer_norm(&b, x);
     build_classes(&b, graph_op(g, OP_MATMUL, (uint32_t[]){ x, table }, 2, serial), DIMS(b.batch, length));
-    if (b.training)
-        graph_add_backward(g);
     return true;
 }
 

@@ -16,6 +16,7 @@ struct model_options {
     bool inference;                     /* forward only, norms folded */
     bool keeps_training_heads;          /* inference is the evaluation of a training run */
     int compute;
+    const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL: none */
     uint64_t micro_batch;
     uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0: the workload's own */
     double sequences_per_pack;
@@ -52,6 +53,7 @@ enum workload_trait {
 struct workload {
     const char *name, *family, *help;
     const char *sample;                 /* "image", "sequence", "utterance" */
+    /* Builds the forward graph; of a file, the backward one too. */
     bool (*build)(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
     const void *config;                 /* the family's own table row */
     uint64_t default_sequence_length;

@@ -75,7 +75,6 @@ void build_joint(struct builder *b, uint32_t encoded, const struct joint_config 
     uint32_t targets = build_input(b, "labels", TYPE_INT32, DIMS(b->batch, c->n_labels));
     struct op_attributes at = { .labels_per_sample = (double)c->n_labels };
     graph_op(b->g, OP_TRANSDUCER_LOSS, (uint32_t[]){ x, targets }, 2, at);
-    graph_add_backward(b->g);
 }
 
 /* Frames of the longest utterance, rounded up to a multiple of the stack. */

@@ -66,8 +66,6 @@ static bool unet_build(struct graph *g, const struct workload *w, const struct m
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
     x = build_bias(&b, build_conv(&b, x, (struct conv_spec){ .kernel = 1, .channels = N_CLASSES }));
     build_classes(&b, x, DIMS(b.batch, build_side(&b, x), build_side(&b, x)));
-    if (b.training)
-        graph_add_backward(g);
     return true;
 }
 

@@ -43,8 +43,6 @@ static bool vgg_build(struct graph *g, const struct workload *w, const struct mo
     uint32_t x = stages(&b, w->config);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
     build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
-    if (b.training)
-        graph_add_backward(g);
     return true;
 }
 

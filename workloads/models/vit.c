@@ -50,8 +50,6 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
     x = graph_op(g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
     x = build_layer_norm(&b, build_reshape(&b, x, DIMS(b.batch, c->hidden)));
     build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
-    if (b.training)
-        graph_add_backward(g);
     return true;
 }
 

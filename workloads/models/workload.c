@@ -65,7 +65,7 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
     };
     if (o->compute == COMPUTE_FP8)
         return fail(err, "%s: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32", o->where);
-    return read_dimensions(&reader, o->dimensions, a, err) && onnx_build(g, import, o->file, &reader, a, err);
+    return op_kinds_read(&reader.fp32_kinds, o->fp32_operations, err) && read_dimensions(&reader, o->dimensions, a, err) && onnx_build(g, import, o->file, &reader, a, err);
 }
 
 static bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
@@ -115,6 +115,14 @@ const struct model_options own_options = { .where = "workload", .micro_batch = 1
 
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
+    uint64_t fp32_kinds;
     o = o ? o : &own_options;
-    return w->build(out, w, o, a, err) && check_products(out, o, err);
+    if (!op_kinds_read(&fp32_kinds, o->fp32_operations, err) || !w->build(out, w, o, a, err))
+        return false;
+    if (!(w->traits & IS_FILE)) {
+        graph_keep_fp32(out, fp32_kinds);
+        if (!o->inference)
+            graph_add_backward(out);
+    }
+    return check_products(out, o, err);
 }

@@ -345,6 +345,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
         return refuse_idle(&p);
     find_state(out);
     onnx_group_layers(out);
+    graph_keep_fp32(out, o->fp32_kinds);
     if (!o->inference)
         graph_add_backward(out);
     return true;

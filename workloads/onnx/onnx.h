@@ -15,6 +15,7 @@ struct onnx_dimension { const char *name; uint64_t size; };
 struct onnx_options {
     uint64_t batch;                             /* samples */
     enum data_type type;                        /* of weights and activations */
+    uint64_t fp32_kinds;                        /* kinds of operations in fp32: a bit for each (enum op_kind) */
     bool inference;                             /* forward only; batch norms are folded into convolutions */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */

@@ -4,6 +4,7 @@
  *
  * The table of keys is in recipe_keys.c.
  */
+#include "system-model/graph/graph.h"
 #include "system-model/machine/framework.h"
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe_internal.h"
@@ -204,6 +205,18 @@ static bool check_required(const struct recipe *r, struct err *err)
     return true;
 }
 
+/* Names of operations; and products of 8-bit factors are no operations in fp32. */
+static bool check_fp32_operations(const struct recipe *r, struct err *err)
+{
+    struct err unknown = { "" };
+    uint64_t kinds;
+    if (!op_kinds_read(&kinds, r->model.fp32_operations, &unknown))
+        return fail(err, "%s: fp32_operations: %s", r->path, unknown.msg);
+    if (r->model.compute == COMPUTE_FP8 && kinds & (op_kind_bit(OP_CONV) | op_kind_bit(OP_MATMUL)))
+        return fail(err, "%s: fp32_operations: conv and matmul have factors in fp8 here (compute); leave them out", r->path);
+    return true;
+}
+
 /* Checks that concern several keys. */
 static bool check_sense(const struct recipe *r, struct err *err)
 {
@@ -226,7 +239,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
         return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
     if (r->mode == MODE_TRAIN && !r->optimizer_name)
         return fail(err, "%s: name is missing in [optimizer]: sgd, lars, adam or lamb", r->path);
-    return true;
+    return check_fp32_operations(r, err);
 }
 
 /* ---- a file read once, overridden many times ------------------------------------------------- */

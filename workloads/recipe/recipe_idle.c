@@ -2,6 +2,7 @@
 /*
  * recipe_idle.c - finds the keys of a recipe that change nothing.
  */
+#include "system-model/graph/graph.h"
 #include "system-model/plan/plan.h"
 #include "workloads/recipe/recipe_internal.h"
 
@@ -37,14 +38,34 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     return r->mode != MODE_TRAIN;
 }
 
+/* The kinds kept in fp32 that the model has no operation of, as a list; "": none. */
+static const char *idle_fp32_kinds(const struct recipe *r, const struct graph *g, struct arena *a)
+{
+    const char *names[N_OP_KINDS];
+    size_t n = 0;
+    uint64_t kinds;
+    op_kinds_read(&kinds, r->model.fp32_operations, NULL);
+    for (int kind = 0; kind < N_OP_KINDS; kind++)
+        if (kinds & ~graph_kinds(g) & op_kind_bit((enum op_kind)kind))
+            names[n++] = op_kind_names[kind];
+    return names_list(names, n, a);
+}
+
+static bool has_fp32_kinds(const struct recipe *r, const struct graph *g)
+{
+    uint64_t kinds;
+    return op_kinds_read(&kinds, r->model.fp32_operations, NULL) && kinds & graph_kinds(g);
+}
+
 /* The plan's sheets are needed to tell whether the replicas are on one pod, whether another factor of a product is 0,
- * and whether micro-batches wait for their host exchange at all. */
-static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
+ * and whether micro-batches wait for their host exchange at all; its graph, which kinds of operations there are. */
+static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const char *section, const char *key)
 {
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
     const struct { const char *section, *key; bool idle; } settled[] = {
+        { "precision", "fp32_operations", !has_fp32_kinds(r, p->graph) },
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
         { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
@@ -64,7 +85,7 @@ static bool is_key_idle(const struct recipe *r, const struct plan *p, const stru
     const struct recipe_key *k = recipe_key_find(e->section, e->key);
     bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* a key that documents the source is never idle */
     return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
-        || (p && is_idle_in_plan(p, e->section, e->key));
+        || (p && is_idle_in_plan(r, p, e->section, e->key));
 }
 
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a)
@@ -75,6 +96,8 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
         const struct ini_entry *e = &r->entries[i];
         if (is_key_idle(r, p, e))
             (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
+        else if (p && text_is(e->key, "fp32_operations") && *idle_fp32_kinds(r, p->graph, a))
+            (*names)[(*n)++] = arena_printf(a, "%s.%s (%s)", e->section, e->key, idle_fp32_kinds(r, p->graph, a));
         else if (text_is(e->key, "available_memory") && has_idle_shares(r))
             (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
                                             (unsigned)r->ipus_per_replica - 1);

@@ -77,6 +77,7 @@ bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) &&
 static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a drawn run has an end */
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
+static bool in_narrow_types(const struct recipe *r) { return r->model.compute != COMPUTE_FP32; }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
 bool recipe_key_describes(const struct recipe_key *k)
@@ -160,6 +161,8 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL,
            "type of partial sums in matmuls and convolutions: fp16 if the program asks for half partials, else fp32 as the frameworks do"),
+    TEXT("precision", "fp32_operations", model.fp32_operations, false, in_narrow_types,
+         "kinds of operations kept in fp32, between casts, separated by commas: gelu,layer-norm; podbench workload NAME --ops names a model's; default: none"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; documentation only, as it costs no time in hardware"),
