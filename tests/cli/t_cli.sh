@@ -76,7 +76,7 @@ for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale
     run run vendor-c600-resnet50-b1-poprt --set "$set" --format csv
     grep -q "no effect here: ${set%=*}\$" "$work/err" || result 1 "no effect: $set" "$(cat "$work/err")"
 done
-for set in 'lstm' 'gelu' 'gelu,lstm,relu (lstm, relu)'; do
+for set in 'lstm' 'gelu' 'gelu,lstm,relu (relu, lstm)'; do
     type=fp16
     [ "$set" = gelu ] && type=fp32
     run run vendor-ipu-m2000-bert-base-infer-b1 --set "precision.fp32_operations=${set%% *}" --set "precision.compute=$type"

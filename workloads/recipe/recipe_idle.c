@@ -54,7 +54,7 @@ static const char *idle_fp32_kinds(const struct recipe *r, const struct graph *g
 static bool has_fp32_kinds(const struct recipe *r, const struct graph *g)
 {
     uint64_t kinds;
-    return op_kinds_read(&kinds, r->model.fp32_operations, NULL) && kinds & graph_kinds(g);
+    return r->model.fp32_operations && op_kinds_read(&kinds, r->model.fp32_operations, NULL) && kinds & graph_kinds(g);
 }
 
 /* The plan's sheets are needed to tell whether the replicas are on one pod, whether another factor of a product is 0,
