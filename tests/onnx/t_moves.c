@@ -243,6 +243,40 @@ static void scattered(void **state)
     }
 }
 
+/* An index that is one column, expanded as PyTorch's scatter_add writes it, picks whole rows: no index for each element is made. An index
+ * expanded from a row does not. */
+static void rows_by_an_expanded_column(void **state)
+{
+    static const struct { const char *nodes; bool scatter; size_t n_expands; } cases[] = {
+        { "at: int64 4,1; Expand at wide > index; GatherElements x index > y", false, 0 },
+        { "at: int64 4,1; Expand at wide > index; ScatterElements x index u > y reduction=add", true, 0 },
+        { "at: int64 4,1; Tile at thrice > index; GatherElements x index > y", false, 0 },
+        { "at: int64 4,1; Tile at thrice > index; ScatterElements x index u > y reduction=add", true, 0 },
+        { "at: int64 1,3; Expand at wide > index; GatherElements x index > y", false, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(16);
+        draft_text(d, "x: 5,3; u: 4,3; e: 5,1; v = 1,2; wide = [4,3]; thrice = [1,3]; MatMul e v > z");
+        draft_text(d, cases[i].nodes);
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 5 });
+        double *y = outputs(r), want[15];
+        assert_int_equal(count_kind(&r->g, OP_EXPAND), cases[i].n_expands);
+        for (uint64_t e = 0; e < 15; e++)
+            want[e] = draft_noise("x", e);
+        for (uint64_t e = 0; e < 12; e++) {                     /* indices are k * 7 % 5 */
+            uint64_t row = (cases[i].n_expands ? e % 3 : e / 3) * 7 % 5;
+            if (cases[i].scatter)
+                want[row * 3 + e % 3] += draft_noise("u", e);
+            else
+                assert_near(y[e], draft_noise("x", row * 3 + e % 3), 1e-6);
+        }
+        for (uint64_t e = 0; e < 15 && cases[i].scatter; e++)
+            assert_near(y[e], want[e], 1e-6);
+        done(r);
+    }
+}
+
 static size_t count(const struct imported *r, enum op_kind kind)
 {
     size_t n = 0;
@@ -430,7 +464,7 @@ static void many_are_split(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(transposed_operands), cmocka_unit_test(channels_last_in_the_file),
     cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(reshaped_images), cmocka_unit_test(largest),
-    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(negative_pads),
+    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(rows_by_an_expanded_column), cmocka_unit_test(negative_pads),
     cmocka_unit_test(empty_tensors_in_joins), cmocka_unit_test(ranges_that_cover_a_dimension), cmocka_unit_test(rows_that_cover_a_dimension),
 };
 TAP_MAIN(tests)

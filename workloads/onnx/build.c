@@ -113,7 +113,7 @@ static bool *map_wanted(const struct mapper *p)
             any |= n->outputs[k] != NO_ID && wanted[n->outputs[k]];
         for (uint32_t k = 0; k < n->n_inputs && any && !n->gone; k++)
             if (n->inputs[k] != NO_ID)
-                wanted[n->inputs[k]] = true;
+                wanted[map_read_id(m, n, k)] = true;
     }
     return wanted;
 }

@@ -60,7 +60,20 @@ static uint32_t axis_last(struct mapper *p, uint32_t x, const struct onnx_value 
     return inner == 1 ? x : map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
 }
 
-/* Each row along the axis is a table with rows of one element. */
+uint32_t map_read_id(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    const struct onnx_value *v = onnx_in(m, n, i), *x = onnx_in(m, n, 0);
+    const struct onnx_node *by = v && v->producer != NO_ID ? &m->nodes[v->producer] : NULL;
+    const struct onnx_value *column = i == 1 && onnx_has(n, ONNX_PICKS_ELEMENTS) && onnx_has(by, ONNX_REPEATS) ? onnx_in(m, by, 0) : NULL;
+    uint32_t axis;
+    if (!column || v->n_dims < 2 || column->n_dims != v->n_dims || column->dims[0] != v->dims[0] || onnx_elements(column) != v->dims[0] ||
+        !onnx_axis(&axis, onnx_int(n, "axis", 0), v->n_dims) || axis != 0 || x->n_dims != v->n_dims ||
+        onnx_elements_between(x, 1, x->n_dims) != onnx_elements_between(v, 1, v->n_dims))
+        return i < n->n_inputs ? n->inputs[i] : NO_ID;
+    return by->inputs[0];
+}
+
+/* Each row along the axis is a table with rows of one element; an index for whole rows needs one table. */
 bool map_gather_elements(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
@@ -68,7 +81,9 @@ bool map_gather_elements(struct mapper *p)
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis], outer = onnx_elements_between(v, 0, axis);
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
-    uint32_t x = map_any_plain(p, map_in_id(p, 0)), index = x == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
+    uint32_t x = map_any_plain(p, map_in_id(p, 0)), index = x == NO_ID ? NO_ID : map_any_plain(p, map_read_id(p->m, p->n, 1));
+    if (map_read_id(p->m, p->n, 1) != map_in_id(p, 1))
+        return map_done(p, 0, map_emit2(p, OP_GATHER, VIEW(p, x, n, rows), VIEW(p, index, wanted), NO_ATTRIBUTES), false);
     x = VIEW(p, axis_last(p, x, v, axis), rows, n, 1);
     index = VIEW(p, axis_last(p, index, at, axis), rows, wanted);
     x = map_emit2(p, OP_GATHER, x, index, NO_ATTRIBUTES);
@@ -135,7 +150,7 @@ static bool scatter_how(struct mapper *p, enum scatter_how *how)
 static bool plain_inputs(struct mapper *p, uint32_t in[3])
 {
     for (uint32_t i = 0; i < 3; i++) {
-        in[i] = map_any_plain(p, map_in_id(p, i));
+        in[i] = map_any_plain(p, map_read_id(p->m, p->n, i));
         if (in[i] == NO_ID)
             return false;
     }
@@ -155,6 +170,12 @@ bool map_scatter(struct mapper *p)
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
+    if (map_read_id(p->m, p->n, 1) != map_in_id(p, 1)) {
+        in[0] = VIEW(p, in[0], n, rows);
+        in[1] = VIEW(p, in[1], wanted);
+        in[2] = VIEW(p, in[2], wanted, rows);
+        return map_done(p, 0, map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = how)), false);
+    }
     in[0] = VIEW(p, axis_last(p, in[0], v, axis), rows, n, 1);
     in[1] = VIEW(p, axis_last(p, in[1], at, axis), rows, wanted);
     in[2] = VIEW(p, axis_last(p, in[2], at, axis), rows, wanted, 1);

@@ -106,6 +106,7 @@ enum onnx_trait {
     ONNX_HAS_BODY = 2048,           /* If, Loop, Scan */
     ONNX_PASSES_EMPTY = 4096,       /* inputs without elements are allowed */
     ONNX_LOSS = 8192,
+    ONNX_PICKS_ELEMENTS = 16384,    /* by an index for each element along an axis */
 };
 
 struct inference;
@@ -314,7 +315,10 @@ uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, ui
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);    /* gone: bits of neighbouring axes; they become 1 */
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
 
-/* map_pick.c: 0, 1, 2, ... as [1, n]; one-hot rows: [rows] of indices to [rows, columns] of the type. */
+/* map_pick.c: the value that a node reads as input i: its own, or the column that an index of GatherElements or ScatterElements along the first
+ * dimension was expanded from, as whole rows are picked then. */
+uint32_t map_read_id(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
+/* 0, 1, 2, ... as [1, n]; one-hot rows: [rows] of indices to [rows, columns] of the type. */
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type);
 
