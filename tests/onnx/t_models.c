@@ -344,6 +344,34 @@ static bool build_from(const char *path, bool contents, struct graph *g, struct 
     return onnx_build(g, im, path, &o, a, err);
 }
 
+/* A sparse initialiser of three numbers is a dense weight; without a name it is refused. */
+static void sparse_initialisers(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,40");
+        draft_weight(d, "w", DIMS(3));
+        Onnx__SparseTensorProto sparse = ONNX__SPARSE_TENSOR_PROTO__INIT, *all[] = { &sparse };
+        sparse.values = d->weights[--d->graph.n_initializer];
+        sparse.values->name = named ? sparse.values->name : NULL;
+        sparse.dims = (int64_t[]){ 40, 5 };
+        sparse.n_dims = 2;
+        d->graph.sparse_initializer = all;
+        d->graph.n_sparse_initializer = 1;
+        if (!named) {
+            draft_node(d, "Relu", "x", "y", "");
+            refused(d, infer, "a sparse initialiser has no values, or no name");
+            continue;
+        }
+        draft_node(d, "MatMul", "x w", "y", "");
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), 40 * 5);
+        done(r);
+    }
+}
+
 /* Large tensors are read without their numbers, small ones with them. A file that is cut short anywhere is refused. */
 static void large_tensors(void **state)
 {
@@ -535,7 +563,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(parts_with_other_readers_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
     cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_that_depend_on_data), cmocka_unit_test(sizes_that_are_bounded), cmocka_unit_test(inputs_without_batch), cmocka_unit_test(batches_by_name),
     cmocka_unit_test(channels_without_batch), cmocka_unit_test(weights_without_numbers),
-    cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
+    cmocka_unit_test(large_tensors), cmocka_unit_test(sparse_initialisers), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
     cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions), cmocka_unit_test(sums_without_end),
 };
 TAP_MAIN(tests)

@@ -401,6 +401,21 @@ static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct
     return true;
 }
 
+/* A sparse initialiser counts as the dense tensor that it means; its numbers are not read. */
+static bool add_sparse(struct onnx_model *m, const Onnx__SparseTensorProto *s, struct err *err)
+{
+    Onnx__TensorProto *dense = ARENA_NEW(m->arena, Onnx__TensorProto);
+    *dense = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
+    if (!s->values || !s->values->name || !*s->values->name)
+        return fail(err, "%s: a sparse initialiser has no values, or no name", m->path);
+    dense->name = s->values->name;
+    dense->has_data_type = true;
+    dense->data_type = s->values->data_type;
+    dense->n_dims = s->n_dims;
+    dense->dims = s->dims;
+    return onnx_add_initialiser(m, dense, "", err);
+}
+
 static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, struct err *err)
 {
     for (size_t i = 0; i < model->n_opset_import; i++)
@@ -423,6 +438,9 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
     out->producer = model->producer_name && *model->producer_name ? model->producer_name : "not named";
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!onnx_add_initialiser(out, g->initializer[i], "", err))
+            return false;
+    for (size_t i = 0; i < g->n_sparse_initializer; i++)
+        if (!add_sparse(out, g->sparse_initializer[i], err))
             return false;
     out->weights_in_nodes = lacks_initialisers(out);
     if (!link_inputs(out, g, err))
