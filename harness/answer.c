@@ -15,7 +15,7 @@
 
 /* ---- kinds of work ------------------------------------------------------------------------- */
 
-static double class_share(const struct timeline *t, uint32_t row, enum part_class class)
+static double work_share(const struct timeline *t, uint32_t row, enum part_class class)
 {
     return (double)cycles_of_class(&t->rows[row].spent, class) / (double)t->step_cycles;
 }
@@ -24,7 +24,7 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 {
     enum part_class best = CLASS_COMPUTE;
     for (int k = 0; k < N_PART_CLASSES; k++)
-        if (k != CLASS_WAITING && class_share(t, row, (enum part_class)k) > class_share(t, row, best))
+        if (k != CLASS_WAITING && work_share(t, row, (enum part_class)k) > work_share(t, row, best))
             best = (enum part_class)k;
     return best;
 }
@@ -50,7 +50,7 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
 
 static double waiting(const struct timeline *t, uint32_t ipu)
 {
-    return class_share(t, ipu, CLASS_WAITING);
+    return work_share(t, ipu, CLASS_WAITING);
 }
 
 /* " on IPUs 0, 2-3": the IPUs of the first replica that wait at most this share of the step. */
@@ -82,7 +82,7 @@ static void answer_print_bound(FILE *f, const struct timeline *t)
         idlest = waiting(t, i) > waiting(t, idlest) ? i : idlest;
     }
     enum part_class bound = largest_work(t, busiest);
-    fprintf(f, "bound by: %s, %.0f %% of the step", part_class_names[bound], 100 * class_share(t, busiest, bound));
+    fprintf(f, "bound by: %s, %.0f %% of the step", part_class_names[bound], 100 * work_share(t, busiest, bound));
     if (n_ipus > 1)
         print_busy(f, t, n_ipus, waiting(t, busiest) + 0.05);
     if (100 * waiting(t, idlest) > NOTEWORTHY_PERCENT)

@@ -122,7 +122,7 @@ static const char *const class_colours[N_PART_CLASSES] = {
     [CLASS_WAITING] = "#bbbbbb", [CLASS_MEMORY] = "#cc79a7", [CLASS_HOST] = "#666666",
 };
 
-static void write_step_bar(FILE *f, const struct result *r)
+static void write_html_bar(FILE *f, const struct result *r)
 {
     fputs("<div class=\"bar\">", f);
     for (int p = 0; p < N_PARTS; p++)
@@ -183,7 +183,7 @@ static void write_run_card(FILE *f, const struct result *r, const struct check *
     write_xml_text(f, r->id);
     fprintf(f, ": %.6g samples/s, %.5g ms per step%s</summary>\n", r->throughput_samples_per_s, 1e3 * r->step_time_s,
             r->fits ? "" : ", <b>does not fit</b>");
-    write_step_bar(f, r);
+    write_html_bar(f, r);
     write_breakdown(f, r);
     write_facts(f, r);
     write_own_figures(f, c, r->id);

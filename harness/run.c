@@ -139,7 +139,7 @@ static bool judges(const struct options *o)
 }
 
 /* Keeps what will be printed; the simulation is freed afterwards. */
-static bool keep_result(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
+static bool keep_run_result(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
                  struct session *s, struct err *err)
 {
     size_t i = state->results.n;
@@ -198,7 +198,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
-        good = keep_result(state, &sim, &r, recipe, o, s, err);
+        good = keep_run_result(state, &sim, &r, recipe, o, s, err);
     if (good && o->require_fit && !r.fits)
         state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);

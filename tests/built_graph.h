@@ -7,7 +7,7 @@
 #include "tests/check.h"
 #include "workloads/recipe/recipe.h"
 
-/* Of a model by name; options NULL: its own. In a new arena. */
+/* Builds the graph of a model in a new arena. With NULL options it has its defaults. */
 static inline void build(struct graph *g, const char *name, const struct model_options *options, struct arena *a)
 {
     struct err err = { "" };

@@ -14,7 +14,7 @@
 
 /* Matrix products have their own share, apart from the other computing. */
 enum { SHARE_MATRIX = N_PART_CLASSES, N_SHARES };
-static size_t class_share(enum part part)
+static size_t step_share_index(enum part part)
 {
     bool matrix = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
     return matrix ? SHARE_MATRIX : (size_t)part_classes[part];
@@ -56,11 +56,11 @@ static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
 }
 
 /* Percent of the step, stacked: each share's left and right end. The first run is the highest row. */
-static void write_step_bar(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
+static void write_step_row(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
 {
     double share[N_SHARES] = {0}, end = 0;
     for (int p = 0; p < N_PARTS; p++)
-        share[class_share((enum part)p)] += 100 * r->breakdown_s[p] / r->step_time_s;
+        share[step_share_index((enum part)p)] += 100 * r->breakdown_s[p] / r->step_time_s;
     fprintf(f, "%zu,%g,%g,%s,%.4g", row, (double)row - 0.38, (double)row + 0.38, drawing_label(r->id, a), r->step_time_s * 1e3);
     for (size_t k = 0; k < N_SHARES; k++) {
         fprintf(f, ",%.6g,%.6g", end, end + share[share_order[k]]);
@@ -85,7 +85,7 @@ bool draw_breakdown(struct drawing *d, struct err *err)
         fprintf(file.f, ",%s,%s end", share_name(share_order[k]), share_name(share_order[k]));
     fprintf(file.f, "\n");
     for (size_t i = 0; i < n; i++)
-        write_step_bar(file.f, runs[i], n - 1 - i, matrix, d->a);
+        write_step_row(file.f, runs[i], n - 1 - i, matrix, d->a);
     if (n)
         d->finding = arena_printf(d->a, "Matrix products take %.0f to %.0f %% of a step; the rest feeds them or waits", matrix[0], matrix[1]);
     return new_file_save(&file, err);

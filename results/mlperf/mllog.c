@@ -43,7 +43,7 @@ bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct 
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking, so that a pipe without a writer does not hang */
     if (fd == -1)
         return fail(err, "%s: %s", path, errno == ELOOP && !follow ? "is a symbolic link, want a file" : strerror(errno));
-    (void)fstat(fd, &s);                /* on failure the mode stays 0, which is no regular file */
+    (void)fstat(fd, &s);                /* on failure the mode stays 0, which is not a regular file */
     if (!check_log(path, &s, err)) {
         close(fd);
         return false;

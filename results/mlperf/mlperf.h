@@ -98,7 +98,7 @@ struct log_judgement {
     double last_train_samples;
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
-    const char *bad_seed;               /* a seed that is no whole number; NULL: none */
+    const char *bad_seed;               /* a seed that is not a whole number; NULL: none */
 };
 
 /* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round

@@ -16,8 +16,8 @@ const char *const audit_verdict_names[N_AUDIT_VERDICTS] = { "holds", "holds unde
                                                             "cannot be checked here" };
 
 enum claim_column { ID, KIND, DOCUMENTS, TEXT, UNIT, EXPRESSION, READING, READING_EXPRESSION, SIMULATED, NOTE, N_TEXTS,
-              RELATION = N_TEXTS, VALUE, HIGH, TOLERANCE, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = { "id", "kind", "documents", "claim", "unit", "expression", "reading",
+              RELATION = N_TEXTS, VALUE, HIGH, TOLERANCE, N_CLAIM_COLUMNS };
+static const char *const column_names[N_CLAIM_COLUMNS] = { "id", "kind", "documents", "claim", "unit", "expression", "reading",
     "reading_expression", "simulated_expression", "note", "relation", "value", "high", "tolerance" };
 
 static bool read_claim_number(double *out, const char *text, const char *column, const char *where, struct err *err)
@@ -47,7 +47,7 @@ static bool check_claim(const struct claim *c, const char *where, struct err *er
     return c->relation != RELATION_BETWEEN || c->high > c->value || fail(err, "%s: high: %g is not above %g", where, c->high, c->value);
 }
 
-static bool read_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS], struct arena *a,
+static bool read_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, const size_t at[N_CLAIM_COLUMNS], struct arena *a,
                        struct err *err)
 {
     const char *where = arena_printf(a, "%s:%u", t->path, row->line);
@@ -73,10 +73,10 @@ static bool check_claim_ids(const struct claims *c, struct arena *a, struct err 
 bool claims_load(struct claims *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_COLUMNS];
+    size_t at[N_CLAIM_COLUMNS];
     if (!csv_load(&t, path, a, err))
         return false;
-    for (size_t i = 0; i < N_COLUMNS; i++)
+    for (size_t i = 0; i < N_CLAIM_COLUMNS; i++)
         if (!csv_column(&at[i], &t, column_names[i], err))
             return false;
     *out = (struct claims){ ARENA_ARRAY(a, struct claim, t.n_rows), t.n_rows, path };

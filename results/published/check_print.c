@@ -32,7 +32,7 @@ static const struct table_column time_columns[] = {
 };
 #undef C
 
-/* The recipe where the id does not begin with it, and why there is no value. */
+/* Names the recipe if the id does not begin with its name, and the reason for a missing value. */
 static const char *remark(const struct check_row *row, struct arena *a)
 {
     const struct figure *g = row->figure;

@@ -299,7 +299,7 @@ static const char *number_text(double x, struct arena *a)
     return isfinite(x) ? arena_printf(a, fabs(x) >= 1e5 ? "%.0f" : "%.5g", x) : NULL;
 }
 
-static const char *range_of(double low, double high, struct arena *a)
+static const char *log_range_of(double low, double high, struct arena *a)
 {
     return isfinite(low) ? arena_printf(a, "%s .. %s", number_text(low, a), number_text(high, a)) : NULL;
 }
@@ -318,7 +318,7 @@ static struct table comparison_table(const struct log_comparison *c, struct aren
         const struct compared_value *v = &c->values[i];
         table_add(&t, &(struct comparison_line){
             c->round, c->division, c->submitter, c->system, c->benchmark, c->recipe, number_text(v->published, a),
-            range_of(v->published_low, v->published_high, a), number_text(v->simulated, a), range_of(v->simulated_low, v->simulated_high, a),
+            log_range_of(v->published_low, v->published_high, a), number_text(v->simulated, a), log_range_of(v->simulated_low, v->simulated_high, a),
             inside_text(v), *v, v->simulated / v->published - 1 }, a);
     }
     t.indent = "  ";

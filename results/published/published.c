@@ -18,8 +18,8 @@ const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "c
 const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived" };
 
 enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE, COL_ROLE, COL_SOURCE, COL_QUOTE,
-              COL_NOTE, N_NEEDED, COL_CONFIGURATION = N_NEEDED, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
+              COL_NOTE, N_NEEDED, COL_CONFIGURATION = N_NEEDED, N_FIGURE_COLUMNS };
+static const char *const column_names[N_FIGURE_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
                                                       "source", "quote", "note", "configuration" };
 
 #define OF_RUN(unit_name, faster, per_unit, member) unit_name, faster, per_unit, offsetof(struct result, member)
@@ -72,7 +72,7 @@ int metric_faster(const char *metric)
     return m ? m->faster : 0;
 }
 
-static bool find_figure_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
+static bool find_figure_columns(size_t at[N_FIGURE_COLUMNS], const struct csv_table *t, struct err *err)
 {
     for (size_t i = 0; i < N_NEEDED; i++)
         if (!csv_column(&at[i], t, column_names[i], err))
@@ -209,7 +209,7 @@ static bool check_configurations(const struct figures *all, struct arena *a, str
     return true;
 }
 
-static bool read_figure(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS],
+static bool read_figure(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_FIGURE_COLUMNS],
                      struct arena *a, struct err *err)
 {
     char **c = row->cells;
@@ -230,7 +230,7 @@ static bool read_figure(struct figures *out, const struct csv_table *t, const st
 static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_COLUMNS];
+    size_t at[N_FIGURE_COLUMNS];
     if (*recipe && !file_has_text(path, recipe))
         return true;
     if (!csv_load(&t, path, a, err) || !find_figure_columns(at, &t, err))

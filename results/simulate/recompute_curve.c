@@ -20,7 +20,7 @@
 struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
 
 /* Returns the multiply-accumulates of all operations. */
-static uint64_t fill_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
+static uint64_t fill_cut_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
 {
     uint64_t all_mac = 0;
     uint64_t *kept = ARENA_ARRAY(a, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(a, uint64_t, g->n_layers);
@@ -83,7 +83,7 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
     size_t n = g->n_layers, kept = 0;
     struct cut_layer *layers = ARENA_ARRAY(a, struct cut_layer, n);
     struct recompute_point *best = ARENA_ARRAY(a, struct recompute_point, n + 1);
-    double mac = (double)fill_layers(layers, g, a);
+    double mac = (double)fill_cut_layers(layers, g, a);
     for (size_t i = 0; i < n; i++) {
         uint64_t limit = 0;
         for (size_t k = i; k < n; k++)

@@ -28,7 +28,7 @@ struct simulator {
     const struct model_paths *paths;    /* the caller's; only `unfolded` may change between simulations */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
-    struct watch watch;                 /* is told of plans and remedies as they are made */
+    struct watch watch;                 /* called as plans and remedies are made */
     struct simulator_options options;
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; the last simulation's arena, for the next one */

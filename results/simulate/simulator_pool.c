@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { SIMULATORS_BYTES = 192 << 20 };
+enum { POOL_BYTES = 192 << 20 };
 
 void simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options)
 {
@@ -19,7 +19,7 @@ void simulator_pool_open(struct simulator_pool *out, const struct model_paths *p
     for (uint32_t i = 0; i < n_threads; i++) {
         simulator_open(&out->simulators[i], paths);
         out->simulators[i].options = options;
-        out->simulators[i].limit_bytes = min_u64(out->simulators[i].limit_bytes, SIMULATORS_BYTES / n_threads);
+        out->simulators[i].limit_bytes = min_u64(out->simulators[i].limit_bytes, POOL_BYTES / n_threads);
     }
 }
 

@@ -12,15 +12,15 @@
 
 /* The recipe's own values are added. */
 static const struct dimension usual[N_USUAL] = {
-    [MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
-    [MEMORY]      = { "parallel.available_memory", { "0.03", "0.06", "0.09", "0.12", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 10 },
-    [IO_TILES]    = { "parallel.io_tiles", { "0", "32" }, 2 },
-    [WIDTH]       = { "parallel.ipus_per_replica", { "1", "2", "4", "8", "16" }, 5 },
-    [RECOMPUTE]   = { "parallel.recompute", { "none", "stage", "layer" }, 3 },
-    [SCHEDULE]    = { "parallel.schedule", { "popart", "grouped", "interleaved", "sequential" }, 4 },
-    [OPTIMIZER]   = { "parallel.optimizer_state", { "on-chip", "streaming" }, 2 },
-    [SHARDING]    = { "parallel.rts", { "no", "yes" }, 2 },
-    [STASH]       = { "parallel.stash_type", { NULL }, 0 },
+    [KEY_MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
+    [KEY_MEMORY]      = { "parallel.available_memory", { "0.03", "0.06", "0.09", "0.12", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 10 },
+    [KEY_IO_TILES]    = { "parallel.io_tiles", { "0", "32" }, 2 },
+    [KEY_WIDTH]       = { "parallel.ipus_per_replica", { "1", "2", "4", "8", "16" }, 5 },
+    [KEY_RECOMPUTE]   = { "parallel.recompute", { "none", "stage", "layer" }, 3 },
+    [KEY_SCHEDULE]    = { "parallel.schedule", { "popart", "grouped", "interleaved", "sequential" }, 4 },
+    [KEY_OPTIMIZER]   = { "parallel.optimizer_state", { "on-chip", "streaming" }, 2 },
+    [KEY_SHARDING]    = { "parallel.rts", { "no", "yes" }, 2 },
+    [KEY_STASH]       = { "parallel.stash_type", { NULL }, 0 },
 };
 
 /* ---- dimensions ------------------------------------------------------------------------------------ */
@@ -93,7 +93,7 @@ void search_settle_dimensions(struct search_state *s)
         const struct dimension *given = given_for(q, usual[i].key);
         const char *own = own_value(s, usual[i].key);
         *d = given ? *given : usual[i];
-        if (!given && i == SCHEDULE)
+        if (!given && i == KEY_SCHEDULE)
             drop_schedules(s, d);
         if (!given && search_is_set(q, d->key)) {
             d->values[0] = own ? arena_strdup(s->a, own) : NULL;
@@ -124,7 +124,7 @@ static const char *setting(const struct search_state *s, size_t dimension, size_
 
 static bool is_compiled(size_t dimension)
 {
-    return dimension < WIDTH || dimension >= N_USUAL;
+    return dimension < KEY_WIDTH || dimension >= N_USUAL;
 }
 
 void search_measure(struct search_graph *g, const struct simulation *sim)
@@ -297,7 +297,7 @@ static int by_bound(const void *x, const void *y, void *user)
 static void add_family(struct search_state *s, const struct search_family *like, size_t first)
 {
     struct search_family f = *like;
-    size_t n_micro_batches = n_choices(s, MICRO_BATCH), step = s->n_graphs / n_micro_batches;
+    size_t n_micro_batches = n_choices(s, KEY_MICRO_BATCH), step = s->n_graphs / n_micro_batches;
     f.candidates = ARENA_ARRAY(s->a, struct search_candidate, n_micro_batches);
     for (size_t m = 0; m < n_micro_batches; m++) {
         struct search_candidate *c = &f.candidates[f.n];
@@ -345,18 +345,18 @@ static enum schedule schedule_named(const char *name)
 static void apply_to_family(struct search_family *f, const struct search_state *s, size_t dimension, const char *value)
 {
     uint64_t width;
-    if (dimension == WIDTH)
+    if (dimension == KEY_WIDTH)
         f->width = parse_u64(value, &width) && width <= MAX_STAGES ? (uint32_t)width : 0;
-    if (dimension == RECOMPUTE)
+    if (dimension == KEY_RECOMPUTE)
         f->recomputes = s->training && !text_is(value, "none");
-    if (dimension == SCHEDULE)
+    if (dimension == KEY_SCHEDULE)
         f->schedule = schedule_named(value);
 }
 
 /* One IPU has nothing to schedule or to stash, so only the first value is tried. */
 static bool has_no_effect(size_t dimension, size_t value, const struct search_family *f)
 {
-    return f->width == 1 && (dimension == SCHEDULE || dimension == STASH) && value > 0;
+    return f->width == 1 && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
 }
 
 /* number: one choice in each dimension that does not change the graph. */
@@ -364,7 +364,7 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
 {
     struct search_family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,
                         .recomputes = s->training && s->recipe.recompute != RECOMPUTE_NONE };
-    for (size_t i = WIDTH; i < N_USUAL; i++) {
+    for (size_t i = KEY_WIDTH; i < N_USUAL; i++) {
         size_t n = n_choices(s, i), value = number % n;
         number /= n;
         if (has_no_effect(i, value, &f))
@@ -372,7 +372,7 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
         if (!s->dimensions[i].n)
             continue;
         apply_to_family(&f, s, i, s->dimensions[i].values[value]);
-        if (i != WIDTH)
+        if (i != KEY_WIDTH)
             f.settings[f.n_settings++] = setting(s, i, value);
     }
     add_sizes(s, &f, graph);
@@ -381,9 +381,9 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
 void search_list_families(struct search_state *s)
 {
     size_t n = 1;
-    for (size_t i = WIDTH; i < N_USUAL; i++)
+    for (size_t i = KEY_WIDTH; i < N_USUAL; i++)
         n *= n_choices(s, i);
-    for (size_t g = 0; g < s->n_graphs / n_choices(s, MICRO_BATCH); g++)
+    for (size_t g = 0; g < s->n_graphs / n_choices(s, KEY_MICRO_BATCH); g++)
         for (size_t i = 0; i < n; i++)
             add_families(s, g, i);
     if (s->n_families)

@@ -18,8 +18,8 @@
 #include "results/study/search.h"
 #include "results/simulate/simulator.h"
 
-/* Keys before WIDTH, and keys that are not listed here, change the compiled graph. */
-enum { MICRO_BATCH, MEMORY, IO_TILES, WIDTH, RECOMPUTE, SCHEDULE, OPTIMIZER, SHARDING, STASH, N_USUAL };
+/* Keys before KEY_WIDTH, and keys that are not listed here, change the compiled graph. */
+enum { KEY_MICRO_BATCH, KEY_MEMORY, KEY_IO_TILES, KEY_WIDTH, KEY_RECOMPUTE, KEY_SCHEDULE, KEY_OPTIMIZER, KEY_SHARDING, KEY_STASH, N_USUAL };
 enum { MOST_ACCUMULATIONS = 12, MOST_DIMENSIONS = N_USUAL + MAX_DIMENSIONS };
 
 struct search_graph {

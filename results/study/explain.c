@@ -15,7 +15,7 @@
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-/* The extra time of a slow chip is no waiting. */
+/* The extra time of a slow chip is not waiting. */
 static uint64_t cycles_on(const struct timeline_row *row, enum part_class class)
 {
     return cycles_of_class(&row->spent, class) - (class == CLASS_WAITING ? row->slow_cycles : 0);

@@ -51,7 +51,7 @@ static void print_what_bounds(FILE *f, const struct explanation *e)
     fputc('\n', f);
 }
 
-/* Keys that decide what is learnt, or which steps are measured: changing them is no way to make it faster. */
+/* Keys that decide what is learnt, or which steps are measured. Changing them does not make the run faster. */
 static bool is_choice(const struct input *in)
 {
     static const char *const given[] = { "data.", "training.", "hosts.timed_steps" };

@@ -16,7 +16,7 @@
 
 const char *const objective_names[N_OBJECTIVES] = { "throughput", "time-to-train", "energy", "ipus" };
 
-enum { FAMILIES_AT_ONCE = 32, MOST_TRIALS = FAMILIES_AT_ONCE * (MOST_ACCUMULATIONS + 1), CHUNK = 4 };
+enum { FAMILIES_AT_ONCE = 32, MOST_TRIALS = FAMILIES_AT_ONCE * (MOST_ACCUMULATIONS + 1), TRIALS_A_JOB = 4 };
 enum { FEW_ATTEMPTS = 8, DIVIDED_AGAIN = 64 };
 
 /* One configuration to simulate, and its result. */
@@ -98,7 +98,7 @@ static void join_front(struct search_state *s, const struct result *r, const cha
     out->front[out->n_front++] = copied(s, r, settings, n);
 }
 
-static void keep_result(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
+static void consider_result(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct search_result *out = s->out;
     if (!counts(s, r))
@@ -186,7 +186,7 @@ static void end_trial(struct search_state *s, const struct trial *t)
     s->out->n_unfit += !t->r.fits;
     if (t->family->width > 1 && !t->again)
         note_divided(s, t);
-    keep_result(s, &t->r, t->settings, t->n);
+    consider_result(s, &t->r, t->settings, t->n);
 }
 
 /* Simulates what was gathered and takes the results in that order. */
@@ -195,7 +195,7 @@ static void end_round(struct search_state *s)
     uint64_t left = s->q->most > s->out->n_simulated ? s->q->most - s->out->n_simulated : 0;
     s->stopped |= s->n_trials > left;
     s->n_trials = min_u64(s->n_trials, left);
-    simulator_pool_run(&s->pool, s->n_trials, CHUNK, run_trial, s);
+    simulator_pool_run(&s->pool, s->n_trials, TRIALS_A_JOB, run_trial, s);
     for (size_t i = 0; i < s->n_trials; i++)
         end_trial(s, &s->trials[i]);
     s->n_trials = 0;
@@ -343,7 +343,7 @@ static void keep_own(struct search_state *s, const struct simulation *sim, const
     s->out->own = copied(s, r, NULL, 0);
     s->out->own_counts = counts(s, r);
     s->out->n_simulated = 1;
-    keep_result(s, r, NULL, 0);
+    consider_result(s, r, NULL, 0);
 }
 
 static bool check_request(const struct search_request *q, const struct simulation *sim, const struct result *r, struct err *err)

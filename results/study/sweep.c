@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 32, CHUNKS_A_THREAD = 8, SIMULATORS_BYTES = 128 << 20 };
+enum { SWEEP_CHUNK = 32, CHUNKS_A_THREAD = 8, SWEEP_BYTES = 128 << 20 };
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
@@ -171,7 +171,7 @@ static bool take_chunk(struct sweep_work *w, uint64_t *number)
 static void simulate_chunk(struct chunk *c, struct sweep_work *w, struct simulator *s, uint64_t number, const char **sets)
 {
     FILE *f = text_stream(&c->text, &c->n_bytes);
-    uint64_t first = w->first + number * CHUNK, end = min_u64(first + CHUNK, w->end);
+    uint64_t first = w->first + number * SWEEP_CHUNK, end = min_u64(first + SWEEP_CHUNK, w->end);
     __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread uses it */
     for (uint64_t i = first; i < end; i++)
         simulate_configuration(f, &c->count, s, w->sweep, i, sets);
@@ -188,7 +188,7 @@ static void *sweep_thread(void *user)
     const char **sets = ARENA_ARRAY(&a, const char *, w->sweep->n_sets + w->sweep->space->n_keys);
     simulator_open(&s, w->sweep->paths);
     s.options.totals_only = true;
-    s.limit_bytes = min_u64(s.limit_bytes, SIMULATORS_BYTES / w->sweep->n_jobs);
+    s.limit_bytes = min_u64(s.limit_bytes, SWEEP_BYTES / w->sweep->n_jobs);
     for (size_t i = 0; i < w->sweep->n_sets; i++)
         sets[i] = w->sweep->sets[i];
     while (take_chunk(w, &number)) {
@@ -238,10 +238,10 @@ static bool write_chunks(FILE *f, struct sweep_count *count, struct sweep_work *
         free(c.text);
         add_count(count, &c.count);
         if (ferror(f))
-            return fail(err, "%s took %" PRIu64 " of %" PRIu64 " configurations and no more: %s", sweep->output, i * CHUNK,
+            return fail(err, "%s took %" PRIu64 " of %" PRIu64 " configurations and no more: %s", sweep->output, i * SWEEP_CHUNK,
                         w->end - w->first, strerror(errno));
         if (sweep->progress)
-            sweep->progress(sweep->user, min_u64((i + 1) * CHUNK, w->end - w->first), w->end - w->first);
+            sweep->progress(sweep->user, min_u64((i + 1) * SWEEP_CHUNK, w->end - w->first), w->end - w->first);
     }
     return true;
 }
@@ -257,7 +257,7 @@ static void stop_work(struct sweep_work *w)
 bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *sweep, uint64_t first, uint64_t end, struct err *err)
 {
     struct arena a = {0};
-    struct sweep_work w = { .sweep = sweep, .first = first, .end = end, .n_chunks = ceil_div(end - first, CHUNK),
+    struct sweep_work w = { .sweep = sweep, .first = first, .end = end, .n_chunks = ceil_div(end - first, SWEEP_CHUNK),
                       .n_ring = (size_t)sweep->n_jobs * CHUNKS_A_THREAD };
     pthread_t *threads = ARENA_ARRAY(&a, pthread_t, sweep->n_jobs);
     uint32_t n_threads = 0;

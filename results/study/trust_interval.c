@@ -51,7 +51,7 @@ static const struct apart *all_apart(const struct references *r, struct arena *a
     return all;
 }
 
-/* What the references near a run say of it; nearest is infinite if all are left out. */
+/* What the references near a run say about it. nearest is infinite if all are left out. */
 struct about { double nearest, error, unlike; };
 
 static struct about about(const struct references *r, const struct apart *apart)
@@ -240,7 +240,7 @@ json_t *interval_coverage_json(const struct interval_coverage *c)
 
 /* ---- mixtures --------------------------------------------------------------------------------- */
 
-enum { MOST_STEPS = 200 };
+enum { MOST_BISECTIONS = 200 };
 static const double NEAR_ENOUGH = 1e-12;
 
 struct mixture { const struct normal *parts; size_t n; double p; };
@@ -268,7 +268,7 @@ double mixture_quantile(double p, const struct normal *parts, size_t n)
         return low;
     gsl_root_fsolver *s = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
     gsl_root_fsolver_set(s, &f, low, high);
-    for (int i = 0; i < MOST_STEPS && high - low > NEAR_ENOUGH; i++) {
+    for (int i = 0; i < MOST_BISECTIONS && high - low > NEAR_ENOUGH; i++) {
         gsl_root_fsolver_iterate(s);
         low = gsl_root_fsolver_x_lower(s);
         high = gsl_root_fsolver_x_upper(s);

@@ -26,30 +26,33 @@
 
 /* ---- properties ------------------------------------------------------------------------------- */
 
-enum { FAMILY, MODE, WORKLOAD, CHIP, FRAMEWORK, COMPUTE, IPUS, WIDTH, MICRO_BATCH, GLOBAL_BATCH, SEQUENCE, SHARES, SHARES_WEIGHT = 2 };
+enum {
+    BY_FAMILY, BY_MODE, BY_WORKLOAD, BY_CHIP, BY_FRAMEWORK, BY_COMPUTE, BY_IPUS, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES,
+    SHARES_WEIGHT = 2,
+};
 const struct property properties[] = {
-    [FAMILY]       = { "family", PROPERTY_NAME, 4, "family of models" },
-    [MODE]         = { "mode", PROPERTY_NAME, 4, "train or infer" },
-    [WORKLOAD]     = { "workload", PROPERTY_NAME, 1, "model" },
-    [CHIP]         = { "chip", PROPERTY_NAME, 1, "its sheet" },
-    [FRAMEWORK]    = { "framework", PROPERTY_NAME, 1, "without its release" },
-    [COMPUTE]      = { "compute", PROPERTY_NAME, 1, "type" },
-    [IPUS]         = { "ipus", PROPERTY_COUNT, 0.25, "in use" },
-    [WIDTH]        = { "ipus_per_replica", PROPERTY_COUNT, 0.5, "IPUs" },
-    [MICRO_BATCH]  = { "micro_batch", PROPERTY_COUNT, 0.25, "samples" },
-    [GLOBAL_BATCH] = { "global_batch", PROPERTY_COUNT, 0.25, "samples, packs or utterances" },
-    [SEQUENCE]     = { "sequence_length", PROPERTY_COUNT, 0.5, "tokens or frames; 0: none" },
-    [SHARES + CLASS_COMPUTE]  = { "compute_share", PROPERTY_SHARE, SHARES_WEIGHT, "of the step, mean of the IPUs" },
-    [SHARES + CLASS_EXCHANGE] = { "exchange_share", PROPERTY_SHARE, SHARES_WEIGHT, "on the chip" },
-    [SHARES + CLASS_SYNC]     = { "sync_share", PROPERTY_SHARE, SHARES_WEIGHT, "of the tiles" },
-    [SHARES + CLASS_LINKS]    = { "links_share", PROPERTY_SHARE, SHARES_WEIGHT, "between IPUs" },
-    [SHARES + CLASS_WAITING]  = { "waiting_share", PROPERTY_SHARE, SHARES_WEIGHT, "of other stages or chips" },
-    [SHARES + CLASS_MEMORY]   = { "memory_share", PROPERTY_SHARE, SHARES_WEIGHT, "streaming memory" },
-    [SHARES + CLASS_HOST]     = { "host_share", PROPERTY_SHARE, SHARES_WEIGHT, "input that is not hidden, calls" },
+    [BY_FAMILY]       = { "family", PROPERTY_NAME, 4, "family of models" },
+    [BY_MODE]         = { "mode", PROPERTY_NAME, 4, "train or infer" },
+    [BY_WORKLOAD]     = { "workload", PROPERTY_NAME, 1, "model" },
+    [BY_CHIP]         = { "chip", PROPERTY_NAME, 1, "its sheet" },
+    [BY_FRAMEWORK]    = { "framework", PROPERTY_NAME, 1, "without its release" },
+    [BY_COMPUTE]      = { "compute", PROPERTY_NAME, 1, "type" },
+    [BY_IPUS]         = { "ipus", PROPERTY_COUNT, 0.25, "in use" },
+    [BY_WIDTH]        = { "ipus_per_replica", PROPERTY_COUNT, 0.5, "IPUs" },
+    [BY_MICRO_BATCH]  = { "micro_batch", PROPERTY_COUNT, 0.25, "samples" },
+    [BY_GLOBAL_BATCH] = { "global_batch", PROPERTY_COUNT, 0.25, "samples, packs or utterances" },
+    [BY_SEQUENCE]     = { "sequence_length", PROPERTY_COUNT, 0.5, "tokens or frames; 0: none" },
+    [BY_SHARES + CLASS_COMPUTE]  = { "compute_share", PROPERTY_SHARE, SHARES_WEIGHT, "of the step, mean of the IPUs" },
+    [BY_SHARES + CLASS_EXCHANGE] = { "exchange_share", PROPERTY_SHARE, SHARES_WEIGHT, "on the chip" },
+    [BY_SHARES + CLASS_SYNC]     = { "sync_share", PROPERTY_SHARE, SHARES_WEIGHT, "of the tiles" },
+    [BY_SHARES + CLASS_LINKS]    = { "links_share", PROPERTY_SHARE, SHARES_WEIGHT, "between IPUs" },
+    [BY_SHARES + CLASS_WAITING]  = { "waiting_share", PROPERTY_SHARE, SHARES_WEIGHT, "of other stages or chips" },
+    [BY_SHARES + CLASS_MEMORY]   = { "memory_share", PROPERTY_SHARE, SHARES_WEIGHT, "streaming memory" },
+    [BY_SHARES + CLASS_HOST]     = { "host_share", PROPERTY_SHARE, SHARES_WEIGHT, "input that is not hidden, calls" },
 };
 const size_t n_properties = sizeof properties / sizeof *properties;
-enum { N_NAMES = IPUS };                /* names come first, then counts, then shares */
-_Static_assert(sizeof properties / sizeof *properties == SHARES + N_PART_CLASSES, "a share of each class");
+enum { N_NAMES = BY_IPUS };            /* names come first, then counts, then shares */
+_Static_assert(sizeof properties / sizeof *properties == BY_SHARES + N_PART_CLASSES, "a share of each class");
 _Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room for all");
 
 /* "TensorFlow 1.15" is TensorFlow, and so is tensorflow-1-2.1.0. */
@@ -87,7 +90,7 @@ static void fill_shares(double *share, const struct simulation *sim)
     for (int k = 0; k < N_PARTS; k++)
         sum[part_classes[k]] += part_s[k];
     for (int k = 0; k < N_PART_CLASSES; k++)
-        share[SHARES + k] = round(1e4 * sum[k] / step_s) / 1e4;
+        share[BY_SHARES + k] = round(1e4 * sum[k] / step_s) / 1e4;
 }
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)
@@ -96,17 +99,17 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     const struct recipe *r = &sim->recipe;
     const struct workload *w = recipe_workload(r);
     struct properties p = {0};
-    p.name[FAMILY] = w->family;
-    p.name[MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
-    p.name[WORKLOAD] = arena_strdup(a, r->workload);
-    p.name[CHIP] = arena_strdup(a, sim->machine->chip_name);
-    p.name[FRAMEWORK] = first_word(r->framework, a);
-    p.name[COMPUTE] = computes[r->model.compute];
-    p.count[IPUS] = r->replicas * r->ipus_per_replica;
-    p.count[WIDTH] = r->ipus_per_replica;
-    p.count[MICRO_BATCH] = r->model.micro_batch;
-    p.count[GLOBAL_BATCH] = recipe_global_batch(r);
-    p.count[SEQUENCE] = sequence_length(r, w);
+    p.name[BY_FAMILY] = w->family;
+    p.name[BY_MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
+    p.name[BY_WORKLOAD] = arena_strdup(a, r->workload);
+    p.name[BY_CHIP] = arena_strdup(a, sim->machine->chip_name);
+    p.name[BY_FRAMEWORK] = first_word(r->framework, a);
+    p.name[BY_COMPUTE] = computes[r->model.compute];
+    p.count[BY_IPUS] = r->replicas * r->ipus_per_replica;
+    p.count[BY_WIDTH] = r->ipus_per_replica;
+    p.count[BY_MICRO_BATCH] = r->model.micro_batch;
+    p.count[BY_GLOBAL_BATCH] = recipe_global_batch(r);
+    p.count[BY_SEQUENCE] = sequence_length(r, w);
     fill_shares(p.share, sim);
     properties_prepare(&p);
     return p;
@@ -137,9 +140,9 @@ struct apart properties_apart(const struct properties *x, const struct propertie
     struct apart apart = {0};
     for (size_t i = 0; i < N_NAMES; i++)
         apart.distance += property_names_equal(x, y, i) ? 0 : properties[i].weight;
-    for (size_t i = N_NAMES; i < SHARES; i++)
+    for (size_t i = N_NAMES; i < BY_SHARES; i++)
         apart.distance += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
-    for (size_t i = SHARES; i < n_properties; i++)
+    for (size_t i = BY_SHARES; i < n_properties; i++)
         apart.unlike += fabs(x->share[i] - y->share[i]) / 2;
     apart.distance += SHARES_WEIGHT * 2 * apart.unlike;
     return apart;
@@ -147,12 +150,12 @@ struct apart properties_apart(const struct properties *x, const struct propertie
 
 bool properties_same_kind(const struct properties *x, const struct properties *y)
 {
-    return property_names_equal(x, y, FAMILY) && property_names_equal(x, y, MODE);
+    return property_names_equal(x, y, BY_FAMILY) && property_names_equal(x, y, BY_MODE);
 }
 
 const char *properties_group(const struct properties *x, struct arena *a)
 {
-    return arena_printf(a, "%s %s %s %s", x->name[WORKLOAD], x->name[MODE], x->name[FRAMEWORK], x->name[CHIP]);
+    return arena_printf(a, "%s %s %s %s", x->name[BY_WORKLOAD], x->name[BY_MODE], x->name[BY_FRAMEWORK], x->name[BY_CHIP]);
 }
 
 /* ---- building references ------------------------------------------------------------------------ */
@@ -371,9 +374,9 @@ void references_write(FILE *f, const struct references *r)
     }
 }
 
-enum { CONFIGURATION, RECIPE, ROLE, GROUP, N_FIRST };
+enum { FIRST_CONFIGURATION, FIRST_RECIPE, FIRST_ROLE, FIRST_GROUP, N_FIRST };
 static const char *const first_columns[N_FIRST] = { "configuration", "recipe", "role", "group" };
-enum { PUBLISHED, SIMULATED, LEFT_OUT, N_LAST };
+enum { LAST_PUBLISHED, LAST_SIMULATED, LAST_LEFT_OUT, N_LAST };
 static const char *const last_columns[N_LAST] = { "published_samples_per_s", "simulated_samples_per_s", "left_out_log_error" };
 
 static bool find_reference_columns(size_t *at, const struct csv_table *t, struct err *err)
@@ -404,10 +407,11 @@ static bool read_property(struct properties *out, size_t i, const char *cell)
 static bool read_reference(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
 {
     double *numbers[N_LAST] = { &out->published, &out->simulated, &out->left_out };
-    *out = (struct reference){ .configuration = row->cells[at[CONFIGURATION]], .recipe = row->cells[at[RECIPE]], .group = row->cells[at[GROUP]],
-                               .role = role_named(row->cells[at[ROLE]]) };
+    *out = (struct reference){ .configuration = row->cells[at[FIRST_CONFIGURATION]], .recipe = row->cells[at[FIRST_RECIPE]],
+                               .group = row->cells[at[FIRST_GROUP]],
+                               .role = role_named(row->cells[at[FIRST_ROLE]]) };
     if (out->role == N_FIGURE_ROLES)
-        return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, row->cells[at[ROLE]]);
+        return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, row->cells[at[FIRST_ROLE]]);
     for (size_t i = 0; i < n_properties; i++)
         if (!read_property(&out->at, i, row->cells[at[N_FIRST + i]]))
             return fail(err, "%s:%u: %s: '%.60s' is not %s", t->path, row->line, properties[i].name, row->cells[at[N_FIRST + i]],

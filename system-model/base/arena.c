@@ -44,45 +44,45 @@ enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 /* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes, which are neither a valid pointer nor a small count. The
  * address sanitizer stops a program that reads or writes them. Without it, writes are found when the arena is freed: the bytes of a guard
  * depend on its offset, so that copying one guard over another is found too. A guard ends with 1 + the offset of the one before it. */
-#ifdef ARENA_GUARDS
+#ifndef ARENA_GUARDS
+#define ARENA_GUARDS 0
+#endif
+#if ARENA_GUARDS
 #include <sanitizer/asan_interface.h>       /* without the sanitizer its macros do nothing */
-
-enum { GUARD_BYTES = 512, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n_bytes) ((void)(p), (void)(n_bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n_bytes) ((void)(p), (void)(n_bytes))
+#endif
+enum { GUARD_BYTES = ARENA_GUARDS ? 512 : 0, GUARD = 0xa5 };
 
 static unsigned char guard_at(size_t place) { return (unsigned char)(0x80 | place / 16); }
 
 static void put_guard(struct arena_block *b)
 {
-    memset(b->data + b->used, guard_at(b->used), GUARDING);
-    memcpy(b->data + b->used + GUARDING, &b->last_guard, sizeof b->last_guard);
+    size_t n = GUARD_BYTES ? GUARD_BYTES - sizeof b->last_guard : 0;
+    if (!n)
+        return;
+    memset(b->data + b->used, guard_at(b->used), n);
+    memcpy(b->data + b->used + n, &b->last_guard, sizeof b->last_guard);
     b->last_guard = b->used + 1;
     b->used += GUARD_BYTES;
 }
 
 static void check_guards(const struct arena_block *b)
 {
-    for (size_t at = b->last_guard; at; memcpy(&at, b->data + at - 1 + GUARDING, sizeof at))
-        for (size_t i = 0; i < GUARDING; i++)
+    size_t n = GUARD_BYTES - sizeof b->last_guard;
+    for (size_t at = b->last_guard; at; memcpy(&at, b->data + at - 1 + n, sizeof at))
+        for (size_t i = 0; i < n; i++)
             assert(b->data[at - 1 + i] == guard_at(at - 1));
 }
-
-static void poison(void *p, size_t n_bytes) { ASAN_POISON_MEMORY_REGION(p, n_bytes); }
-static void unpoison(void *p, size_t n_bytes) { ASAN_UNPOISON_MEMORY_REGION(p, n_bytes); }
 
 /* Freed memory is overwritten, so that a program that reads it fails. */
 static void check_and_wipe(struct arena_block *b)
 {
-    unpoison(b->data, b->used);
+    ASAN_UNPOISON_MEMORY_REGION(b->data, b->used);
     check_guards(b);
-    memset(b->data, GUARD, b->used);
+    memset(b->data, GUARD, GUARD_BYTES ? b->used : 0);
 }
-#else
-enum { GUARD_BYTES = 0, GUARD = 0 };
-static void put_guard(struct arena_block *b) { (void)b; }
-static void check_and_wipe(struct arena_block *b) { (void)b; }
-static void poison(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
-static void unpoison(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
-#endif
 
 void out_of_memory(size_t n_bytes)
 {
@@ -124,7 +124,7 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
         memset(p, 0, n_bytes);
     memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
-    poison((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
+    ASAN_POISON_MEMORY_REGION((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
     a->used_bytes += n_bytes;
     return p;
 }
@@ -198,7 +198,7 @@ void *arena_room(struct arena *a, size_t n, size_t item_bytes)
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes)
 {
     if (n < *cap) {
-        unpoison((unsigned char *)items + n * item_bytes, item_bytes);
+        ASAN_UNPOISON_MEMORY_REGION((unsigned char *)items + n * item_bytes, item_bytes);
         return items;
     }
     size_t wider = *cap ? *cap * 2 : 16;
@@ -206,6 +206,6 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
     if (n)
         memcpy(moved, items, n * item_bytes);
     *cap = wider;
-    poison((unsigned char *)moved + (n + 1) * item_bytes, (wider - n - 1) * item_bytes);
+    ASAN_POISON_MEMORY_REGION((unsigned char *)moved + (n + 1) * item_bytes, (wider - n - 1) * item_bytes);
     return moved;
 }

@@ -55,13 +55,13 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
 
 /* ---- progress of long work -------------------------------------------------------- */
 
-/* tell() is called as the work goes on; it may be NULL. `what` names the work, `done` of `of` parts of it are done. `of` is 0 if nobody knows
+/* report() is called as the work goes on; it may be NULL. `what` names the work, `done` of `of` parts of it are done. `of` is 0 if nobody knows
  * how many there are. A NULL `what` ends the report: another message is about to be printed. */
-struct watch { void (*tell)(void *user, const char *what, size_t done, size_t of); void *user; };
+struct watch { void (*report)(void *user, const char *what, size_t done, size_t of); void *user; };
 static inline void watch_report(const struct watch *w, const char *what, size_t done, size_t of)
 {
-    if (w && w->tell)
-        w->tell(w->user, what, done, of);
+    if (w && w->report)
+        w->report(w->user, what, done, of);
 }
 
 /* ---- numbers ----------------------------------------------------------------------- */
@@ -69,7 +69,8 @@ static inline void watch_report(const struct watch *w, const char *what, size_t 
 bool parse_u64(const char *text, uint64_t *out);        /* the whole text is decimal digits, without overflow */
 const char *why_no_u64(const char *text);               /* "is not a whole number ...", to follow a text that parse_u64() refused */
 bool parse_f64(const char *text, double *out);          /* the whole text is a finite decimal number */
-/* The seconds since 1970 in SOURCE_DATE_EPOCH, or otherwise_s if it is not set. Refuses what is no time up to the year 9999. */
+/* The seconds since 1970 in SOURCE_DATE_EPOCH, or otherwise_s if it is not set. Fails if that is not a time up to
+ * the year 9999. */
 bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err);
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -139,7 +140,7 @@ bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
 /* Refuses a list that names one file twice, also by different paths. names[i] is how the user wrote paths[i]. Files that do not exist are
  * compared by name. */
 bool files_are_distinct(const char *const *names, const char *const *paths, size_t n, struct err *err);
-bool is_device(const char *path);       /* exists and is no regular file, so it cannot be replaced */
+bool is_device(const char *path);       /* exists and is not a regular file, so it cannot be replaced */
 
 /* ---- writing files and folders --------------------------------------------------------- */
 
@@ -159,8 +160,8 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 bool new_folder_save(struct new_folder *folder, struct err *err);
 void new_folder_drop(struct new_folder *folder);
 
-/* Removes what killed programs left beside a path. If one was killed while it replaced a folder, the old folder gets its name back. Opening a
- * new_file or new_folder does this first. */
+/* Removes what killed programs left next to a path. If one was killed while it replaced a folder, the old folder
+ * gets its name back. Opening a new_file or new_folder does this first. */
 void leftovers_recover(const char *path);
 bool is_leftover(const char *name, const char *of);     /* `of` followed by .PID.new or .PID.old of a process that is gone */
 bool is_unfinished(const char *name);                   /* any name that ends so, also of a process that runs */

@@ -8,7 +8,7 @@
 #include "system-model/base/base.h"
 #include <string.h>
 
-enum { LONGEST_NAME = 120, LEFT_OUT = 1, WRONG = 4 };
+enum { COMPARED_BYTES = 120, COST_LEFT_OUT = 1, COST_WRONG = 4 };
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -16,19 +16,19 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Compares the first LONGEST_NAME bytes. */
+/* Compares the first COMPARED_BYTES bytes. */
 static size_t name_distance(const char *typed, const char *name)
 {
-    size_t row[3][LONGEST_NAME + 1], n = strnlen(typed, LONGEST_NAME), m = strnlen(name, LONGEST_NAME);
+    size_t row[3][COMPARED_BYTES + 1], n = strnlen(typed, COMPARED_BYTES), m = strnlen(name, COMPARED_BYTES);
     size_t *before = row[0], *last = row[1], *now = row[2];
     for (size_t j = 0; j <= m; j++)
-        last[j] = j * LEFT_OUT;
+        last[j] = j * COST_LEFT_OUT;
     for (size_t i = 1; i <= n; i++) {
-        now[0] = i * WRONG;
+        now[0] = i * COST_WRONG;
         for (size_t j = 1; j <= m; j++) {
-            now[j] = least(last[j] + WRONG, now[j - 1] + LEFT_OUT, last[j - 1] + (typed[i - 1] == name[j - 1] ? 0 : WRONG));
+            now[j] = least(last[j] + COST_WRONG, now[j - 1] + COST_LEFT_OUT, last[j - 1] + (typed[i - 1] == name[j - 1] ? 0 : COST_WRONG));
             if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1])
-                now[j] = least(now[j], before[j - 2] + WRONG, SIZE_MAX);
+                now[j] = least(now[j], before[j - 2] + COST_WRONG, SIZE_MAX);
         }
         size_t *oldest = before;
         before = last;
@@ -68,7 +68,7 @@ const char *names_within(const char *const *names, size_t n, const char *typed, 
 const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *nearest;
-    if (!names_nearest(&nearest, 1, names, n, typed) || name_distance(typed, nearest) > WRONG * (1 + strlen(typed) / 4))
+    if (!names_nearest(&nearest, 1, names, n, typed) || name_distance(typed, nearest) > COST_WRONG * (1 + strlen(typed) / 4))
         return "";
     return arena_printf(a, "did you mean '%s'? ", nearest);
 }

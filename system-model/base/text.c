@@ -153,12 +153,12 @@ size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
 
 const char *names_list(const char *const *names, size_t n, struct arena *a)
 {
-    enum { WIDTH = 300 };
-    char *text = arena_alloc(a, WIDTH + 8);
+    enum { LINE_COLUMNS = 300 };
+    char *text = arena_alloc(a, LINE_COLUMNS + 8);
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         size_t more = strlen(names[i]) + (i ? 2 : 0);
-        if (used + more > WIDTH) {
+        if (used + more > LINE_COLUMNS) {
             strcpy(text + used, ", ...");
             break;
         }

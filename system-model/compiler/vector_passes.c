@@ -149,8 +149,8 @@ static const struct work_row {
 #undef MOMENTUM_PASSES
 _Static_assert(sizeof work_rows / sizeof *work_rows == N_VECTOR_WORKS, "one row a kind of work");
 
-/* Moments are halves or floats. A mean size between the two stands for halves first and floats second: 6 bytes of
- * two, as BERT of MLPerf v1.1 has them. */
+/* Moments are halves or floats. A size between the two is the sum of a half for the first moment and a float for the
+ * second, as BERT of MLPerf v1.1 has them. */
 static void work_operand_bytes(uint64_t bytes[N_WORK_OPERANDS], enum data_type weights, double moment_bytes)
 {
     bytes[WEIGHTS] = data_type_bytes(weights);

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMN_KEY, COLUMN_VALUE, COLUMN_UNIT, COLUMN_SOURCE, COLUMN_NOTE, N_COLUMNS };
+enum { COLUMN_KEY, COLUMN_VALUE, COLUMN_UNIT, COLUMN_SOURCE, COLUMN_NOTE, N_SHEET_CELLS };
 static const char *const column_names[] = { "key", "value", "unit", "source", "note" };
-_Static_assert(sizeof column_names / sizeof *column_names == N_COLUMNS, "one name per column");
+_Static_assert(sizeof column_names / sizeof *column_names == N_SHEET_CELLS, "one name per column");
 
 static bool sheet_check_columns(const struct csv_table *t, struct err *err)
 {
-    if (t->n_columns != N_COLUMNS && t->n_columns != N_COLUMNS - 1)
+    if (t->n_columns != N_SHEET_CELLS && t->n_columns != N_SHEET_CELLS - 1)
         return fail(err, "%s:1: %zu columns, want key,value,unit,source[,note]", t->path, t->n_columns);
     for (size_t i = 0; i < t->n_columns; i++)
         if (!text_is(t->columns[i], column_names[i]))
@@ -79,7 +79,7 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
     for (size_t i = 0; i < t.n_rows; i++) {
         char **cell = t.rows[i].cells;
         out->rows[i] = (struct sheet_row){ cell[COLUMN_KEY], cell[COLUMN_VALUE], cell[COLUMN_UNIT], cell[COLUMN_SOURCE],
-                                           t.n_columns == N_COLUMNS ? cell[COLUMN_NOTE] : "", t.rows[i].line };
+                                           t.n_columns == N_SHEET_CELLS ? cell[COLUMN_NOTE] : "", t.rows[i].line };
         if (!sheet_check_row(out, &out->rows[i], err))
             return false;
         out->n_rows++;

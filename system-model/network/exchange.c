@@ -32,7 +32,7 @@
 #include <stdlib.h>
 
 enum {
-    WORD_BYTES = 4,
+    EXCHANGE_WORD_BYTES = 4,
     PARTIAL_CYCLES = 15,            /* a worker that adds what came from another tile: 10, and 5 for a vector (PopLibs, popops reduction) */
 };
 
@@ -64,7 +64,7 @@ static double tile_bytes_per_s(const struct exchange *x)
 
 static double word_s(const struct exchange *x)
 {
-    return WORD_BYTES / tile_bytes_per_s(x);
+    return EXCHANGE_WORD_BYTES / tile_bytes_per_s(x);
 }
 
 static double near_s(const struct exchange *x)
@@ -150,7 +150,7 @@ static double message_s(const struct exchange *x, const struct path *p, bool reg
 {
     struct link first = topology_link(x->t, p->links[0]);
     double pairs = regular && first.kind == LINK_RUNG && !first.through ? rung_pairs(x->m) : 1;
-    double gap_s = word_s(x) * (1 / x->chip->link_efficiency - 1) / pairs, n_words = x->r->bytes / WORD_BYTES;
+    double gap_s = word_s(x) * (1 / x->chip->link_efficiency - 1) / pairs, n_words = x->r->bytes / EXCHANGE_WORD_BYTES;
     return n_words * word_s(x) + fmax(0, n_words - 1) * gap_s;
 }
 
@@ -312,7 +312,7 @@ static bool exchange_gather(double *time_s, double *bytes, struct exchange *x, s
     struct path longest;
     endpoint_bytes(&own, &remote, x);
     *bytes = own + remote;
-    double order_s = x->r->bytes > WORD_BYTES ? cycles_s(x, (double)superstep_cycles(x->chip)) : 0;
+    double order_s = x->r->bytes > EXCHANGE_WORD_BYTES ? cycles_s(x, (double)superstep_cycles(x->chip)) : 0;
     if (on_one_chip(x)) {
         *time_s = endpoint_s(x, own, (double)x->chip->exchange_gather_cycles) + order_s;
         return true;
@@ -384,10 +384,10 @@ static bool exchange_reduce(double *time_s, double *bytes, struct exchange *x, s
 {
     double sync_s = 0;
     struct path longest = { .n = 0 };
-    *bytes = (double)x->r->n_operands * x->r->n_tiles * x->r->n_ipus * WORD_BYTES;
+    *bytes = (double)x->r->n_operands * x->r->n_tiles * x->r->n_ipus * EXCHANGE_WORD_BYTES;
     *time_s = superstep_s(x) + vertex_s(x) + own_sum_s(x);
     if (on_one_chip(x))
-        *time_s += x->r->n_tiles > 1 ? endpoint_s(x, (double)x->r->n_tiles * WORD_BYTES, (double)x->chip->exchange_gather_cycles) : 0;
+        *time_s += x->r->n_tiles > 1 ? endpoint_s(x, (double)x->r->n_tiles * EXCHANGE_WORD_BYTES, (double)x->chip->exchange_gather_cycles) : 0;
     else if (!span(&sync_s, &longest, x, err))
         return false;
     *time_s += sync_s + longest.latency_s + (x->r->n_tiles > 1 ? x->r->n_tiles * occupancy_s(x, &longest, false) : 0);

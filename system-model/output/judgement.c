@@ -148,7 +148,7 @@ static void write_suite(FILE *f, const struct judgements *set)
 
 /* ---- Markdown --------------------------------------------------------------------------------------- */
 
-static void write_markdown_row(FILE *f, const struct judgement *j)
+static void write_judgement_row(FILE *f, const struct judgement *j)
 {
     fputs("| ", f);
     write_markdown_text(f, j->name);
@@ -161,15 +161,15 @@ static void write_markdown_row(FILE *f, const struct judgement *j)
 
 static void write_markdown_table(FILE *f, const struct judgements *set, enum judged judged, const char *title)
 {
-    enum { MOST = 50 };                 /* a comment has to be read; the rest is counted */
+    enum { MOST_MARKDOWN_ROWS = 50 };                 /* a comment has to be read; the rest is counted */
     size_t n = judgements_count(set, judged), shown = 0;
     if (!n)
         return;
     fprintf(f, "\n**%s: %zu**\n\n| what | found |\n|---|---|\n", title, n);
-    for (size_t i = 0; i < set->n && shown < MOST; i++)
+    for (size_t i = 0; i < set->n && shown < MOST_MARKDOWN_ROWS; i++)
         if (set->items[i].judged == judged) {
             shown++;
-            write_markdown_row(f, &set->items[i]);
+            write_judgement_row(f, &set->items[i]);
         }
     if (n > shown)
         fprintf(f, "\nand %zu more\n", n - shown);
@@ -266,7 +266,7 @@ void judgement_stream_add(struct judgement_stream *s, const struct judgements *s
         else if (s->format == FORMAT_ANNOTATIONS)
             write_annotation(s->f, j);
         else if (j->judged == JUDGED_FAIL)
-            write_markdown_row(s->f, j);
+            write_judgement_row(s->f, j);
     }
 }
 

@@ -31,10 +31,10 @@ static struct conv_shape square(uint32_t in, uint32_t out, uint32_t stride, enum
     return conv_shape_of_pass(&p, pass);
 }
 
-/* 3x3 over 7 x 7 positions on one tile: the outer rows and columns of the kernel meet 6 of 7. A worker's 9 positions
- * in three pieces take 3 x 16 + 36 = 84; of 6 rows of 7 it has a row, 16 + 28; of 7 rows of 6 it has 7 positions in
- * three pieces, 48 + 28; of 6 of 6 a row, 16 + 24. On seven tiles, a row each, the middle ones have no padding above or
- * below; of a row of 7 a worker has two positions, 16 + 8, and one where there are 6 of them, 16 + 4. */
+/* A 3x3 kernel over 7 x 7 positions on one tile: its outer rows and columns meet 6 of 7. A worker's 9 positions in
+ * three pieces take 3 x 16 + 36 = 84; of 6 rows of 7 it has one row, 16 + 28; of 7 rows of 6 it has 7 positions in
+ * three pieces, 48 + 28; of 6 rows of 6 it has one row, 16 + 24. On seven tiles, with a row each, the middle ones
+ * have no padding above or below. A worker has two positions of a row of 7, 16 + 8, and one of a row of 6, 16 + 4. */
 static void test_padding_is_left_out(void **state)
 {
     (void)state;
@@ -74,11 +74,11 @@ static void test_padding_beside_one_column(void **state)
     assert_int_equal(all.compute_cycles - got.compute_cycles, 6 * (6 * 24 + 2 * (24 - 20)));
 }
 
-/* What 3x3 kernels leave out on one tile, with padding of the operation's own. A stride of 2 over an even field has
- * padding before it alone, as the test above counts it one has 84 for all positions; of 6 rows of 7 44, of 7 rows of 6
- * 76, of 6 of 6 40. A stride of 3 over 9 has as much of the input left over as there is padding: 28 for 3 x 3, 20 where
- * a row or a column is missing. Dilated by 2, with two rows of padding, the outer elements meet 5 of 7: 44 for 5 rows of
- * 7, a row each; 72 for 7 rows of 5; 36 for 5 of 5. */
+/* The cycles that 3x3 kernels leave out on one tile when the padding is the operation's own. A stride of 2 over an
+ * even field has padding only before it. Counted as in the test above, all positions take 84, 6 rows of 7 take 44, 7
+ * rows of 6 take 76, and 6 rows of 6 take 40. A stride of 3 over 9 leaves over as much input as there is padding: 3
+ * x 3 takes 28, or 20 if a row or a column is missing. Dilated by 2, with two rows of padding, the outer elements
+ * meet 5 of 7: 5 rows of 7 take 44, a row each; 7 rows of 5 take 72; 5 rows of 5 take 36. */
 static void test_padding_is_the_operations_own(void **state)
 {
     (void)state;
@@ -147,8 +147,8 @@ static uint64_t input_bytes(const struct conv_shape *s, const struct chip *chip,
 }
 
 /* A stride of 2 across and 1 down: 4 of 20 columns of positions reach over 3 x 2 + 5 columns of the input, and all 9
- * rows with it. Columns that have become channels, 5 x 16 of them, stand once for each position, a stride apart no more.
- * */
+ * rows with it. Columns that have become channels, 5 x 16 of them, are copied for each position, without a stride
+ * between them. */
 static void test_strides_differ(void **state)
 {
     (void)state;
@@ -221,8 +221,8 @@ static void test_columns_of_whole_grains_are_gathered(void **state)
     }
 }
 
-/* With a stride of 2, 3x3 kernels reach all 8 rows of the input, of which they make 4: 8 x 4 positions of 48 halves
- * are laid out. Whole kernels as channels stand 4 x 4 times. */
+/* With a stride of 2, 3x3 kernels read all 8 rows of the input and make 4: 8 x 4 positions of 48 halves are laid
+ * out. If whole kernels become channels, there are 4 x 4 copies. */
 static void test_rows_of_a_stride_are_gathered_too(void **state)
 {
     (void)state;
@@ -346,8 +346,8 @@ static struct op_plan planned_in_graph(enum op_kind kind, const struct conv_para
 }
 
 /* A graph's convolution of odd numbers all round, forward and back, and turned: 17 x 19 with a pad of 1 and 1, 2, 3
- * and 4 zeros more give 10 x 7. A kernel of one row has no pad of its own above. The graph's input lies as its reader
- * wants it, gradients come from elsewhere. */
+ * and 4 zeros more give 10 x 7. A kernel of one row has no pad of its own above. The graph's input is laid out as
+ * its reader wants it; gradients come from other tiles. */
 static void test_what_a_graph_says(void **state)
 {
     (void)state;

@@ -315,8 +315,8 @@ static void test_partials(void **state)
     assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
 }
 
-/* Sums are set to zero once, however many grains of input channels are added to them: on one tile 16 rows of 16
- * columns, 256 halves, 43 a worker in eleven words. Of floats there are 22. */
+/* Sums are set to zero once, however many grains of input channels are added to them. On one tile 16 rows of 16
+ * columns are 256 halves: a worker has 43, in eleven words. As floats they are 22 words. */
 static void test_sums_start_at_zero(void **state)
 {
     (void)state;
@@ -373,8 +373,8 @@ static void test_sums_come_in_stages(void **state)
     }
 }
 
-/* A split whose vertices alone take as long as the best plan so far is priced still, with one cycle more it is not.
- * Of several steps it is the time of all. */
+/* A split whose vertices alone take as long as the best plan so far is still priced. With one cycle more it is not.
+ * If a vertex works in several steps, the time of all of them counts. */
 static void test_work_alone_leaves_a_split(void **state)
 {
     struct chip chip = small_chip(4);
@@ -607,8 +607,8 @@ static void test_fully_connected(void **state)
 }
 
 /* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four
- * tiles take 256 each, of 5 that is 5 / 4 of an even share; two of three take 512. Of 7 six take half of the channels
- * and up to 6 of the positions, 192 outputs. */
+ * tiles take 256 outputs each; on 5 tiles that is 5 / 4 of an even share. On three tiles two take 512. On 7 tiles
+ * six take half of the channels and up to 6 of the positions: 192 outputs. */
 static void test_imbalance_of_a_dilated_gradient(void **state)
 {
     (void)state;

@@ -227,8 +227,8 @@ static void test_rows(void **state)
     CHECK(operations, false);
 }
 
-/* Mean and deviation, gamma and beta. Of a layer: 60 rows; of groups: 5 samples of 5; of a batch: 50 channels, shared
- * by three replicas. */
+/* A norm has a mean and a deviation, gamma and beta. A layer norm has 60 rows of them, a group norm 5 groups for
+ * each of 5 samples, and a batch norm 50 channels, which three replicas share. */
 static void test_norms(void **state)
 {
     (void)state;
@@ -351,9 +351,9 @@ static void test_sorted(void **state)
     assert_int_equal(p.n_tiles_used, 7);
 }
 
-/* 432 of 3000 halves are 864 bytes on the fullest tile, one at a time where they are transposed, and a quarter more.
- * Of 60 x 80: 688; of 60 x 7: 60; 8 bytes are copied a cycle by each of six workers. What was copied is all of it a
- * change of layout, but for one sync. */
+/* The fullest tile has 432 of 3000 halves, 864 bytes, which a transpose moves one by one and a quarter slower. It
+ * has 688 halves of 60 x 80, and 60 of 60 x 7. Each of six workers copies 8 bytes a cycle. All of the time but one
+ * sync counts as rearrangement. */
 static void test_moved(void **state)
 {
     (void)state;
@@ -377,9 +377,10 @@ static void test_moved(void **state)
     CHECK(operations, false);
 }
 
-/* 3000 of a weight: halves, 432 on the fullest tile, or floats, 430: 72 for a worker, 18 or 36 vectors. A gradient
- * lies elsewhere than its accumulator. Norms: 7 partial sums. Where halves meet floats, a scaled addition of both takes
- * four elements in 5 cycles, 60 + 7 (15 + 5 x 18), and all else casts two halves a cycle before, 12 + 7 (37 + 36). */
+/* A weight has 3000 elements. The fullest tile has 432 halves or 430 floats: 72 for a worker, in 18 or 36 vectors. A
+ * gradient is on other tiles than its accumulator. A norm has 7 partial sums. If one operand is half and the other
+ * float, a scaled addition takes four elements in 5 cycles, 60 + 7 (15 + 5 x 18); other work first casts two halves
+ * a cycle, 12 + 7 (37 + 36). */
 static void test_updates(void **state)
 {
     (void)state;

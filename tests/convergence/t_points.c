@@ -135,8 +135,8 @@ static void points_are_refused(void **state)
 
 /* 10 11 12 14 30 without the first and the last: mean 37/3, deviations -4/3 -1/3 5/3, variance 42/27. From 4.1.0 on
  * the spread is that of all five: mean 15.4, squares 29.16 19.36 11.56 1.96 213.16, variance 55.04. The least mean
- * that passes with 5 - 2 runs beside these 3, where t(0.95, 4) is 2.131847: 37/3 - 2.131847 sd sqrt(2/3), or 0. Of
- * four with two dropped at each end none is left: all count. */
+ * that passes with 5 - 2 runs against these 3 is 37/3 - 2.131847 sd sqrt(2/3), or 0, where 2.131847 is t(0.95, 4).
+ * If dropping two at each end leaves none of four, all count. */
 static void records_by_hand(void **state)
 {
     static const struct { const char *round; double variance; } rounds[] = { { "v2.0", 42.0 / 27 }, { "4.1.0", 55.04 } };

@@ -146,7 +146,7 @@ static void tables_of_runs(void **state)
 }
 
 /* 31000 to 117000 on four times the chips: 94.3548 %; 30000 to 108000: 90 %. */
-/* Of the sizes beyond the smallest only those count that are both published and simulated. */
+/* Only sizes that are both published and simulated count, apart from the smallest. */
 static void scaling_of_both_as_text(void **state)
 {
     struct scaling s = { .workload = "toy", .n_sizes = 4, .sizes = { 2, 4, 8, 16 } };
@@ -636,7 +636,7 @@ static void the_run_that_is_drawn(void **state)
     assert_null(drawing_run(&(struct drawing){ .from = &of_none }, is_faster));
 }
 
-/* Of the points that keep at most a fifth of the activations, the one with the least extra work. */
+/* The caption names the point with the least extra work among those that keep at most a fifth of the activations. */
 static void recomputation(void **state)
 {
     static const char *const models[] = { "resnet50", "resnet152", "densenet121" };

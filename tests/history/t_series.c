@@ -41,7 +41,7 @@ static void a_step_is_found_and_told_by_its_direction(void **state)
     arena_free(&a);
 }
 
-/* Without noise: 100 times 7, then 8. Of the C(105, 5) choices of the new points one is as extreme: 1e-8. Four
+/* Without noise: 100 times 7, then 8. One of the C(105, 5) choices of the new points is as extreme: 1e-8. Four
  * points would have 2e-7, but at least five are required. */
 static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
 {

@@ -25,8 +25,8 @@ static void latencies_by_hand(void **state)
     /* 1216 messages of tiles in order: 3.1 ns a pair of links, two pairs */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=1216", "latency_us"), 0.63 + 1216 * 3.1e-3 / 2, 1e-6);
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=2", "latency_us"), 0.63 + 2 * 3.1e-3 / 2, 1e-6);
-    /* a pair at random: 59 + half of the 98 cycles to the farthest; four pairs: 4/5 of them; the tiles of an
-     * all-to-all likewise */
+    /* a pair at random: 59 + half of the 98 cycles to the farthest; four pairs: 4/5 of them; all-to-all: as many as
+     * it has tiles */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=0", "latency_us"), (106 + 59 + 49) / 1600.0 + 4 / (6400 * 0.998), 1e-6);
     assert_near(predict("link:all-to-all;machine=dss8440;from=0;to=0;tiles=48", "latency_us"), (106 + 59 + 96) / 1600.0 + 48 * 4 / (6400 * 0.998), 1e-6);
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=0;tiles=4", "latency_us"), (106 + 59 + 78.4) / 1600 + 4 / (6400 * 0.998), 1e-6);
@@ -83,7 +83,8 @@ static void hops_are_means_of_pairs(void **state)
     arena_free(&a);
 }
 
-/* What 912 tiles more of 160 bytes take, published: one word per cycle at the one tile, with no sync or way in it. */
+/* The published time that 912 more tiles of 160 bytes take is one word per cycle at the one tile, without sync or
+ * transit. */
 static void slope_is_a_word_a_cycle(void **state)
 {
     (void)state;
@@ -129,8 +130,8 @@ static void collectives_by_hand(void **state)
     arena_free(&a);
 }
 
-/* One IPU and another, wherever they are: a rung, and 30 ns for each card before theirs. Of two IPUs the one tile's
- * own chip takes part too. */
+/* One IPU and another, wherever they are: a rung, and 30 ns for each card before theirs. With ipus=2 the tile's own
+ * chip takes part too. */
 static void one_to_another_by_hand(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void one_to_another_by_hand(void **state)
     arena_free(&a);
 }
 
-/* What passes in the time that a case takes. */
+/* The rate counts these bytes over the time of a case. */
 static void bytes_that_count(void **state)
 {
     (void)state;
@@ -166,7 +167,7 @@ static void bytes_that_count(void **state)
     arena_free(&a);
 }
 
-/* From an island of four tiles on a broadcast has two tiles' rate, on one chip and at the source's own. */
+/* A broadcast to four tiles or more has the rate of two tiles, both on one chip and on the source's own chip. */
 static void broadcasts_below_an_island(void **state)
 {
     (void)state;
@@ -192,8 +193,8 @@ static void a_second_stage_between_chips(void **state)
     arena_free(&a);
 }
 
-/* One tile and its words; to few tiles nearby no less than 150 cycles. Longer messages of a gather: a superstep of
- * the chip's sheets more. */
+/* One tile sends or receives all words. With few tiles, which are near, it takes at least 150 cycles. Longer
+ * messages of a gather take a superstep of the chip's sheet more. */
 static void one_tile_by_hand(void **state)
 {
     (void)state;
@@ -210,7 +211,7 @@ static void one_tile_by_hand(void **state)
 }
 
 /* How long 1216 messages hold the pairs of their route: 2.63 ns a rung's pass-through pair and 1.65 a rail's, 0.83
- * each rail straight on. Between halves each of three rails is a turn of its own. */
+ * each rail straight on. When halves exchange, the messages wait for each of three rails in turn. */
 static void messages_by_hand(void **state)
 {
     (void)state;

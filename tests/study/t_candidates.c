@@ -104,7 +104,7 @@ static void shapes_within_the_limits(void **state)
         t.q.ipus = cases[i].ipus, t.q.global_batch = (struct limit){ 1, 1e15 };
         t.graph.n_body_layers = cases[i].n_body;
         if (cases[i].width)
-            give(&t, WIDTH, "parallel.ipus_per_replica", cases[i].width, NULL);
+            give(&t, KEY_WIDTH, "parallel.ipus_per_replica", cases[i].width, NULL);
         search_list_families(&t.s);
         while (n < 6 && cases[i].want[n])
             n++;
@@ -178,9 +178,9 @@ static void families_climb_by_micro_batch(void **state)
     graphs[4].refused = true;
     graphs[3].longest_cycles = graphs[3].forward_cycles = 3;      /* the best of the second family */
     t.s.graphs = graphs, t.s.n_graphs = 6;
-    give(&t, MICRO_BATCH, "parallel.micro_batch", "6", "3");
-    t.s.dimensions[MICRO_BATCH].values[t.s.dimensions[MICRO_BATCH].n++] = "5";
-    give(&t, MEMORY, "parallel.available_memory", "0.1", "0.2");
+    give(&t, KEY_MICRO_BATCH, "parallel.micro_batch", "6", "3");
+    t.s.dimensions[KEY_MICRO_BATCH].values[t.s.dimensions[KEY_MICRO_BATCH].n++] = "5";
+    give(&t, KEY_MEMORY, "parallel.available_memory", "0.1", "0.2");
     t.q.global_batch = (struct limit){ 1, 1e15 };
     search_list_families(&t.s);
     assert_int_equal(t.s.n_families, 2);
@@ -239,12 +239,12 @@ static void every_value_with_every_other(void **state)
     toy_open(&t);
     t.q.ipus = (struct limit){ 4, 4 }, t.q.global_batch = (struct limit){ 1, 1e15 };
     t.s.training = true;
-    give(&t, WIDTH, "parallel.ipus_per_replica", "1", "2");
-    give(&t, RECOMPUTE, "parallel.recompute", "none", "layer");
-    give(&t, SCHEDULE, "parallel.schedule", "grouped", "sequential");
-    give(&t, OPTIMIZER, "parallel.optimizer_state", "on-chip", "streaming");
-    give(&t, SHARDING, "parallel.rts", "no", "yes");
-    give(&t, STASH, "parallel.stash_type", "fp8", "fp16");
+    give(&t, KEY_WIDTH, "parallel.ipus_per_replica", "1", "2");
+    give(&t, KEY_RECOMPUTE, "parallel.recompute", "none", "layer");
+    give(&t, KEY_SCHEDULE, "parallel.schedule", "grouped", "sequential");
+    give(&t, KEY_OPTIMIZER, "parallel.optimizer_state", "on-chip", "streaming");
+    give(&t, KEY_SHARDING, "parallel.rts", "no", "yes");
+    give(&t, KEY_STASH, "parallel.stash_type", "fp8", "fp16");
     search_list_families(&t.s);
     assert_int_equal(t.s.n_families, 2 * 2 * 2 + 2 * 2 * 2 * 2 * 2);
     for (size_t i = 0; i < t.s.n_families; i++)
@@ -274,7 +274,7 @@ static void graphs_are_compiled_with_their_settings(void **state)
         simulator_open(&by, &paths);
         simulator_pool_open(&s.pool, &paths, 1, (struct simulator_options){ .totals_only = true });
         search_settle_dimensions(&s);
-        s.dimensions[IO_TILES].n = 0;
+        s.dimensions[KEY_IO_TILES].n = 0;
         search_compile(&s);
         size_t each = with_format ? 4 : 2;
         assert_int_equal(s.n_graphs, 4 * each);
@@ -307,7 +307,7 @@ static void what_is_not_searched_is_the_recipes_own(void **state)
         search_list_families(&t.s);
         assert_int_equal(t.s.n_families, 1);
         assert_string_equal(settings_of(&t.s.families[0], &t.a), training ? "2 x 8, 1 1" : "2 x 8, 0 1");
-        give(&t, RECOMPUTE, "parallel.recompute", "none", NULL);
+        give(&t, KEY_RECOMPUTE, "parallel.recompute", "none", NULL);
         t.s.n_families = 0;
         search_list_families(&t.s);
         assert_true(!t.s.families[0].recomputes);
@@ -332,9 +332,9 @@ static const char *values_of(const struct dimension *d, struct arena *a)
 static void usual_values(void **state)
 {
     static const char *const want[N_USUAL] = {
-        [MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48", [MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [IO_TILES] = "0 32", [WIDTH] = "1 2 4 8 16",
-        [RECOMPUTE] = "none stage layer", [SCHEDULE] = "popart grouped interleaved sequential", [OPTIMIZER] = "on-chip streaming", [SHARDING] = "no yes",
-        [STASH] = "",
+        [KEY_MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48", [KEY_MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [KEY_IO_TILES] = "0 32", [KEY_WIDTH] = "1 2 4 8 16",
+        [KEY_RECOMPUTE] = "none stage layer", [KEY_SCHEDULE] = "popart grouped interleaved sequential", [KEY_OPTIMIZER] = "on-chip streaming", [KEY_SHARDING] = "no yes",
+        [KEY_STASH] = "",
     };
     struct toy t;
     (void)state;
@@ -354,9 +354,9 @@ static void usual_values(void **state)
 static void values_that_are_tried(void **state)
 {
     static const char *const want[N_USUAL + 1] = {
-        [MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48 5", [MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [IO_TILES] = "72 80",
-        [WIDTH] = "4", [RECOMPUTE] = "none stage layer", [SCHEDULE] = "grouped interleaved", [OPTIMIZER] = "on-chip streaming", [SHARDING] = "",
-        [STASH] = "", [N_USUAL] = "9 11",
+        [KEY_MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48 5", [KEY_MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [KEY_IO_TILES] = "72 80",
+        [KEY_WIDTH] = "4", [KEY_RECOMPUTE] = "none stage layer", [KEY_SCHEDULE] = "grouped interleaved", [KEY_OPTIMIZER] = "on-chip streaming", [KEY_SHARDING] = "",
+        [KEY_STASH] = "", [N_USUAL] = "9 11",
     };
     struct ini_entry entries[] = { { "parallels", "micro_batch", "7", 1 }, { "parallel", "micro_batch", "5", 2 }, { "parallel", "available_memory", "0.1,0.2", 3 },
                                    { "parallel", "ipus_per_replica", "4", 4 }, { "parallel", "recompute", "stage", 5 } };
@@ -380,7 +380,7 @@ static void values_that_are_tried(void **state)
     t.s.n_dimensions = 0;                       /* what only infers has its own schedule */
     t.s.training = false;
     search_settle_dimensions(&t.s);
-    assert_string_equal(values_of(&t.s.dimensions[SCHEDULE], &t.a), "");
+    assert_string_equal(values_of(&t.s.dimensions[KEY_SCHEDULE], &t.a), "");
     toy_close(&t);
 }
 

@@ -77,7 +77,7 @@ static void a_difference_in_a_line(void **state)
     PRINTED(text, diff_print_parts_line(f, &slower.b, &slower.b));
     assert_string_equal(text, "slower: step +0 %\n");
     free(text);
-    /* Of parts with equal changes the first comes first. */
+    /* Parts with equal changes keep their order. */
     const struct result before = { .id = "x", .step_time_s = 0.1, .breakdown_s = { [PART_CONV] = 0.02, [PART_NORM] = 0.02, [PART_SYNC] = 0.06 } },
                         after = { .id = "y", .step_time_s = 0.1, .breakdown_s = { [PART_CONV] = 0.03, [PART_NORM] = 0.01, [PART_SYNC] = 0.06 } };
     PRINTED(text, diff_print_parts_line(f, &before, &after));

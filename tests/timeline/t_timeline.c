@@ -473,9 +473,10 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
     arena_free(&y.arena);
 }
 
-/* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs wait so long for each of 5
- * micro-batches, beside 2 x 10 cycles of fill, 5 x 30 and 2 x 20 of drain; a thread for each replica: one turn, as with several micro-batches kept
- * ready; where nothing is read, or where requests overlap: none. Results of each micro-batch take as long again. */
+/* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs
+ * wait that long for each of 5 micro-batches, in addition to 2 x 10 cycles of fill, 5 x 30 of work and 2 x 20 of
+ * drain. With a thread for each replica, or several micro-batches kept ready, there is one turn; if nothing is read,
+ * or requests overlap, there is none. Results of each micro-batch take as long again. */
 static void a_replica_waits_for_its_turn_with_the_host(void **state)
 {
     (void)state;
@@ -576,7 +577,8 @@ static void stages_keep_what_is_in_flight(void **state)
     }
 }
 
-/* A slowdown of 1.37 makes 107 cycles 146.59: 147. Of 107 with 40 on links 67 become 91.79: 132 in all. */
+/* A slowdown of 1.37 makes 146.59 of 107 cycles, rounded up to 147. If 40 of the 107 are on links, the other 67
+ * become 91.79: 132 in all. */
 static void a_slow_chip_takes_whole_cycles(void **state)
 {
     (void)state;

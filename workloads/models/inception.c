@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGE_SIZE = 299, MOST_BRANCHES = 6 };
+enum { INCEPTION_IMAGE_SIZE = 299, MOST_BRANCHES = 6 };
 
 static uint32_t conv(struct builder *b, uint32_t x, const char *item)
 {
@@ -67,7 +67,7 @@ static bool inception_build(struct graph *g, const struct workload *w, const str
     struct builder b = builder_start(g, w->name, o, a);
     (void)err;
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = module(&b, build_images(&b, IMAGE_SIZE, 3), stem);
+    uint32_t x = module(&b, build_images(&b, INCEPTION_IMAGE_SIZE, 3), stem);
     build_layer(&b, LAYER_BODY, 0, 0, 1, "conv4");
     x = module(&b, x, second);
     for (uint32_t i = 0; i < sizeof modules / sizeof *modules; i++) {

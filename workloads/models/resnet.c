@@ -8,7 +8,7 @@
  */
 #include "workloads/models/builders.h"
 
-enum { IMAGE_SIZE = 224 };
+enum { RESNET_IMAGE_SIZE = 224 };
 
 /* ---- residual networks --------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ bool resnet_build(struct graph *g, const struct workload *w, const struct model_
     struct builder b = builder_start(g, w->name, o, a);
     (void)err;
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = build_op1(&b, OP_RELU, conv_norm(&b, build_images(&b, IMAGE_SIZE, 3), 7, 2, 64));
+    uint32_t x = build_op1(&b, OP_RELU, conv_norm(&b, build_images(&b, RESNET_IMAGE_SIZE, 3), 7, 2, 64));
     x = build_pool(&b, OP_MAX_POOL, x, 3, 2, 1);
     uint32_t block = 0;
     for (uint32_t stage = 0; stage < 4; stage++)
@@ -77,7 +77,7 @@ static bool densenet_build(struct graph *g, const struct workload *w, const stru
     struct builder b = builder_start(g, w->name, o, a);
     (void)err;
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = build_op1(&b, OP_RELU, conv_norm(&b, build_images(&b, IMAGE_SIZE, 3), 7, 2, 2 * c->growth));
+    uint32_t x = build_op1(&b, OP_RELU, conv_norm(&b, build_images(&b, RESNET_IMAGE_SIZE, 3), 7, 2, 2 * c->growth));
     x = build_pool(&b, OP_MAX_POOL, x, 3, 2, 1);
     uint32_t block = 0;
     for (uint32_t stage = 0; stage < 4; stage++) {

@@ -7,7 +7,7 @@
  */
 #include "workloads/models/builders.h"
 
-enum { IMAGE_SIZE = 572, LEVELS = 4, N_CLASSES = 2 };
+enum { UNET_IMAGE_SIZE = 572, LEVELS = 4, N_CLASSES = 2 };
 
 static uint32_t two_convs(struct builder *b, uint32_t x, uint64_t channels)
 {
@@ -47,10 +47,10 @@ static bool unet_build(struct graph *g, const struct workload *w, const struct m
 {
     struct builder b = builder_start(g, w->name, o, a);
     uint32_t beside[LEVELS], block = 0;
-    if (!check_size(o->image_size ? o->image_size : IMAGE_SIZE, w, o, err))
+    if (!check_size(o->image_size ? o->image_size : UNET_IMAGE_SIZE, w, o, err))
         return false;
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "down1");
-    uint32_t x = beside[0] = two_convs(&b, build_images(&b, IMAGE_SIZE, 1), 64);
+    uint32_t x = beside[0] = two_convs(&b, build_images(&b, UNET_IMAGE_SIZE, 1), 64);
     for (uint32_t i = 1; i <= LEVELS; i++) {
         build_layer(&b, LAYER_BODY, block++, 0, 1, i < LEVELS ? arena_printf(a, "down%u", i + 1) : "bottom");
         x = two_convs(&b, build_pool(&b, OP_MAX_POOL, x, 2, 2, 0), 64ull << i);

@@ -7,7 +7,7 @@
  */
 #include "workloads/models/builders.h"
 
-enum { IMAGE_SIZE = 224, WIDE = 4096 };
+enum { VGG_IMAGE_SIZE = 224, WIDE = 4096 };
 static const double dropout = 0.5;
 
 struct vgg_config { uint64_t convs[5]; };
@@ -22,7 +22,7 @@ static uint32_t stages(struct builder *b, const struct vgg_config *c)
             build_layer(b, first ? LAYER_FIRST : LAYER_BODY, first ? 0 : block++, 0, 1,
                         arena_printf(b->g->arena, "stage%u/conv%u", stage + 1, (unsigned)i + 1));
             if (first)
-                x = build_images(b, IMAGE_SIZE, 3);
+                x = build_images(b, VGG_IMAGE_SIZE, 3);
             x = build_op1(b, OP_RELU, build_bias(b, build_conv(b, x, (struct conv_spec){ .kernel = 3, .channels = channels })));
             if (i + 1 == c->convs[stage])
                 x = build_pool(b, OP_MAX_POOL, x, 2, 2, 0);

@@ -15,9 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_PARTS = 16, N_VARIABLES = 26 };
+enum { MOST_PATTERN_PARTS = 16, N_VARIABLES = 26 };
 
-struct pattern { struct onnx_model *m; uint32_t parts[MOST_PARTS], n_parts, variables[N_VARIABLES]; };
+struct pattern { struct onnx_model *m; uint32_t parts[MOST_PATTERN_PARTS], n_parts, variables[N_VARIABLES]; };
 
 static struct pattern pattern_start(struct onnx_model *m)
 {
@@ -44,9 +44,9 @@ static struct onnx_node *maker(struct pattern *p, uint32_t value)
     return n->gone ? NULL : n;
 }
 
-static void add_part(struct pattern *p, const struct onnx_node *n)
+static void pattern_add(struct pattern *p, const struct onnx_node *n)
 {
-    if (p->n_parts < MOST_PARTS)
+    if (p->n_parts < MOST_PATTERN_PARTS)
         p->parts[p->n_parts++] = (uint32_t)(n - p->m->nodes);
 }
 
@@ -110,7 +110,7 @@ static const char *match_node(struct pattern *p, const char *text, const struct 
         if (t->op != n->op->id || strlen(t->name) != length || strncmp(t->name, text, length) != 0 || (t->check && !t->check(p->m, n)))
             continue;
         for (int exchanged = 0; exchanged <= (t->commutes && n->n_inputs == 2); exchanged++) {
-            add_part(p, n);
+            pattern_add(p, n);
             const char *rest = match_inputs(p, text + length + 1, n, exchanged);
             if (rest)
                 return rest;
@@ -160,7 +160,7 @@ static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, c
 {
     struct onnx_model *m = p->m;
     const struct onnx_operator *row = onnx_operator_by_id(op);
-    if (p->n_parts >= MOST_PARTS || !only_inside(p, last))
+    if (p->n_parts >= MOST_PATTERN_PARTS || !only_inside(p, last))
         return false;
     for (uint32_t i = 0; i < p->n_parts; i++) {
         m->nodes[p->parts[i]].gone = &m->nodes[p->parts[i]] != last;
@@ -193,9 +193,9 @@ static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N
     if (number || value == x)
         return true;
     struct onnx_node *n = maker(p, value);
-    if (!n || p->n_parts == MOST_PARTS || !(onnx_is(n, ONNX_OP_MUL) || onnx_is(n, ONNX_OP_ADD) || onnx_is(n, ONNX_OP_POW)))
+    if (!n || p->n_parts == MOST_PATTERN_PARTS || !(onnx_is(n, ONNX_OP_MUL) || onnx_is(n, ONNX_OP_ADD) || onnx_is(n, ONNX_OP_POW)))
         return false;
-    add_part(p, n);
+    pattern_add(p, n);
     if (!polynomial(p, n->inputs[0], x, y) || !polynomial(p, n->inputs[1], x, b))
         return false;
     const struct op_attributes at = { .function = n->op->function };
@@ -273,7 +273,7 @@ static uint32_t next_vector(struct pattern *p, struct onnx_node **last, enum onn
     uint32_t vector = next ? other_than(next, (*last)->outputs[0]) : NO_ID;
     if (vector == NO_ID || !is_vector_of(p->m, vector, n))
         return NO_ID;
-    add_part(p, next);
+    pattern_add(p, next);
     *last = next;
     return vector;
 }
@@ -333,7 +333,7 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
     const struct onnx_value *x = onnx_in(m, norm, 0);
     uint32_t *own = norm->inputs, by[2];
     const Onnx__NodeProto *attributes = norm->proto;
-    add_part(&p, norm);
+    pattern_add(&p, norm);
     scale_and_shift(&p, &last, x->dims[1], by);          /* inputs of one dimension are refused later */
     if (last == norm || !become(&p, last, ONNX_OP_BATCH_NORM, INPUTS(own[0], own[1], own[2], own[3], own[4], by[0], by[1])))
         return false;

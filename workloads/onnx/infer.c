@@ -131,7 +131,7 @@ static bool check_dimension_names(const struct onnx_model *m, const struct onnx_
     return true;
 }
 
-/* A constant [n, 1, 1] beside a value [n, ...]. */
+/* A constant [n, 1, 1] that is combined with a value [n, ...]. */
 static bool is_column_for(const struct onnx_value *v, const struct onnx_value *of)
 {
     uint64_t all = 1;

@@ -246,7 +246,7 @@ enum { DEEPEST_CALLS = 32, MOST_CALLS = 50000 };
 
 struct linker { struct onnx_model *m; uint32_t n_calls, depth; struct err *err; };
 
-static const Onnx__FunctionProto *function_of(const struct onnx_model *m, const Onnx__NodeProto *p)
+static const Onnx__FunctionProto *called_function(const struct onnx_model *m, const Onnx__NodeProto *p)
 {
     for (size_t i = 0; i < m->file->n_functions; i++) {
         const Onnx__FunctionProto *f = m->file->functions[i];
@@ -342,7 +342,7 @@ static bool link_call(struct linker *l, const Onnx__NodeProto *p, const Onnx__Fu
 static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n, const char *scope, const struct onnx_call *call)
 {
     for (size_t i = 0; i < n; i++) {
-        const Onnx__FunctionProto *f = function_of(l->m, nodes[i]);
+        const Onnx__FunctionProto *f = called_function(l->m, nodes[i]);
         uint32_t id = f ? NO_ID : add_node(l);
         if (f ? !link_call(l, nodes[i], f, scope, call) : id == NO_ID || !onnx_link_node(l->m, id, nodes[i], scope, call, l->err))
             return false;

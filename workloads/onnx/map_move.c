@@ -122,9 +122,8 @@ bool map_transpose(struct mapper *p)
 
 bool map_concat(struct mapper *p)
 {
-    enum { MOST = MAX_OP_OUTPUTS };
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t axis = map_axis(p, 0, v->n_dims), parts[MOST], n = 0;
+    uint32_t axis = map_axis(p, 0, v->n_dims), parts[MAX_OP_OUTPUTS], n = 0;
     bool image = false;
     for (uint32_t i = 0; i < p->n->n_inputs; i++)
         image |= map_is_image_along(p, map_in_id(p, i), axis);
@@ -134,7 +133,7 @@ bool map_concat(struct mapper *p)
         uint32_t x = map_in_layout(p, map_in_id(p, i), image);
         if (x == NO_ID)
             return false;
-        if (n == MOST) {                /* an operation takes no more: join these first */
+        if (n == MAX_OP_OUTPUTS) {      /* an operation takes no more: join these first */
             parts[0] = map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
             n = 1;
         }

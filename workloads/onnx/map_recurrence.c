@@ -8,7 +8,7 @@
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
-enum { MOST_STEPS = 1000 };             /* of a plain RNN, at most */
+enum { MOST_RNN_STEPS = 1000 };             /* of a plain RNN, at most */
 
 static bool goes_back(const struct mapper *p, uint64_t direction)
 {
@@ -213,8 +213,8 @@ bool map_rnn(struct mapper *p)
     if (!check_recurrence(p))
         return false;
     uint64_t steps = map_in(p, 0)->dims[0], directions = r->dims[0];
-    if (steps > MOST_STEPS)
-        return MAP_REFUSE(p, "of %ju steps, at most %d", (uintmax_t)steps, MOST_STEPS);
+    if (steps > MOST_RNN_STEPS)
+        return MAP_REFUSE(p, "of %ju steps, at most %d", (uintmax_t)steps, MOST_RNN_STEPS);
     if (map_in(p, 5) && !is_state(map_in(p, 5), directions, map_in(p, 0)->dims[1], r->dims[2]))
         return MAP_REFUSE(p, "its initial state is not one of each direction, sample and unit");
     for (uint64_t d = 0; d < directions; d++) {

@@ -2,7 +2,7 @@
 /*
  * map_sums.c - operators that add up: products, softmax, reductions, running sums, and losses that are outputs like others.
  *
- * A loss compares classes with one-hot labels, which PopLibs' encodeOneHot makes. A label that is no class, as ignored labels often are, has
+ * A loss compares classes with one-hot labels, which PopLibs' encodeOneHot makes. A label that is not a class, as ignored labels often are, has
  * none and counts as zero.
  *     loss of a row = -(sum of one-hot x logarithms of probabilities) x the label's weight, or 0 if it is ignored
  *     mean = sum of losses / sum of weights

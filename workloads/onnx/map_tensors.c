@@ -48,7 +48,8 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
 
 /* ---- layouts -------------------------------------------------------------------------------------------------------- */
 
-/* A single spatial dimension is the width: PopLibs puts dimensions of size 1 before it. Of three, the first two are joined. */
+/* A single spatial dimension is the width: PopLibs puts dimensions of size 1 before it. If there are three, the
+ * first two are joined. */
 void map_image_dims(uint64_t dims[4], const struct onnx_value *v)
 {
     dims[0] = v->dims[0];
