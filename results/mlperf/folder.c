@@ -148,6 +148,14 @@ static void keep_seeds(struct package *p, const struct log_judgement *l, size_t 
     }
 }
 
+static const char *first_refused_key(const struct compliance *c, struct arena *a)
+{
+    for (size_t i = 0; i < c->n_messages; i++)
+        if (c->messages[i].severity == SEVERITY_ERROR)
+            return arena_strdup(a, *c->messages[i].key ? c->messages[i].key : c->messages[i].text);
+    return NULL;
+}
+
 static void keep_run(struct folder_reading *r, const struct log_judgement *l, size_t index)
 {
     struct run_entry *e = &r->f->runs[index];
@@ -158,6 +166,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->has_bad_line;
     e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point;
     e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;
+    e->refused_key = first_refused_key(&l->compliance, r->package.a);
     keep_measures(e->measures, run);
     e->measures[MEASURE_SAMPLES] = samples_of(l);
     keep_seeds(&r->package, l, index);

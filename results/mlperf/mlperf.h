@@ -129,6 +129,7 @@ struct run_entry {
     double start_ms, minutes, point;    /* point is NaN where there is none */
     double measures[N_MEASURES];        /* NaN: unknown */
     uint64_t n_errors, n_warnings;
+    const char *refused_key;            /* the key of the first error, or its text; NULL: no error */
 };
 
 struct folder {

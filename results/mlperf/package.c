@@ -39,12 +39,28 @@ static void judge_files(struct package *p)
         set_part(p, PACKAGE_FILES, p->f->n == t->runs, text);
 }
 
+/* ": opt_name in 3 logs", the key that is first in most refused logs; "" when none is refused. */
+static const char *commonest_key(const struct package *p)
+{
+    const char *key = NULL;
+    size_t most = 0;
+    const struct run_entry *runs = p->f->runs, *end = runs + p->f->n;
+    for (const struct run_entry *r = runs; r < end; r++) {
+        size_t n = 0;
+        for (const struct run_entry *other = runs; other < end && r->refused_key; other++)
+            n += text_is(other->refused_key, r->refused_key);
+        if (n > most)
+            most = n, key = r->refused_key;
+    }
+    return key ? arena_printf(p->a, ": %s in %zu log%s", key, most, plural(most)) : "";
+}
+
 static void judge_compliance(struct package *p)
 {
     size_t refused = 0, may = p->f->rules->terms->may_fail;
     for (size_t i = 0; i < p->f->n; i++)
         refused += !p->f->runs[i].compliant;
-    set_part(p, PACKAGE_COMPLIANCE, refused <= may, arena_printf(p->a, "%zu of %zu logs refused, at most %zu may be", refused, p->f->n, may));
+    set_part(p, PACKAGE_COMPLIANCE, refused <= may, arena_printf(p->a, "%zu of %zu logs refused, at most %zu may be%s", refused, p->f->n, may, commonest_key(p)));
 }
 
 /* ---- system description --------------------------------------------------------------------------------- */

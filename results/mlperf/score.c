@@ -69,7 +69,7 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
         .ruleset = f->edition ? f->edition->ruleset : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a), .folder = f };
     fill_spread(row, f);
     for (int m = 0; m < N_MEASURES; m++)
-        row->measures[m] = f->problem ? (double)NAN : median_over(f, m, room);
+        row->measures[m] = f->problem ? (double)NAN : median_over(f, (enum run_measure)m, room);
     if (f->has_rcp && text_is(f->division, "closed"))
         row->recomputed_scaling = f->rcp.scaling;
     row->recomputed_minutes = f->olympic_minutes * row->recomputed_scaling;

@@ -400,8 +400,7 @@ static void tell(void *user, const char *what, size_t done, size_t of)
         t->n_lines = done;
 }
 
-/* The watch is told of each folder and line, and that nothing is running after each log, before a notice, and at the
- * end. */
+/* The watch hears of each folder and line, and of an end after each log, before a notice, and at the end. */
 static void test_long_work_tells(void **state)
 {
     struct arena a = { 0 };
