@@ -276,7 +276,7 @@ static uint32_t link_loads_slot(const struct link_loads *loads, uint32_t link)
     return at;
 }
 
-static void widen(struct link_loads *loads)
+static void route_widen(struct link_loads *loads)
 {
     struct link_load *items = ARENA_ARRAY(loads->a, struct link_load, loads->n_slots);
     memcpy(items, loads->items, loads->n * sizeof *items);
@@ -292,7 +292,7 @@ uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
     uint32_t slot = link_loads_slot(loads, link);
     if (!loads->slots[slot]) {
         if (2 * loads->n == loads->n_slots) {
-            widen(loads);
+            route_widen(loads);
             slot = link_loads_slot(loads, link);
         }
         loads->items[loads->n] = (struct link_load){ link, 0 };

@@ -6,7 +6,7 @@
  *     step = 2 x host latency + call / steps a call
  * A process prepares the input of its replicas alone; the first micro-batch of a call is fetched on demand, as starting an
  * engine drops what was prefetched (graphcore/popart devicex.cpp:797-824 at sdk 2.5.1). What the call itself has prepared is there then,
- * and only the port's time is left, where the loop hides it beside the work. Inference is fed by requests, which overlap: its calls cost
+ * and the transfer takes only the port's time, which the loop hides during the work. Inference is fed by requests, which overlap: its calls cost
  * the latency alone.
  *
  * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:

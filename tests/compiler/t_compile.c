@@ -61,10 +61,10 @@ static void add_layers(struct unit *u)
 enum { N_LAYERS = 11 };
 
 /*
- * Forward an operation reads and writes activations and state; element by element over what it reads. Backward gradients: of the data and,
- * where there is a weight, of that; a sum of two gradients of one tensor, 66 each, stands in the layer where the second arrives. Kept is what
- * the chain rule reads: outputs of relu and softmax, inputs of products, norm and loss. Of what is handed on, the tied product's result
- * lives for two layers.
+ * Forward, an operation reads and writes activations and state; element-wise work writes over its input. Backward, it
+ * makes gradients of the data and of the weight, if it has one. The sum of two gradients of one tensor, 66 each,
+ * belongs to the layer where the second arrives. Tensors that the chain rule reads are kept: outputs of relu and
+ * softmax, inputs of products, norm and loss. The tied product's result lives for two layers.
  */
 static void layers_in_training(void **state)
 {

@@ -145,9 +145,10 @@ static void rnnt_is_exact(void **state)
 }
 
 /*
- * The paper's conformers: a block is two feed-forward parts 8 h^2 + 5 h, attention 5 h^2 + 4 h and two vectors beside the products of queries,
- * a convolution 3 h^2 + (2 + 31 + 1 + 2 + 1) h, and norms 5 of 2 h; front end two convolutions and the product of 19 h columns; predictor
- * 1023 p + 8 p^2 + 8 p, joint (h + 1) p + (p + 1) p + (p + 1) 1024. The result is within 6 % of the paper.
+ * The paper's conformers: a block is two feed-forward parts 8 h^2 + 5 h, attention 5 h^2 + 4 h and two vectors added to
+ * the products of queries, a convolution 3 h^2 + (2 + 31 + 1 + 2 + 1) h, and norms 5 of 2 h; front end two convolutions
+ * and the product of 19 h columns; predictor 1023 p + 8 p^2 + 8 p, joint (h + 1) p + (p + 1) p + (p + 1) 1024. The
+ * result is within 6 % of the paper.
  */
 /* The joint network on slices of time: it repeats once for each slice, and the slices cover all frames. */
 static void a_joint_network_in_slices(void **state)

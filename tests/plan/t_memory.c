@@ -176,9 +176,10 @@ static void options_that_save(void **state)
     arena_free(&y.arena);
 }
 
-/* A third each of IPU 0's 15000 bytes, 768, and of IPU 1's 37032, 49 grains: 1792. Of three tensors of 190 that are not sharded all the rest: 2280:
- * 9 grains, 2 -> 512; of one of 100: 256. Streamed, what is smaller than 191 stays, 3420 and 600 bytes, then all that is smaller than 501: a third
- * of 2000 too, 7420: 29 grains, 5 -> 1280. Remembered or not. */
+/* A third of IPU 0's 15000 bytes is 768 with padding, and a third of IPU 1's 37032 is 49 grains: 1792. Tensors that
+ * are not sharded count in full: three of 190 elements are 2280 bytes, 9 grains, 2 -> 512; one of 100 is 256. When
+ * state is streamed, tensors below 191 elements stay on the chip, 3420 and 600 bytes; with a bound of 501 a third of
+ * 2000 stays too, 7420: 29 grains, 5 -> 1280. A repeated request gives the same. */
 static void moments_of_small_tensors_stay(void **state)
 {
     static const struct { enum optimizer_place place; uint64_t offloaded, bytes[2]; } cases[] = {

@@ -133,7 +133,8 @@ static void streamed_state_must_fit_the_memory(void **state)
     stop(&y);
 }
 
-/* Of 4 IPUs a board has room for four times what IPU 0 streams, which has the word table: each tensor's shard on 4 replicas, of those that are not too small. */
+/* A board of 4 IPUs has room for four times what IPU 0 streams, which has the word table. Each tensor that is not
+ * too small is sharded over 4 replicas. */
 static void the_ipu_with_most_state_counts(void **state)
 {
     (void)state;

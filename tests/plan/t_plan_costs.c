@@ -348,7 +348,7 @@ static void a_call_by_hand(void **state)
     y.opt.program.host_data = HOST_DATA_AHEAD;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 1e-4 * fetch_s);
-    assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* beside the work; but where the first 11 steps are timed, those wait for one batch */
+    assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* hidden by the work; but if the first 11 steps are timed, they wait for one batch */
     y.opt.fitted.loader_s_per_byte = 3e-9;
     y.opt.timed_steps = 11;
     assert_true(build(&y, &p));
@@ -359,7 +359,7 @@ static void a_call_by_hand(void **state)
     const uint64_t loader = p.call_cycles[CALL_LOADER];
     y.opt.program.host_data = HOST_DATA_IN_CALL;
     assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_LOADER], loader);       /* whoever prepares the later ones */
+    assert_int_equal(p.call_cycles[CALL_LOADER], loader);       /* the same, as the first batch is the loader's in any case */
     y.opt.program.host_data = HOST_DATA_AHEAD;
     y.opt.program.steps_per_call = 0;         /* the run is one call */
     y.opt.n_instances = 1;
