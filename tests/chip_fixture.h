@@ -17,7 +17,8 @@ static inline struct chip small_chip(uint64_t n_tiles)
     };
 }
 
-/* What the small chip has not: quarters, a narrower exchange, compute sets and inner loops that cost more, workers that wait a cycle more. */
+/* A chip with what the small one lacks: quarters, a narrower exchange, compute sets and inner loops that cost more,
+ * and workers that wait a cycle longer. */
 static inline struct chip wide_chip(uint64_t n_tiles)
 {
     struct chip c = small_chip(n_tiles);

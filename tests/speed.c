@@ -15,8 +15,9 @@
 
 enum { MOST_RUNS = 21, MOST_ARGUMENTS = 24 };
 
-/* n_results: of one run; 0: its time is told. function: instead of the program. peer: measured on the machine of the first figures (two
- * cores of a shared host), for an idea of size; NULL: none does it. */
+/* n_results: results of one run; 0: its time is printed. function: called instead of the program. peer: measured on
+ * the machine of the first figures (two cores of a shared host), for an idea of size; NULL: no other program does
+ * it. */
 struct speed_case {
     const char *name, *aim, *peer;
     uint32_t n_runs;
@@ -66,7 +67,7 @@ static const struct speed_case cases[] = {
     { "row, BERT-Large", "6 ms", "the same", 21, 0, { "run", BERT, "--format", "csv" }, NULL },
     { "row, ResNet-50", "12 ms", "the same", 21, 0, { "run", RESNET, "--format", "csv" }, NULL },
     { "bench, all recipes and figures", "500 ms", NULL, 3, 0, { "bench", "--out", "build/speed" }, NULL },
-    /* Schedules that the recipe's framework can run: a refusal takes no time to speak of, and is no result. */
+    /* Only schedules that the recipe's framework can run: a refusal takes almost no time and gives no result. */
     { "sweep of BERT-Large", "50000 /s", "Calculon, full results of one process: 84 /s as shipped, 561 to 594 without its log", 3, 8 * 969 * 2 * 2,
       { "sweep", BERT, "--jobs", "1", OVER("parallel.replicas=1..8"), OVER("parallel.gradient_accumulation=32..1000"),
         OVER("parallel.schedule=popart,sequential"), OVER("hosts.steps_per_call=1,2") }, NULL },

@@ -23,8 +23,7 @@ static inline void run_gather(const struct run *r)
     }
 }
 
-/* From the result's gradient: rows of zeros for those of the table that were replaced; the rows themselves for the
- * updates. */
+/* Splits the result's gradient: the table gets zeros in the rows that were replaced, the updates get those rows. */
 static inline void run_scatter_back(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);

@@ -111,7 +111,7 @@ static bool space_is_small(const struct options *o, struct arena *a)
     return !good || !space_close(&space, NULL) || space.n <= MOST_CONFIGURATIONS;
 }
 
-/* Commands of recipes: all of them small; the others look at whatever stands in the box, which is. */
+/* Commands of recipes are quick if all their recipes are small. The other commands read the box, which is small. */
 static bool is_quick(struct options *o, const struct command *c, const struct session *s, struct arena *a)
 {
     bool recipes = strncmp(c->arguments, "RECIPE", 6) == 0 || text_is(c->name, "diff");

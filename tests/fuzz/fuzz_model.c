@@ -28,7 +28,7 @@ static const struct track_record *published_runs(void)
     return &record;
 }
 
-/* What is printed of a plan is read by nobody here: it may not crash or hang. */
+/* Prints everything about a plan. The text is not checked, but printing may not crash or hang. */
 static void print_all(const struct simulation *sim)
 {
     struct err err;

@@ -49,7 +49,7 @@ static const char *cell(const struct csv_table *t, size_t row, const char *colum
     return t->rows[row].cells[at];
 }
 
-/* What a run says, from nothing. */
+/* Checks a row against a run that starts from nothing. */
 static void check_row(const struct csv_table *t, size_t i, const struct sweep *w, struct arena *a)
 {
     const char *sets[MOST_OVERRIDES + MOST_KEYS];

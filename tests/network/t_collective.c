@@ -41,8 +41,8 @@ static void ring_of_three(void **state)
     arena_free(&a);
 }
 
-/* Three bytes in pieces of one each, half a byte in pieces of a sixth: what comes is added by a worker in a single turn of a tile, 11 + 6 (26 + 3)
- * cycles; pieces of less than a byte take no cycle of it. */
+/* Three bytes are cut into pieces of one, half a byte into pieces of a sixth. A worker adds the piece that arrives
+ * in one turn of a tile, 11 + 6 (26 + 3) cycles. Adding pieces of less than a byte takes no cycles. */
 static void the_smallest_pieces_are_added(void **state)
 {
     (void)state;
@@ -79,9 +79,10 @@ static void broadcast_of_three(void **state)
 }
 
 /*
- * Everyone to everyone, IPUs 0, 2, 4 of an open ladder, 63 MB: each rail carries two flows each way, of which 0 and 4 have each other's over
- * both, 0.22 us: 126e6 / 12.6e9 = 10 ms. What came, 126 MB, is added at once: 18e6 bytes a tile, 2250000 vectors, 375000 a worker. A
- * reduce-scatter and an all-gather send pieces of 21 MB the same ways. AUTO takes it for the smallest vectors alone.
+ * IPUs 0, 2 and 4 of an open ladder all send 63 MB to each other. Each rail carries two flows each way, as those
+ * between 0 and 4 use both rails, with 0.22 us: 126e6 / 12.6e9 = 10 ms. The 126 MB that arrive are added at once: 18e6
+ * bytes a tile, 2250000 vectors, 375000 a worker. A reduce-scatter and an all-gather send pieces of 21 MB over the same
+ * routes. AUTO chooses this method only for the smallest vectors.
  */
 static void everyone_to_everyone(void **state)
 {
@@ -129,8 +130,9 @@ static void large_vectors_reach_everyone_link_by_link(void **state)
     arena_free(&a);
 }
 
-/* Two domains of four joined hub by hub, 1 kB: in each everyone sends to everyone, and the vector goes over, from the two IPUs of a hub each: 2 kB
- * at 8.8 GB/s. The rail 0-2 carries 0>2, and 0>3 or 1>2 as routes take the rung first: 2 kB at 12.6 GB/s, 0.41 us for both hops. */
+/* Two domains of four are joined hub by hub, with 1 kB. In each domain all IPUs send to each other, and then the two
+ * IPUs of each hub send the vector to the other domain: 2 kB at 8.8 GB/s. The rail 0-2 carries 0>2, and 0>3 or 1>2,
+ * as routes use the rung first: 2 kB at 12.6 GB/s, 0.41 us for both hops. */
 static void everyone_then_round_the_domains(void **state)
 {
     (void)state;
@@ -298,7 +300,8 @@ static void the_fewest_that_choose(void **state)
     arena_free(&a);
 }
 
-/* Two ranks of the first domain, in a program of so many IPUs: a step's sync holds all of these, links and sums do not change. */
+/* Two ranks of the first domain in programs of several sizes. A step's sync waits for all IPUs of the program; links
+ * and sums do not change. */
 static void a_sync_holds_the_whole_program(void **state)
 {
     (void)state;
@@ -319,9 +322,10 @@ static void a_sync_holds_the_whole_program(void **state)
 }
 
 /*
- * Replicas of four IPUs, two rows each, round a torus of eight rows: a copy takes two rails, one in each exchange. Four ranks reduce 50.4 MB in 3
- * steps of 12.6 MB, 1 ms a rail; sync: 0.5 us + 2 x 4 boards x 13 ns. Four groups take no longer than one: no rail has more than one copy at a
- * time. On an open ladder a step is one exchange, in which rails carry the copies of two groups.
+ * Replicas of four IPUs, two rows each, on a torus of eight rows: a copy passes two rails, one in each exchange. Four
+ * ranks reduce 50.4 MB in 3 steps of 12.6 MB, 1 ms a rail; sync: 0.5 us + 2 x 4 boards x 13 ns. Four groups take no
+ * longer than one: no rail has more than one copy at a time. On an open ladder a step is one exchange, in which rails
+ * carry the copies of two groups.
  */
 static void copies_round_a_torus_go_link_by_link(void **state)
 {
@@ -371,9 +375,10 @@ static void steps_between_domains_are_one_exchange(void **state)
 }
 
 /*
- * Ranks 0 1 2 3 in one domain, 4 5 in the other, 40 MB: the first reduces on 0 2 3 1 in 3 steps of 5 MB both ways over the rail, the
- * second in one step of 10 MB both ways over the rung of 18.9 GB/s, which is the shorter. Between them four pieces of 10 MB in halves,
- * two on each of 4 and 5: 20 MB a step on their gateway of 8.8 GB/s, a rail's hop from there.
+ * Ranks 0 1 2 3 in one domain, 4 5 in the other, 40 MB: the first reduces on 0 2 3 1 in 3 steps of 5 MB both ways over
+ * the rail, the second in one step of 10 MB both ways over the rung of 18.9 GB/s, which is the shorter. Between the
+ * domains, four pieces of 10 MB are exchanged in halves, two by each of 4 and 5: 20 MB a step on their gateway of 8.8
+ * GB/s, which is a rail away.
  */
 static void uneven_domains_by_hand(void **state)
 {
@@ -389,8 +394,8 @@ static void uneven_domains_by_hand(void **state)
     arena_free(&a);
 }
 
-/* A few replicas less than all must not undo the hierarchy. Where their number is odd in a domain, the two ways of the ring share a rail
- * at its corner, which is why it may take up to twice the time. */
+/* With a few replicas fewer than all, the hierarchical method must still be used. If a domain has an odd number of
+ * them, both directions of its ring share a rail at the corner, so it may take up to twice the time. */
 static void few_ranks_less_keep_the_hierarchy(void **state)
 {
     (void)state;
@@ -412,8 +417,8 @@ static void few_ranks_less_keep_the_hierarchy(void **state)
     }
 }
 
-/* Two groups of two, each with one IPU in the first domain and one in a domain of its own: nothing is to be done within a domain, and half of the
- * vector goes over and back between the two of a group, in two steps that all flows share. */
+/* Two groups of two IPUs, each with one in the first domain and one in a domain of its own. There is no work within
+ * a domain. Half of the vector goes back and forth between the two of a group, in two steps that all flows share. */
 static void groups_in_domains_of_their_own(void **state)
 {
     (void)state;
@@ -471,8 +476,8 @@ static void assert_routes(const struct topology *t, const struct step_flows *e)
     assert_true(step_routes_find(&again, &cache, t, e, &a, &err) && again == routes);
 }
 
-/* From IPU 0 to 4, over two rails, and from 8 to 13 over a rung and two rails, of a torus: at once, then link by link, and at once again, each as if
- * the other had not been asked. */
+/* Flows on a torus from IPU 0 to 4, over two rails, and from 8 to 13, over a rung and two rails. They are priced at
+ * once, then link by link, then at once again; no price depends on those before. */
 static void the_same_flows_at_once_and_link_by_link(void **state)
 {
     (void)state;
@@ -495,8 +500,8 @@ static void the_same_flows_at_once_and_link_by_link(void **state)
     arena_free(&a);
 }
 
-/* Two flows from IPU 0 to 4, one each from 8 to 12 and from 16 to 20: or one of the first and two of a later domain, in two orders. Two rails are taken one
- * after the other, and two flows meet on each. */
+/* Two flows from IPU 0 to 4, and one each from 8 to 12 and from 16 to 20; or one flow in the first domain and two in
+ * a later one, in two orders. Each flow passes two rails in turn, and two flows share each rail. */
 static void flows_meet_in_a_later_domain_too(void **state)
 {
     static const uint32_t ends[][4][2] = { { { 0, 4 }, { 0, 4 }, { 8, 12 }, { 16, 20 } }, { { 0, 4 }, { 8, 12 }, { 8, 12 }, { 16, 20 } },
@@ -521,8 +526,8 @@ static void flows_meet_in_a_later_domain_too(void **state)
     arena_free(&a);
 }
 
-/* Three domains of eight, alike or one of them with a rail cut: whatever is in one domain and again in the next, all links of all flows count,
- * each as often as a flow takes it. */
+/* Three domains of eight, all whole or one with a cut rail. All links of all flows count, each as often as a flow
+ * uses it, even if the same flows repeat in the next domain. */
 static void all_flows_of_a_step_count(void **state)
 {
     static const struct { size_t n; uint32_t ends[6][2]; } cases[] = {

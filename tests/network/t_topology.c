@@ -417,7 +417,8 @@ static void a_part_of_a_torus_is_a_ladder(void **state)
     }
 }
 
-/* From row 0 to row 6 of 8: two rails round a torus, six along a ladder; all else is that of a machine whose rails are open. */
+/* Row 6 of 8 is two rails from row 0 round a torus, and six along a ladder. Everything else is as in a machine whose
+ * rails are open. */
 static void a_ladder_has_no_way_round(void **state)
 {
     (void)state;

@@ -29,8 +29,8 @@ static void control_flow_guessed(void **state)
     draft_end(longer);
 }
 
-/* What a runtime's own operators become, and the numbers of elements that they read and make: their operands are found among scales and
- * zero points. */
+/* The operations that stand in for a runtime's own operators, and how many elements they read and make. Their
+ * operands are found among scales and zero points. */
 static void stand_ins_take_their_operands(void **state)
 {
     static const struct { const char *op, *operands, *attributes; enum op_kind kind; uint64_t n; uint32_t n_inputs; } rows[] = {

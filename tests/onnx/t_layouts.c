@@ -387,7 +387,7 @@ static void compare(const struct row *row, enum way way, struct imported *first,
     }
 }
 
-/* What each way becomes; equal ones are joined. */
+/* The operation that each layout becomes; equal ones are joined. */
 static void print_ways(FILE *f, char *const text[N_WAYS])
 {
     for (enum way way = 0; way < N_WAYS; way++) {

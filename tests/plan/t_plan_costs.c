@@ -163,9 +163,9 @@ static void inference_holds_all_pieces(void **state)
     stop(&y);
 }
 
-/* The convolution is at work while 3072 bytes are alive, the cutting in pieces while 6144 are: the worst moment is the convolution's alone,
- * whose sums are its result. On 192 tiles of 1,472 it lies in 16 bytes each (8 channels of one position), as if all tiles held as much;
- * that is among what is alive already. */
+/* While the convolution works 3072 bytes are alive, and 6144 while its result is cut into pieces. The worst moment
+ * is the convolution's, whose sums are its result. 192 of 1,472 tiles hold 16 bytes of it each (8 channels of one
+ * position); it counts as if all tiles held as much, and is part of what is alive already. */
 static void a_moment_is_one_operations(void **state)
 {
     (void)state;
@@ -189,8 +189,8 @@ static void a_moment_is_one_operations(void **state)
     stop(&y);
 }
 
-/* A product of 48 groups leaves its results on 1,440 of 1,472 tiles at most: what follows runs there, until an operand that lies more
- * evenly comes in, or another product fetches them. */
+/* A product of 48 groups leaves its results on at most 1,440 of 1,472 tiles. The work that follows runs there, until
+ * it has an operand that is spread more evenly, or another product fetches the results. */
 static void work_runs_where_results_lie(void **state)
 {
     (void)state;
@@ -221,8 +221,9 @@ static void work_runs_where_results_lie(void **state)
     stop(&y);
 }
 
-/* Results of one plan lie alike, and so do those of what works on them element by element: nothing is moved to add them. An input lies elsewhere, and
- * so do pieces that one tensor was cut in; but what is added to itself is there. */
+/* Results of one plan are laid out alike, and so are those of element-wise work on them, so adding them moves
+ * nothing. An input has another layout, and so have pieces of one tensor; but a tensor that is added to itself is in
+ * place. */
 static void results_of_one_plan_lie_alike(void **state)
 {
     (void)state;
@@ -392,7 +393,8 @@ static void checkpoints_are_stashed(void **state)
     stop(&y);
 }
 
-/* Without recomputation the activations of every layer are stashed, the last one's too, and a first stage of a single layer has one tensor. */
+/* Without recomputation the activations of all layers are stashed, including the last one's. A first stage of a
+ * single layer has one tensor. */
 static void all_layers_are_stashed(void **state)
 {
     (void)state;

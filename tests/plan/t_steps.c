@@ -40,7 +40,7 @@ static uint32_t half(struct graph *g, uint32_t x, uint32_t block, uint32_t part,
     return graph_op(g, OP_ADD, (uint32_t[]){ x, part ? dense(g, y, inner, 24) : y }, 2, (struct op_attributes){ 0 });
 }
 
-/* What stands behind the end is none of the model's: half a block more, taken away again. */
+/* Adds half a block and takes it away again, so that the arrays hold operations behind the model's end. */
 static void leave_behind(struct graph *g, uint32_t x, struct arena *a)
 {
     size_t n_layers = g->n_layers, n_ops = g->n_ops, n_tensors = g->n_tensors, n_forward_ops = g->n_forward_ops;
@@ -261,7 +261,8 @@ static void print_step(FILE *f, struct compiler *c, struct plan_request *o, stru
     print_time(f, &t);
 }
 
-/* What is planned with: options of a recipe to start from, the links, the model with its backward pass and without. */
+/* The inputs of a plan: a recipe's options to start from, the links, and the model with and without its backward
+ * pass. */
 struct bench { struct planned y; struct machine m; struct topology t; struct graph graphs[2]; struct compiler compilers[2]; };
 
 static void set_up(struct bench *b)

@@ -351,8 +351,9 @@ static void merged_gradients_fill_buffers(void **state)
     stop(&y);
 }
 
-/* ResNet-50's kernels and biases of 262,144 halves and more are larger than a buffer of 524,287 B and go alone, each for its own IPU; the others
- * together fill buffers. What a buffer of a byte more has room for goes with them. One of 7 B has room for nothing. */
+/* ResNet-50's kernels and biases of 262,144 halves and more are larger than a buffer of 524,287 B and go alone, each
+ * for its own IPU; the others together fill buffers. With one byte more the buffer has room for the smallest of the
+ * former too. A buffer of 7 B has room for nothing. */
 static void what_a_buffer_has_no_room_for_goes_alone(void **state)
 {
     (void)state;
@@ -386,8 +387,8 @@ static void what_a_buffer_has_no_room_for_goes_alone(void **state)
     stop(&y);
 }
 
-/* Shards between pods, squares and norms on 128 IPUs: a word needs a buffer of 4 B, a shard one of its own size. Where all go alone nothing is
- * merged, as without a buffer. */
+/* Shards between pods, squares and norms on 128 IPUs: a word needs a buffer of 4 B, a shard one of its own size. If
+ * all go alone, nothing is merged, as without a buffer. */
 static void words_and_shards_are_merged_where_they_fit(void **state)
 {
     (void)state;

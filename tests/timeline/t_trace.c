@@ -322,7 +322,8 @@ static char *told(const struct timeline *whole, size_t n, struct span behind, st
     return text;
 }
 
-/* What lies behind the last span is none of the timeline's: some of them again, or what would have waited for a last collective. */
+/* Spans behind the last one do not belong to the timeline: some are repeated, others would have waited for a last
+ * collective. */
 static void nothing_behind_the_last_span_is_told(void **state)
 {
     (void)state;
