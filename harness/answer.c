@@ -40,12 +40,16 @@ bool in_colour(FILE *f)
 static void print_fit(FILE *f, const struct simulation *sim, const struct result *r, bool colour)
 {
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
+    double likely = 100 * r->fits_probability;
     if (r->fits)
-        fprintf(f, "fits: yes, %" PRIu64 " of %" PRIu64 " B free on the fullest tile (IPU %u)\n",
-                tile - r->memory_peak_bytes_per_tile, tile, sim->plan.worst_ipu);
+        fprintf(f, "fits: %s (%.0f %% likely), %" PRIu64 " of %" PRIu64 " B free on the fullest tile (IPU %u)\n", result_fits_surely(r) ? "yes" : "barely",
+                likely, tile - r->memory_peak_bytes_per_tile, tile, sim->plan.worst_ipu);
     else
-        fprintf(f, "fits: %sNO%s, %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); the rest is as if it fitted\n",
-                colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
+        fprintf(f, "fits: %sNO%s (%.0f %% likely), %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); the rest is as if it fitted\n",
+                colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", likely, r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
+    if (r->smaller_available_memory)
+        fprintf(f, "with less memory for temporaries it fits: parallel.available_memory=%s, %.4g s per step (%+.1f %%)\n",
+                r->smaller_available_memory, r->smaller_memory_step_time_s, 100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)

@@ -43,7 +43,7 @@ static const struct option_row {
     [OPT_UNFOLDED]  = { "unfolded", NULL, "Simulate every replica and every domain of a collective, instead of one for all that are alike", IS_FLAG,
                         AT(unfolded) },
     [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
-    [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 when a recipe does not fit its machine", IS_FLAG, AT(require_fit) },
+    [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 also when a recipe fits its machine barely: with less than 90 % certainty", IS_FLAG, AT(require_fit) },
     [OPT_UPDATE]    = { "update", NULL, "Print the weight update, tensor by tensor, instead", IS_FLAG, AT(update) },
     [OPT_OPS]       = { "ops", NULL, "Print one line per operation instead of one per layer", IS_FLAG, AT(ops) },
     [OPT_OVER]      = { "over", "KEY=VALUES", "Vary SECTION.KEY over several values: a,b,c (a;b;c where values hold commas), FROM..TO, FROM..TO+STEP or "

@@ -167,7 +167,6 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
     warn_no_pipeline(sim);
     warn_idle_processes(&sim->recipe);
     warn_short_run(sim, r);
-    plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
 }
 
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
@@ -199,7 +198,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
         good = keep_run_result(state, &sim, &r, recipe, o, s, err);
-    if (good && o->require_fit && !r.fits)
+    if (good && (!r.fits || (o->require_fit && !result_fits_surely(&r))))
         state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);
     return good;

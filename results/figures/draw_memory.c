@@ -39,7 +39,7 @@ static void write_tile_regions(FILE *f, const struct simulation *sim, const char
         const struct tile_memory *m = &sim->plan.memory[i];
         double end = 0;
         fprintf(f, "%u,%.2f,%.2f,%s IPU %u,%.6g", *row, *row - 0.38, *row + 0.38, drawing_label(recipe, a), i, limit);
-        for (int k = 0; k < N_REGIONS; k++) {
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
             fprintf(f, ",%.6g", end);
             fprintf(f, ",%.6g", end += (double)m->bytes[k] / 1024);
         }
@@ -57,8 +57,8 @@ bool draw_memory(struct drawing *d, struct err *err)
     if (!drawing_open(&file, d, "memory", err))
         return false;
     fprintf(file.f, "row,low,high,label,limit");
-    for (int k = 0; k < N_REGIONS; k++)
-        fprintf(file.f, ",%s,%s end", region_names[k], region_names[k]);
+    for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+        fprintf(file.f, ",%s,%s end", memory_category_names[k], memory_category_names[k]);
     fprintf(file.f, "\n");
     const struct result *runs[MOST_MEMORY_RUNS];
     size_t n = fullest_runs(runs, d->from->results);

@@ -100,7 +100,7 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     name_part(row, a);
     if (!kernel_row_memory(&m, f->recipe, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
         return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
-    row->fits = row->fits_as_asked = m.fits;
+    row->fits = row->fits_with_less_memory = m.fits;
     if (text_is(f->metric, "total_bytes"))
         row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
     else if (text_is(f->metric, "max_tile_bytes") || text_is(f->metric, "max_tile_including_gaps_bytes"))     /* no gaps are modelled */
@@ -124,19 +124,6 @@ static bool simulate_category(struct check_row *row, struct check_source *from, 
     return good || no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 
-/* Only the plan knows whether it took less memory for temporaries than the recipe asks for. A result whose recipe is
- * gone is taken as asked. */
-static bool fits_as_asked(const struct check_row *row, struct check_source *from, struct arena *a)
-{
-    struct simulation sim;
-    struct result r;
-    struct err why;
-    bool good = simulator_run(from->simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, &why);
-    bool planned_again = good && sim.plan.request.layer_memory;
-    simulation_free(&sim);
-    return row->fits && !planned_again;
-}
-
 static bool simulate_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
     if (is_kernel_recipe(row->figure->recipe))
@@ -149,7 +136,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     if (!text_is(row->figure->metric, "fits"))
         return simulate_category(row, from, a);
     row->simulated = r->fits;
-    row->fits_as_asked = fits_as_asked(row, from, a);
+    row->fits_with_less_memory = r->fits || r->smaller_available_memory;
     return true;
 }
 

@@ -40,7 +40,7 @@ struct check_row {
     double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
     enum verdict verdict;
     bool fits;                          /* the simulated run does, perhaps planned again with less memory for temporaries */
-    bool fits_as_asked;                 /* of a "fits" row: with the shares of memory that its recipe asks for */
+    bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
 struct check { struct check_row *rows; size_t n; };
@@ -133,7 +133,7 @@ struct json_t *accuracy_json(const struct accuracy *a);
 struct memory_verdicts {
     const char *evidence;
     uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found;
-    double ran_fits_as_asked, too_large_found_as_asked;        /* NaN: not known */
+    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* NaN: not known */
 };
 /* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without
  * configurations are left out. */
@@ -145,9 +145,9 @@ struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struc
 
 /* A published edge: of recipes that differ in their micro-batch alone, the largest that fits and the smallest that
  * does not. predicted: the largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1
- * if it is inside. as_asked: with the shares of memory that the recipe asks for. */
+ * if it is inside. with_less_memory: where a smaller share of memory for temporaries counts, too. */
 struct memory_limit { uint64_t predicted; double factor; };
-struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large; struct memory_limit as_planned, as_asked; };
+struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large; struct memory_limit as_configured, with_less_memory; };
 bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err);
 
 /* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */

@@ -250,7 +250,7 @@ static void add_kernel_product(struct kernel_memory *m, const struct kernel_case
     c.n = rows, c.k = inner, c.m = columns;
     plan_case(&plan, &c, chip, cache, a);
     m->temporary_bytes = max_u64(m->temporary_bytes, plan.temp_bytes_per_tile * chip->n_tiles);
-    m->code_bytes += plan.code_bytes_per_tile * chip->n_tiles;
+    m->code_bytes += op_code_bytes(&plan.code) * chip->n_tiles;
 }
 
 /* A fully connected layer keeps its input, weights, output, and the gradients of input and output, and updates its

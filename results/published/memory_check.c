@@ -40,7 +40,7 @@ bool memory_of_plan(double *out, const struct plan *p, const char *metric, struc
     region_of_metric(metric, name);
     bool known = false;
     *out = 0;
-    if (text_is(metric, "max_tile_bytes") || text_is(metric, "max_tile_including_gaps_bytes")) {      /* no gaps are modelled */
+    if (text_is(metric, "max_tile_bytes") || text_is(metric, "max_tile_including_gaps_bytes")) {
         *out = (double)m->total_bytes;
         return true;
     }
@@ -48,8 +48,8 @@ bool memory_of_plan(double *out, const struct plan *p, const char *metric, struc
         *out = (double)m->total_bytes * tiles;
         return true;
     }
-    for (int r = 0; r < N_REGIONS; r++)
-        if (text_is(name, "variables") ? !is_code_region(region_names[r]) : text_is(name, region_names[r])) {
+    for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
+        if (text_is(name, "variables") ? !is_code_region(memory_category_names[r]) : text_is(name, memory_category_names[r])) {
             *out += (double)m->bytes[r] * tiles;
             known = true;
         }
@@ -93,11 +93,11 @@ static struct memory_verdicts count_verdicts(const struct check *c, enum counts_
         v.n_ran_fits += !too_large && row->fits;
         v.n_too_large += too_large;
         v.n_too_large_found += too_large && !row->fits;
-        v.ran_fits_as_asked += !too_large && row->fits_as_asked;
-        v.too_large_found_as_asked += too_large && !row->fits_as_asked;
+        v.ran_fits_with_less_memory += !too_large && row->fits_with_less_memory;
+        v.too_large_found_with_less_memory += too_large && !row->fits_with_less_memory;
     }
     if (counts_as == N_COUNTS_AS)
-        v.ran_fits_as_asked = v.too_large_found_as_asked = NAN;
+        v.ran_fits_with_less_memory = v.too_large_found_with_less_memory = NAN;
     return v;
 }
 
@@ -225,14 +225,14 @@ static bool load_edge_rows(struct edge_row **out, size_t *n, const struct check 
     return true;
 }
 
-/* as_asked: a plan that takes less memory for temporaries than the recipe asks for does not count. */
-static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, bool as_asked, struct simulator *s, struct arena *a, struct err *err)
+/* with_less_memory: it counts if a smaller share for temporaries makes it fit. */
+static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, bool with_less_memory, struct simulator *s, struct arena *a, struct err *err)
 {
     const char *set = arena_printf(a, "parallel.micro_batch=%llu", (unsigned long long)micro_batch);
     struct simulation sim;
     struct result r;
     bool good = simulator_run(s, &sim, &r, recipe, &set, 1, err);
-    *fits = good && r.fits && !(as_asked && sim.plan.request.layer_memory);
+    *fits = good && (r.fits || (with_less_memory && r.smaller_available_memory));
     simulation_free(&sim);
     return good;
 }
@@ -246,13 +246,13 @@ static double edge_factor(const struct memory_edge *e, uint64_t predicted)
 }
 
 /* The largest micro-batch that is predicted to fit, by doubling and bisection; 0: not even 1 does. */
-static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bool as_asked, struct simulator *s, struct arena *a, struct err *err)
+static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bool with_less_memory, struct simulator *s, struct arena *a, struct err *err)
 {
     enum { MOST_MICRO_BATCH = 65536 };
     uint64_t low = 0, high = 1;
     bool fits = true;
     while (fits && high <= MOST_MICRO_BATCH) {
-        if (!fits_with(&fits, e->recipe, high, as_asked, s, a, err))
+        if (!fits_with(&fits, e->recipe, high, with_less_memory, s, a, err))
             return false;
         if (fits) {
             low = high;
@@ -261,7 +261,7 @@ static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bo
     }
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (!fits_with(&fits, e->recipe, middle, as_asked, s, a, err))
+        if (!fits_with(&fits, e->recipe, middle, with_less_memory, s, a, err))
             return false;
         *(fits ? &low : &high) = middle;
     }
@@ -301,7 +301,7 @@ bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, st
         struct memory_edge *e = &edges[*n];
         if (done[i] || !edge_of_family(e, done, rows, n_rows, i))
             continue;
-        if (!find_limit(&e->as_planned, e, false, s, a, err) || !find_limit(&e->as_asked, e, true, s, a, err))
+        if (!find_limit(&e->as_configured, e, false, s, a, err) || !find_limit(&e->with_less_memory, e, true, s, a, err))
             return false;
         (*n)++;
     }
@@ -316,8 +316,8 @@ static const struct table_column verdict_columns[] = {
     { COLUMN_AS(struct memory_verdicts, n_ran_fits, "ran_predicted_to_fit"), .heading = "predicted to fit" },
     { COLUMN_AS(struct memory_verdicts, n_too_large, "too_large"), .heading = "too large" },
     { COLUMN_AS(struct memory_verdicts, n_too_large_found, "too_large_predicted"), .heading = "predicted not to fit" },
-    { COLUMN_AS(struct memory_verdicts, ran_fits_as_asked, "ran_predicted_to_fit_as_asked"), .heading = "as asked: to fit" },
-    { COLUMN_AS(struct memory_verdicts, too_large_found_as_asked, "too_large_predicted_as_asked"), .heading = "not to fit" },
+    { COLUMN_AS(struct memory_verdicts, ran_fits_with_less_memory, "ran_predicted_to_fit_with_less_memory"), .heading = "less memory: to fit" },
+    { COLUMN_AS(struct memory_verdicts, too_large_found_with_less_memory, "too_large_predicted_with_less_memory"), .heading = "not to fit" },
 };
 #define PER_CENT .format = "%.1f", .scale = 100
 static const struct table_column bytes_columns[] = {
@@ -335,10 +335,10 @@ static const struct table_column bytes_columns[] = {
 static const struct table_column edge_columns[] = {
     { COLUMN(struct memory_edge, recipe), .heading = "largest batch" }, { COLUMN_AS(struct memory_edge, counts_as, "role"), .heading = "role" },
     { COLUMN(struct memory_edge, fits), .heading = "fits" }, { COLUMN(struct memory_edge, too_large), .heading = "too large" },
-    { COLUMN_AS(struct memory_edge, as_planned.predicted, "predicted"), .heading = "predicted" },
-    { COLUMN_AS(struct memory_edge, as_planned.factor, "factor"), .heading = "factor", .format = "%.2f" },
-    { COLUMN_AS(struct memory_edge, as_asked.predicted, "predicted_as_asked"), .heading = "as asked" },
-    { COLUMN_AS(struct memory_edge, as_asked.factor, "factor_as_asked"), .heading = "factor", .format = "%.2f" },
+    { COLUMN_AS(struct memory_edge, as_configured.predicted, "predicted"), .heading = "predicted" },
+    { COLUMN_AS(struct memory_edge, as_configured.factor, "factor"), .heading = "factor", .format = "%.2f" },
+    { COLUMN_AS(struct memory_edge, with_less_memory.predicted, "predicted_with_less_memory"), .heading = "less memory" },
+    { COLUMN_AS(struct memory_edge, with_less_memory.factor, "factor_with_less_memory"), .heading = "factor", .format = "%.2f" },
 };
 
 static void add_memory_table(struct document *d, const char *title, struct table t)

@@ -29,7 +29,8 @@ static void remedy_set(struct remedy *r, const char *text)
     r->sets[r->n_sets++] = text;
 }
 
-static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
+static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, const char *smaller,
+                                 struct arena *a)
 {
     if (o->training && o->recompute != RECOMPUTE_LAYER)
         remedy_set(add_remedy(out, n, "recompute every layer"), "parallel.recompute=layer");
@@ -39,7 +40,7 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
         remedy_set(add_remedy(out, n, "stream the optimizer state"), "parallel.optimizer_state=streaming");
     if (o->training && o->stash_type != TYPE_FP8 && r->ipus_per_replica > 1)
         remedy_set(add_remedy(out, n, "stash activations as fp8"), "parallel.stash_type=fp8");
-    remedy_set(add_remedy(out, n, "smaller temporaries"), "parallel.available_memory=0.1");
+    remedy_set(add_remedy(out, n, "less memory for temporaries"), arena_printf(a, "parallel.available_memory=%s", smaller ? smaller : "0.1"));
     if (o->io_tiles)
         remedy_set(add_remedy(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
 }
@@ -70,7 +71,6 @@ static bool try_remedy(struct remedy *r, const struct simulation_request *q)
     if (!simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL))
         return false;
     r->fits = result.fits;
-    r->fits_as_asked = result.fits && !sim.plan.request.layer_memory;
     r->throughput_samples_per_s = result.throughput_samples_per_s;
     r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
     simulation_free(&sim);
@@ -124,14 +124,14 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
     size_t n_listed = 0;
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", recipe);
-    list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, a);
+    list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, sim->smaller_available_memory, a);
     list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, a);
     *n = 0;
     bool enough = false;
     for (size_t i = 0; i < n_listed; i++) {
         if (try_remedy(&listed[i], &q))
             out[(*n)++] = listed[i];
-        enough = enough || listed[i].fits_as_asked;
+        enough = enough || listed[i].fits;
         watch_report(&sim->simulator->watch, "trying remedies", i + 1, n_listed);
     }
     sort_items(out, *n, sizeof *out, remedy_order);

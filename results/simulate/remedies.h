@@ -11,12 +11,12 @@ struct remedy {
     const char *what;                   /* "recompute every layer" */
     const char *sets[MAX_REMEDY_SETS];  /* overrides, as --set takes them */
     uint32_t n_sets;
-    bool fits, fits_as_asked;           /* as asked: without being planned again */
+    bool fits;
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
 };
 
-/* Tries every change that is not in force already, and all pairs if no single one fits as asked; the fastest pairs that
+/* Tries every change that is not in force already, and all pairs if no single one fits; the fastest pairs that
  * fit are kept. Those that fit come first, fastest first, then the others by shortfall. sim is the simulation that does
  * not fit, and overrides what it was made with. */
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,

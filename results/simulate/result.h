@@ -25,6 +25,10 @@ struct result {
 /* Times, energies and costs that are not known, or that a run does not have, are 0. */
 static inline bool is_known(double value) { return value > 0; }
 
+/* "Fits barely" is said of what fits with less certainty than this. */
+#define FITS_SURELY 0.9
+static inline bool result_fits_surely(const struct result *r) { return r->fits_probability >= FITS_SURELY; }
+
 void result_print_text(FILE *f, const struct result *r);        /* one line per value */
 /* The answer's line of a group, "speed: ..., ...", or nothing where it has no phrase to show. */
 void result_print_line(FILE *f, enum metric_group group, const struct result *r);

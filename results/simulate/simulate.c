@@ -80,6 +80,32 @@ static void fill_memory(struct result *r, const struct plan *p)
         return;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
+    r->fits_probability = plan_fits_probability(p);
+}
+
+static const char *available_memory_text(const struct plan_request *r, struct arena *a)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < r->n_available_memory; i++)
+        text = arena_printf(a, "%s%s%g", text, i ? "," : "", r->available_memory[i]);
+    return text;
+}
+
+/* For a plan that does not fit: the shares of memory with which it would, and what they cost. */
+static bool fill_smaller_share(struct result *r, struct simulation *sim, struct err *err)
+{
+    struct plan p;
+    struct timeline t;
+    struct result smaller;
+    if (sim->plan.fits || sim->simulator->options.verdict_only || !plan_with_less_memory(&p, sim->compiler, &sim->plan, &sim->arena))
+        return true;
+    p.request.totals_only = true;
+    if (!timeline_run(&t, &p, &sim->arena, err))
+        return fail_at(err, sim->recipe.path);
+    result_of_step(&smaller, &sim->recipe, &t);
+    r->smaller_available_memory = sim->smaller_available_memory = available_memory_text(&p.request, &sim->arena);
+    r->smaller_memory_step_time_s = smaller.step_time_s;
+    return true;
 }
 
 static void fill_energy(struct result *r, const struct machine *m)
@@ -263,7 +289,6 @@ static void use_splits_of(struct plan_request *opt, const struct plan_request *o
 {
     memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
     opt->n_available_memory = of->n_available_memory;
-    opt->layer_memory = of->layer_memory;
     opt->timed_only = true;
 }
 
@@ -276,14 +301,13 @@ static bool run_simulation(struct simulation *sim, struct result *out, const cha
     opt.fitted = sim->fitted.times;
     opt.unfolded = sim->simulator->paths->unfolded;
     opt.totals_only = sim->simulator->options.totals_only;
-    opt.as_asked = sim->simulator->options.as_asked;
     if (sim->simulator->options.splits_of)
         use_splits_of(&opt, &sim->simulator->options.splits_of->plan.request);
     if (!split_layers(&opt, sim->compiler, sim->simulator->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);
-    if (!fill_fault_cost(out, sim, err))
+    if (!fill_fault_cost(out, sim, err) || !fill_smaller_share(out, sim, err))
         return false;
     return sim->recipe.mode == MODE_INFER || sim->simulator->options.step_only || fill_training(out, sim, err);
 }

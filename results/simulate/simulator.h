@@ -18,7 +18,7 @@
 /* What a simulation is to do apart from its recipe. May change between simulations; what is cached holds for all options. */
 struct simulator_options {
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
-    bool as_asked;                      /* a plan that does not fit is not planned again with other settings */
+    bool verdict_only;                  /* for a plan that does not fit, no smaller share of memory is looked for */
     uint32_t split_attempts;            /* how many divisions of layers are played at most; 0: the usual number */
     bool step_only;                     /* no evaluation and no samples to converge: nothing of the whole training */
     const struct simulation *splits_of; /* a living simulation whose splits are used and priced anew, without their memory; NULL: splits are searched */

@@ -55,7 +55,7 @@ static void play_split(struct split *split, struct splitter *s)
     }
     name_stages(&opt, s, split);
     opt.totals_only = true;
-    split->valid = plan_once(&p, s->compiler, &opt, &s->scratch, NULL) && timeline_run(&t, &p, &s->scratch, NULL);
+    split->valid = plan_build(&p, s->compiler, &opt, &s->scratch, NULL) && timeline_run(&t, &p, &s->scratch, NULL);
     if (split->valid) {
         split->fits = p.fits;
         split->shortfall = p.shortfall_bytes;
@@ -126,7 +126,7 @@ static bool find_split(struct plan_request *opt, struct compiler *c, uint32_t mo
 {
     struct plan even;
     struct splitter s = { .compiler = c, .asked = opt, .most_attempts = most_attempts ? most_attempts : MOST_ATTEMPTS };
-    if (!plan_once(&even, c, opt, &s.kept, err)) {
+    if (!plan_build(&even, c, opt, &s.kept, err)) {
         arena_free(&s.kept);
         return false;
     }

@@ -2,6 +2,7 @@
 /*
  * candidates.c - the values that are tried, the graphs they compile to, and families of candidates with their bounds (candidates.h).
  */
+#include "system-model/graph/graph.h"
 #include "results/study/candidates.h"
 #include "system-model/graph/graph.h"
 

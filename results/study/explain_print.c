@@ -92,11 +92,11 @@ static void print_fullest_tile(FILE *f, const struct explanation *e)
             (unsigned long long)e->sim->machine->chip.tile_memory_bytes);
     for (int shown = 0; shown < REGIONS_SHOWN; shown++) {
         int largest = 0;
-        for (int k = 1; k < N_REGIONS; k++)
+        for (int k = 1; k < N_MEMORY_CATEGORIES; k++)
             if (m.bytes[k] > m.bytes[largest])
                 largest = k;
         if (m.bytes[largest])
-            fprintf(f, "%s %s %llu", shown ? "," : ":", region_names[largest], (unsigned long long)m.bytes[largest]);
+            fprintf(f, "%s %s %llu", shown ? "," : ":", memory_category_names[largest], (unsigned long long)m.bytes[largest]);
         m.bytes[largest] = 0;
     }
     fputc('\n', f);
@@ -316,8 +316,8 @@ static json_t *memory_json(const struct explanation *e)
     const struct plan *p = &e->sim->plan;
     const struct tile_memory *m = &p->memory[p->worst_ipu];
     json_t *regions = json_object();
-    for (int k = 0; k < N_REGIONS; k++)
-        json_object_set_new(regions, region_names[k], json_integer((json_int_t)m->bytes[k]));
+    for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+        json_object_set_new(regions, memory_category_names[k], json_integer((json_int_t)m->bytes[k]));
     return json_pack("{s:I, s:I, s:I, s:I, s:o}", "ipu", (json_int_t)p->worst_ipu, "tile_bytes",
                      (json_int_t)e->sim->machine->chip.tile_memory_bytes, "total_bytes", (json_int_t)m->total_bytes, "shortfall_bytes",
                      (json_int_t)p->shortfall_bytes, "regions", regions);

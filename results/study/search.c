@@ -360,7 +360,7 @@ static bool check_request(const struct search_request *q, const struct simulatio
 static void search_in_parallel(struct search_state *s)
 {
     simulator_pool_open(&s->pool, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
-              (struct simulator_options){ .totals_only = true, .as_asked = true });
+              (struct simulator_options){ .totals_only = true, .verdict_only = true });
     s->trials = ARENA_ROOM(s->a, struct trial, MOST_TRIALS);
     search_settle_dimensions(s);
     search_compile(s);

@@ -62,9 +62,7 @@
     X(RECEIVED_SUMS_PART, 2, "parts", "memory, and by it the choice of splits", \
       "a tile has received one part in so many of the sums that are shared while its own are still live") \
     X(MOVED_PIECE_BYTES, 512, "B", "memory", \
-      "contiguous bytes on the sending tile, which decide the code of an exchange: a row of sixteen channels or so") \
-    X(SUPERSTEP_CONTROL_BYTES, 24, "B", "memory", "control code of a superstep on a tile") \
-    X(SUPERSTEP_STATE_BYTES, 32, "B", "memory", "vertex state of a superstep on a tile")
+      "contiguous bytes on the sending tile, which decide the code of an exchange: a row of sixteen channels or so")
 
 #define X(name, value, unit, enters, why) name = value,
 enum { ASSUMED(X) };

@@ -56,7 +56,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
-    return a->partials == b->partials && a->available_memory == b->available_memory && a->layer_memory == b->layer_memory && a->inference == b->inference
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
         && a->n_tiles == b->n_tiles;
 }
 
@@ -114,7 +114,7 @@ static const struct op_plan *results_laid_by(const struct op *op, const struct o
 /* Code is numbered from 0, in the order in which it is first needed. */
 static uint32_t code_of(struct compiler *c, const struct op *op, const struct op_plan *p)
 {
-    const uint64_t what[] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p), p->mac };
+    const uint64_t what[] = { op->kind, op->pass, ((uint64_t)p->code.supersteps << 32) + p->code.pieces, op_plan_cycles(p), p->mac };
     uint32_t *known = hash_table_find(&c->codes, what, sizeof what);
     if (known)
         return *known;
@@ -131,7 +131,7 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
     for (size_t i = 0; i < c->n_variants && !has_products[op_part(op)]; i++) {
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
-        other.available_memory = opt->available_memory, other.layer_memory = opt->layer_memory;
+        other.available_memory = opt->available_memory;
         if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together)
             return p;
     }
@@ -145,23 +145,16 @@ static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, struct 
         return known;
     struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
     op_plan_build(p, c->graph, op_id, at, &c->topology->machine->chip, opt, c->cache);
-    p->code = code_of(c, &c->graph->ops[op_id], p);
+    p->code_id = code_of(c, &c->graph->ops[op_id], p);
     return p;
 }
 
-static double layer_share(const struct op_plan_options *opt, uint32_t layer_id)
+static bool same_operands(const struct operands *a, const struct operands *b)
 {
-    return opt->layer_memory ? fmin(opt->available_memory, opt->layer_memory[layer_id]) : opt->available_memory;
+    return a->imbalance == b->imbalance && a->together == b->together;
 }
 
-struct asked { struct operands operands; double share; };
-
-static bool same_asked(const struct asked *a, const struct asked *b)
-{
-    return a->operands.imbalance == b->operands.imbalance && a->operands.together == b->operands.together && a->share == b->share;
-}
-
-/* Equal operations share a plan if their operands are laid out alike and the same memory is left to them. */
+/* Equal operations share a plan if their operands are laid out alike. */
 static void plan_ops(const struct op_plan **out, struct compiler *c, const struct op_plan_options *opt)
 {
     const struct graph *g = c->graph;
@@ -169,35 +162,25 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
     struct op_layout *places = ARENA_ROOM(&scratch, struct op_layout, g->n_ops);
-    struct asked *found = ARENA_ROOM(&scratch, struct asked, g->n_ops);     /* by operation */
+    struct operands *found = ARENA_ROOM(&scratch, struct operands, g->n_ops);       /* by operation */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* the next equal operation with a plan of its own; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
         const struct op_layout *taken = &lying_alone;
-        all.available_memory = layer_share(opt, op->layer_id);
-        found[i] = (struct asked){ op_keeps_layout(op) ? operands_of(g, op, places, &taken) : even_operands, all.available_memory };
-        while (!same_asked(&found[like], &found[i])) {
+        found[i] = op_keeps_layout(op) ? operands_of(g, op, places, &taken) : even_operands;
+        while (!same_operands(&found[like], &found[i])) {
             if (!next[like])
                 next[like] = i;
             like = next[like];
         }
-        out[i] = like == i ? plan_op(c, i, found[i].operands, &all) : out[like];
+        out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
         places[i] = (struct op_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
         if (c->cache->misses != known)
             watch_report(c->watch, "planning operations", i + 1, g->n_ops);
     }
     arena_free(&scratch);
-}
-
-const double *compile_layer_memory(struct compiler *c, const double *shares)
-{
-    size_t n_bytes = c->graph->n_layers * sizeof *shares;
-    const double *known = shares ? hash_table_find(&c->layer_memories, shares, n_bytes) : NULL;
-    if (known || !shares)
-        return known;
-    return memcpy(hash_table_add(&c->layer_memories, shares, n_bytes, n_bytes, c->arena), shares, n_bytes);
 }
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
@@ -218,7 +201,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 /* ---- sums over layers of one IPU, remembered ------------------------------------------------------------------- */
 
 struct range_question { bool code; enum vector_work work; enum part part; };
-struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
+struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; struct program_bytes program; };
 
 static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
 {
@@ -231,19 +214,18 @@ static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t
     return false;
 }
 
-static void sum_code_bytes(struct range_memo *m, struct compiler *c)
+static void sum_program(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
-    bool *seen = ARENA_ARRAY(&scratch, bool, c->codes.n);
+    struct program program;
+    program_start(&program, c->codes.n, &scratch);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
-        if (!in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
-            continue;
-        const struct op_plan *p = compiled->op_plans[i];
-        m->bytes += seen[p->code] ? 0 : p->code_bytes_per_tile;
-        seen[p->code] = true;
+        if (in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
+            program_add_op(&program, g, &g->ops[i], compiled->op_plans[i]);
     }
+    m->program = program.bytes;
     arena_free(&scratch);
 }
 
@@ -277,16 +259,16 @@ static const struct range_memo *ask(struct compiler *c, const struct layer_range
     struct range_memo *m = hash_table_add(&c->sums, &key, n_bytes, sizeof *m, c->arena);
     *m = (struct range_memo){ .ranges = ranges, .n = n, .question = q };
     if (q.code)
-        sum_code_bytes(m, c);
+        sum_program(m, c);
     else
         sum_weight_work(m, c);
     m->ranges = NULL;                   /* the array belongs to the caller */
     return m;
 }
 
-uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
+struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
 {
-    return ask(c, ranges, n_ranges, (struct range_question){ .code = true })->bytes;
+    return ask(c, ranges, n_ranges, (struct range_question){ .code = true })->program;
 }
 
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,

@@ -58,7 +58,6 @@ extern const char *const vertex_kind_names[N_VERTEX_KINDS];
 struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
-    const double *layer_memory;         /* the same by layer of the graph, where it is less; NULL: nowhere. Two are equal only as one array */
     bool inference;                     /* norms fold into fewer passes */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced here; NULL: searched */
@@ -71,6 +70,13 @@ struct conv_split {
     uint32_t in_grain, out_grain;       /* channels of one grain, which is never split */
 };
 
+/* What a plan needs on a tile besides data. The body of a serial loop counts once. */
+struct op_code {
+    uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
+    uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
+    uint32_t worklist_bytes;            /* what vertices read besides their operands' addresses */
+};
+
 /* Must not hold padding: plans are compared as bytes. */
 struct op_plan {
     uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the time of the pass */
@@ -79,13 +85,13 @@ struct op_plan {
     uint64_t mac, padded_mac;           /* multiply-accumulates of the operation; with those of padded channels and kernel rows */
     uint64_t exchanged_bytes;           /* received by all tiles together */
     uint64_t temp_bytes_per_tile;       /* fullest tile, while the operation runs */
-    uint64_t code_bytes_per_tile;       /* vertex, control and exchange code, and vertex state */
+    struct op_code code;
     enum vertex_kind vertex;
     enum partials_type partials;
     struct conv_split split;            /* convolutions and matmuls; else zeros */
     uint64_t rearrange_cycles;          /* part of the above: changes of layout, compute and exchange */
     double imbalance;                   /* bytes of the results on the fullest tile over an even share; at least 1 */
-    uint32_t code;                      /* set by compile_graph(): operations with the same number share their code (outlining) */
+    uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
 };
 
@@ -126,10 +132,6 @@ struct conv_axis { uint64_t positions, kernel, stride, pad_before, in, dilation;
  * multiplications along the axis. */
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel);
 
-/* Code of an exchange in bytes: three instructions of 4 bytes for each piece that a tile receives, and one to send
- * each 256 bytes. */
-uint64_t exchange_code_bytes(uint64_t n_bytes, uint64_t piece_bytes);
-
 /* ---- vector_passes.c: work that is not in the graph ------------------------------------------------------------ */
 
 enum vector_work {
@@ -152,6 +154,10 @@ void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash 
 
 /* ---- layer_costs.c: operations summed by layer ----------------------------------------------------------------- */
 
+/* What is alive while an operation works: tensors it reads and writes, in all (in inference all that later operations read, too), and on the
+ * fullest tile its temporaries. */
+struct op_moment { uint64_t live_bytes, temp_bytes_per_tile; };
+
 /* One layer, one micro-batch. */
 struct layer_cost {
     struct cycles forward, backward;
@@ -161,8 +167,7 @@ struct layer_cost {
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
-    uint64_t forward_live_bytes;            /* most that one forward operation reads and writes; in inference, most that is alive */
-    uint64_t backward_live_bytes;           /* most gradients that one backward operation reads and writes */
+    struct op_moment forward_moment, backward_moment;   /* of the operations that need most */
     uint64_t temp_bytes_per_tile;           /* largest of its operations' plans */
     uint64_t host_bytes;                    /* inputs from the host */
 };
@@ -200,10 +205,10 @@ struct compiler {
     struct tied_use *tied; size_t n_tied, cap_tied;
     /* Everything compiled so far. */
     struct compiled **variants; size_t n_variants, cap_variants;
-    struct hash_table layer_memories, collectives, flows, sums, codes;
+    struct hash_table collectives, flows, sums, codes;
     struct collective_cache collective_cache;
     /* Tables of the rooms above, for what follows from compiled layers. The compiler does not read them. */
-    struct hash_table checkpoints, stages, placements, memories, rooms, updates, splits;
+    struct hash_table checkpoints, stages, placements, memories, updates, splits;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 
@@ -212,8 +217,6 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
 const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 /* Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
-/* The one array with these shares of tile memory by layer, for op_plan_options; NULL stays NULL. */
-const double *compile_layer_memory(struct compiler *c, const double *shares);
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. Without padding:
  * compared as bytes. */
@@ -228,8 +231,14 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
-/* Bytes of code on a tile; operations with equal plans share theirs. */
-uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
+/* The program on a tile besides its data (program_code.c). Operations with equal plans share their code, and call it. */
+struct program_bytes { uint64_t vertex_code, vertex_state, control_code, exchange_code; };
+struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
+void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* without vertex code */
+uint64_t op_code_bytes(const struct op_code *code);         /* the same of one operation, in all */
+uint64_t vector_work_codelet_bytes(enum vector_work work);  /* vertex code */
+/* The code of so many exchanges in which a tile receives so many pieces. */
+uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces);
 /* Work over all weights of the layers, tensor by tensor. Computing counts as `part`. Not for optimizers, whose
  * moments are unknown here. */
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,

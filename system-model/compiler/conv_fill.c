@@ -39,14 +39,15 @@ static uint64_t received_pieces(const struct search *f)
     return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
 }
 
-/* Exchange code is 3 instructions of 4 bytes for each received piece, control is 24 bytes a superstep, and vertex
- * state is a worklist item of 8 bytes for each worker, kernel element and channel group. */
-static uint64_t code_bytes(const struct search *f)
+/* A worklist has an item of 8 bytes for each worker and kernel element; the vertex has an address for each channel group. */
+static struct op_code code_of_plan(const struct search *f)
 {
     const struct share *t = &f->best;
-    uint64_t steps = share_steps(t);
-    return 12 * received_pieces(f) + SUPERSTEP_CONTROL_BYTES * (f->best_cost.supersteps / steps + 1)
-         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 16 * (t->in + t->out);
+    uint64_t supersteps = f->best_cost.supersteps / share_steps(t) + 1;
+    return (struct op_code){
+        .supersteps = (uint32_t)supersteps, .exchanges = (uint32_t)supersteps, .pieces = (uint32_t)received_pieces(f),
+        .worklist_bytes = (uint32_t)(8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 4 * (t->in + t->out)),
+    };
 }
 
 /* The planner may have underestimated copies by single elements; the chip pays what was measured. */
@@ -91,7 +92,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
         .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
         .padded_mac = padded_mac(f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
-        .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
+        .temp_bytes_per_tile = k->temp_bytes, .code = code_of_plan(f),
         .vertex = f->best_candidate->vertex,
         .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
         .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f),

@@ -131,25 +131,40 @@ static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t 
     return out;
 }
 
-static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+/* What an operation takes besides what is alive. Where the sums of a convolution are its result (neither shared, nor cast, nor put together
+ * from steps), they exist once. */
+static uint64_t temp_bytes_besides(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
 {
-    const uint64_t *alive = alive_in_inference(g, lying_bytes(g, NULL, scratch), scratch);
-    for (size_t i = 0; i < g->n_ops; i++) {
-        uint64_t *most = &layers[g->ops[i].layer_id].forward_live_bytes;
-        *most = max_u64(*most, alive[i]);
-    }
+    const struct tensor *result = &g->tensors[op->outputs[0]];
+    bool one_step = p->split.in_chans == 1 && p->split.kernel == 1 && p->split.serial_in == 1 && p->split.serial_out == 1;
+    bool same_type = data_type_bytes(result->type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
+    if (op->kind != OP_CONV || !one_step || !same_type)
+        return p->temp_bytes_per_tile;
+    return p->temp_bytes_per_tile - min_u64(bytes_of[op->outputs[0]] / n_tiles, p->temp_bytes_per_tile);
 }
 
-/* Without plans (NULL) tensors are even over the tiles, and never larger than with plans. */
-static void add_live(struct layer_cost *layers, const struct graph *g, const struct op_plan *const *plans)
+static uint64_t moment_bytes_per_tile(const struct op_moment *m, uint64_t n_tiles)
+{
+    return ceil_div(m->live_bytes, n_tiles) + m->temp_bytes_per_tile;
+}
+
+/* The operation of each layer and direction that needs most; the last of equal ones. compiled NULL: nothing is planned yet, so that tensors
+ * are even and there are no temporaries. */
+static void add_moments(struct layer_cost *layers, const struct graph *g, const struct compiled *compiled)
 {
     struct arena scratch = {0};
-    const uint64_t *bytes_of = lying_bytes(g, plans, &scratch);
+    const uint64_t *bytes_of = lying_bytes(g, compiled ? compiled->op_plans : NULL, &scratch);
+    const uint64_t *alive = g->n_ops == g->n_forward_ops ? alive_in_inference(g, bytes_of, &scratch) : NULL;
+    uint64_t n_tiles = compiled ? compiled->options.n_tiles : 1;
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         struct layer_cost *l = &layers[op->layer_id];
-        uint64_t *most = op->pass == PASS_FORWARD ? &l->forward_live_bytes : &l->backward_live_bytes;
-        *most = max_u64(*most, live_bytes(g, bytes_of, op));
+        struct op_moment *most = op->pass == PASS_FORWARD ? &l->forward_moment : &l->backward_moment;
+        struct op_moment now = { .live_bytes = alive ? alive[i] : live_bytes(g, bytes_of, op) };
+        if (compiled)
+            now.temp_bytes_per_tile = temp_bytes_besides(g, bytes_of, op, compiled->op_plans[i], n_tiles);
+        if (moment_bytes_per_tile(&now, n_tiles) >= moment_bytes_per_tile(most, n_tiles))
+            *most = now;
     }
     arena_free(&scratch);
 }
@@ -161,44 +176,9 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
     add_weights(layers, g);
     add_host_inputs(layers, g, &scratch);
     add_activations(layers, g, &scratch);
-    if (g->n_ops == g->n_forward_ops)
-        add_live_inference(layers, g, &scratch);
-    else
-        add_live(layers, g, NULL);
+    add_moments(layers, g, NULL);
     arena_free(&scratch);
     return layers;
-}
-
-/* The temporaries of an operation besides what is alive. If the sums of a convolution are its result (not shared
- * between tiles, not cast, in one step), they are in both and count once. */
-static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
-{
-    const struct tensor *result = &g->tensors[op->outputs[0]];
-    bool one_step = p->split.in_chans == 1 && p->split.kernel == 1 && p->split.serial_in == 1 && p->split.serial_out == 1;
-    bool same_type = data_type_bytes(result->type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
-    if (op->kind != OP_CONV || !one_step || !same_type)
-        return p->temp_bytes_per_tile;
-    return p->temp_bytes_per_tile - min_u64(bytes_of[op->outputs[0]] / n_tiles, p->temp_bytes_per_tile);
-}
-
-/* In inference, the worst moment of a layer is that of a single operation (the last of equal ones): what is alive
- * then, and its own temporaries. */
-static void keep_worst_moments(struct compiled *out, const struct graph *g)
-{
-    struct arena scratch = {0};
-    uint64_t *worst = ARENA_ARRAY(&scratch, uint64_t, g->n_layers);         /* bytes of the fullest tile, by layer */
-    const uint64_t *bytes_of = lying_bytes(g, out->op_plans, &scratch), *alive = alive_in_inference(g, bytes_of, &scratch);
-    uint64_t tiles = out->options.n_tiles;
-    for (size_t i = 0; i < g->n_ops; i++) {
-        uint32_t layer = g->ops[i].layer_id;
-        uint64_t beside = beside_alive(g, bytes_of, &g->ops[i], out->op_plans[i], tiles), bytes = ceil_div(alive[i], tiles) + beside;
-        if (bytes < worst[layer])
-            continue;
-        worst[layer] = bytes;
-        out->layers[layer].forward_live_bytes = alive[i];
-        out->layers[layer].temp_bytes_per_tile = beside;
-    }
-    arena_free(&scratch);
 }
 
 void compile_layers(struct compiled *out, struct compiler *c)
@@ -210,10 +190,9 @@ void compile_layers(struct compiled *out, struct compiler *c)
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)
         add_op_cost(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
-    if (g->n_ops == g->n_forward_ops)
-        keep_worst_moments(out, g);
-    else
-        add_live(out->layers, g, out->op_plans);
+    for (size_t i = 0; i < g->n_layers; i++)
+        out->layers[i].forward_moment = out->layers[i].backward_moment = (struct op_moment){0};
+    add_moments(out->layers, g, out);
     for (size_t i = 0; i < g->n_layers; i++) {
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
         out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);

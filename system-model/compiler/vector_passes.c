@@ -39,7 +39,7 @@ void passes_superstep(struct passes *p, uint64_t compute_cycles)
     p->plan->compute_cycles += compute_cycles;
     p->plan->sync_cycles += superstep_cycles(p->chip);
     p->plan->n_supersteps++;
-    p->plan->code_bytes_per_tile += SUPERSTEP_CONTROL_BYTES + SUPERSTEP_STATE_BYTES;
+    p->plan->code.supersteps++;
 }
 
 void passes_map(struct passes *p, enum map_op op, uint64_t n)
@@ -56,7 +56,8 @@ void passes_exchange(struct passes *p, uint64_t bytes_per_tile)
         return;
     p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / chip_exchange_bytes_per_cycle(p->chip)) + 1 + p->chip->exchange_transit_cycles;
     p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
-    p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
+    p->plan->code.exchanges++;
+    p->plan->code.pieces += (uint32_t)ceil_div(bytes_per_tile, MOVED_PIECE_BYTES);
     p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
 }
 

@@ -270,7 +270,7 @@ static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
     p->plan->sync_cycles += steps * one.sync_cycles;
     p->plan->exchanged_bytes += steps * one.exchanged_bytes;
     p->plan->n_supersteps += (uint32_t)steps;
-    p->plan->code_bytes_per_tile += one.code_bytes_per_tile;
+    op_code_add(&p->plan->code, &one.code);
 }
 
 /* ---- norms ----------------------------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ static void add_repeated_plan(struct op_plan *to, const struct op_plan *p, uint6
     to->n_supersteps += (uint32_t)(times * p->n_supersteps);
     to->mac += times * p->mac;
     to->padded_mac += times * p->padded_mac;
-    to->code_bytes_per_tile += p->code_bytes_per_tile;
+    op_code_add(&to->code, &p->code);
     to->temp_bytes_per_tile = max_u64(to->temp_bytes_per_tile, p->temp_bytes_per_tile);
     to->n_tiles_used = (uint32_t)max_u64(to->n_tiles_used, p->n_tiles_used);
     if (p->vertex != VERTEX_NONE) {

@@ -283,11 +283,6 @@ uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)
     return map_cycles(chip, MAP_COPY, n_bytes, 1);
 }
 
-uint64_t exchange_code_bytes(uint64_t n_bytes, uint64_t piece_bytes)
-{
-    return 12 * ceil_div(n_bytes, max_u64(128, piece_bytes)) + 4 * ceil_div(n_bytes, 256);
-}
-
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
 const char *const map_op_names[N_MAP_OPS] = {

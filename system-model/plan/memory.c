@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory.c - bytes on the worst tile of each IPU, by region, and the verdict.
+ * memory.c - bytes on the fullest tile of each IPU, in the categories of the vendor's profiler (PopVision), and the verdict.
  *
- * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the
- * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live in turn: activations of the
- * micro-batch at work, temporaries of the operation at work.
- * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights) as PopLibs maps
- * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
- * different tiles, so together they fill evenly. The operands of the operation at work are as unevenly spread as they were computed.
- * Activations that wait for their backward pass are taken as evenly spread, which leaves out up to 35 kB of a tile (BERT-Base) and changes
- * no recipe's verdict. Equal operations share their code (outlining).
+ * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the stash of every
+ * micro-batch in flight, buffers of the host's streams, code, vertex state and stacks. Live in turn, at the worst moment of the schedule:
+ * activations of the micro-batch at work and temporaries of the operation at work.
+ *
+ * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights), as PopLibs maps them. A tensor that is
+ * smaller than tiles x grain puts one grain on the fullest tile; such tensors start on different tiles, so that together they fill evenly. What
+ * an operation at work reads and writes is as uneven as it was computed. What waits for its backward pass counts as even.
+ *
+ * Gaps: on the fullest tile, what comes and goes takes more than the plan of an operation counts, by uneven mappings and by what alignment,
+ * memory elements and the interleaved region leave unusable. The chip's sheet has the share (memory_gaps_share), which was measured.
+ * Left out: buffers of collectives and of streamed optimizer state, which live when activations do not.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler.h"
@@ -19,11 +22,16 @@
 #include <math.h>
 #include <string.h>
 
-const char *const region_names[N_REGIONS] = {
-    [REGION_WEIGHTS] = "weights", [REGION_ACCUMULATORS] = "accumulators", [REGION_OPTIMIZER] = "optimizer state",
-    [REGION_STASH] = "stash", [REGION_CODE] = "code", [REGION_IO_BUFFERS] = "io buffers",
-    [REGION_ACTIVATIONS] = "activations", [REGION_TEMPORARIES] = "temporaries",
+const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
+    [MEMORY_WEIGHTS] = "weights", [MEMORY_ACCUMULATORS] = "accumulators", [MEMORY_OPTIMIZER] = "optimizer state",
+    [MEMORY_STASH] = "stash", [MEMORY_IO_BUFFERS] = "io buffers", [MEMORY_ACTIVATIONS] = "activations", [MEMORY_TEMPORARIES] = "temporaries",
+    [MEMORY_GAPS] = "gaps", [MEMORY_VERTEX_CODE] = "vertex code", [MEMORY_VERTEX_STATE] = "vertex state",
+    [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
+
+/* An adder on GC2 (TensorFlow's logging.rst, "Memory Usage"), bytes a tile: the stacks of supervisor and workers, and the code that every
+ * program has. Its three streams have 289 B of host exchange code. */
+enum { STACK_BYTES = 3168, EMPTY_CONTROL_BYTES = 700, EMPTY_VERTEX_CODE_BYTES = 140, HOST_EXCHANGE_BYTES = 289 };
 
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
 
@@ -53,12 +61,12 @@ static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64
     return small ? bytes / 2 : bytes;
 }
 
-static struct moment layer_moment(const struct plan *p, const struct stage_plan *s, const struct layer_cost *l, uint64_t stash_bytes,
-                                  uint64_t live_bytes)
+static struct moment moment_of(const struct plan *p, const struct stage_plan *s, uint64_t stash_bytes, uint64_t kept_bytes,
+                               const struct op_moment *m)
 {
     uint64_t tiles = s->compiled->options.n_tiles;
     return (struct moment){ spread_over_tiles(stashed(p, s, stash_bytes), tiles, ACTIVATION_GRAIN_BYTES),
-                            spread_over_tiles(live_bytes, tiles, ACTIVATION_GRAIN_BYTES), l->temp_bytes_per_tile };
+                            spread_over_tiles(kept_bytes + m->live_bytes, tiles, ACTIVATION_GRAIN_BYTES), m->temp_bytes_per_tile };
 }
 
 typedef void on_moment(void *user, uint32_t layer, struct moment m);
@@ -71,11 +79,11 @@ static void each_moment(const struct plan *p, const struct stage_plan *s, on_mom
     uint64_t mine = p->request.training ? stage_input_bytes(s) : 0;
     for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
-        on(user, i, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));
+        on(user, i, moment_of(p, s, others + mine, segment, &l->forward_moment));
         if (!p->request.training)
             continue;
         segment += l->kept_bytes;
-        on(user, i, layer_moment(p, s, l, others + mine, segment + l->backward_live_bytes));
+        on(user, i, moment_of(p, s, others + mine, segment, &l->backward_moment));
         if (plan_is_checkpoint(p, i)) {
             mine += l->output_bytes;
             segment = 0;
@@ -96,23 +104,26 @@ static struct moment worst_moment(const struct plan *p, const struct stage_plan 
     return worst;
 }
 
-struct layer_rooms { double *bytes, free_bytes; };
+/* Bytes that activations and temporaries may take with their gaps, before those of a moment's stash; by layer. */
+struct layer_rooms { double *bytes, free_bytes, gaps_share; };
 
 static void on_room(void *user, uint32_t layer, struct moment m)
 {
     struct layer_rooms *r = user;
-    r->bytes[layer] = fmin(r->bytes[layer], r->free_bytes - (double)m.stash - (double)m.activations);
+    double room = (r->free_bytes - (double)m.stash) / (1 + r->gaps_share) - (double)m.activations;
+    r->bytes[layer] = fmin(r->bytes[layer], room);
 }
 
 static void find_rooms(double *room_bytes, const struct plan *p)
 {
-    static const bool in_turn[N_REGIONS] = { [REGION_ACTIVATIONS] = true, [REGION_TEMPORARIES] = true };
-    double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
+    static const bool in_turn[N_MEMORY_CATEGORIES] = { [MEMORY_ACTIVATIONS] = true, [MEMORY_TEMPORARIES] = true, [MEMORY_GAPS] = true };
+    const struct chip *chip = &p->topology->machine->chip;
+    double capacity = (double)chip->tile_memory_bytes;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const struct stage_plan *stage = &p->stages[s];
         const uint64_t *bytes = p->memory[stage->ipu].bytes;
-        struct layer_rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash };
-        for (int k = 0; k < N_REGIONS; k++)
+        struct layer_rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash, chip->memory_gaps_share };
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
             if (!in_turn[k])
                 r.free_bytes -= (double)bytes[k];
         for (uint32_t i = stage->first_layer; i < stage_end(stage); i++)
@@ -121,14 +132,9 @@ static void find_rooms(double *room_bytes, const struct plan *p)
     }
 }
 
-/* The compiler keeps the answer, by the memory that it was found for. */
-const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct arena *a)
+const double *plan_layer_rooms(const struct plan *p, struct arena *a)
 {
-    const double *known = p->placed ? hash_table_find(&c->rooms, &p->memory, sizeof p->memory) : NULL;
-    if (known)
-        return known;
-    size_t n_bytes = p->graph->n_layers * sizeof *known;
-    double *rooms = p->placed ? hash_table_add(&c->rooms, &p->memory, sizeof p->memory, n_bytes, c->arena) : arena_alloc(a, n_bytes);
+    double *rooms = ARENA_ARRAY(a, double, p->graph->n_layers);
     find_rooms(rooms, p);
     return rooms;
 }
@@ -137,27 +143,60 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
 {
     const struct plan_request *o = &p->request;
     uint64_t tiles = s->compiled->options.n_tiles;
-    m->bytes[REGION_WEIGHTS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
+    m->bytes[MEMORY_WEIGHTS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (plan_keeps_gradients(o))
-        m->bytes[REGION_ACCUMULATORS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
+        m->bytes[MEMORY_ACCUMULATORS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
         double state = (double)(s->n_parameters + s->n_copied) * o->optimizer.state_bytes_per_param / plan_shard_replicas(p);
-        m->bytes[REGION_OPTIMIZER] += spread_over_tiles((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
+        m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
     }
-    m->bytes[REGION_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
+    m->bytes[MEMORY_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
     struct moment here = worst_moment(p, s);
-    m->bytes[REGION_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
+    m->bytes[MEMORY_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
     keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
 }
 
-/* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model. They and the other tiles hold the code that passes
- * the input on. */
+/* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model; they and the others the code that passes it on. */
 static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t arriving_bytes)
 {
+    uint64_t held_bytes = ceil_div(arriving_bytes, p->request.io_tiles);
     uint64_t received_bytes = ceil_div(arriving_bytes, p->topology->machine->chip.n_tiles - p->request.io_tiles);
     m->io_tile_bytes = spread_over_tiles(arriving_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
-    m->io_tile_bytes += exchange_code_bytes(ceil_div(arriving_bytes, p->request.io_tiles), MOVED_PIECE_BYTES);
-    m->bytes[REGION_CODE] += exchange_code_bytes(received_bytes, MOVED_PIECE_BYTES);
+    m->io_tile_bytes += exchange_code_bytes(1, ceil_div(held_bytes, MOVED_PIECE_BYTES)) + HOST_EXCHANGE_BYTES + STACK_BYTES;
+    m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
+}
+
+/* Work on every weight tensor of an IPU; tensors of one size and type share their code. */
+static void add_weight_work(struct program_bytes *program, const struct plan *p, uint32_t ipu, enum vector_work work)
+{
+    const struct optimizer *o = &p->request.optimizer;
+    program->vertex_code += vector_work_codelet_bytes(work);
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_chain *chain = &p->update.chains[i];
+        struct op_plan plan;
+        if (chain->ipu != ipu)
+            continue;
+        vector_work_plan(&plan, work, chain->n_elements, chain->type, o->n_moments ? o->state_bytes_per_param / o->n_moments : 0,
+                         &p->topology->machine->chip, &p->stages[0].compiled->options);
+        program_bytes_add(program, &plan.code, chain->n_tensors);
+    }
+}
+
+/* The program of the layers on an IPU and of the weight update, with what every program has. */
+static void add_program(struct tile_memory *m, const struct plan *p, struct compiler *c, uint32_t ipu, bool has_streams)
+{
+    struct layer_range ranges[MAX_STAGES];
+    uint32_t n_ranges = plan_ipu_layers(ranges, p, ipu);
+    struct program_bytes program = compile_program(c, ranges, n_ranges);
+    if (p->request.training)
+        add_weight_work(&program, p, ipu, p->request.optimizer.work);
+    if (plan_keeps_gradients(&p->request))
+        add_weight_work(&program, p, ipu, WORK_ACCUMULATE);
+    m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + program.vertex_code;
+    m->bytes[MEMORY_VERTEX_STATE] = program.vertex_state;
+    m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + program.control_code;
+    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + program.exchange_code;
+    m->bytes[MEMORY_STACK] = STACK_BYTES;
 }
 
 /* Optimizer state that add_stage() does not count. Small tensors are not sharded, so the rest of their state is here too; nor are they streamed. */
@@ -177,6 +216,7 @@ static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
 
 static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
 {
+    double gaps_share = p->topology->machine->chip.memory_gaps_share;
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
@@ -187,15 +227,14 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
                 arriving_bytes += p->stages[s].host_bytes;
                 tiles = p->stages[s].compiled->options.n_tiles;
             }
-        m->bytes[REGION_OPTIMIZER] += spread_over_tiles(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
-        m->bytes[REGION_ACTIVATIONS] = worst_here.activations;
-        m->bytes[REGION_TEMPORARIES] = worst_here.temporaries;
-        struct layer_range ranges[MAX_STAGES];
-        uint32_t n_ranges = plan_ipu_layers(ranges, p, i);
-        m->bytes[REGION_CODE] = compile_code_bytes(c, ranges, n_ranges);
+        m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
+        m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
+        m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
+        m->bytes[MEMORY_GAPS] = (uint64_t)(gaps_share * (double)(worst_here.activations + worst_here.temporaries));
+        add_program(m, p, c, i, arriving_bytes > 0);
         if (p->request.io_tiles)
             add_io_tiles(m, p, arriving_bytes);
-        for (int r = 0; r < N_REGIONS; r++)
+        for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
             m->total_bytes += m->bytes[r];
         if (m->total_bytes < m->io_tile_bytes)
             m->total_bytes = m->io_tile_bytes;
@@ -209,7 +248,8 @@ static const struct tile_memory *find_memory(const struct plan *p, struct compil
     uint64_t state_bytes;
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
-                                  o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o) };
+                                  o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o),
+                                  o->training, o->optimizer.work, o->optimizer.n_moments };
     const struct tile_memory *known = p->placed ? hash_table_find(&c->memories, question, sizeof question) : NULL;
     if (known)
         return known;
@@ -230,4 +270,13 @@ void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
         }
     p->fits = worst <= capacity;
     p->shortfall_bytes = p->fits ? 0 : worst - capacity;
+}
+
+double plan_fits_probability(const struct plan *p)
+{
+    const struct chip *chip = &p->topology->machine->chip;
+    if (!p->memory || !(chip->memory_error > 0))
+        return p->fits;
+    double free = log((double)chip->tile_memory_bytes / (double)p->memory[p->worst_ipu].total_bytes);
+    return 0.5 * erfc(-free / chip->memory_error / sqrt(2));
 }

@@ -318,7 +318,7 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
         .partials = o->partials, .inference = !o->training,
-        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = plan_available_memory(o, s->ipu), .layer_memory = o->layer_memory,
+        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = plan_available_memory(o, s->ipu),
     };
     s->compiled = compile_graph(c, &opt);
     return true;
@@ -363,14 +363,14 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
 /* ---- placements that are known ------------------------------------------------------------------------ */
 
 /* All that place_stages() reads of a plan; replicas only if norms span them. */
-struct placement_head { uint64_t checkpoints, layer_memory; uint32_t numbers[12]; };
+struct placement_head { uint64_t checkpoints; uint32_t numbers[12]; };
 struct placement_key { struct placement_head head; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
 
 /* Fills the key without gaps, so that unused stages and shares take no bytes; returns its size. */
 static size_t placement_key(struct placement_key *q, const struct plan *p, const struct compiler *c)
 {
     const struct plan_request *o = &p->request;
-    q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, (uintptr_t)o->layer_memory, {
+    q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, {
         o->training, o->unfolded, o->faults != NULL, o->grad_accum != 1, p->n_stages, o->ipus_per_replica,
         c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles } };
     char *end = mempcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);

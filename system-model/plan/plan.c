@@ -74,7 +74,7 @@ static bool check_length(const struct plan *p, struct err *err)
                                                total, (double)MOST_CYCLES, longest_class(p, computing, copies, update, input));
 }
 
-bool plan_once(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err)
+bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err)
 {
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, a, err))

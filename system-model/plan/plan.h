@@ -4,7 +4,7 @@
  * collectives follow, what each tile holds. All of it is settled before time starts.
  *
  * A request (plan_request.h) becomes stages (placement.c), tasks and runs of the pipeline (pipeline.c), the weight update (update.c), the
- * host's call (call.c) and memory (memory.c), in this order; plan.c puts them together, and replan.c tries again with less memory.
+ * host's call (call.c) and memory (memory.c), in this order; plan.c puts them together, and less_memory.c tries again what does not fit.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -66,22 +66,23 @@ enum call_part {
 };
 extern const char *const call_part_names[N_CALL_PARTS];
 
-/* ---- memory.c: bytes on the fullest tile, by region ----------------------------------------- */
+/* ---- memory.c: bytes on the fullest tile, by category ---------------------------------------- */
 
-enum region {
-    REGION_WEIGHTS, REGION_ACCUMULATORS, REGION_OPTIMIZER, REGION_STASH, REGION_CODE, REGION_IO_BUFFERS,
-    REGION_ACTIVATIONS, REGION_TEMPORARIES,     /* not always live: their peak over the schedule */
-    N_REGIONS
+enum memory_category {
+    MEMORY_WEIGHTS, MEMORY_ACCUMULATORS, MEMORY_OPTIMIZER, MEMORY_STASH, MEMORY_IO_BUFFERS,
+    MEMORY_ACTIVATIONS, MEMORY_TEMPORARIES, MEMORY_GAPS,    /* live by turns: their peak over the schedule; gaps between those two */
+    MEMORY_VERTEX_CODE, MEMORY_VERTEX_STATE, MEMORY_CONTROL_CODE, MEMORY_EXCHANGE_CODE, MEMORY_STACK,
+    N_MEMORY_CATEGORIES
 };
-extern const char *const region_names[N_REGIONS];
-struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t io_tile_bytes, total_bytes; };     /* total: of the fuller kind of tile */
+extern const char *const memory_category_names[N_MEMORY_CATEGORIES];
+struct tile_memory { uint64_t bytes[N_MEMORY_CATEGORIES]; uint64_t io_tile_bytes, total_bytes; };   /* total: of the fuller kind of tile */
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 struct plan {
     const struct graph *graph;
     const struct topology *topology;
-    struct plan_request request;        /* as planned: layer_memory is set if less was taken than asked */
+    struct plan_request request;
     const bool *named_checkpoints;      /* by layer; NULL: none are named */
     uint32_t n_stages;
     struct stage_plan *stages;
@@ -109,13 +110,13 @@ struct plan {
 /* Decides everything for one step. A plan that does not fit the memory is no failure: it says so (fits). Fails on requests that no program
  * can meet, and on a step of MOST_CYCLES or more. The plan points into the compiler. */
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err);
-/* The same with the request's shares of memory, whether or not they fit. */
-bool plan_once(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err);
+/* The same with smaller shares of memory for temporaries, on the IPUs that are too full in `first`, which does not fit. out->request has the
+ * shares. False if none fits. */
+bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct plan *first, struct arena *a);
 
 /* ---- plan_query.c: what follows from a request or a plan ----------------------------------- */
 
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
-double plan_layer_share(const struct plan_request *r, uint32_t ipu, uint32_t layer_id);     /* a layer's, which may be less */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
@@ -127,9 +128,10 @@ bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* its outpu
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* those in use of n IPUs behind one port or memory */
 uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that share one copy of the optimizer state; 1 without rts */
+double plan_fits_probability(const struct plan *p);          /* by the chip's memory_error, the spread of ln(bytes); 1 or 0 without one */
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* all its tensors; merged ones count for each IPU */
 
-/* ---- steps of plan_once(), in order ---------------------------------------------------------- */
+/* ---- steps of plan_build(), in order ---------------------------------------------------------- */
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
@@ -137,13 +139,12 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
 void plan_call(struct plan *p);
 void plan_memory(struct plan *p, struct compiler *c, struct arena *a);
 /* Bytes by layer that the fullest tile has for temporaries, after what is always live and what is live while the layer is at work. */
-const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct arena *a);
+const double *plan_layer_rooms(const struct plan *p, struct arena *a);
 
 /* ---- plan_print.c ----------------------------------------------------------------------------- */
 
 void plan_print(FILE *f, const struct plan *p);
 void plan_print_summary(FILE *f, const struct plan *p);     /* placement, cost by stage, memory */
-void plan_print_replanned(FILE *f, const struct plan *p, const char *indent);   /* one line if less memory was taken than asked, else nothing */
 void plan_print_update(FILE *f, const struct plan *p);      /* one line for each IPU */
 void plan_print_update_tensors(FILE *f, const struct plan *p);      /* one line for each step of each kind of tensor */
 

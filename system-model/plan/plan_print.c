@@ -27,29 +27,6 @@ static void print_stages(FILE *f, const struct plan *p)
     }
 }
 
-void plan_print_replanned(FILE *f, const struct plan *p, const char *before)
-{
-    if (!p->request.layer_memory)
-        return;
-    fprintf(f, "%splanned again, as temporaries left too little room:", before);
-    const char *comma = "";
-    for (uint32_t ipu = 0; ipu < p->request.ipus_per_replica; ipu++) {
-        double asked = plan_available_memory(&p->request, ipu), least = asked;
-        uint32_t n = 0;
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            for (uint32_t i = p->stages[s].first_layer; i < stage_end(&p->stages[s]) && p->stages[s].ipu == ipu; i++) {
-                double share = plan_layer_share(&p->request, ipu, i);
-                n += share < asked;
-                least = fmin(least, share);
-            }
-        if (n == 0)
-            continue;
-        fprintf(f, "%s IPU %u has %u layer%s within %g%s of tile memory instead of %g", comma, ipu, n, n == 1 ? "" : "s", least,
-                n == 1 ? "" : " or more", asked);
-        comma = ",";
-    }
-    fputc('\n', f);
-}
 static void print_memory(FILE *f, const struct plan *p)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
@@ -57,13 +34,12 @@ static void print_memory(FILE *f, const struct plan *p)
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
         fprintf(f, " %9s%u", "ipu", i);
     fputc('\n', f);
-    for (int r = 0; r <= N_REGIONS; r++) {
-        fprintf(f, "  %-16s", r < N_REGIONS ? region_names[r] : "total");
+    for (int r = 0; r <= N_MEMORY_CATEGORIES; r++) {
+        fprintf(f, "  %-16s", r < N_MEMORY_CATEGORIES ? memory_category_names[r] : "total");
         for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
-            fprintf(f, " %10" PRIu64, r < N_REGIONS ? p->memory[i].bytes[r] : p->memory[i].total_bytes);
+            fprintf(f, " %10" PRIu64, r < N_MEMORY_CATEGORIES ? p->memory[i].bytes[r] : p->memory[i].total_bytes);
         fputc('\n', f);
     }
-    plan_print_replanned(f, p, "  ");
     if (p->fits)
         fprintf(f, "  fits: %" PRIu64 " bytes free on the fullest tile (IPU %u)\n", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
     else
@@ -166,7 +142,7 @@ static void print_ops(FILE *f, const struct plan *p)
         double peak = cycles ? 100.0 * (double)o->mac / ((double)cycles * (double)(chip->n_tiles * rate)) : 0;
         fprintf(f, "  %-5u %-26s %-14s %-15s %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6" PRIu32 " %6.1f %8" PRIu64 " %8" PRIu64 " %-12s", i,
                 p->graph->layers[op->layer_id].name, op_kind_names[op->kind], op_pass_names[op->pass], o->compute_cycles,
-                o->exchange_cycles, o->sync_cycles, o->n_tiles_used, peak, o->temp_bytes_per_tile, o->code_bytes_per_tile,
+                o->exchange_cycles, o->sync_cycles, o->n_tiles_used, peak, o->temp_bytes_per_tile, op_code_bytes(&o->code),
                 vertex_kind_names[o->vertex]);
         print_split(f, o);
         fputc('\n', f);

@@ -25,12 +25,6 @@ double plan_available_memory(const struct plan_request *r, uint32_t ipu)
     return r->available_memory[min_u32(ipu, r->n_available_memory - 1)];
 }
 
-double plan_layer_share(const struct plan_request *r, uint32_t ipu, uint32_t layer_id)
-{
-    double asked = plan_available_memory(r, ipu);
-    return r->layer_memory ? fmin(asked, r->layer_memory[layer_id]) : asked;
-}
-
 bool plan_keeps_gradients(const struct plan_request *r)
 {
     return r->training && (r->grad_accum > 1 || r->n_replicas > 1);

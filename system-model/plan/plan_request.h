@@ -62,9 +62,7 @@ struct plan_request {
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
     bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
     bool timed_only;                    /* memory is not counted: the plan is taken to fit */
-    bool as_asked;                      /* never planned again with less memory for temporaries (replan.c) */
     bool unfolded;                      /* every replica is simulated, instead of one for all that are alike */
-    const double *layer_memory;         /* share by layer, where it is less; one array for equal shares (compile_layer_memory); NULL: nowhere */
 
     const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
     const char *framework_name;         /* printed only */

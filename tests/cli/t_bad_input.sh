@@ -56,8 +56,8 @@ refuses "replicas" "more IPUs than the system has" run "$good" --set parallel.re
 refuses "ipu" "more stages than layers" run "$good" --set parallel.replicas=1 --set parallel.ipus_per_replica=16 \
     --set parallel.layers_per_ipu=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9
 run run "$good" --set parallel.micro_batch=100 --format json
-[ "$status" -eq 0 ] && grep -q '"fits": false' "$work/out"
-result $? "a model that cannot fit is a result: fits is false, status 0" "$(head -3 "$work/err")"
+[ "$status" -eq 1 ] && grep -q '"fits": false' "$work/out"
+result $? "a model that cannot fit is a result: fits is false, status 1" "$(head -3 "$work/err")"
 
 # ---- spec sheets
 sheet=$work/chip.csv

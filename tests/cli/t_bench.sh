@@ -73,13 +73,14 @@ run plot "$work/one"
     [ "$(find "$work/one/figures" -name '*.png' -size +4k | wc -l)" -eq "$(ls plots/*.gp | grep -vc style)" ]
 result $? "plot: an SVG and a PNG a script" "$(cat "$work/err")"
 # Samples of a chip and micro-batch, and the most accumulation that is tried: 20 of one chip, 3 x 2.0368 of eight.
-for sweep in resnet50,20,16 bert-large,0.7638,384; do
+# BERT is too large for 16 chips without the state of 64 to share.
+for sweep in 'resnet50,20,16, 16 64 128 256 1024' 'bert-large,0.7638,384, 64 128 256 1024'; do
     w=${sweep%%,*}
     # chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours
     awk -F, -v sweep="$sweep" 'BEGIN { split(sweep, of, ",") }
         NR > 1 { sizes = sizes " " $1; d = $3 / ($1 * $2) / of[2] - 1; if (of[3] % $2 || d > 1e-6 || d < -1e-6) exit 1 }
         NR > 1 { d = $8 - $1 * $4 / 60; if (d > 1e-4 || d < -1e-4 || $4 < $5 || $4 > $6 || (NR > 2 && ($4 > t || $8 < h))) exit 1; t = $4; h = $8 }
-        END { exit sizes != " 16 64 128 256 1024" }' "$work/one/figures/more-chips-$w.csv"
+        END { exit sizes != of[4] }' "$work/one/figures/more-chips-$w.csv"
     result $? "plot: $w on more chips takes less time and more chip hours" "$(cat "$work/one/figures/more-chips-$w.csv")"
 done
 refuses "$work/one: is not a regular file" "a run beside a recipe" diff "$work/one" mlperf-v1.1-closed-ipu-pod16-resnet50

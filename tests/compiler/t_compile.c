@@ -69,17 +69,17 @@ enum { N_LAYERS = 11 };
 static void layers_in_training(void **state)
 {
     static const struct layer_cost want[N_LAYERS] = {
-        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30, .forward_live_bytes = 30, .backward_live_bytes = 30 + 110 },
-        { .output_bytes = 30, .kept_bytes = 30, .forward_live_bytes = 30, .backward_live_bytes = 30 },
-        { .output_bytes = 66, .forward_live_bytes = 30 + 66, .backward_live_bytes = 66 + 110 },
-        { .output_bytes = 66 + 66, .forward_live_bytes = 66, .backward_live_bytes = 66 + 66 },
-        { .output_bytes = 66, .kept_bytes = 66, .forward_live_bytes = 66 + 66 },
-        { .output_bytes = 66, .forward_live_bytes = 66 + 66, .backward_live_bytes = 66 },
-        { .output_bytes = 66, .kept_bytes = 66, .forward_live_bytes = 66, .backward_live_bytes = 66 },
-        { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66, .forward_live_bytes = 66, .backward_live_bytes = 66 },
-        { .output_bytes = 6, .forward_live_bytes = 66 + 6, .backward_live_bytes = 6 + 66 },
-        { .output_bytes = 24, .kept_bytes = 24, .forward_live_bytes = 6 + 24, .backward_live_bytes = 24 + 6 },
-        { .host_bytes = 12, .forward_live_bytes = 24 + 4, .backward_live_bytes = 24 },
+        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30, .forward_moment = { 30 }, .backward_moment = { 30 + 110 } },
+        { .output_bytes = 30, .kept_bytes = 30, .forward_moment = { 30 }, .backward_moment = { 30 } },
+        { .output_bytes = 66, .forward_moment = { 30 + 66 }, .backward_moment = { 66 + 110 } },
+        { .output_bytes = 66 + 66, .forward_moment = { 66 }, .backward_moment = { 66 + 66 } },
+        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { 66 + 66 } },
+        { .output_bytes = 66, .forward_moment = { 66 + 66 }, .backward_moment = { 66 } },
+        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { 66 }, .backward_moment = { 66 } },
+        { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66, .forward_moment = { 66 }, .backward_moment = { 66 } },
+        { .output_bytes = 6, .forward_moment = { 66 + 6 }, .backward_moment = { 6 + 66 } },
+        { .output_bytes = 24, .kept_bytes = 24, .forward_moment = { 6 + 24 }, .backward_moment = { 24 + 6 } },
+        { .host_bytes = 12, .forward_moment = { 24 + 4 }, .backward_moment = { 24 } },
     };
     struct unit u;
     (void)state;
@@ -102,8 +102,8 @@ static void layers_in_inference(void **state)
     add_layers(&u);
     const struct layer_cost *layers = layer_costs_unplanned(&u.graph, &u.arena);
     for (size_t i = 0; i < N_LAYERS; i++) {
-        assert_int_equal(layers[i].forward_live_bytes, live_bytes[i]);
-        assert_int_equal(layers[i].kept_bytes + layers[i].backward_live_bytes, 0);
+        assert_int_equal(layers[i].forward_moment.live_bytes, live_bytes[i]);
+        assert_int_equal(layers[i].kept_bytes + layers[i].backward_moment.live_bytes, 0);
     }
     stop(&u);
 }
@@ -120,7 +120,7 @@ static void read_twice_freed_once(void **state)
     layer_of(&u, 0, OP_TANH, y, NO_ID, (struct op_attributes){0});
     const struct layer_cost *layers = layer_costs_unplanned(&u.graph, &u.arena);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(layers[i].forward_live_bytes, 66);
+        assert_int_equal(layers[i].forward_moment.live_bytes, 66);
     stop(&u);
 }
 
@@ -184,8 +184,8 @@ static void sums_beside_the_result(void **state)
         const struct op_plan *p = made->op_plans[0];
         uint64_t result_bytes = (uint64_t)((cases[i].shared ? 1 : 84) * 16 * 2 * p->imbalance);
         assert_int_equal(p->split.in_chans > 1, cases[i].shared);
-        assert_int_equal(made->layers[0].forward_live_bytes, result_bytes);
-        assert_int_equal(made->layers[0].temp_bytes_per_tile, p->temp_bytes_per_tile - (cases[i].twice ? 0 : result_bytes / 7));
+        assert_int_equal(made->layers[0].forward_moment.live_bytes, result_bytes);
+        assert_int_equal(made->layers[0].forward_moment.temp_bytes_per_tile, p->temp_bytes_per_tile - (cases[i].twice ? 0 : result_bytes / 7));
         stop(&u);
     }
 }
@@ -194,13 +194,11 @@ static void sums_beside_the_result(void **state)
  * partial sums, or inference are planned anew. */
 static void options_are_told_apart(void **state)
 {
-    static const double shares[] = { 0.3, 0.4 };
     static const struct { struct op_plan_options options; bool same_plan; } others[] = {
         { { .partials = PARTIALS_FP32, .available_memory = 0.6, .n_tiles = 7 }, false },
         { { .available_memory = 0.5, .n_tiles = 7 }, true },
         { { .available_memory = 0.6, .n_tiles = 7, .inference = true }, false },
         { { .available_memory = 0.6, .n_tiles = 5 }, false },
-        { { .available_memory = 0.6, .n_tiles = 7, .layer_memory = shares }, true },
     };
     struct unit u;
     (void)state;

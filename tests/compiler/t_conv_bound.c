@@ -116,7 +116,7 @@ static void print_split(FILE *f, const struct search *start, const struct conv_c
     conv_fill_plan(&p, &alone);
     fprintf(f, "; pays %ju, %ju of it copies; on %u, padded to %ju, %ju B sent, %ju B code, imbalance %.6g\n", (uintmax_t)p.compute_cycles,
             (uintmax_t)p.rearrange_cycles, p.n_tiles_used, (uintmax_t)p.padded_mac,
-            (uintmax_t)p.exchanged_bytes, (uintmax_t)p.code_bytes_per_tile, p.imbalance);
+            (uintmax_t)p.exchanged_bytes, (uintmax_t)op_code_bytes(&p.code), p.imbalance);
 }
 
 /* The best split under less and less memory, until only the smallest is left. */

@@ -111,7 +111,7 @@ static void print_plan(FILE *f, const struct op_plan *p)
 {
     fprintf(f, "%ju + %ju + %ju in %u on %u, mac %ju/%ju, sent %ju, temp %ju, code %ju, rearrange %ju, imbalance %.6g", (uintmax_t)p->compute_cycles,
             (uintmax_t)p->exchange_cycles, (uintmax_t)p->sync_cycles, p->n_supersteps, p->n_tiles_used, (uintmax_t)p->mac, (uintmax_t)p->padded_mac,
-            (uintmax_t)p->exchanged_bytes, (uintmax_t)p->temp_bytes_per_tile, (uintmax_t)p->code_bytes_per_tile, (uintmax_t)p->rearrange_cycles,
+            (uintmax_t)p->exchanged_bytes, (uintmax_t)p->temp_bytes_per_tile, (uintmax_t)op_code_bytes(&p->code), (uintmax_t)p->rearrange_cycles,
             p->imbalance);
 }
 
@@ -221,7 +221,7 @@ static void print_vertices(FILE *f)
                                      hmac_cycles(c, 4, (struct conv_work){ 0, 1, 1, 5, 1, 8, 1, 2, 1, .in_chans = n }), outer_product_cycles(c, 3, n, 21), reduce_cycles(v, c, n, 7, 2), reduce_cycles(v, c, n, 3, 4),
                                      cast_cycles(v, c, n, 2, 4), cast_cycles(v, c, n, 4, 2), cast_cycles(v, c, n, 2, 1), zero_cycles(v, c, n, 2), dynamic_slice_cycles(v, c, n),
                                      add_in_place_cycles(c, n, 2), add_in_place_cycles(c, n, 4), rearrange_cycles(v, c, n, 2, false), rearrange_cycles(v, c, n, 2, true),
-                                     rearrange_cycles(v, c, n, 4, false), regroup_cycles(v, c, n), copy_pieces_cycles(v, n), copy_cycles(c, n), exchange_code_bytes(n, 64),
+                                     rearrange_cycles(v, c, n, 4, false), regroup_cycles(v, c, n), copy_pieces_cycles(v, n), copy_cycles(c, n), exchange_code_bytes(1, n),
                                      gather_cycles(c, n, n / 3, 24), scatter_add_cycles(c, n, n / 3, 25), pool_cycles(c, n, 5, 9, false),
                                      pool_cycles(c, n, 5, 9, true), transducer_cell_cycles(c, n) };
             fprintf(f, "vertices of %ju:", (uintmax_t)n);

@@ -41,14 +41,15 @@ static void compute_set(struct op_plan *p, const struct chip *chip, uint64_t cyc
     p->compute_cycles += times * cycles;
     p->sync_cycles += times * (101 + chip->compute_set_cycles);
     p->n_supersteps += (uint32_t)times;
-    p->code_bytes_per_tile += SUPERSTEP_CONTROL_BYTES + SUPERSTEP_STATE_BYTES;
+    p->code.supersteps++;
 }
 
 static void move(struct op_plan *p, const struct chip *chip, uint64_t bytes, uint64_t times)
 {
     p->exchange_cycles += times * ((uint64_t)((double)bytes / (4 * chip->exchange_efficiency)) + 1 + 37);
     p->exchanged_bytes += times * bytes * TILES;
-    p->code_bytes_per_tile += exchange_code_bytes(bytes, MOVED_PIECE_BYTES);
+    p->code.exchanges++;
+    p->code.pieces += (uint32_t)((bytes + MOVED_PIECE_BYTES - 1) / MOVED_PIECE_BYTES);
     if (times == 1 && bytes > p->temp_bytes_per_tile)
         p->temp_bytes_per_tile = bytes;
 }
@@ -78,7 +79,8 @@ static void assert_same(const char *name, const struct op_plan *got, const struc
     const uint64_t pairs[][2] = {
         { got->compute_cycles, want->compute_cycles }, { got->exchange_cycles, want->exchange_cycles }, { got->sync_cycles, want->sync_cycles },
         { got->n_supersteps, want->n_supersteps }, { got->exchanged_bytes, want->exchanged_bytes },
-        { got->temp_bytes_per_tile, want->temp_bytes_per_tile }, { got->code_bytes_per_tile, want->code_bytes_per_tile },
+        { got->temp_bytes_per_tile, want->temp_bytes_per_tile }, { got->code.supersteps, want->code.supersteps },
+        { got->code.exchanges, want->code.exchanges }, { got->code.pieces, want->code.pieces }, { got->code.worklist_bytes, want->code.worklist_bytes },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][0] != pairs[i][1])
@@ -437,7 +439,10 @@ static void add_times(struct op_plan *to, const struct op_plan *p, uint64_t time
     to->exchanged_bytes += times * p->exchanged_bytes;
     to->rearrange_cycles += times * p->rearrange_cycles;
     to->mac += times * p->mac;
-    to->code_bytes_per_tile += p->code_bytes_per_tile;
+    to->code.supersteps += p->code.supersteps;
+    to->code.exchanges += p->code.exchanges;
+    to->code.pieces += p->code.pieces;
+    to->code.worklist_bytes += p->code.worklist_bytes;
     to->temp_bytes_per_tile = p->temp_bytes_per_tile > to->temp_bytes_per_tile ? p->temp_bytes_per_tile : to->temp_bytes_per_tile;
 }
 

@@ -322,7 +322,7 @@ static void check_memory(const struct drawing_source *from, const struct simulat
         assert_near(number(lines[i], 1), i - 0.38, 1e-9);
         assert_near(number(lines[i], 2), i + 0.38, 1e-9);
         assert_near(number(lines[i], 4), limit / 1024, 1e-9);
-        for (size_t k = 0; k < N_REGIONS; k++) {
+        for (size_t k = 0; k < N_MEMORY_CATEGORIES; k++) {
             assert_near(number(lines[i], 5 + 2 * k), end, 1e-3);
             end += (double)sim->plan.memory[i].bytes[k] / 1024;
             assert_near(number(lines[i], 6 + 2 * k), end, 1e-3);

@@ -102,7 +102,10 @@ static void add_costs(const struct graph *g)
         sum->mac += p.mac;
         sum->exchanged_bytes += p.exchanged_bytes;
         sum->temp_bytes_per_tile += p.temp_bytes_per_tile;
-        sum->code_bytes_per_tile += p.code_bytes_per_tile;
+        sum->code.supersteps += p.code.supersteps;
+        sum->code.exchanges += p.code.exchanges;
+        sum->code.pieces += p.code.pieces;
+        sum->code.worklist_bytes += p.code.worklist_bytes;
         sum->rearrange_cycles += p.rearrange_cycles;
     }
     plan_cache_free(&cache);
@@ -454,7 +457,7 @@ static void costs_by_kind(void **state)
             if (n_ops[k][pass])
                 fprintf(f, "%-16s %-16s %5u %10ju %10ju %8ju %9ju %9ju %10ju %9ju %9ju %10ju\n", op_kind_names[k], op_pass_names[pass], n_ops[k][pass],
                         (uintmax_t)c->compute_cycles, (uintmax_t)c->exchange_cycles, (uintmax_t)c->sync_cycles, (uintmax_t)c->mac,
-                        (uintmax_t)flop[k][pass], (uintmax_t)c->exchanged_bytes, (uintmax_t)c->temp_bytes_per_tile, (uintmax_t)c->code_bytes_per_tile,
+                        (uintmax_t)flop[k][pass], (uintmax_t)c->exchanged_bytes, (uintmax_t)c->temp_bytes_per_tile, (uintmax_t)op_code_bytes(&c->code),
                         (uintmax_t)c->rearrange_cycles);
         }
     fclose(f);

@@ -34,15 +34,15 @@ struct toy {
 static void toy_start(struct toy *y)
 {
     memset(y, 0, sizeof *y);
-    y->machine.chip = (struct chip){ .name = "toy", .n_tiles = 7, .tile_memory_bytes = 20000 };
+    y->machine.chip = (struct chip){ .name = "toy", .n_tiles = 7, .tile_memory_bytes = 20000, .memory_gaps_share = 0.13,
+                                      .n_workers = 6, .vector_bytes_per_cycle = 8, .exchange_bytes_per_cycle = 4, .exchange_efficiency = 1 };
     y->topology.machine = &y->machine;
     y->layers[0].name = "one";
     y->layers[1].name = "two";
     y->graph = (struct graph){ .name = "toy", .layers = y->layers, .n_layers = 2 };
     y->compiled = (struct compiled){ .options.n_tiles = 7, .layers = y->costs };
-    y->costs[0] = (struct layer_cost){ .output_bytes = 4000, .kept_bytes = 900, .forward_live_bytes = 1500, .backward_live_bytes = 2700,
-                                       .temp_bytes_per_tile = 33 };
-    y->costs[1] = (struct layer_cost){ .kept_bytes = 1100, .forward_live_bytes = 5000, .backward_live_bytes = 300, .temp_bytes_per_tile = 77 };
+    y->costs[0] = (struct layer_cost){ .output_bytes = 4000, .kept_bytes = 900, .forward_moment = { 1500, 33 }, .backward_moment = { 2700, 33 } };
+    y->costs[1] = (struct layer_cost){ .kept_bytes = 1100, .forward_moment = { 5000, 77 }, .backward_moment = { 300, 77 } };
     y->stages[0] = (struct stage_plan){ .ipu = 0, .first_layer = 0, .n_layers = 1, .compiled = &y->compiled, .n_parameters = 2500,
                                         .weight_bytes = 5000, .stash_bytes = 900, .stash_depth = 3, .host_bytes = 1000 };
     y->stages[1] = (struct stage_plan){ .ipu = 1, .first_layer = 1, .n_layers = 1, .compiled = &y->compiled, .n_parameters = 6172,
@@ -53,11 +53,15 @@ static void toy_start(struct toy *y)
     y->compiler = (struct compiler){ .graph = &y->graph, .topology = &y->topology, .arena = &y->arena };
 }
 
+/* What every program has (an adder's profile), and codelets of 200 bytes for the update and for accumulation; the toy has no operations. */
+#define PROGRAM [MEMORY_VERTEX_CODE] = 140 + 2 * 200, [MEMORY_CONTROL_CODE] = 700, [MEMORY_STACK] = 3168
+enum { PROGRAM_BYTES = 140 + 2 * 200 + 700 + 3168, STREAM_BYTES = 289 };
+
 static void assert_regions(const struct tile_memory *m, const uint64_t *want)
 {
-    for (int r = 0; r < N_REGIONS; r++) {
+    for (int r = 0; r < N_MEMORY_CATEGORIES; r++) {
         if (m->bytes[r] != want[r])
-            print_error("%s: %llu, want %llu\n", region_names[r], (unsigned long long)m->bytes[r], (unsigned long long)want[r]);
+            print_error("%s: %llu, want %llu\n", memory_category_names[r], (unsigned long long)m->bytes[r], (unsigned long long)want[r]);
         assert_int_equal(m->bytes[r], want[r]);
     }
 }
@@ -65,6 +69,7 @@ static void assert_regions(const struct tile_memory *m, const uint64_t *want)
 /*
  * Grains of 128 for activations. Stage 0: two other micro-batches' stash, 1800: 15 grains on 7 tiles: 3 -> 384. Activations, backward:
  * kept 900 + live 2700 = 3600: 29 grains: 5 -> 640 (forward: 1500: 12: 2 -> 256). Input buffer 1000: 8 grains: 2 -> 256.
+ * Gaps are 0.13 of activations and temporaries: 0.13 x 673 = 87.49, and 0.13 x 845 = 109.85.
  * Stage 1: own input 4000: 32 grains: 5 -> 640. Activations, forward: 5000: 40 grains: 6 -> 768 (backward: 1100 + 300: 2 -> 256).
  */
 static void a_toy_by_hand(void **state)
@@ -73,20 +78,20 @@ static void a_toy_by_hand(void **state)
     struct toy y;
     toy_start(&y);
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
-        [REGION_WEIGHTS] = 768, [REGION_ACCUMULATORS] = 768, [REGION_OPTIMIZER] = 2304, [REGION_STASH] = 384, [REGION_IO_BUFFERS] = 256,
-        [REGION_ACTIVATIONS] = 640, [REGION_TEMPORARIES] = 33 });
-    assert_regions(&y.plan.memory[1], (const uint64_t[N_REGIONS]){
-        [REGION_WEIGHTS] = 1792, [REGION_ACCUMULATORS] = 1792, [REGION_OPTIMIZER] = 5376, [REGION_STASH] = 640,
-        [REGION_ACTIVATIONS] = 768, [REGION_TEMPORARIES] = 77 });
-    assert_int_equal(y.plan.memory[1].total_bytes, 1792 + 1792 + 5376 + 640 + 768 + 77);
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_MEMORY_CATEGORIES]){
+        [MEMORY_WEIGHTS] = 768, [MEMORY_ACCUMULATORS] = 768, [MEMORY_OPTIMIZER] = 2304, [MEMORY_STASH] = 384, [MEMORY_IO_BUFFERS] = 256,
+        [MEMORY_ACTIVATIONS] = 640, [MEMORY_TEMPORARIES] = 33, [MEMORY_GAPS] = 87, PROGRAM, [MEMORY_EXCHANGE_CODE] = STREAM_BYTES });
+    assert_regions(&y.plan.memory[1], (const uint64_t[N_MEMORY_CATEGORIES]){
+        [MEMORY_WEIGHTS] = 1792, [MEMORY_ACCUMULATORS] = 1792, [MEMORY_OPTIMIZER] = 5376, [MEMORY_STASH] = 640,
+        [MEMORY_ACTIVATIONS] = 768, [MEMORY_TEMPORARIES] = 77, [MEMORY_GAPS] = 109, PROGRAM });
+    assert_int_equal(y.plan.memory[1].total_bytes, 1792 + 1792 + 5376 + 640 + 768 + 77 + 109 + PROGRAM_BYTES);
     assert_int_equal(y.plan.worst_ipu, 1);
     assert_true(y.plan.fits);
-    y.machine.chip.tile_memory_bytes = 10444;
+    y.machine.chip.tile_memory_bytes = 10444 + 109 + PROGRAM_BYTES;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_false(y.plan.fits);
     assert_int_equal(y.plan.shortfall_bytes, 1);
-    y.machine.chip.tile_memory_bytes = 10445;               /* all of it is enough */
+    y.machine.chip.tile_memory_bytes = 10445 + 109 + PROGRAM_BYTES;               /* all of it is enough */
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_true(y.plan.fits);
     assert_int_equal(y.plan.shortfall_bytes, 0);
@@ -109,9 +114,9 @@ static void stages_of_one_ipu_share_it(void **state)
     y.stages[1].ipu = 0;
     y.plan.request.ipus_per_replica = 1;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
-        [REGION_WEIGHTS] = 768 + 1792, [REGION_ACCUMULATORS] = 768 + 1792, [REGION_OPTIMIZER] = 2304 + 5376, [REGION_STASH] = 384 + 640,
-        [REGION_IO_BUFFERS] = 256, [REGION_ACTIVATIONS] = 768, [REGION_TEMPORARIES] = 77 });
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_MEMORY_CATEGORIES]){
+        [MEMORY_WEIGHTS] = 768 + 1792, [MEMORY_ACCUMULATORS] = 768 + 1792, [MEMORY_OPTIMIZER] = 2304 + 5376, [MEMORY_STASH] = 384 + 640,
+        [MEMORY_IO_BUFFERS] = 256, [MEMORY_ACTIVATIONS] = 768, [MEMORY_TEMPORARIES] = 77, [MEMORY_GAPS] = 109, PROGRAM, [MEMORY_EXCHANGE_CODE] = STREAM_BYTES });
     arena_free(&y.arena);
 }
 
@@ -121,15 +126,15 @@ static void the_least_that_can_be_held(void **state)
     (void)state;
     struct toy y;
     toy_start(&y);
-    y.costs[0] = (struct layer_cost){ .temp_bytes_per_tile = 1 };
+    y.costs[0] = (struct layer_cost){ .forward_moment = { 0, 1 } };
     y.costs[1] = (struct layer_cost){ 0 };
     for (int s = 0; s < 2; s++)
         y.stages[s].stash_bytes = y.stages[s].host_bytes = 0;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
-        [REGION_WEIGHTS] = 768, [REGION_ACCUMULATORS] = 768, [REGION_OPTIMIZER] = 2304, [REGION_TEMPORARIES] = 1 });
-    assert_regions(&y.plan.memory[1], (const uint64_t[N_REGIONS]){ [REGION_WEIGHTS] = 1792, [REGION_ACCUMULATORS] = 1792, [REGION_OPTIMIZER] = 5376 });
-    assert_int_equal(y.plan.memory[0].total_bytes, 768 + 768 + 2304 + 1);
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_MEMORY_CATEGORIES]){
+        [MEMORY_WEIGHTS] = 768, [MEMORY_ACCUMULATORS] = 768, [MEMORY_OPTIMIZER] = 2304, [MEMORY_TEMPORARIES] = 1, PROGRAM });
+    assert_regions(&y.plan.memory[1], (const uint64_t[N_MEMORY_CATEGORIES]){ [MEMORY_WEIGHTS] = 1792, [MEMORY_ACCUMULATORS] = 1792, [MEMORY_OPTIMIZER] = 5376, PROGRAM });
+    assert_int_equal(y.plan.memory[0].total_bytes, 768 + 768 + 2304 + 1 + PROGRAM_BYTES);
     arena_free(&y.arena);
 }
 
@@ -163,16 +168,16 @@ static void options_that_save(void **state)
     y.plan.request.rts = RTS_YES;
     y.plan.request.stash_type = TYPE_FP8;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 768);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 768);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_STASH], 256);
-    assert_int_equal(y.plan.memory[1].bytes[REGION_STASH], 640);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], 768);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], 768);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_STASH], 256);
+    assert_int_equal(y.plan.memory[1].bytes[MEMORY_STASH], 640);
     y.plan.request.optimizer_place = OPTIMIZER_STREAMING;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 0);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], 0);
     y.plan.request.n_replicas = 1;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 0);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], 0);
     arena_free(&y.arena);
 }
 
@@ -202,8 +207,8 @@ static void moments_of_small_tensors_stay(void **state)
         y.plan.request.optimizer_place = cases[i / 2].place;
         y.plan.request.program.offloaded_elements = cases[i / 2].offloaded;
         plan_memory(&y.plan, &y.compiler, &y.arena);
-        assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[0]);
-        assert_int_equal(y.plan.memory[1].bytes[REGION_OPTIMIZER], cases[i / 2].bytes[1]);
+        assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], cases[i / 2].bytes[0]);
+        assert_int_equal(y.plan.memory[1].bytes[MEMORY_OPTIMIZER], cases[i / 2].bytes[1]);
     }
     arena_free(&y.arena);
 }
@@ -222,13 +227,14 @@ static void remembered_for_equal_options(void **state)
         y.plan.request.grad_accum = cases[i].grad_accum;
         y.plan.request.n_replicas = cases[i].n_replicas;
         plan_memory(&y.plan, &y.compiler, &y.arena);
-        assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], cases[i].bytes);
+        assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], cases[i].bytes);
     }
     arena_free(&y.arena);
 }
 
-/* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512, and 12 + 2 x 4 of code for 500 bytes to send; the other five have 12 + 4 for 200.
- * With a batch of a megabyte they are the fuller kind of tile: code for 977 pieces and 1954 times 256 bytes. */
+/* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512, the code to pass them on (an exchange: 12, its piece: 0), that of the host's
+ * streams, and a stack; the other five have the code to receive them. With a batch of a megabyte they are the fuller kind of tile, with 977
+ * pieces of 512 bytes. */
 static void io_tiles_hold_the_input(void **state)
 {
     (void)state;
@@ -236,11 +242,11 @@ static void io_tiles_hold_the_input(void **state)
     toy_start(&y);
     y.plan.request.io_tiles = 2;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].io_tile_bytes, 512 + 20);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_CODE], 16);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 512 + 12 + STREAM_BYTES + 3168);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_EXCHANGE_CODE], STREAM_BYTES + 12);
     y.stages[0].host_bytes = 1000003;       /* 7813 grains on 2 tiles: 3907 -> 500096 */
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 * 977 + 4 * 1954);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 + 977 / 2 + STREAM_BYTES + 3168);
     assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[0].io_tile_bytes);
     assert_false(y.plan.fits);
     arena_free(&y.arena);
@@ -252,7 +258,7 @@ static void assert_regions_sum(const struct plan *p)
 {
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         uint64_t sum = 0;
-        for (int r = 0; r < N_REGIONS; r++)
+        for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
             sum += p->memory[i].bytes[r];
         assert_true(p->memory[i].total_bytes == (sum > p->memory[i].io_tile_bytes ? sum : p->memory[i].io_tile_bytes));
         assert_true(p->memory[i].total_bytes <= p->memory[p->worst_ipu].total_bytes);

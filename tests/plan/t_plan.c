@@ -157,28 +157,6 @@ static void the_ipu_with_most_state_counts(void **state)
     stop(&y);
 }
 
-/* IPU 0 has the heads as well and a share of its own; the third has no layer with less than it asks for. */
-static void what_was_planned_again_is_told_by_ipu(void **state)
-{
-    static const double shares[] = { 0.5, 0.3, 0.2, 0.4, 0.9, 0.4, 0.6, 0.1, 0.45, 0.5 }, asked[] = { 0.5, 0.4 };
-    struct stage_plan five[5] = {{0}};
-    struct plan p = { .n_stages = 5, .stages = five, .request = { .ipus_per_replica = 4, .n_available_memory = 2 } };
-    static const struct { uint32_t ipu, first_layer, n_layers; } stages[] = { { 0, 0, 2 }, { 1, 2, 3 }, { 2, 5, 2 }, { 3, 7, 1 }, { 0, 8, 2 } };
-    char *text;
-    (void)state;
-    memcpy(p.request.available_memory, asked, sizeof asked);
-    for (size_t s = 0; s < 5; s++)
-        five[s] = (struct stage_plan){ .ipu = stages[s].ipu, .first_layer = stages[s].first_layer, .n_layers = stages[s].n_layers };
-    PRINTED(text, plan_print_replanned(f, &p, "note: "));
-    assert_string_equal(text, "");
-    free(text);
-    p.request.layer_memory = shares;
-    PRINTED(text, plan_print_replanned(f, &p, "note: "));
-    assert_string_equal(text, "note: planned again, as temporaries left too little room: IPU 0 has 2 layers within 0.3 or more of tile memory instead of 0.5, "
-                              "IPU 1 has 1 layer within 0.2 of tile memory instead of 0.4, IPU 3 has 1 layer within 0.1 of tile memory instead of 0.4\n");
-    free(text);
-}
-
 /* A step is refused where its parts, one after the other, take 2^53 cycles, 6.77e6 s at 1.33 GHz; told is what takes most. */
 static void steps_too_long_to_time_are_refused(void **state)
 {
@@ -670,7 +648,7 @@ static void checkpoints_are_those_named_now(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
-    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(what_was_planned_again_is_told_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
+    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
     cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),

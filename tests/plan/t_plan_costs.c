@@ -72,7 +72,7 @@ static uint32_t start_unit(struct planned *y, struct graph *g)
 
 static uint64_t live_bytes(struct planned *y, struct graph *g)
 {
-    return layer_costs_unplanned(g, &y->sim.arena)[0].forward_live_bytes;
+    return layer_costs_unplanned(g, &y->sim.arena)[0].forward_moment.live_bytes;
 }
 
 /* A graph is compiled once for each share of memory, and for each list of them by layer; what was compiled is known again. */
@@ -95,42 +95,6 @@ static void a_graph_is_compiled_once_for_each_share(void **state)
     }
     opt.available_memory = 0.01 * 3;
     assert_ptr_equal(compile_graph(&c, &opt), made[2]);
-    assert_null(compile_layer_memory(&c, NULL));
-    opt.layer_memory = compile_layer_memory(&c, (double[]){ 0.25 });
-    assert_ptr_equal(compile_layer_memory(&c, (double[]){ 0.25 }), opt.layer_memory);
-    assert_ptr_not_equal(compile_layer_memory(&c, (double[]){ 0.26 }), opt.layer_memory);
-    const struct compiled *by_layer = compile_graph(&c, &opt);
-    assert_ptr_not_equal(by_layer, made[2]);
-    assert_ptr_equal(compile_graph(&c, &opt), by_layer);
-    stop(&y);
-}
-
-/* Two layers with the same convolution: where they are left different shares of memory, their plans differ, and each keeps to its own. */
-static void layers_keep_to_their_own_share(void **state)
-{
-    (void)state;
-    struct planned y;
-    struct graph g;
-    struct compiler c;
-    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
-    graph_start(&g, "two", 1, &y.sim.arena);
-    for (int i = 0; i < 2; i++) {
-        graph_layer(&g, (struct layer){ .name = i ? "b" : "a", .role = LAYER_BODY, .n_parts = 1 });
-        uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 8, 56, 56, 256 });
-        uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 256, 256 });
-        graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element);
-    }
-    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
-    c.alike = compile_equal_ops(&g, &y.sim.arena);
-    struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
-    const struct compiled *alike = compile_graph(&c, &opt);
-    assert_ptr_equal(alike->op_plans[0], alike->op_plans[1]);
-    const uint64_t all = alike->op_plans[0]->temp_bytes_per_tile, tile = y.sim.machine->chip.tile_memory_bytes;
-    const double half = 0.5 * (double)all / (double)tile;
-    opt.layer_memory = compile_layer_memory(&c, (double[]){ 1, half });
-    const struct compiled *apart = compile_graph(&c, &opt);
-    assert_int_equal(apart->op_plans[0]->temp_bytes_per_tile, all);
-    assert_true((double)apart->op_plans[1]->temp_bytes_per_tile <= half * (double)tile);
     stop(&y);
 }
 
@@ -184,8 +148,8 @@ static void a_moment_is_one_operations(void **state)
     assert_int_equal(conv->split.in_chans * conv->split.kernel * conv->split.serial_in * conv->split.serial_out, 1);
     assert_true(conv->temp_bytes_per_tile > made_of->op_plans[1]->temp_bytes_per_tile + 4);
     assert_near(conv->imbalance, 1472 / 192.0, 1e-12);
-    assert_int_equal(made_of->layers[0].forward_live_bytes, 16 * 1472);
-    assert_int_equal(made_of->layers[0].temp_bytes_per_tile, conv->temp_bytes_per_tile - 16);
+    assert_int_equal(made_of->layers[0].forward_moment.live_bytes, 16 * 1472);
+    assert_int_equal(made_of->layers[0].forward_moment.temp_bytes_per_tile, conv->temp_bytes_per_tile - 16);
     stop(&y);
 }
 
@@ -216,7 +180,7 @@ static void work_runs_where_results_lie(void **state)
     assert_near(p[1]->imbalance, p[0]->imbalance, 0);
     assert_near(p[2]->imbalance, 1, 0);
     assert_near(p[3]->imbalance, 1, 0);
-    assert_int_equal(made->layers[0].forward_live_bytes, (uint64_t)(2 * 48 * 512 * 512 * p[0]->imbalance));      /* the fullest tile is what counts */
+    assert_int_equal(made->layers[0].forward_moment.live_bytes, (uint64_t)(2 * 48 * 512 * 512 * p[0]->imbalance));      /* the fullest tile is what counts */
     assert_true((double)p[1]->compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
     stop(&y);
 }
@@ -485,7 +449,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share), cmocka_unit_test(layers_keep_to_their_own_share),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),

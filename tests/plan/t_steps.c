@@ -198,7 +198,7 @@ static void print_memory(FILE *f, const struct plan *p)
 {
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         fprintf(f, "memory %u:", i);
-        for (int k = 0; k < N_REGIONS; k++)
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
             fprintf(f, " %ju", (uintmax_t)p->memory[i].bytes[k]);
         fprintf(f, ", io %ju, all %ju\n", (uintmax_t)p->memory[i].io_tile_bytes, (uintmax_t)p->memory[i].total_bytes);
     }

@@ -26,7 +26,7 @@ static void tied_weights_are_copied_to_other_ipus(void **state)
     for (uint32_t s = 0; s < p.n_stages; s++)
         bytes += p.stages[s].weight_bytes;
     assert_int_equal(bytes, weights + table);
-    assert_true(p.memory[3].bytes[REGION_WEIGHTS] > p.memory[2].bytes[REGION_WEIGHTS] + table / 1472);
+    assert_true(p.memory[3].bytes[MEMORY_WEIGHTS] > p.memory[2].bytes[MEMORY_WEIGHTS] + table / 1472);
     uint32_t n_first = 0, n_last = 0;           /* both are reduced and updated */
     for (uint32_t i = 0; i < p.update.n_chains; i++) {
         const struct update_chain *chain = &p.update.chains[i];
@@ -57,7 +57,7 @@ static void copies_have_moments(void **state)
             elements += p.update.chains[i].ipu == 3 ? (double)p.update.chains[i].n_tensors * (double)p.update.chains[i].n_elements : 0;
         uint64_t grains = ceil_div((uint64_t)(elements * y.opt.optimizer.state_bytes_per_param / n), 256);
         assert_true(elements > (double)y.sim.recipe.model.vocabulary * 1024);
-        assert_int_equal(p.memory[3].bytes[REGION_OPTIMIZER], ceil_div(grains, 1472) * 256);
+        assert_int_equal(p.memory[3].bytes[MEMORY_OPTIMIZER], ceil_div(grains, 1472) * 256);
     }
     stop(&y);
 }

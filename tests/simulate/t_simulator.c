@@ -57,7 +57,7 @@ static char *outcome(bool good, const struct simulation *sim, const struct resul
         if (good) {
             result_write_csv(f, r);
             for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++)
-                for (int k = 0; k < N_REGIONS; k++)
+                for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
                     fprintf(f, "%ju ", (uintmax_t)sim->plan.memory[i].bytes[k]);
             fprintf(f, "%ju %.17g %s %zu\n", (uintmax_t)sim->timeline.step_cycles, sim->evaluation_s, sim->machine->name, sim->graph->n_ops);
         } else {

@@ -541,12 +541,12 @@ static void fewer_that_fit(struct explanation *e, struct move *moves, const stru
 /* Two regions, the larger first; an empty third is not shown. */
 static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
 {
-    const struct tile_memory *counted = sim->plan.memory, tile = { .bytes = { [REGION_CODE] = 7, [REGION_TEMPORARIES] = 31 }, .total_bytes = 38 };
+    const struct tile_memory *counted = sim->plan.memory, tile = { .bytes = { [MEMORY_CONTROL_CODE] = 7, [MEMORY_TEMPORARIES] = 31 }, .total_bytes = 38 };
     char *text;
     sim->plan.memory = &tile;
     PRINTED(text, explain_print(f, e));
     assert_string_equal(lines_from(text, "memory of the fullest", 1),
-                        "  memory of the fullest tile, IPU 0: 38 of 638976 B: temporaries 31, code 7\n");
+                        "  memory of the fullest tile, IPU 0: 38 of 638976 B: temporaries 31, control code 7\n");
     free(text);
     sim->plan.memory = counted;
 }

@@ -38,7 +38,7 @@ static void no_plan_is_better_than_its_bounds(void **state)
     uint64_t seed = 3;
     size_t n = 0;
     simulator_open(&s, &paths);
-    s.options.as_asked = true;
+    s.options.verdict_only = true;
     for (int i = 0; i < 1000; i++) {
         const char *chosen[4];
         struct simulation sim;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * program_code.c - bytes of code and vertex state on a tile, in the categories of the vendor's profiler (PopVision).
+ *
+ *     vertex code    the codelets in use, once each on an IPU
+ *     vertex state   for each compute set the addresses of its operands, and worklists
+ *     control code   for each superstep its sync and the call of its vertices; for code that is shared, a call
+ *     exchange code  for each exchange its start and end; for each piece received, where it goes
+ *
+ * Operations with equal plans share one copy of code and state (outlining), and each further use costs a call. Sizes are read off published
+ * profiles: an adder on GC2 (TensorFlow's logging.rst), and BERT-Large in PopART on GC200, whose layers were not outlined (popliner,
+ * test_popart_bert_inf.py): a layer of 47 supersteps has 713 B of state, 920 B of control and 696 B of exchange code a tile.
+ * Left out: codelets for operands that are not aligned, and what the linker adds.
+ */
+#include "system-model/compiler/compiler_internal.h"
+#include "system-model/graph/graph.h"
+
+enum {
+    SUPERSTEP_CONTROL_BYTES = 20, SUPERSTEP_STATE_BYTES = 15,       /* 920 and 713 B over 47 supersteps, without worklists */
+    EXCHANGE_BYTES = 12,                /* the adder's 50 B of internal exchange code, over its four exchanges */
+    PIECES_PER_BYTE = 2,                /* what is left of the layer's 696 B, over the 512 pieces of its plans: runs that join need no code */
+    CALL_BYTES = SUPERSTEP_CONTROL_BYTES,           /* assumed: a call of shared code is as long as a superstep's control */
+};
+
+/* Bytes of the codelets of an operation, by the part of time that it counts as. popliner, by operation; lookups: the embedding's share of
+ * the first half of BERT-Large. The smallest are 200 to 400 bytes. What no profile shows is assumed to be a few of those: recurrences, losses,
+ * pooling, optimizers. */
+enum { SMALL_CODELET_BYTES = 200 };
+static const uint32_t codelet_bytes[N_PARTS] = {
+    [PART_MATMUL] = 1600, [PART_CONV] = 1600, [PART_NORM] = 2019, [PART_SOFTMAX] = 1559, [PART_EMBEDDING] = 1076,
+    [PART_ELEMENTWISE] = SMALL_CODELET_BYTES, [PART_REARRANGE] = SMALL_CODELET_BYTES, [PART_POOLING] = SMALL_CODELET_BYTES,
+    [PART_LSTM] = 4 * SMALL_CODELET_BYTES, [PART_LOSS] = 2 * SMALL_CODELET_BYTES,
+};
+
+void op_code_add(struct op_code *to, const struct op_code *code)
+{
+    to->supersteps += code->supersteps;
+    to->exchanges += code->exchanges;
+    to->pieces += code->pieces;
+    to->worklist_bytes += code->worklist_bytes;
+}
+
+uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces)
+{
+    return EXCHANGE_BYTES * n_exchanges + n_pieces / PIECES_PER_BYTE;
+}
+
+void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls)
+{
+    to->vertex_state += (uint64_t)SUPERSTEP_STATE_BYTES * code->supersteps + code->worklist_bytes;
+    to->control_code += (uint64_t)SUPERSTEP_CONTROL_BYTES * code->supersteps + CALL_BYTES * (n_calls - 1);
+    to->exchange_code += exchange_code_bytes(code->exchanges, code->pieces);
+}
+
+uint64_t op_code_bytes(const struct op_code *code)
+{
+    struct program_bytes b = {0};
+    program_bytes_add(&b, code, 1);
+    return b.vertex_state + b.control_code + b.exchange_code;
+}
+
+uint64_t vector_work_codelet_bytes(enum vector_work work)
+{
+    return work >= WORK_SGD_MOMENTUM ? 3 * SMALL_CODELET_BYTES : SMALL_CODELET_BYTES;
+}
+
+/* Products share codelets where vertex and types are equal; other operations where kind, direction and type are. */
+static uint32_t codelet_id(const struct graph *g, const struct op *op, const struct op_plan *p)
+{
+    enum data_type type = g->tensors[op_forward(g, op)->inputs[0]].type;
+    if (p->vertex != VERTEX_NONE)
+        return ((uint32_t)p->vertex * 2 + p->partials) * N_DATA_TYPES + type;
+    return (uint32_t)(N_VERTEX_KINDS * 2 + op->kind * 2 + (op->pass != PASS_FORWARD)) * N_DATA_TYPES + type;
+}
+enum { N_CODELETS = (N_VERTEX_KINDS * 2 + N_OP_KINDS * 2) * N_DATA_TYPES };
+
+void program_start(struct program *out, size_t n_codes, struct arena *a)
+{
+    *out = (struct program){ .has_code = ARENA_ARRAY(a, bool, n_codes), .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS) };
+}
+
+void program_add_op(struct program *out, const struct graph *g, const struct op *op, const struct op_plan *p)
+{
+    if (p->code.supersteps == 0)
+        return;
+    uint32_t codelet = codelet_id(g, op, p);
+    out->bytes.vertex_code += out->has_codelet[codelet] ? 0 : codelet_bytes[op_part(op)];
+    out->has_codelet[codelet] = true;
+    if (out->has_code[p->code_id]) {
+        bool called = out->is_called && out->layer_id == op->layer_id && out->pass == op->pass;
+        out->bytes.control_code += called ? 0 : CALL_BYTES;
+        out->is_called = true;
+        out->layer_id = op->layer_id;
+        out->pass = op->pass;
+        return;
+    }
+    out->has_code[p->code_id] = true;
+    out->is_called = false;
+    program_bytes_add(&out->bytes, &p->code, 1);
+}
