@@ -175,6 +175,59 @@ static void test_notes_for_reviewers(void **state)
     free(text), free(seeds);
 }
 
+/* A closed log from words KEY=VALUE or KEY=VALUE@SAMPLES. */
+static const char *log_of_words(const char *benchmark, const char *words, struct arena *a)
+{
+    static const char line[] = ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"\", \"key\": \"%s\", \"value\": %s, \"metadata\": {%s}}\n";
+    const char *text = arena_printf(a, line, "submission_division", "\"closed\"", "");
+    char *rest = NULL;
+    text = arena_printf(a, "%s%s", text, arena_printf(a, line, "submission_benchmark", arena_printf(a, "\"%s\"", benchmark), ""));
+    for (char *word = strtok_r(arena_strdup(a, words), " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(word, '='), *at = strchr(word, '@');
+        *value++ = 0;
+        if (at)
+            *at++ = 0;
+        text = arena_printf(a, "%s%s", text, arena_printf(a, line, word, value, at ? arena_printf(a, "\"samples_count\": %s", at) : ""));
+    }
+    return text;
+}
+
+/* Rules of v5.1 to v6.1 that compute. With a batch of 1152, llama31_405b warms up for 8000 of 1,200,000 steps.
+ * deepseekv3_671b is evaluated first at 16384 * floor(42 + 24576/16384) samples, and learns at 2.4e-5. qwen35_397b_grpo
+ * is evaluated at 256 * ceil(2.5 + 3840/256) samples and then every 256; a wrong point does not move the next. */
+static void test_rules_that_compute(void **state)
+{
+    static const struct { const char *ruleset, *benchmark, *words, *message; int n_refused; } cases[] = {
+        { "5.1.0", "llama31_405b", "global_batch_size=1152 opt_learning_rate_warmup_steps=5 opt_learning_rate_decay_steps=1192000", "decay_steps: is", 0 },
+        { "5.1.0", "llama31_405b", "global_batch_size=1152 opt_learning_rate_warmup_steps=5 opt_learning_rate_decay_steps=1191999", "decay_steps: is", 1 },
+        { "6.0.0", "llama31_405b", "opt_learning_rate_decay_steps=1192000", "decay_steps: is", 1 },       /* the batch is unknown */
+        { "6.0.0", "deepseekv3_671b", "global_batch_size=16384 opt_base_learning_rate=2.4e-05", "learning_rate: is", 0 },
+        { "6.0.0", "deepseekv3_671b", "global_batch_size=18432 opt_base_learning_rate=2.4e-05", "learning_rate: is", 1 },
+        { "6.1.0", "deepseekv3_671b", "global_batch_size=16384 eval_accuracy=3@704512 eval_accuracy=3@1", "eval_accuracy: the first must", 0 },
+        { "6.1.0", "deepseekv3_671b", "global_batch_size=16384 eval_accuracy=3@704511 eval_accuracy=3@704512", "eval_accuracy: the first must", 1 },
+        { "6.1.0", "qwen35_397b_grpo", "global_batch_size=256 eval_accuracy=0.6@4608 eval_accuracy=0.7@4864", "eval_accuracy:", 0 },
+        { "6.1.0", "qwen35_397b_grpo", "global_batch_size=256 eval_accuracy=0.6@4608 eval_accuracy=0.7@4865 eval_accuracy=0.7@5120", "must come at the next", 2 },
+        { "6.1.0", "qwen35_397b_grpo", "global_batch_size=256 eval_accuracy=0.69@4608", "is enough: the last is 0.69, one must be above 0.69", 1 },
+        { "6.1.0", "qwen35_397b_grpo", "global_batch_size=256 opt_base_learning_rate=1e-06", "opt_base_learning_rate:", 0 },
+        { "6.1.0", "qwen35_397b_grpo", "global_batch_size=256 opt_gradient_clip_norm=0.125", "opt_gradient_clip_norm:", 0 },
+        { "6.1.0", "qwen35_397b_grpo", "global_batch_size=1024 opt_base_learning_rate=1e-06", "must be 1e-06 * sqrt(global_batch_size / 256)", 1 },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool passed;
+        int n = 0;
+        char *printed = lint_of(log_of_words(cases[i].benchmark, cases[i].words, &a), cases[i].ruleset, &passed), *lines = printed, *row;
+        while ((row = strsep(&lines, "\n")))
+            n += strstr(row, "error") && strstr(row, cases[i].message);
+        if (n != cases[i].n_refused)
+            print_error("%s %s: %d refused, want %d\n", cases[i].benchmark, cases[i].words, n, cases[i].n_refused);
+        assert_int_equal(n, cases[i].n_refused);
+        free(printed);
+    }
+    arena_free(&a);
+}
+
 /* Each key of a missing group asks for the group; it is reported once. */
 static void test_groups_of_keys(void **state)
 {
@@ -550,7 +603,7 @@ static void test_what_is_not_read(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_what_is_not_read),
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
-    cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_notes_for_reviewers), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
+    cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_notes_for_reviewers), cmocka_unit_test(test_rules_that_compute), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
     cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_short_initialisation), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
