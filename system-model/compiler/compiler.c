@@ -218,7 +218,7 @@ static void sum_program(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
-    struct program program;
+    struct tile_program program;
     program_start(&program, c->codes.n, &scratch);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;

@@ -74,12 +74,12 @@ static uint32_t codelet_id(const struct graph *g, const struct op *op, const str
 }
 enum { N_CODELETS = (N_VERTEX_KINDS * 2 + N_OP_KINDS * 2) * N_DATA_TYPES };
 
-void program_start(struct program *out, size_t n_codes, struct arena *a)
+void program_start(struct tile_program *out, size_t n_codes, struct arena *a)
 {
-    *out = (struct program){ .has_code = ARENA_ARRAY(a, bool, n_codes), .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS) };
+    *out = (struct tile_program){ .has_code = ARENA_ARRAY(a, bool, n_codes), .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS) };
 }
 
-void program_add_op(struct program *out, const struct graph *g, const struct op *op, const struct op_plan *p)
+void program_add_op(struct tile_program *out, const struct graph *g, const struct op *op, const struct op_plan *p)
 {
     if (p->code.supersteps == 0)
         return;
