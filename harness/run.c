@@ -195,7 +195,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     }
     struct tried *tried = &state->tried[state->results.n];
     if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
-        good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
+        good = remedies_find(tried->items, &tried->n, &(struct remedy_request){ &sim, recipe, o->sets, o->n_sets, false }, &s->arena, err);
     if (good)
         good = keep_run_result(state, &sim, &r, recipe, o, s, err);
     if (good && (!r.fits || (o->require_fit && !result_fits_surely(&r))))

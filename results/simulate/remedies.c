@@ -9,12 +9,15 @@
  */
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
+#include "results/simulate/split.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char divided_anew[] = "parallel.layers_per_ipu=";
 
 static struct remedy *add_remedy(struct remedy *out, size_t *n, const char *what)
 {
@@ -45,9 +48,10 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
         remedy_set(add_remedy(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
 }
 
-static void list_shape_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
+static void list_shape_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, bool keeps_micro_batch,
+                                struct arena *a)
 {
-    if (r->model.micro_batch > 1) {
+    if (r->model.micro_batch > 1 && !keeps_micro_batch) {
         struct remedy *half = add_remedy(out, n, "half the micro-batch");
         remedy_set(half, arena_printf(a, "parallel.micro_batch=%" PRIu64, r->model.micro_batch / 2));
         if (o->training)
@@ -57,22 +61,42 @@ static void list_shape_remedies(struct remedy *out, size_t *n, const struct reci
         struct remedy *wider = add_remedy(out, n, "twice the IPUs per replica");
         remedy_set(wider, arena_printf(a, "parallel.ipus_per_replica=%" PRIu64, 2 * r->ipus_per_replica));
         remedy_set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, r->replicas / 2));
-        remedy_set(wider, "parallel.layers_per_ipu=");
+        remedy_set(wider, divided_anew);
         if (o->training && o->schedule == SCHEDULE_NONE)
             remedy_set(wider, "parallel.schedule=grouped");
     }
 }
 
+static void note_division(struct remedy *r, const struct plan_request *o, struct arena *a)
+{
+    char text[640];
+    for (uint32_t i = 0; i < r->n_sets; i++)
+        if (r->sets[i] == divided_anew && o->n_stages) {
+            split_text(text, sizeof text, o);
+            r->division = arena_printf(a, "%s%s", divided_anew, text);
+        }
+}
+
+/* A change that divides the layers anew names the division that was found, so that simulating it gives the same at once. */
+static void name_division(struct remedy *r)
+{
+    for (uint32_t i = 0; i < r->n_sets; i++)
+        if (r->sets[i] == divided_anew && r->division)
+            r->sets[i] = r->division;
+}
+
 /* False if it cannot be simulated at all. */
-static bool try_remedy(struct remedy *r, const struct simulation_request *q)
+static bool try_remedy(struct remedy *r, const struct simulation_request *q, struct arena *a)
 {
     struct simulation sim;
     struct result result;
     if (!simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL))
         return false;
     r->fits = result.fits;
+    r->fits_probability = result.fits_probability;
     r->throughput_samples_per_s = result.throughput_samples_per_s;
     r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
+    note_division(r, &sim.plan.request, a);
     simulation_free(&sim);
     return true;
 }
@@ -106,7 +130,7 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     for (size_t j = 1; j < n_listed; j++)
         for (size_t i = 0; i < j; i++) {
             pairs[n] = remedies_together(&listed[i], &listed[j], a);
-            n += try_remedy(&pairs[n], q) && pairs[n].fits;
+            n += try_remedy(&pairs[n], q, a) && pairs[n].fits;
             watch_report(&q->simulator->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
         }
     sort_items(pairs, n, sizeof *pairs, remedy_order);
@@ -115,21 +139,21 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     return kept;
 }
 
-bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
-                   size_t n_overrides, struct arena *a, struct err *err)
+bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *asked, struct arena *a, struct err *err)
 {
-    const struct simulation_request q = { .recipe = recipe, .overrides = overrides, .n_overrides = n_overrides, .simulator = sim->simulator,
-                                          .options = sim->simulator->options };
+    const struct simulation *sim = asked->sim;
+    const struct simulation_request q = { .recipe = asked->recipe, .overrides = asked->overrides, .n_overrides = asked->n_overrides,
+                                          .simulator = sim->simulator, .options = sim->simulator->options };
     struct remedy listed[MAX_SINGLE_REMEDIES];
     size_t n_listed = 0;
     if (sim->plan.fits)
-        return fail(err, "%s fits: nothing to remedy", recipe);
+        return fail(err, "%s fits: nothing to remedy", asked->recipe);
     list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, sim->smaller_available_memory, a);
-    list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, a);
+    list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, asked->keeps_micro_batch, a);
     *n = 0;
     bool enough = false;
     for (size_t i = 0; i < n_listed; i++) {
-        if (try_remedy(&listed[i], &q))
+        if (try_remedy(&listed[i], &q, a))
             out[(*n)++] = listed[i];
         enough = enough || listed[i].fits;
         watch_report(&sim->simulator->watch, "trying remedies", i + 1, n_listed);
@@ -139,6 +163,8 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
         *n += find_pairs(out + *n, listed, n_listed, &q, a);
         sort_items(out, *n, sizeof *out, remedy_order);
     }
+    for (size_t i = 0; i < *n; i++)
+        name_division(&out[i]);
     return true;
 }
 
@@ -164,8 +190,8 @@ json_t *remedies_json(const struct remedy *r, size_t n)
         json_t *sets = json_array();
         for (uint32_t k = 0; k < r[i].n_sets; k++)
             json_array_append_new(sets, json_string(r[i].sets[k]));
-        json_array_append_new(all, json_pack("{s:s, s:o, s:b, s:f, s:I}", "what", r[i].what, "set", sets, "fits", r[i].fits,
-                                             "throughput_samples_per_s", r[i].throughput_samples_per_s, "shortfall_bytes_per_tile",
+        json_array_append_new(all, json_pack("{s:s, s:o, s:b, s:f, s:f, s:I}", "what", r[i].what, "set", sets, "fits", r[i].fits,
+                                             "fits_probability", r[i].fits_probability, "throughput_samples_per_s", r[i].throughput_samples_per_s, "shortfall_bytes_per_tile",
                                              (json_int_t)r[i].shortfall_bytes_per_tile));
     }
     return all;

@@ -12,15 +12,23 @@ struct remedy {
     const char *sets[MAX_REMEDY_SETS];  /* overrides, as --set takes them */
     uint32_t n_sets;
     bool fits;
+    double fits_probability;
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
+    const char *division;               /* the layers of each IPU as found, a set of parallel.layers_per_ipu; NULL: it divides none anew */
 };
 
-/* Tries every change that is not in force already, and all pairs if no single one fits; the fastest pairs that
- * fit are kept. Those that fit come first, fastest first, then the others by shortfall. sim is the simulation that does
- * not fit, and overrides what it was made with. */
-bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
-                   size_t n_overrides, struct arena *a, struct err *err);
+/* The simulation that does not fit, and what it was made with. */
+struct remedy_request {
+    const struct simulation *sim;
+    const char *recipe;
+    const char *const *overrides; size_t n_overrides;
+    bool keeps_micro_batch;             /* a smaller micro-batch is no remedy */
+};
+
+/* Tries every change that is not in force already, and all pairs if no single one fits; the fastest pairs that fit are kept. Those that fit
+ * come first, fastest first, then the others by shortfall. */
+bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *q, struct arena *a, struct err *err);
 void remedies_print(FILE *f, const struct remedy *r, size_t n);
 struct json_t *remedies_json(const struct remedy *r, size_t n);     /* an array; the caller owns it */
 

@@ -139,6 +139,49 @@ const double *plan_layer_rooms(const struct plan *p, struct arena *a)
     return rooms;
 }
 
+/* Weights with their gradients and optimizer state, an even share of the tiles. */
+static uint64_t layer_held_bytes(const struct plan *p, const struct layer_cost *l, uint64_t n_tiles)
+{
+    const struct plan_request *o = &p->request;
+    double state = o->training && o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param / plan_shard_replicas(p) : 0;
+    double bytes = (double)l->weight_bytes * (1 + plan_keeps_gradients(o)) + (double)l->n_parameters * state;
+    return ceil_div((uint64_t)bytes, n_tiles);
+}
+
+/* What micro-batches in flight keep of a layer, and of the input of its stage. Without recomputation the one at work is not counted. */
+static uint64_t layer_stash_bytes(const struct plan *p, const struct stage_plan *s, uint32_t layer)
+{
+    const struct layer_cost *l = &s->compiled->layers[layer];
+    uint64_t depth = max_u32(s->stash_depth, 1), bytes = layer == s->first_layer ? depth * stage_input_bytes(s) : 0;
+    if (!p->request.training)
+        return 0;
+    if (p->request.recompute == RECOMPUTE_NONE)
+        bytes += (depth - 1) * l->kept_bytes;
+    else if (layer + 1 < stage_end(s) && plan_is_checkpoint(p, layer))
+        bytes += depth * l->output_bytes;
+    return ceil_div(stashed(p, s, bytes), s->compiled->options.n_tiles);
+}
+
+static void on_layer_work(void *user, uint32_t layer, struct moment m)
+{
+    struct layer_memory *layers = user;
+    layers[layer].work_bytes = max_u64(layers[layer].work_bytes, m.activations + m.temporaries);
+}
+
+const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a)
+{
+    struct layer_memory *layers = ARENA_ARRAY(a, struct layer_memory, p->graph->n_layers);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_plan *stage = &p->stages[s];
+        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++) {
+            layers[i].held_bytes = layer_held_bytes(p, &stage->compiled->layers[i], stage->compiled->options.n_tiles);
+            layers[i].stash_bytes = layer_stash_bytes(p, stage, i);
+        }
+        each_moment(p, stage, on_layer_work, layers);
+    }
+    return layers;
+}
+
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
 {
     const struct plan_request *o = &p->request;

@@ -140,6 +140,10 @@ void plan_call(struct plan *p);
 void plan_memory(struct plan *p, struct compiler *c, struct arena *a);
 /* Bytes by layer that the fullest tile has for temporaries, after what is always live and what is live while the layer is at work. */
 const double *plan_layer_rooms(const struct plan *p, struct arena *a);
+/* What a layer needs on a tile of its IPU: for weights with gradients and optimizer state, for micro-batches in flight, and at its worst
+ * moment, which layers have in turn. */
+struct layer_memory { uint64_t held_bytes, stash_bytes, work_bytes; };
+const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a);     /* by layer of the graph */
 
 /* ---- plan_print.c ----------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@ static void find_remedies(struct remedied *y, const char *recipe, const char *co
     *y = (struct remedied){ .n = 0 };
     simulator_open(&y->s, &paths);
     assert_true(simulator_run(&y->s, &y->sim, &y->r, recipe, sets, n_sets, &err));
-    assert_true(remedies_find(y->list, &y->n, &y->sim, recipe, sets, n_sets, &y->sim.arena, &err));
+    assert_true(remedies_find(y->list, &y->n, &(struct remedy_request){ &y->sim, recipe, sets, n_sets, false }, &y->sim.arena, &err));
 }
 
 static void forget_remedies(struct remedied *y)
@@ -94,7 +94,8 @@ static void what_is_tried(void **state)
 static void remedies_as_text(void **state)
 {
     static const struct remedy list[] = {
-        { .what = "half of it", .sets = { "parallel.micro_batch=3", "parallel.rts=yes" }, .n_sets = 2, .fits = true, .throughput_samples_per_s = 1234.5 },
+        { .what = "half of it", .sets = { "parallel.micro_batch=3", "parallel.rts=yes" }, .n_sets = 2, .fits = true,
+          .fits_probability = 0.75, .throughput_samples_per_s = 1234.5 },
         { .what = "less", .sets = { "parallel.available_memory=0.1" }, .n_sets = 1, .shortfall_bytes_per_tile = 777 },
     };
     (void)state;
@@ -107,9 +108,9 @@ static void remedies_as_text(void **state)
     json_t *json = remedies_json(list, 2);
     text = json_dumps(json, JSON_COMPACT);
     assert_string_equal(text, "[{\"what\":\"half of it\",\"set\":[\"parallel.micro_batch=3\",\"parallel.rts=yes\"],\"fits\":true,"
-                              "\"throughput_samples_per_s\":1234.5,\"shortfall_bytes_per_tile\":0},"
+                              "\"fits_probability\":0.75,\"throughput_samples_per_s\":1234.5,\"shortfall_bytes_per_tile\":0},"
                               "{\"what\":\"less\",\"set\":[\"parallel.available_memory=0.1\"],\"fits\":false,"
-                              "\"throughput_samples_per_s\":0.0,\"shortfall_bytes_per_tile\":777}]");
+                              "\"fits_probability\":0.0,\"throughput_samples_per_s\":0.0,\"shortfall_bytes_per_tile\":777}]");
     free(text);
     json_decref(json);
 }

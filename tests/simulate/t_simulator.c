@@ -283,7 +283,7 @@ static void long_work_is_told(void **state)
     assert_true(simulator_run(&s, &sim, &r, recipes[0], sets, 1, &err));
     assert_int_equal(told.n_planned, before);
     assert_int_equal(told.n_single + told.n_pairs, 0);
-    assert_true(remedies_find(remedies, &n, &sim, recipes[0], sets, 1, &a, &err));
+    assert_true(remedies_find(remedies, &n, &(struct remedy_request){ &sim, recipes[0], sets, 1, false }, &a, &err));
     assert_true(told.n_single > 3 && told.n_single == told.of_single && told.n_planned > before);
     assert_int_equal(told.n_pairs, told.of_single * (told.of_single - 1) / 2);
     assert_int_equal(told.of_pairs, told.n_pairs);
