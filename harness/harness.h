@@ -18,7 +18,7 @@ struct options {
     const char **zips; size_t n_zips;
     const char **limits; size_t n_limits;
     const char *maximise, *minimise;
-    uint64_t most;
+    uint64_t most, size;
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label;
     uint64_t runs, seed, jobs;
     bool train_samples, rcp_bypass, seed_bypass, only_failures, force, until_valid;        /* options for MLPerf packages */
@@ -30,7 +30,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
                  OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
                  OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
-                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, N_OPTIONS };
+                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- main.c: the commands --------------------------------------------------------------- */
@@ -144,7 +144,7 @@ void progress_end(struct progress *p);
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
-command_function command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
+command_function command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_run, command_fit, command_explain, command_diff,
     command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_manual, command_completion, command_score, command_lint, command_compare_logs,
     command_plot, command_report, command_watch;

@@ -43,6 +43,10 @@ const struct command commands[] = {
       OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
       OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS,
       command_run, true },
+    { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
+      "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as "
+      "options of its framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SIZE) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON, command_fit, true },
     { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As csv: "
       "the way from the ideal time to the predicted one.", OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain, true },
     { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "

@@ -45,6 +45,7 @@ bool draw_times(struct drawing *d, struct err *err);            /* draw_times.c 
 bool draw_breakdown(struct drawing *d, struct err *err);        /* draw_steps.c */
 bool draw_waterfall(struct drawing *d, struct err *err);
 bool draw_memory(struct drawing *d, struct err *err);           /* draw_memory.c */
+bool draw_fit(struct drawing *d, struct err *err);              /* draw_fit.c */
 bool draw_recompute(struct drawing *d, struct err *err);
 bool draw_roofline(struct drawing *d, struct err *err);         /* draw_roofline.c */
 bool draw_pipeline(struct drawing *d, struct err *err);         /* draw_pipeline.c */

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fit.c - searches the largest sizes that fit, by doubling and then by halving the interval.
+ *
+ * Memory need not grow with the size: another size may divide evenly over the tiles, or keep no gradients because nothing is accumulated.
+ * So the sizes just after the first that does not fit are tried too, and twice as large ones, and a size among them that fits is reported.
+ * IPUs of a replica are tried in powers of two, and the recipe's own number, from one IPU up to those that the recipe uses.
+ */
+#include "results/study/fit.h"
+#include "system-model/graph/graph.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fit_axis_keys[N_FIT_AXES] = {
+    [FIT_MICRO_BATCH] = "parallel.micro_batch", [FIT_SEQUENCE_LENGTH] = "data.sequence_length", [FIT_IPUS] = "parallel.ipus_per_replica",
+};
+
+/* The ranges of the keys. Sequence lengths that are no multiple of 8 fill no tile evenly, so that nobody takes them. */
+enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
+
+struct fit_search {
+    struct fit_answer *out;
+    const struct fit_request *q;
+    const struct recipe *recipe;
+    struct arena *a;
+    size_t n_tried;
+};
+
+/* ---- one size ------------------------------------------------------------------------------------------ */
+
+struct size_sets { const char *texts[MOST_SIZE_SETS]; size_t n; bool keeps_batch; };
+
+static void add_set(struct size_sets *s, const char *key, uint64_t value, struct arena *a)
+{
+    s->texts[s->n++] = arena_printf(a, "%s=%" PRIu64, key, value);
+}
+
+/* The accumulation is the last set, so that a size can be tried without it. */
+static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint64_t from, uint64_t to, struct arena *a)
+{
+    uint64_t accumulation = max_u64(r->gradient_accumulation, 1);
+    s->keeps_batch = r->mode == MODE_TRAIN && from != to && accumulation * from % to == 0;
+    if (s->keeps_batch)
+        add_set(s, "parallel.gradient_accumulation", accumulation * from / to, a);
+}
+
+static void set_ipus(struct size_sets *s, const struct recipe *r, uint64_t width, struct arena *a)
+{
+    uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1);
+    add_set(s, "parallel.replicas", replicas, a);
+    s->texts[s->n++] = "parallel.layers_per_ipu=";
+    if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && width > 1)
+        s->texts[s->n++] = "parallel.schedule=grouped";
+    keep_global_batch(s, r, r->replicas, replicas, a);
+}
+
+/* The settings that give the recipe this size; none for its own. */
+static struct size_sets sets_of(const struct fit_search *s, const struct fit_axis *axis, uint64_t size)
+{
+    struct size_sets sets = { .n = 0 };
+    if (size == axis->own)
+        return sets;
+    add_set(&sets, fit_axis_keys[axis->kind], size, s->a);
+    if (axis->kind == FIT_MICRO_BATCH)
+        keep_global_batch(&sets, s->recipe, axis->own, size, s->a);
+    if (axis->kind == FIT_IPUS)
+        set_ipus(&sets, s->recipe, size, s->a);
+    return sets;
+}
+
+/* The recipe's own accumulation is taken where the changed one is refused, as by a pipeline that it does not fill; it leaves the sets then. */
+static bool simulate_size(struct simulation *sim, struct result *r, struct size_sets *sets, const struct simulation_request *q,
+                          struct err *err)
+{
+    if (simulate_with(sim, r, q, sets->texts, sets->n, err))
+        return true;
+    if (!sets->keeps_batch)
+        return false;
+    *err = (struct err){0};
+    return simulate_with(sim, r, q, sets->texts, --sets->n, err);
+}
+
+static void fill_size(struct fit_size *x, const struct simulation *sim, const struct result *r, struct arena *a)
+{
+    uint32_t n = sim->plan.request.ipus_per_replica;
+    struct tile_memory *memory = ARENA_ARRAY(a, struct tile_memory, n);
+    memcpy(memory, sim->plan.memory, n * sizeof *memory);
+    *x = (struct fit_size){ .size = x->size, .fits = r->fits, .fits_probability = r->fits_probability, .n_ipus = n, .memory = memory,
+                            .worst_ipu = sim->plan.worst_ipu, .shortfall_bytes = r->memory_shortfall_bytes_per_tile,
+                            .throughput_samples_per_s = r->throughput_samples_per_s, .global_batch = r->global_batch };
+}
+
+const struct fit_size *fit_tried(const struct fit_axis *axis, uint64_t size)
+{
+    for (size_t i = 0; i < axis->n; i++)
+        if (axis->sizes[i].size == size)
+            return &axis->sizes[i];
+    return NULL;
+}
+
+static const struct fit_size *keep_size(struct fit_axis *axis, struct fit_size x, struct arena *a)
+{
+    axis->sizes = arena_grow(a, axis->sizes, axis->n, &axis->cap, sizeof *axis->sizes);
+    size_t at = axis->n++;
+    for (; at > 0 && axis->sizes[at - 1].size > x.size; at--)
+        axis->sizes[at] = axis->sizes[at - 1];
+    axis->sizes[at] = x;
+    return &axis->sizes[at];
+}
+
+static const char *without_path(const char *message, const char *path, struct arena *a)
+{
+    size_t n = strlen(path);
+    return arena_strdup(a, strncmp(message, path, n) == 0 && strncmp(message + n, ": ", 2) == 0 ? message + n + 2 : message);
+}
+
+static const struct fit_size *try_size(struct fit_search *s, struct fit_axis *axis, uint64_t size)
+{
+    const struct fit_size *known = fit_tried(axis, size);
+    if (known)
+        return known;
+    struct simulation sim;
+    struct result r;
+    struct err err = { "" };
+    struct simulation_request q = s->q->simulation;
+    struct fit_size x = { .size = size };
+    struct size_sets sets = sets_of(s, axis, size);
+    q.options.verdict_only = q.options.step_only = true;
+    if (simulate_size(&sim, &r, &sets, &q, &err)) {
+        fill_size(&x, &sim, &r, s->a);
+        simulation_free(&sim);
+    } else {
+        x.refused = without_path(err.msg, s->recipe->path, s->a);
+    }
+    s->n_tried++;
+    watch_report(&q.simulator->watch, "trying sizes", s->n_tried, max_u64(s->n_tried + 1, USUAL_TRIALS));
+    return keep_size(axis, x, s->a);
+}
+
+/* ---- the largest ----------------------------------------------------------------------------------------- */
+
+static bool size_fits(struct fit_search *s, struct fit_axis *axis, uint64_t size, double least)
+{
+    const struct fit_size *x = try_size(s, axis, size);
+    return x->fits && x->fits_probability >= least;
+}
+
+/* Doubles the size while it fits, or halves it until it does. *fits 0: none does; *fails 0: all do. */
+static void bracket(uint64_t *fits, uint64_t *fails, struct fit_search *s, struct fit_axis *axis, double least)
+{
+    uint64_t step = axis->step, size = max_u64(axis->own / step, 1) * step;
+    *fits = *fails = 0;
+    while (size >= step && !size_fits(s, axis, size, least)) {
+        *fails = size;
+        size = size / 2 / step * step;
+    }
+    *fits = size;
+    while (*fits && !*fails && *fits < axis->most) {
+        size = min_u64(2 * *fits, axis->most);
+        *(size_fits(s, axis, size, least) ? fits : fails) = size;
+    }
+}
+
+/* The largest size that fits with at least this probability. *next is the following one, or 0 where every size fits. */
+static uint64_t find_largest(uint64_t *next, struct fit_search *s, struct fit_axis *axis, double least)
+{
+    uint64_t fits, fails, step = axis->step;
+    bracket(&fits, &fails, s, axis, least);
+    while (fails && fails - fits > step) {
+        uint64_t middle = fits + (fails - fits) / 2 / step * step;
+        *(size_fits(s, axis, middle, least) ? &fits : &fails) = middle;
+    }
+    *next = fails;
+    return fits;
+}
+
+static void look_further(struct fit_search *s, struct fit_axis *axis)
+{
+    for (uint64_t k = 1; axis->next && k <= TRIED_AFTER; k++)
+        if (axis->next + k * axis->step <= axis->most)
+            try_size(s, axis, axis->next + k * axis->step);
+    for (uint64_t size = 2 * axis->next; axis->next && size <= min_u64(4 * axis->next, axis->most); size *= 2)
+        try_size(s, axis, size);
+    for (size_t i = 0; i < axis->n; i++)
+        if (axis->next && axis->sizes[i].size > axis->next && axis->sizes[i].fits)
+            axis->fits_again = axis->sizes[i].size;
+}
+
+static void search_sizes(struct fit_search *s, struct fit_axis *axis)
+{
+    uint64_t unused;
+    if (!axis->step)
+        return;
+    try_size(s, axis, axis->own);
+    axis->best = find_largest(&axis->next, s, axis, 0);
+    axis->best_surely = find_largest(&unused, s, axis, FITS_SURELY);
+    look_further(s, axis);
+    for (uint64_t size = axis->best; size >= axis->step; size = size / 2 / axis->step * axis->step)
+        try_size(s, axis, size);                /* how memory grows up to there */
+}
+
+/* The next power of two, or the recipe's own number on the way there. */
+static uint64_t wider_replica(const struct fit_axis *axis, uint64_t width)
+{
+    uint64_t power = 1;
+    while (power <= width)
+        power *= 2;
+    return axis->own > width && axis->own < power ? axis->own : power;
+}
+
+/* The fewest IPUs. next is the largest number below that does not fit. */
+static void search_ipus(struct fit_search *s, struct fit_axis *axis)
+{
+    for (uint64_t width = 1; width <= axis->most && !axis->best_surely; width = wider_replica(axis, width)) {
+        if (!axis->best && size_fits(s, axis, width, 0))
+            axis->best = width;
+        if (size_fits(s, axis, width, FITS_SURELY))
+            axis->best_surely = width;
+        if (!axis->best)
+            axis->next = width;
+    }
+}
+
+/* ---- what fills the tile, and what helps ------------------------------------------------------------------- */
+
+static uint64_t layer_bytes(const struct fit_layer *l)
+{
+    return l->held_bytes + l->stash_bytes + l->work_bytes;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    uint64_t a = layer_bytes(x), b = layer_bytes(y);
+    return a != b ? (a < b ? 1 : -1) : strcmp(((const struct fit_layer *)x)->name, ((const struct fit_layer *)y)->name);
+}
+
+static void list_layers(struct fit_answer *out, const struct plan *p, struct arena *a)
+{
+    const struct layer_memory *all = plan_layer_memory(p, a);
+    out->layers = ARENA_ARRAY(a, struct fit_layer, p->graph->n_layers);
+    for (uint32_t i = 0; i < p->graph->n_layers; i++)
+        if (plan_stage_of(p, i)->ipu == p->worst_ipu)
+            out->layers[out->n_layers++] = (struct fit_layer){ arena_strdup(a, p->graph->layers[i].name), all[i].held_bytes,
+                                                               all[i].stash_bytes, all[i].work_bytes };
+    sort_items(out->layers, out->n_layers, sizeof *out->layers, by_bytes);
+}
+
+static bool fit_find_layers(struct fit_search *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct simulation_request q = s->q->simulation;
+    struct fit_axis *axis = &s->out->axes[FIT_MICRO_BATCH];
+    s->out->point = max_u64(axis->best, 1);
+    struct size_sets sets = sets_of(s, axis, s->out->point);
+    q.options.verdict_only = q.options.step_only = true;
+    if (!simulate_size(&sim, &r, &sets, &q, err))
+        return false;
+    list_layers(s->out, &sim.plan, s->a);
+    simulation_free(&sim);
+    return true;
+}
+
+/* The request's settings, then those of the size. */
+static const char *const *sets_together(size_t *n, const struct simulation_request *q, const struct size_sets *sets, struct arena *a)
+{
+    const char **all = ARENA_ARRAY(a, const char *, q->n_overrides + sets->n + 1);
+    for (size_t i = 0; i < q->n_overrides; i++)
+        all[i] = q->overrides[i];
+    for (size_t i = 0; i < sets->n; i++)
+        all[q->n_overrides + i] = sets->texts[i];
+    *n = q->n_overrides + sets->n;
+    return all;
+}
+
+static const char *const *copied_sets(const struct size_sets *sets, struct arena *a)
+{
+    const char **texts = ARENA_ARRAY(a, const char *, sets->n + 1);
+    memcpy(texts, sets->texts, sets->n * sizeof *texts);
+    return texts;
+}
+
+static bool find_remedies_for(struct fit_search *s, uint64_t size, struct err *err)
+{
+    struct fit_answer *out = s->out;
+    struct simulation sim;
+    struct result r;
+    struct size_sets sets = sets_of(s, &out->axes[FIT_MICRO_BATCH], size);
+    if (!simulate_size(&sim, &r, &sets, &s->q->simulation, err))
+        return false;
+    out->target = size;
+    out->target_sets = copied_sets(&sets, s->a);
+    out->n_target_sets = sets.n;
+    out->target_fits = r.fits;
+    out->target_throughput_samples_per_s = r.throughput_samples_per_s;
+    struct remedy_request asked = { .sim = &sim, .recipe = s->q->simulation.recipe, .keeps_micro_batch = true };
+    asked.overrides = sets_together(&asked.n_overrides, &s->q->simulation, &sets, s->a);
+    bool good = r.fits || remedies_find(out->remedies, &out->n_remedies, &asked, s->a, err);
+    simulation_free(&sim);
+    return good;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+static uint64_t own_sequence_length(const struct recipe *r, struct arena *a)
+{
+    struct recipe_setting *settings;
+    size_t n = recipe_settings(&settings, r, a);
+    const struct workload *w = recipe_workload(r);
+    for (size_t i = 0; i < n; i++)
+        if (text_is(settings[i].section, "data") && text_is(settings[i].field->name, "sequence_length") && settings[i].matters)
+            return r->model.sequence_length ? r->model.sequence_length : w ? w->default_sequence_length : 0;
+    return 0;
+}
+
+static void describe_recipe(struct fit_answer *out, const struct simulation *sim, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    uint64_t length = own_sequence_length(r, a);
+    *out = (struct fit_answer){
+        .recipe = arena_strdup(a, r->id), .workload = arena_strdup(a, r->workload), .system = arena_strdup(a, sim->machine->name),
+        .framework = r->framework ? arena_strdup(a, r->framework) : NULL, .n_ipus = r->replicas * r->ipus_per_replica,
+        .tile_memory_bytes = sim->machine->chip.tile_memory_bytes, .training = r->mode == MODE_TRAIN };
+    const struct fit_axis axes[N_FIT_AXES] = {
+        [FIT_MICRO_BATCH] = { .own = r->model.micro_batch, .step = 1, .most = MOST_SAMPLES },
+        [FIT_SEQUENCE_LENGTH] = { .own = length, .step = length ? TOKENS_STEP : 0, .most = MOST_TOKENS },
+        [FIT_IPUS] = { .own = r->ipus_per_replica, .step = 1, .most = min_u64(out->n_ipus, MAX_STAGES) },
+    };
+    for (int k = 0; k < N_FIT_AXES; k++) {
+        out->axes[k] = axes[k];
+        out->axes[k].kind = (enum fit_axis_kind)k;
+    }
+}
+
+bool fit_find(struct fit_answer *out, const struct fit_request *q, struct arena *a, struct err *err)
+{
+    struct simulation own;
+    struct result r;
+    struct fit_search s = { .out = out, .q = q, .a = a };
+    if (!simulate_with(&own, &r, &q->simulation, NULL, 0, err))
+        return false;
+    s.recipe = &own.recipe;
+    describe_recipe(out, &own, a);
+    search_sizes(&s, &out->axes[FIT_MICRO_BATCH]);
+    search_sizes(&s, &out->axes[FIT_SEQUENCE_LENGTH]);
+    search_ipus(&s, &out->axes[FIT_IPUS]);
+    uint64_t target = q->size ? q->size : r.fits ? 0 : out->axes[FIT_MICRO_BATCH].own;
+    bool good = fit_find_layers(&s, err) && (!target || find_remedies_for(&s, target, err));
+    simulation_free(&own);
+    return good;
+}

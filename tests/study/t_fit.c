@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_fit.c - the sizes that are reported as the largest, compared with simulations of their own; what fills the tile; names of options.
+ */
+#include "tests/study/asked.h"
+#include "results/study/fit.h"
+
+#include <stdlib.h>
+
+static const char bert[] = "mlperf-v2.0-closed-bow-pod16-bert-large", resnet[] = "mlperf-v2.0-closed-bow-pod16-resnet50",
+                  card[] = "vendor-c600-bert-base-sl128-b16-poprt", gpt2[] = "vendor-bow-pod16-gpt2-small-pytorch";
+
+static struct fit_answer *find(const char *recipe, const char *const *sets, size_t n_sets, uint64_t size)
+{
+    struct fit_answer *out = ARENA_NEW(&a, struct fit_answer);
+    struct fit_request q = { .simulation = ask(recipe, sets, n_sets), .size = size };
+    if (!fit_find(out, &q, &a, &err)) {
+        print_error("%s: %s\n", recipe, err.msg);
+        assert_true(false);
+    }
+    return out;
+}
+
+static struct result simulated(const char *recipe, const char *const *sets, size_t n)
+{
+    struct simulation_request q = ask(recipe, NULL, 0);
+    struct result r;
+    q.options.verdict_only = true;
+    if (!result_with(&r, &q, sets, n, &err)) {
+        print_error("%s: %s\n", recipe, err.msg);
+        assert_true(false);
+    }
+    return r;
+}
+
+static struct result at_size(const char *recipe, const char *key, uint64_t size)
+{
+    const char *set = arena_printf(&a, "%s=%ju", key, (uintmax_t)size);
+    return simulated(recipe, &set, 1);
+}
+
+/* The accumulation does not matter here: each of these accumulates at all sizes near the limit. */
+static void the_largest_fits_and_the_next_does_not(void **state)
+{
+    static const struct { const char *recipe; bool has_length; } cases[] = { { bert, true }, { resnet, false }, { card, true }, { gpt2, true } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fit_answer *x = find(cases[i].recipe, NULL, 0, 0);
+        assert_true((x->axes[FIT_SEQUENCE_LENGTH].step > 0) == cases[i].has_length);
+        for (int k = FIT_MICRO_BATCH; k <= FIT_SEQUENCE_LENGTH; k++) {
+            const struct fit_axis *axis = &x->axes[k];
+            if (!axis->step || fit_tried(axis, axis->next)->refused)
+                continue;
+            struct result best = at_size(cases[i].recipe, fit_axis_keys[k], axis->best), next = at_size(cases[i].recipe, fit_axis_keys[k], axis->next);
+            struct result surely = at_size(cases[i].recipe, fit_axis_keys[k], axis->best_surely);
+            struct result unsure = at_size(cases[i].recipe, fit_axis_keys[k], axis->best_surely + axis->step);
+            assert_int_equal(axis->next, axis->best + axis->step);
+            assert_true(best.fits && !next.fits && next.memory_shortfall_bytes_per_tile == fit_tried(axis, axis->next)->shortfall_bytes);
+            assert_true(result_fits_surely(&surely) && !result_fits_surely(&unsure) && axis->best_surely <= axis->best);
+        }
+    }
+}
+
+/* A size is there once, smaller ones come first, and what each IPU holds adds up. */
+static void each_size_once(void **state)
+{
+    (void)state;
+    const struct fit_answer *x = find(bert, NULL, 0, 0);
+    for (int k = 0; k < N_FIT_AXES; k++)
+        for (size_t i = 0; i < x->axes[k].n; i++) {
+            const struct fit_size *size = &x->axes[k].sizes[i];
+            assert_true(i == 0 || x->axes[k].sizes[i - 1].size < size->size);
+            for (uint32_t ipu = 0; ipu < size->n_ipus; ipu++) {
+                uint64_t sum = 0;
+                for (int c = 0; c < N_MEMORY_CATEGORIES; c++)
+                    sum += size->memory[ipu].bytes[c];
+                assert_int_equal(size->memory[ipu].total_bytes, max_u64(sum, size->memory[ipu].io_tile_bytes));
+                assert_true(size->memory[size->worst_ipu].total_bytes >= size->memory[ipu].total_bytes);
+            }
+        }
+    assert_null(fit_tried(&x->axes[FIT_MICRO_BATCH], 60000));
+}
+
+/* 3 x 256 x 2 rows of 2.0368 sequences are 3128.5: kept where 768 divides, as for 4 and 6, and for fewer IPUs. 5 keeps 256. */
+static void the_global_batch_is_kept(void **state)
+{
+    (void)state;
+    const struct fit_answer *x = find(bert, NULL, 0, 0);
+    const struct fit_axis *batches = &x->axes[FIT_MICRO_BATCH], *ipus = &x->axes[FIT_IPUS];
+    assert_true(fabs(fit_tried(batches, 3)->global_batch - 3128.5248) < 1e-4);
+    assert_true(fabs(fit_tried(batches, 4)->global_batch - 3128.5248) < 1e-4);
+    assert_true(fabs(fit_tried(batches, 6)->global_batch - 3128.5248) < 1e-4);
+    assert_true(fabs(fit_tried(batches, 5)->global_batch - 5 * 256 * 2 * 2.0368) < 1e-4);
+    assert_true(fabs(fit_tried(ipus, 4)->global_batch - 3128.5248) < 1e-4);
+}
+
+static void the_fewest_ipus(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *recipe = i ? gpt2 : bert;
+        const struct fit_answer *x = find(recipe, NULL, 0, 0);
+        const struct fit_axis *ipus = &x->axes[FIT_IPUS];
+        assert_true(ipus->best > 1 && fit_tried(ipus, ipus->best)->fits && !fit_tried(ipus, ipus->next)->fits && ipus->next < ipus->best);
+        for (size_t k = 0; k < ipus->n && ipus->sizes[k].size < ipus->best; k++)
+            assert_false(ipus->sizes[k].fits);
+        assert_true(fit_tried(ipus, ipus->best_surely)->fits_probability >= FITS_SURELY);
+    }
+}
+
+/* One of the layers at work is what the categories count, though another may need more while less is stashed. All of them together hold what the categories count, to a grain of 256 B each. */
+static void layers_fill_the_tile(void **state)
+{
+    (void)state;
+    static const char *const recipes[] = { resnet, bert };
+    for (size_t i = 0; i < 2; i++) {
+        const struct fit_answer *x = find(recipes[i], NULL, 0, 0);
+        const struct fit_size *point = fit_tried(&x->axes[FIT_MICRO_BATCH], x->point);
+        const uint64_t *bytes = point->memory[point->worst_ipu].bytes;
+        bool counts = false;
+        uint64_t held = 0, most = 0, in_turn = bytes[MEMORY_ACTIVATIONS] + bytes[MEMORY_TEMPORARIES];
+        for (size_t k = 0; k < x->n_layers; k++) {
+            held += x->layers[k].held_bytes;
+            most = max_u64(most, x->layers[k].work_bytes);
+            counts = counts || x->layers[k].work_bytes == in_turn;
+        }
+        uint64_t counted = bytes[MEMORY_WEIGHTS] + bytes[MEMORY_ACCUMULATORS] + bytes[MEMORY_OPTIMIZER];
+        assert_true(held <= counted && counted - held <= 3 * 256 * x->n_layers);
+        assert_true(counts && most >= in_turn);
+    }
+}
+
+/* What makes a size fit keeps that size; simulated by itself it is as fast as it says. The cheapest is first. */
+static void changes_do_what_they_say(void **state)
+{
+    (void)state;
+    const struct fit_answer *x = find(resnet, NULL, 0, 40);
+    size_t n_fit = 0;
+    assert_true(x->target == 40 && !x->target_fits && x->n_remedies > 2 && x->remedies[0].fits);
+    for (size_t i = 0; i < x->n_remedies && x->remedies[i].fits; i++, n_fit++) {
+        const struct remedy *y = &x->remedies[i];
+        const char *sets[2 * MAX_REMEDY_SETS];
+        size_t n = 0;
+        for (size_t k = 0; k < x->n_target_sets; k++)
+            sets[n++] = x->target_sets[k];
+        for (uint32_t k = 0; k < y->n_sets; k++) {
+            assert_null(strstr(y->sets[k], "micro_batch="));
+            sets[n++] = y->sets[k];
+        }
+        struct result r = simulated(resnet, sets, n);
+        assert_true(r.fits && r.throughput_samples_per_s == y->throughput_samples_per_s && r.fits_probability == y->fits_probability);
+        assert_true(i == 0 || y->throughput_samples_per_s <= x->remedies[i - 1].throughput_samples_per_s);
+    }
+    assert_true(n_fit >= 2);
+    assert_int_equal(find(resnet, NULL, 0, 23)->n_remedies, 0);
+    assert_int_equal(find(resnet, NULL, 0, 0)->target, 0);
+}
+
+/* Where the recipe itself does not fit, its own size is the one to make fit. */
+static void a_recipe_that_does_not_fit(void **state)
+{
+    (void)state;
+    static const char *const sets[] = { "parallel.micro_batch=48", "machine.tile_memory_bytes=70000", "machine.interleaved_bytes=60000" };
+    const struct fit_answer *x = find(resnet, sets, 1, 0);
+    assert_true(x->target == 48 && !x->target_fits && x->n_target_sets == 0 && x->axes[FIT_MICRO_BATCH].best < 48);
+    x = find(resnet, sets, 3, 0);
+    assert_true(x->axes[FIT_MICRO_BATCH].best == 0 && x->axes[FIT_MICRO_BATCH].next == 1 && x->point == 1);
+}
+
+static void sizes_refused(void **state)
+{
+    (void)state;
+    struct fit_answer x;
+    struct fit_request q = { .simulation = ask(resnet, NULL, 0), .size = 65537 };
+    assert_false(fit_find(&x, &q, &a, &err));
+    assert_string_equal(err.msg, "--set parallel.micro_batch=65537: 65537 is outside 1 to 65536");
+    const struct fit_axis *length = &find(card, NULL, 0, 0)->axes[FIT_SEQUENCE_LENGTH];
+    assert_string_equal(fit_tried(length, 520)->refused, "sequence_length 520 is more than the 512 positions of bert-base; take a shorter one");
+}
+
+static void keys_as_options(void **state)
+{
+    static const struct { const char *framework, *setting, *option; } cases[] = {
+        { "PopART", "parallel.layers_per_ipu=3,7,7,7", "layers_per_ipu: [3, 7, 7, 7]" },
+        { "PopART", "parallel.layers_per_ipu=3,7,7,7,0", "layers_per_ipu: [3, 7, 7, 7]" },
+        { "PopART", "parallel.layers_per_ipu=7/6,6/7", NULL },
+        { "PopART", "parallel.layers_per_ipu=", NULL },
+        { "PopART 2.4", "parallel.available_memory=0.15,0.25", "available_memory_proportion: [0.15, 0.25]" },
+        { "PyTorch", "parallel.available_memory=0.3", "matmul_proportion: [0.3]" },
+        { "PyTorch", "parallel.recompute=layer", "recompute_checkpoint_every_layer: true" },
+        { "PyTorch", "parallel.recompute=stage", NULL },
+        { "PyTorch", "parallel.stash_type=fp8", NULL },
+        { "TensorFlow 1.15", "parallel.optimizer_state=streaming", "offload_weight_update_variables=True" },
+        { "TensorFlow 1.15", "parallel.optimizer_state=on-chip", NULL },
+        { "TensorFlow 2", "parallel.rts=yes", "replicated_optimizer_state_sharding=True" },
+        { "PopRT", "parallel.available_memory=0.4", "available_memory_proportion=0.4" },
+        { "PaddlePaddle", "parallel.recompute=stage", "auto_recomputation=3" },
+        { "Keras", "parallel.rts=yes", NULL },
+        { NULL, "parallel.rts=yes", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *source = NULL, *option = framework_option(&source, cases[i].framework, cases[i].setting, &a);
+        if (cases[i].option)
+            assert_string_equal(option ? option : "none", cases[i].option);
+        else
+            assert_null(option);
+        assert_true((source != NULL) == (option != NULL));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_largest_fits_and_the_next_does_not), cmocka_unit_test(each_size_once), cmocka_unit_test(the_global_batch_is_kept),
+    cmocka_unit_test(the_fewest_ipus), cmocka_unit_test(layers_fill_the_tile), cmocka_unit_test(changes_do_what_they_say),
+    cmocka_unit_test(a_recipe_that_does_not_fit), cmocka_unit_test(sizes_refused), cmocka_unit_test(keys_as_options),
+};
+TAP_MAIN(tests)
