@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_architectures.c - parameters and multiply-accumulates of each stage, computed from the tables of the papers: widths, kernels and sides of
- * the convolutions of a stage.
+ * t_architectures.c - parameters and multiply-accumulates of each stage, computed from the tables of the papers:
+ * widths, kernels and sides of the convolutions of a stage.
  */
 #include "tests/built_graph.h"
 #include "workloads/models/builders.h"
@@ -40,7 +40,8 @@ static void add_conv(struct sums *s, uint64_t weights, uint64_t channels, uint64
 
 /* ---- residual networks: He et al. 2015, table 1; Xie et al. 2016, table 1; the stride of a bottleneck in its 3 x 3 ------------------------ */
 
-/* n units of width c (inner: width of a bottleneck's 3 x 3; 0: two 3 x 3) from `in` channels, with results of side x side. */
+/* n units of width c (inner: width of a bottleneck's 3 x 3; 0: two 3 x 3) from `in` channels, with results of side x
+ * side. */
 static struct sums residual_stage(uint64_t n, uint64_t in, uint64_t c, uint64_t inner, uint64_t groups, uint64_t side, bool halves)
 {
     struct sums s = { 0, 0 };
@@ -103,7 +104,8 @@ static const struct inverted mobilenets[] = { { "mobilenet-v2", 224, 32, { 16, 2
 
 static uint64_t halved(uint64_t side) { return (side + 1) / 2; }
 
-/* n blocks: widen t times, k x k for each channel, weigh by a quarter of the input channels (weighs), narrow to c; the first one strides. */
+/* n blocks: widen t times, k x k for each channel, weigh by a quarter of the input channels (weighs), narrow to c; the
+ * first one strides. */
 static struct sums inverted_stage(uint64_t n, uint64_t in, uint64_t c, uint64_t t, uint64_t k, bool weighs, uint64_t before, uint64_t side)
 {
     struct sums s = { 0, 0 };
@@ -203,7 +205,8 @@ static void unet_levels(void **state)
         check(&g, "unet", downs[i].name, s);
     }
     for (size_t i = 0; i < sizeof ups / sizeof *ups; i++) {
-        uint64_t below = (ups[i].side + 2) / 2, c = ups[i].c;       /* each pixel below becomes 2 x 2 of half the channels */
+        uint64_t below = (ups[i].side + 2) / 2, c = ups[i].c;       /* each pixel below becomes 2 x 2 of half the
+                                                                     * channels */
         struct sums s = { 4 * 2 * c * c + c, 4 * 2 * c * c * below * below };
         add_pair(&s, ups[i].in, c, ups[i].side);
         check(&g, "unet", ups[i].name, s);
@@ -214,7 +217,8 @@ static void unet_levels(void **state)
 
 /* ---- transformers: Dosovitskiy et al. 2020, table 1; Touvron et al. 2020, table 1; Radford et al. 2019, table 2; Devlin et al. 2018 -------- */
 
-/* Queries, keys, values and output of width h, scores and weighted mean over t tokens, and the norm before them; then h to 4 h and back. */
+/* Queries, keys, values and output of width h, scores and weighted mean over t tokens, and the norm before them; then
+ * h to 4 h and back. */
 static struct sums attention(uint64_t t, uint64_t h) { return (struct sums){ 4 * (h * h + h) + 2 * h, 4 * t * h * h + 2 * t * t * h }; }
 static struct sums feed_forward(uint64_t t, uint64_t h) { return (struct sums){ 8 * h * h + 5 * h + 2 * h, 8 * t * h * h }; }
 
@@ -266,7 +270,8 @@ static void text_transformers(void **state)
     }
 }
 
-/* Tan and Le's published code (params_dict): width, depth, image and dropout. Rounding hides some digits of the depth from the layers. */
+/* Tan and Le's published code (params_dict): width, depth, image and dropout. Rounding hides some digits of the depth
+ * from the layers. */
 static void compound_coefficients(void **state)
 {
     static const struct { double width, depth; uint64_t image; double dropout; } published[] = {

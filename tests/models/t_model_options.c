@@ -32,8 +32,9 @@ static void recipes_shape_the_graph(void **state)
 }
 
 /*
- * A packed row of 512 tokens has four numbers for each token (word, position, segment, sequence), and a position and a label for each of 76
- * masked tokens and 3 sequences: 2206 words. The rows of a call are 13.6 MB for 1536 of them, 20.3 MB for 2304.
+ * A packed row of 512 tokens has four numbers for each token (word, position, segment, sequence), and a position and a
+ * label for each of 76 masked tokens and 3 sequences: 2206 words. The rows of a call are 13.6 MB for 1536 of them,
+ * 20.3 MB for 2304.
  */
 static void a_packed_row_comes_in_eight_inputs(void **state)
 {
@@ -52,7 +53,8 @@ static void a_packed_row_comes_in_eight_inputs(void **state)
     arena_free(&a);
 }
 
-/* Fine-tuning replaces the heads of pre-training by one of 768 x 2 + 2 parameters, with a loss over 384 positions and a backward pass. */
+/* Fine-tuning replaces the heads of pre-training by one of 768 x 2 + 2 parameters, with a loss over 384 positions and
+ * a backward pass. */
 static void fine_tuning_scores_an_answer(void **state)
 {
     struct graph base, g;
@@ -88,7 +90,8 @@ static void inference_folds_batch_norms(void **state)
         biases += g.ops[i].kind == OP_BIAS_ADD;
     }
     assert_int_equal(biases, 53 + 1);
-    assert_int_equal(graph_parameters(&g), 25557032 - 26560);     /* one value less for each of 26,560 normalised channels */
+    assert_int_equal(graph_parameters(&g), 25557032 - 26560);     /* one value less for each of 26,560 normalised
+                                                                   * channels */
     assert_int_equal(graph_forward_mac(&g), 2 * 4089184256);
     arena_free(&a);
 }
@@ -115,8 +118,9 @@ static void lengths_beyond_a_model_are_refused(void **state)
     }
 }
 
-/* Two convolutions remove 4 pixels on each of four levels, which are halved on the way down and doubled on the way up. 16 s + 60 pixels leave s for
- * the bottom. The smallest s is 8: 8 - 4 = 4, and 2 x 4 - 4 = 4 at each level up. With 172 pixels, 7 - 4 = 3, then 2, then nothing. */
+/* Two convolutions remove 4 pixels on each of four levels, which are halved on the way down and doubled on the way up.
+ * 16 s + 60 pixels leave s for the bottom. The smallest s is 8: 8 - 4 = 4, and 2 x 4 - 4 = 4 at each level up. With
+ * 172 pixels, 7 - 4 = 3, then 2, then nothing. */
 static void unets_of_all_sizes(void **state)
 {
     static const struct { uint64_t pixels, scores; } cases[] = {
@@ -159,7 +163,8 @@ static void masked_tokens_of_a_row(void **state)
     }
 }
 
-/* A kernel of 16 steps sees 7 before its own and 8 after it, so the number of steps stays: half of the longest utterance's 557, or 33. */
+/* A kernel of 16 steps sees 7 before its own and 8 after it, so the number of steps stays: half of the longest
+ * utterance's 557, or 33. */
 static void kernels_over_time_are_centred(void **state)
 {
     (void)state;
@@ -204,7 +209,8 @@ static void a_file_is_a_workload(void **state)
     assert_int_equal(w->traits, IS_FILE | TAKES_IMAGES);
 }
 
-/* 125 labels for 557 frames, rounded, at least one, with frames stacked in twos; or the number that the recipe gives. */
+/* 125 labels for 557 frames, rounded, at least one, with frames stacked in twos; or the number that the recipe
+ * gives. */
 static void labels_of_an_utterance(void **state)
 {
     static const struct { uint64_t frames; double asked; uint64_t labels; } cases[] = {
@@ -238,7 +244,8 @@ static void unknown_workloads_list_the_known(void **state)
                         "efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, efficientnet-b6, ...");
 }
 
-/* 65,536 utterances of 16,384 frames stacked in twos, 4,096 labels and a blank: the joint network has 65536 x 8192 x 4097 rows. */
+/* 65,536 utterances of 16,384 frames stacked in twos, 4,096 labels and a blank: the joint network has 65536 x 8192 x
+ * 4097 rows. */
 static void products_too_long_to_plan_are_refused(void **state)
 {
     (void)state;
@@ -279,7 +286,8 @@ static void layers_are_numbered(void **state)
     }
 }
 
-/* Devlin et al. 2019: 0.1 for embeddings, for both halves of each of 12 blocks, and for attention probabilities if the recipe says so. */
+/* Devlin et al. 2019: 0.1 for embeddings, for both halves of each of 12 blocks, and for attention probabilities if the
+ * recipe says so. */
 static void dropout_rates(void **state)
 {
     (void)state;

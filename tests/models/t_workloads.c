@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_workloads.c - parameters and work of the models against sums by hand, laws of all training graphs, printed layers. */
+/* t_workloads.c - parameters and work of the models against sums by hand, laws of all training graphs, printed
+ * layers. */
 #include "tests/built_graph.h"
 #include "tests/golden_text.h"
 

@@ -142,7 +142,8 @@ static inline char **draft_words(struct draft *d, const char *text, size_t *n)
     return words;
 }
 
-/* "value" is a tensor of integers. A number with a point is a float; a comma, or a name in the list below, makes a list; a letter makes a string. */
+/* "value" is a tensor of integers. A number with a point is a float; a comma, or a name in the list below, makes a
+ * list; a letter makes a string. */
 static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
 {
     static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads",

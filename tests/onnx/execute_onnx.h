@@ -2,7 +2,8 @@
 /*
  * execute_onnx.h - fills the tensors of an imported graph with the file's own weights.
  *
- * Kernels change their order of dimensions, matrices may be transposed, and batch norms are folded with their statistics.
+ * Kernels change their order of dimensions, matrices may be transposed, and batch norms are folded with their
+ * statistics.
  */
 #ifndef EXECUTE_ONNX_H
 #define EXECUTE_ONNX_H
@@ -19,7 +20,8 @@ static inline struct norm_values norm_values(const struct onnx_import *im, const
     return n;
 }
 
-/* y = (x - mean) / sqrt(variance + epsilon) scale + shift, then a second scale and shift if a layer after it was fused. */
+/* y = (x - mean) / sqrt(variance + epsilon) scale + shift, then a second scale and shift if a layer after it was
+ * fused. */
 static inline double norm_factor(const struct norm_values *n, uint64_t c)
 {
     return n->v[2][c] / sqrt(n->v[5][c] + n->epsilon) * (n->v[6] ? n->v[6][c] : 1);
@@ -47,8 +49,8 @@ static inline double triangle(const struct onnx_source *s, double column_less_ro
     return (s->turned ? -column_less_row : column_less_row) >= s->number;
 }
 
-/* One direction of a recurrence's [directions, gates x hidden, width], transposed, or of its biases [directions, 2 x gates x hidden]; an
- * LSTM's gates input, output, forget, cell become input, forget, cell, output. */
+/* One direction of a recurrence's [directions, gates x hidden, width], transposed, or of its biases [directions, 2 x
+ * gates x hidden]; an LSTM's gates input, output, forget, cell become input, forget, cell, output. */
 static inline double gate_weight(const struct onnx_source *s, const double *from, const struct tensor *t, uint64_t i)
 {
     static const uint64_t order[] = { 0, 2, 3, 1 };

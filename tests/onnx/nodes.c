@@ -2,10 +2,11 @@
 /*
  * nodes.c - runs the ONNX project's own tests of single operators, and of what PyTorch exported, on imported graphs.
  *
- * usage: nodes FOLDER [TEXT]. Each TEST of the folder holds model.onnx and test_data_set_0/{input,output}_N.pb (onnx/backend/test). The
- * first input stays an input; the others become constants, as models have them: weights, shapes, axes. If the operator is refused then,
- * all stay inputs, or the first input of floats alone does. Each output must agree to 1e-3 of the larger number, or to 1e-5. A test that
- * the importer refuses is counted with its message. With TEXT, only tests with TEXT in their names run.
+ * usage: nodes FOLDER [TEXT]. Each TEST of the folder holds model.onnx and test_data_set_0/{input,output}_N.pb
+ * (onnx/backend/test). The first input stays an input; the others become constants, as models have them: weights,
+ * shapes, axes. If the operator is refused then, all stay inputs, or the first input of floats alone does. Each output
+ * must agree to 1e-3 of the larger number, or to 1e-5. A test that the importer refuses is counted with its message.
+ * With TEXT, only tests with TEXT in their names run.
  */
 #include "tests/onnx/draft.h"
 #include "tests/onnx/execute_onnx.h"
@@ -254,7 +255,8 @@ static enum verdict run_inputs(const char *folder, const char *name, enum way wa
     return worst;
 }
 
-/* Runs in a process of its own, so that an assertion fails one test alone. It ends by exit(), so that coverage is recorded (make mutate). */
+/* Runs in a process of its own, so that an assertion fails one test alone. It ends by exit(), so that coverage is
+ * recorded (make mutate). */
 static enum verdict run_test(const char *folder, const char *name, char *why, size_t room)
 {
     int ends[2], status;

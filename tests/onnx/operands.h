@@ -2,8 +2,9 @@
 /*
  * operands.h - the inputs of one operator as text.
  *
- * "2,3" (floats of that shape), "w2,3" (a weight), "=1,-2" (a list of integers), "='4" (a single one), "=2x3:1,2,3,4,5,6" (a matrix of
- * them), "~0.5,2" (a list of floats), "?2,3" (a constant with its floats in another file), "-" (left out).
+ * "2,3" (floats of that shape), "w2,3" (a weight), "=1,-2" (a list of integers), "='4" (a single one),
+ * "=2x3:1,2,3,4,5,6" (a matrix of them), "~0.5,2" (a list of floats), "?2,3" (a constant with its floats in another
+ * file), "-" (left out).
  */
 #ifndef OPERANDS_H
 #define OPERANDS_H

@@ -2,8 +2,9 @@
 /*
  * outputs.c - runs ONNX files and compares their outputs with expected ones in the same folder.
  *
- * usage: outputs FOLDER. For each NAME.onnx with a NAME_output_0.pb (a TensorProto): the input is i / n, i = 0 .. n - 1 in row-major
- * order. Every element must agree to 1e-3 of the larger of the two. Convolutions use GSL's BLAS and take minutes, so this is not in `make test`.
+ * usage: outputs FOLDER. For each NAME.onnx with a NAME_output_0.pb (a TensorProto): the input is i / n, i = 0 .. n -
+ * 1 in row-major order. Every element must agree to 1e-3 of the larger of the two. Convolutions use GSL's BLAS and
+ * take minutes, so this is not in `make test`.
  */
 #include "tests/onnx/execute_onnx.h"
 #include "workloads/onnx/onnx_internal.h"

@@ -122,8 +122,8 @@ static void quantised_inputs(void **state)
     done(r);
 }
 
-/* A runtime's LSTM of bytes, whose weights are transposed, is priced as an LSTM: 5 steps of 2 samples, both directions, 3 wide and
- * 4 hidden. */
+/* A runtime's LSTM of bytes, whose weights are transposed, is priced as an LSTM: 5 steps of 2 samples, both
+ * directions, 3 wide and 4 hidden. */
 static void quantised_recurrence(void **state)
 {
     (void)state;
@@ -239,7 +239,8 @@ static void approximated(void **state)
     done(r);
 }
 
-/* If the result differs from the input in its number of elements or its type, the pass reads a tensor like the result. */
+/* If the result differs from the input in its number of elements or its type, the pass reads a tensor like the
+ * result. */
 static void other_results_approximated(void **state)
 {
     static const struct { int type; const char *dims; uint64_t width; bool as_input; } cases[] = {

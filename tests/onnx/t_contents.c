@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_contents.c - numbers of tensors in every form that a file may have, by hand from the bits (IEEE 754, onnx.proto); axes, lists, limits.
+ * t_contents.c - numbers of tensors in every form that a file may have, by hand from the bits (IEEE 754, onnx.proto);
+ * axes, lists, limits.
  */
 #include "tests/check.h"
 #include "tests/onnx/draft.h"
@@ -123,7 +124,8 @@ static void axes(void **state)
         }
 }
 
-/* Lists have at most sixteen numbers. Numbers beyond 2^60, which mean "to the last", are limited so that they can be added to. */
+/* Lists have at most sixteen numbers. Numbers beyond 2^60, which mean "to the last", are limited so that they can be
+ * added to. */
 static void lists(void **state)
 {
     struct arena a = { 0 };

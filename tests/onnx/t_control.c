@@ -105,7 +105,8 @@ static void weights_of_a_branch(void **state)
     draft_end(then);
 }
 
-/* The message asks for the only input that decides, in any position among constants; if there are two, for the condition. */
+/* The message asks for the only input that decides, in any position among constants; if there are two, for the
+ * condition. */
 static void choices_by_inputs(void **state)
 {
     static const struct { const char *operands, *name; } cases[] = {
@@ -171,7 +172,8 @@ static void a_number_that_is_known(void **state)
     }
 }
 
-/* An If on an input's number, or on what the model computes: 3 x 5 products in one branch, 3 x 2 in the other, 3 for the condition. */
+/* An If on an input's number, or on what the model computes: 3 x 5 products in one branch, 3 x 2 in the other, 3 for
+ * the condition. */
 static struct draft *draft_choice(bool computed)
 {
     struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
@@ -223,7 +225,8 @@ static void choices(void **state)
             "data.high: the model has no symbolic dimension of this name; its dimensions: batch");
 }
 
-/* The message asks for the unknown one of a loop's trip count and condition; for the trip count, if both are unknown. */
+/* The message asks for the unknown one of a loop's trip count and condition; for the trip count, if both are
+ * unknown. */
 static void rounds_by_inputs(void **state)
 {
     static const char *const cases[][2] = { { "- on", "on=1 or 0" }, { "three on", "on=1 or 0" }, { "trips -", "trips=NUMBER" }, { "trips on", "trips=NUMBER" },
@@ -431,7 +434,8 @@ static void three_results(void **state)
     }
 }
 
-/* A body must have as many inputs and outputs as its node: a Scan that carries one of two values, a Loop that carries one. */
+/* A body must have as many inputs and outputs as its node: a Scan that carries one of two values, a Loop that carries
+ * one. */
 static void bodies_of_other_sizes(void **state)
 {
     static const char *const inputs[] = { "a", "b", "c", "e" };

@@ -308,7 +308,8 @@ static size_t *numbers_of(Onnx__TensorProto *t, int field, size_t *bytes)
     return counts[field];
 }
 
-/* A tensor with as many zeros as 40,960 bytes hold, or one more: an initialiser, or in a node of the graph or of a function. */
+/* A tensor with as many zeros as 40,960 bytes hold, or one more: an initialiser, or in a node of the graph or of a
+ * function. */
 static Onnx__TensorProto *draft_large(struct draft *d, struct draft *body, int field, int place, int more)
 {
     struct draft *in = place == 2 ? body : d;
@@ -344,7 +345,8 @@ static void assert_same_file(const Onnx__ModelProto *a, const Onnx__ModelProto *
     arena_free(&scratch);
 }
 
-/* 40,960 bytes are kept; with one number more they are skipped, for each field and place. Everything else is unchanged. */
+/* 40,960 bytes are kept; with one number more they are skipped, for each field and place. Everything else is
+ * unchanged. */
 static void large_numbers_are_passed_over(void **state)
 {
     (void)state;

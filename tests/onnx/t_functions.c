@@ -5,8 +5,9 @@
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* A function that calls another, as PyTorch's newer exporter writes them: attributes of the call, or defaults; a parameter left out; a result
- * that is also read inside, and one that is a parameter. y = (leaky(x, 0.25) + elu(x, 0.5)) w. */
+/* A function that calls another, as PyTorch's newer exporter writes them: attributes of the call, or defaults; a
+ * parameter left out; a result that is also read inside, and one that is a parameter. y = (leaky(x, 0.25) + elu(x,
+ * 0.5)) w. */
 static void functions(void **state)
 {
     (void)state;

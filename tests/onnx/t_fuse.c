@@ -2,14 +2,16 @@
 /*
  * t_fuse.c - patterns of exporters are recognised, similar ones are not, and the numbers are the same either way.
  *
- * A program is nodes with ';' between: "Erf a > b; Add b one > c", the last one makes y; x and u [2, 3, 4] and the image i [2, 6, 3, 4]
- * exist, and the constants below. Pieces that are outputs too stay pieces, which gives the numbers without fusing.
+ * A program is nodes with ';' between: "Erf a > b; Add b one > c", the last one makes y; x and u [2, 3, 4] and the
+ * image i [2, 6, 3, 4] exist, and the constants below. Pieces that are outputs too stay pieces, which gives the
+ * numbers without fusing.
  */
 #include "tests/onnx/import.h"
 
 struct row { const char *program, *expected; };
 
-/* Dan Hendrycks and Kevin Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), in the orders that exporters have; and tanh(c (x + k x^3)). */
+/* Dan Hendrycks and Kevin Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), in the orders that exporters have; and tanh(c (x +
+ * k x^3)). */
 #define LONG(more) "Pow x three > a; Mul a bell > b; Add x b > c; Mul c one > c0; Mul c0 one > c1; Mul c1 one > c2; Mul c2 one > c3; Mul c3 one > c4; " \
     "Mul c4 one > c5; " more " root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y"
 #define PARABOLA(a, b, c) \
@@ -57,7 +59,8 @@ static const struct row gelus[] = {
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
     { "Mul x u > g; Mul g half > y", "mul scale" }, { "Div x root2 > a; Erf a > b; Add b one > c; Mul half c > d; Mul d half > y", "scale map map scale scale" },
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul c c > d; Mul d half > y", "scale map map mul scale" },       /* two curves, no x */
-    /* tanh of a line or parabola that equals sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at three of -3, -0.5, 1 and 2. */
+    /* tanh of a line or parabola that equals sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at three
+     * of -3, -0.5, 1 and 2. */
     { "Mul x steep > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale tanh map mul scale" },
     { "Mul x 1.18142 > b; Add b 0.18731 > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale map tanh map mul scale" },
     PARABOLA("-0.08919", "0.86924", "0.05352"), PARABOLA("-0.05352", "0.99411", "0.10703"), PARABOLA("0", "1.04763", "-0.21406"), PARABOLA("0.08919", "0.78005", "-0.03568"),

@@ -32,7 +32,8 @@ static uint32_t sum(struct made *m, uint32_t x, uint32_t y)
     return m->last = graph_op(&m->g, OP_ADD, (uint32_t[]){ x, y }, 2, (struct op_attributes){ 0 });
 }
 
-/* Layers with their operations, as "stem mr, block0 m+, head m". Checks that tensors are in the layer that makes or first reads them. */
+/* Layers with their operations, as "stem mr, block0 m+, head m". Checks that tensors are in the layer that makes or
+ * first reads them. */
 static const char *grouped(struct made *m)
 {
     const char *text = "";
@@ -85,8 +86,9 @@ static void around(void **state)
     CHECK(&m, "stem m, block0 mrm+, head m");
 }
 
-/* Three products of 4 x 4 inside a residual connection, and two of 4 x inputs and 4 x outputs. 48 multiply-accumulates are a quarter of
- * 48 + 4 x 36 and stay one layer; if they are more than a quarter, they are cut where two results are alive. */
+/* Three products of 4 x 4 inside a residual connection, and two of 4 x inputs and 4 x outputs. 48 multiply-accumulates
+ * are a quarter of 48 + 4 x 36 and stay one layer; if they are more than a quarter, they are cut where two results are
+ * alive. */
 static void large_shares(void **state)
 {
     static const struct { uint64_t in, out; const char *expected; } cases[] = {
@@ -126,7 +128,8 @@ static void many_alive(void **state)
     }
 }
 
-/* Pooling to less than an eighth joins the head after it; pooling to an eighth, or without a product after it, joins the layer before it. */
+/* Pooling to less than an eighth joins the head after it; pooling to an eighth, or without a product after it, joins
+ * the layer before it. */
 static void boiled_down(void **state)
 {
     static const struct { uint64_t side; bool product_behind; const char *expected; } cases[] = {

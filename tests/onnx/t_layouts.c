@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_layouts.c - an operator gives the same numbers whether its inputs are plain, images after an identity convolution, or constants of the
- * file. Its operations are in tests/golden/onnx_operators.txt.
+ * t_layouts.c - an operator gives the same numbers whether its inputs are plain, images after an identity convolution,
+ * or constants of the file. Its operations are in tests/golden/onnx_operators.txt.
  */
 #include "tests/golden_text.h"
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* Operands as in operands.h; also "n2,3", an input of integers, and "t2,3", one of booleans. op: "Split 3" has three results,
- * "Softmax@12" is that of opset 12. */
+/* Operands as in operands.h; also "n2,3", an input of integers, and "t2,3", one of booleans. op: "Split 3" has three
+ * results, "Softmax@12" is that of opset 12. */
 struct row { const char *op, *operands, *attributes; };
 static const struct row rows[] = {
     { "Conv", "2,6,5,7 w4,3,3,2", "group=2 strides=2,1 pads=1,0,2,1" },     { "Conv", "2,6,5,7 w8,6,3,2 w8", "dilations=2,2" },

@@ -148,7 +148,8 @@ static void kinds_of_convolutions(void **state)
     }
 }
 
-/* Pictures have four dimensions of floats, with one, three or four channels, and at most three operations before a window. */
+/* Pictures have four dimensions of floats, with one, three or four channels, and at most three operations before a
+ * window. */
 static void pictures(void **state)
 {
     static const struct { const char *dims; uint64_t channels; int type, n_between; bool picture; } cases[] = {
@@ -180,8 +181,8 @@ static void pictures(void **state)
     }
 }
 
-/* Nodes after the values to stop at, or that lead to another output than the trained one, are not examined. A Loop may read values that no
- * node after it does. */
+/* Nodes after the values to stop at, or that lead to another output than the trained one, are not examined. A Loop may
+ * read values that no node after it does. */
 static void parts_of_a_model(void **state)
 {
     static const struct { const char *output, *outputs; bool training; const char *error; uint64_t mac; } cases[] = {
@@ -234,8 +235,8 @@ static void sizes_that_depend_on_data(void **state)
     done(r);
 }
 
-/* Sizes that depend on data may be given by the name of the result, at most the largest possible; the report says which are given and which
- * are not. TopK is modelled, and needs no rough price then. */
+/* Sizes that depend on data may be given by the name of the result, at most the largest possible; the report says
+ * which are given and which are not. TopK is modelled, and needs no rough price then. */
 static void sizes_that_are_bounded(void **state)
 {
     static const struct { const char *name; uint64_t size, rows, sorted; const char *says; } cases[] = {
@@ -262,7 +263,8 @@ static void sizes_that_are_bounded(void **state)
     }
 }
 
-/* A first input of three rows followed by names has no batch; one row is a batch; a leading name may be given its own size. */
+/* A first input of three rows followed by names has no batch; one row is a batch; a leading name may be given its own
+ * size. */
 static void inputs_without_batch(void **state)
 {
     static const struct { const char *x; uint64_t rows, batch; } cases[] = {
@@ -284,8 +286,9 @@ static void inputs_without_batch(void **state)
     }
 }
 
-/* An image of fixed sizes, minus a mean for each channel, has three channels and not a batch of three. With another operator, a column for
- * another dimension, a single number, a row, or the column as first operand, the first dimension is the batch. */
+/* An image of fixed sizes, minus a mean for each channel, has three channels and not a batch of three. With another
+ * operator, a column for another dimension, a single number, a row, or the column as first operand, the first
+ * dimension is the batch. */
 static void channels_without_batch(void **state)
 {
     static const struct { const char *column, *inputs, *image; size_t n_dims; uint64_t dims[3], batch, rows; } cases[] = {
@@ -309,8 +312,8 @@ static void channels_without_batch(void **state)
     }
 }
 
-/* A dimension called batch is the batch wherever it is, and the first dimension then needs a size: LSTMs read [time, batch, width]. Without a
- * batch a run is one sample, and more are refused. */
+/* A dimension called batch is the batch wherever it is, and the first dimension then needs a size: LSTMs read [time,
+ * batch, width]. Without a batch a run is one sample, and more are refused. */
 static void batches_by_name(void **state)
 {
     static const struct { const char *x, *given, *message; uint64_t rows; } cases[] = {
@@ -445,7 +448,8 @@ static void weights_in_nodes(void **state)
     }
 }
 
-/* A file stripped of its numbers has each weight's size as an initialiser, and fills it with zeros. A size in a Constant node makes no weight. */
+/* A file stripped of its numbers has each weight's size as an initialiser, and fills it with zeros. A size in a
+ * Constant node makes no weight. */
 static void weights_without_numbers(void **state)
 {
     (void)state;

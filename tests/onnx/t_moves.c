@@ -107,7 +107,8 @@ static void channels_last_in_the_file(void **state)
     }
 }
 
-/* Up to eight dimensions are transposed at once, ignoring dimensions of size 1; tensors have five, so the last ones are joined. */
+/* Up to eight dimensions are transposed at once, ignoring dimensions of size 1; tensors have five, so the last ones
+ * are joined. */
 static void many_dimensions_moved(void **state)
 {
     static const struct { const char *x, *perm; uint32_t n, n_made; int64_t dims[8]; } cases[] = {
@@ -243,8 +244,8 @@ static void scattered(void **state)
     }
 }
 
-/* An index that is one column, expanded as PyTorch's scatter_add writes it, picks whole rows: no index for each element is made. An index
- * expanded from a row does not. */
+/* An index that is one column, expanded as PyTorch's scatter_add writes it, picks whole rows: no index for each
+ * element is made. An index expanded from a row does not. */
 static void rows_by_an_expanded_column(void **state)
 {
     static const struct { const char *nodes; bool scatter; size_t n_expands; } cases[] = {
@@ -314,7 +315,8 @@ static struct imported *ranged(const struct ranges *c, bool image, int n, const 
     return import(d, made, (struct onnx_options){ .inference = true, .batch = 2 });
 }
 
-/* Ranges that cover a dimension are one split, in any order; others are copied one by one. The first range has the same numbers either way. */
+/* Ranges that cover a dimension are one split, in any order; others are copied one by one. The first range has the
+ * same numbers either way. */
 static void ranges_that_cover_a_dimension(void **state)
 {
     (void)state;

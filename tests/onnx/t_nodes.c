@@ -2,8 +2,8 @@
 /*
  * t_nodes.c - the ONNX project's tests of single operators that agree must go on agreeing.
  *
- * agreeing.txt lists those for which "make onnx-nodes" prints "agrees". Skipped if they are not installed (Debian's libonnx-testdata);
- * tests that another release of it lacks are skipped too.
+ * agreeing.txt lists those for which "make onnx-nodes" prints "agrees". Skipped if they are not installed (Debian's
+ * libonnx-testdata); tests that another release of it lacks are skipped too.
  */
 #define main nodes_main
 #include "tests/onnx/nodes.c"

@@ -93,7 +93,8 @@ static void one_hot(void **state)
     }
 }
 
-/* Slopes by channel for images, else by the last dimension; a vector of slopes is by channel if only the channels match its length. */
+/* Slopes by channel for images, else by the last dimension; a vector of slopes is by channel if only the channels
+ * match its length. */
 static void slopes(void **state)
 {
     (void)state;
@@ -175,7 +176,8 @@ static void draft_bytes(struct draft *d, const char *name, int type, size_t n_di
     memcpy(t->int32_data, numbers, t->n_int32_data * sizeof *numbers);
 }
 
-/* QDQ: x to bytes in steps of 1/8, limited to 0 to 255, and back; a matrix of bytes with a scale for each column or row counts as floats. */
+/* QDQ: x to bytes in steps of 1/8, limited to 0 to 255, and back; a matrix of bytes with a scale for each column or
+ * row counts as floats. */
 static void quantised_by(uint64_t axis)
 {
     static const int32_t zero[] = { 3 }, bytes[] = { -128, 127, 5, -7, 11, 64 }, zeros[] = { 1, -2, 4 };
@@ -433,8 +435,8 @@ static void einsum_moves_nothing(void **state)
     }
 }
 
-/* Dots are the dimensions without a letter, and blanks ('_' here) are ignored; without an arrow the dots come before the letters that occur
- * once. */
+/* Dots are the dimensions without a letter, and blanks ('_' here) are ignored; without an arrow the dots come before
+ * the letters that occur once. */
 static void einsum_with_dots(void **state)
 {
     static const char *const equations[] = { "...ij,jk->...ik", "_...ij_,_jk_->_..._ik_", "_..._ij,jk", "bij,_jk->b__ik", "...ij,_...jk->...ik" };

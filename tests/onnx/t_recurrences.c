@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_recurrences.c - LSTM, GRU and plain RNN: steps by hand, both directions, last states and cells, weights in another order.
+ * t_recurrences.c - LSTM, GRU and plain RNN: steps by hand, both directions, last states and cells, weights in another
+ * order.
  */
 #include "tests/onnx/import.h"
 
@@ -35,8 +36,9 @@ static void recurrent(void **state)
     }
 }
 
-/* An LSTM of 3 steps of one sample, 2 wide and 2 hidden, forwards and backwards: all states, the last states, the last cells. Gates are input,
- * output, forget, cell in the file; PyTorch exports them as slices of a weight with another order. */
+/* An LSTM of 3 steps of one sample, 2 wide and 2 hidden, forwards and backwards: all states, the last states, the last
+ * cells. Gates are input, output, forget, cell in the file; PyTorch exports them as slices of a weight with another
+ * order. */
 static void recurrent_both_ways(void **state)
 {
     (void)state;
@@ -69,8 +71,8 @@ static void recurrent_both_ways(void **state)
     done(r);
 }
 
-/* A plain RNN of 35 steps (two joins) and two samples in both directions, with given activations and initial states. In training every weight has
- * its gradient. */
+/* A plain RNN of 35 steps (two joins) and two samples in both directions, with given activations and initial states.
+ * In training every weight has its gradient. */
 static void plain_steps(void **state)
 {
     enum { STEPS = 35, BATCH = 2, WIDTH = 3, HIDDEN = 4 };
@@ -155,7 +157,8 @@ static void functions_of_a_step(void **state)
     }
 }
 
-/* An initial state from another part of the model needs a gradient; an input, or a constant repeated for each sample, does not. */
+/* An initial state from another part of the model needs a gradient; an input, or a constant repeated for each sample,
+ * does not. */
 static void states_handed_over(void **state)
 {
     static const char *const inputs[] = { "x w r - - h", "x w r - - last", "x w r - - zeros" };

@@ -5,7 +5,8 @@
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* One round for each of the 4 rows of v: the running sum, which starts with x, is carried, and twice the sum is stacked. */
+/* One round for each of the 4 rows of v: the running sum, which starts with x, is carried, and twice the sum is
+ * stacked. */
 static void scans(void **state)
 {
     (void)state;

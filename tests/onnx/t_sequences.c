@@ -78,7 +78,8 @@ static void places_of_items(void **state)
     }
 }
 
-/* SequenceAt reads its item and no other: sigmoid(x), read by a product and as an item, is no part of a swish; sigmoid(u) is. */
+/* SequenceAt reads its item and no other: sigmoid(x), read by a product and as an item, is no part of a swish;
+ * sigmoid(u) is. */
 static void readers_of_items(void **state)
 {
     (void)state;

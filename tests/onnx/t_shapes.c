@@ -2,8 +2,8 @@
 /*
  * t_shapes.c - shapes and contents of the results of single operators, by hand, in tables (onnx/docs/Operators.md).
  *
- * Inputs are written as in operands.h. A result is written "2x3", with the names of types that are not floats and known contents; several
- * results are separated by ';'.
+ * Inputs are written as in operands.h. A result is written "2x3", with the names of types that are not floats and
+ * known contents; several results are separated by ';'.
  */
 #include "tests/check.h"
 #include "tests/onnx/operands.h"
@@ -384,7 +384,8 @@ static void contents_elsewhere(void **state)
     CHECK(rows);
 }
 
-/* Letters of both operands are summed, of one kept; dots are dimensions without letters, and come first without an arrow. */
+/* Letters of both operands are summed, of one kept; dots are dimensions without letters, and come first without an
+ * arrow. */
 static void einsums(void **state)
 {
 #define WANTS ": want one or two operands, with each letter once"
@@ -415,7 +416,8 @@ static void einsums(void **state)
     CHECK(rows);
 }
 
-/* Two factors joined to the sizes of an image, up to eight numbers in all, are known, in any order; factors alone are parameters. */
+/* Two factors joined to the sizes of an image, up to eight numbers in all, are known, in any order; factors alone are
+ * parameters. */
 static void sizes_joined_to_factors(void **state)
 {
     static const struct { const char *parts, *expected; } cases[] = {

@@ -30,8 +30,8 @@ static void trained(void **state)
     done(r);
 }
 
-/* In training a batch norm keeps its gain and bias, or those of a scale layer after it. Its two moving averages have one number for each
- * channel. */
+/* In training a batch norm keeps its gain and bias, or those of a scale layer after it. Its two moving averages have
+ * one number for each channel. */
 static void trained_batch_norms(void **state)
 {
     static const struct { const char *layers, *gain, *bias; } cases[] = {
@@ -70,8 +70,8 @@ static void trained_batch_norms(void **state)
     }
 }
 
-/* Rows of a position table that every layer reads follow from weights alone, so layers still end after each sum. A value that also follows from
- * the input, and that all layers read, keeps them together. */
+/* Rows of a position table that every layer reads follow from weights alone, so layers still end after each sum. A
+ * value that also follows from the input, and that all layers read, keeps them together. */
 static void layers_beside_a_table(void **state)
 {
     (void)state;
@@ -95,8 +95,8 @@ static void layers_beside_a_table(void **state)
     }
 }
 
-/* Weights computed element by element from parameters (weight norm, a gain as an offset from one) are trained; those computed from integers, or
- * in other ways, are not. */
+/* Weights computed element by element from parameters (weight norm, a gain as an offset from one) are trained; those
+ * computed from integers, or in other ways, are not. */
 static void computed_weights(void **state)
 {
     static const struct { const char *nodes[3][4]; uint64_t n_trained; } cases[] = {
@@ -173,7 +173,8 @@ static void one_of_two_outputs(void **state)
     done(r);
 }
 
-/* A loss in the file, with a softmax in it or before it, equals the one that is added otherwise; a loss alone is refused. */
+/* A loss in the file, with a softmax in it or before it, equals the one that is added otherwise; a loss alone is
+ * refused. */
 static void losses_of_files(void **state)
 {
     (void)state;
@@ -198,8 +199,8 @@ static void losses_of_files(void **state)
     }
 }
 
-/* In inference a loss is an output like others. Classes are [2, 4, 3], labels 0, 2, 4, 1, 3, 0 (4 is no class); label 2 or 4 is ignored; with
- * and without class weights; with each reduction. */
+/* In inference a loss is an output like others. Classes are [2, 4, 3], labels 0, 2, 4, 1, 3, 0 (4 is no class); label
+ * 2 or 4 is ignored; with and without class weights; with each reduction. */
 static void losses_as_outputs(void **state)
 {
     static const char *const reductions[] = { "reduction=none", "reduction=sum", "reduction=mean" };
@@ -233,7 +234,8 @@ static void losses_as_outputs(void **state)
     }
 }
 
-/* Constant nodes are trained if all initialisers are single numbers; with an initialiser of two numbers they are not. */
+/* Constant nodes are trained if all initialisers are single numbers; with an initialiser of two numbers they are
+ * not. */
 static void weights_in_nodes(void **state)
 {
     static const struct { uint64_t n; uint64_t parameters; } cases[] = { { 0, 6 }, { 1, 6 }, { 2, 2 } };
@@ -290,7 +292,8 @@ static void a_weight_behind_identities(void **state)
     }
 }
 
-/* A causal mask of floats, which is only cut and compared, is state; a weight that is compared and added too is a parameter. */
+/* A causal mask of floats, which is only cut and compared, is state; a weight that is compared and added too is a
+ * parameter. */
 static void masks_of_floats(void **state)
 {
     static const struct { const char *nodes; uint64_t parameters; } cases[] = {

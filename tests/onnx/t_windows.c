@@ -37,8 +37,8 @@ static void convolution(void **state)
     done(r);
 }
 
-/* A single spatial dimension is the width, as in PopLibs: 4 channels of 9 steps, kernel 3, stride 2, one zero before and two after, then a
- * mean of 2. */
+/* A single spatial dimension is the width, as in PopLibs: 4 channels of 9 steps, kernel 3, stride 2, one zero before
+ * and two after, then a mean of 2. */
 static void one_dimension(void **state)
 {
     (void)state;
@@ -89,7 +89,8 @@ static void windowed(void **state)
     done(r);
 }
 
-/* A window with a depth, with strides, pads at both ends of the depth and before the rows, and dilation 1 or 2; then a max pool of 2 x 2 x 1. */
+/* A window with a depth, with strides, pads at both ends of the depth and before the rows, and dilation 1 or 2; then a
+ * max pool of 2 x 2 x 1. */
 static void windows_with_depth(void **state)
 {
     (void)state;
@@ -123,8 +124,8 @@ static void windows_with_depth(void **state)
     }
 }
 
-/* PyTorch exports F.pad as pairs, the last dimension first, which are reversed row by row. (1, 0, 2, 3) is one zero before the columns, two before
- * and three after the rows. */
+/* PyTorch exports F.pad as pairs, the last dimension first, which are reversed row by row. (1, 0, 2, 3) is one zero
+ * before the columns, two before and three after the rows. */
 static void padded(void **state)
 {
     (void)state;
@@ -280,8 +281,8 @@ static void regions(void **state)
 
 /* ---- norms --------------------------------------------------------------------------------------------------------- */
 
-/* Batch norm in inference: folded into the convolution before it, bias included, or a factor and an addend; also followed by Caffe's scale
- * layer. */
+/* Batch norm in inference: folded into the convolution before it, bias included, or a factor and an addend; also
+ * followed by Caffe's scale layer. */
 static void batch_norm(void **state)
 {
     (void)state;
@@ -414,7 +415,8 @@ static void layer_norms_of_axes(void **state)
     }
 }
 
-/* A volume of twice the size, nearest: two operations, along the depth and then in the slices; one, if the depth stays. */
+/* A volume of twice the size, nearest: two operations, along the depth and then in the slices; one, if the depth
+ * stays. */
 static void volumes_of_other_sizes(void **state)
 {
     (void)state;

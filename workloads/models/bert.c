@@ -30,8 +30,8 @@ struct bert {
     uint32_t word_table, mask;
 };
 
-/* The sequence that each token of a pack belongs to, from which the mask is made, is an input like the tokens: eight inputs a row, 8.8 KB
- * (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py). */
+/* The sequence that each token of a pack belongs to, from which the mask is made, is an input like the tokens: eight
+ * inputs a row, 8.8 KB (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py). */
 static void sequence_numbers(struct bert *m)
 {
     struct builder *b = &m->b;

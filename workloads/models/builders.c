@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * builders.c - short forms of graph operations that the model families share, and building blocks of networks for images.
+ * builders.c - short forms of graph operations that the model families share, and building blocks of networks for
+ * images.
  *
  * Attention as in Vaswani et al. 2017: softmax(Q K^T / sqrt(d) + mask) V, with the copies that bring each head's
- * values together before and after.
- * With fp8, only factors are fp8: inputs (cast from fp16) and weights of convolutions and dense layers of the body. Results and all
- * else stay fp16, as in PopRT (first convolution and last matmul in fp16, a cast before each convolution); PopLibs has no other
- * arithmetic on quarters. Inference folds each batch norm into the convolution before it, as exporters do, which leaves a bias.
+ * values together before and after. With fp8, only factors are fp8: inputs (cast from fp16) and weights of
+ * convolutions and dense layers of the body. Results and all else stay fp16, as in PopRT (first convolution and last
+ * matmul in fp16, a cast before each convolution); PopLibs has no other arithmetic on quarters. Inference folds each
+ * batch norm into the convolution before it, as exporters do, which leaves a bias.
  */
 #include "workloads/models/builders.h"
 #include <assert.h>
@@ -187,8 +188,8 @@ static uint32_t masked(struct builder *b, uint32_t x, uint32_t mask, double othe
     return graph_op(b->g, OP_SELECT, (uint32_t[]){ x, mask }, 2, (struct op_attributes){ .rate = otherwise });
 }
 
-/* softmax(Q K^T / sqrt(d) + mask) V for all heads, and the output product. With relative positions, each of the two products adds a
- * vector of its own to the queries. */
+/* softmax(Q K^T / sqrt(d) + mask) V for all heads, and the output product. With relative positions, each of the two
+ * products adds a vector of its own to the queries. */
 static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const struct attention *at)
 {
     uint32_t placed = at->positions ? position_scores(b, qkv[0], at->positions, at->heads) : NO_ID;

@@ -47,7 +47,8 @@ struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
     bool select;                        /* the mask selects scores instead of being added */
     bool select_again;                  /* and selects again after the softmax */
-    uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0: none */
+    uint32_t positions;                 /* [time, width] of relative positions, which are scored too
+                                         * (Transformer-XL); 0: none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
 /* Queries from x, keys and values from another sequence [batch, other time, width]. */
@@ -66,7 +67,8 @@ uint32_t build_norm(struct builder *b, uint32_t x);
 uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can absorb */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
-uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in pixels */
+uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in
+                                                             * pixels */
 /* The mean over height and width. */
 uint32_t build_global_pool(struct builder *b, uint32_t x);
 /* Square images of three channels; bytes are cast and normalised on the chip. */
@@ -105,7 +107,8 @@ struct transducer_config {
 };
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
-/* predictor 0: trained by CTC and a transformer decoder; else a transducer, whose LSTM and joint network have that width. */
+/* predictor 0: trained by CTC and a transformer decoder; else a transducer, whose LSTM and joint network have that
+ * width. */
 struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels, predictor; };
 bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conformer.c - speech recognition by a conformer with its decoder: Gulati et al. 2020 (arXiv 2005.08100), as WeNet trains it.
+ * conformer.c - speech recognition by a conformer with its decoder: Gulati et al. 2020 (arXiv 2005.08100), as WeNet
+ * trains it.
  *
- * 80 log-mel features every 10 ms; two 3x3 convolutions of stride 2 leave a step every 40 ms. A block is half a feed-forward product,
- * attention with relative positions, a depthwise convolution over time between two products (the first gated), and the other half;
- * steps past an utterance's end are masked in the scores, in their shares, and before and after the convolution (wenet/transformer).
- * The encoder's steps are trained by connectionist temporal classification (CTC), and a transformer decoder on the transcript. The
- * classification's sum over alignments is priced as the cross-entropy of its steps: the sum itself has steps x labels cells, a
- * hundredth of the softmax before it.
- * Dropout is 0.1 throughout, as in WeNet's configuration for AISHELL-1. The paper's own sizes are transducers: the same encoder, with a
- * predictor and a joint network as in rnnt.c instead of the decoder.
+ * 80 log-mel features every 10 ms; two 3x3 convolutions of stride 2 leave a step every 40 ms. A block is half a
+ * feed-forward product, attention with relative positions, a depthwise convolution over time between two products (the
+ * first gated), and the other half; steps past an utterance's end are masked in the scores, in their shares, and
+ * before and after the convolution (wenet/transformer). The encoder's steps are trained by connectionist temporal
+ * classification (CTC), and a transformer decoder on the transcript. The classification's sum over alignments is
+ * priced as the cross-entropy of its steps: the sum itself has steps x labels cells, a hundredth of the softmax before
+ * it. Dropout is 0.1 throughout, as in WeNet's configuration for AISHELL-1. The paper's own sizes are transducers: the
+ * same encoder, with a predictor and a joint network as in rnnt.c instead of the decoder.
  */
 #include "workloads/models/builders.h"
 
@@ -131,9 +132,9 @@ static const struct conformer_config conformer_medium = { .n_encoder = 12, .n_de
                                                           .features = 80, .vocabulary = 4233, .labels = 44 };
 enum { LONGEST_AISHELL_FRAMES = 1220, LONGEST_LIBRISPEECH_FRAMES = 1670 };
 
-/* Gulati et al. 2020, table 1: 10.3, 30.7 and 118.8 million parameters, a window of 32 steps (31 here: as many on both sides), 1,000 word
- * pieces. Utterances and labels are those of MLPerf's RNN-T, on the same data. The paper does not give the width of the joint network. It
- * is assumed to be that of the predictor, which gives 10.3, 32.4 and 120.2. */
+/* Gulati et al. 2020, table 1: 10.3, 30.7 and 118.8 million parameters, a window of 32 steps (31 here: as many on both
+ * sides), 1,000 word pieces. Utterances and labels are those of MLPerf's RNN-T, on the same data. The paper does not
+ * give the width of the joint network. It is assumed to be that of the predictor, which gives 10.3, 32.4 and 120.2. */
 #define OF_PAPER(name, n, width, n_heads, lstm) \
     static const struct conformer_config name = { .n_encoder = n, .hidden = width, .heads = n_heads, .inner = 4 * width, .kernel = 31, \
                                                   .features = 80, .vocabulary = 1023, .labels = 125, .predictor = lstm }

@@ -2,8 +2,8 @@
 /*
  * gpt2.c - GPT-2: Radford et al. 2019, as its released configurations have it.
  *
- * Norms come before attention and before the feed-forward product; scores of later tokens are masked; a product with the word table
- * scores every token, whose label is the next token. Inference computes the same for the whole text.
+ * Norms come before attention and before the feed-forward product; scores of later tokens are masked; a product with
+ * the word table scores every token, whose label is the next token. Inference computes the same for the whole text.
  */
 #include "workloads/models/builders.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inception.c - Inception v3: Szegedy et al. 2015 (arXiv 1512.00567), as torchvision and TF-slim build it, without the auxiliary head.
+ * inception.c - Inception v3: Szegedy et al. 2015 (arXiv 1512.00567), as torchvision and TF-slim build it, without the
+ * auxiliary head.
  *
- * A branch is a text: "64:1 96:3 96:3" are convolutions of 64 channels with kernel 1, and so on; 1x7 is flat, 7x1 tall; /2 is a stride
- * of 2 without padding; "avg" and "max" are pools. The branches of a module are joined by channel.
+ * A branch is a text: "64:1 96:3 96:3" are convolutions of 64 channels with kernel 1, and so on; 1x7 is flat, 7x1
+ * tall; /2 is a stride of 2 without padding; "avg" and "max" are pools. The branches of a module are joined by
+ * channel.
  */
 #include "workloads/models/builders.h"
 #include <stdlib.h>

@@ -2,10 +2,11 @@
 /*
  * inverted.c - networks of inverted residuals: EfficientNet and MobileNet v2.
  *
- * Tan and Le 2019 (arXiv 1905.11946): blocks widen, convolve each channel, weigh channels (squeeze and excitation) and narrow again;
- * width, depth and image grow together from B0 to B7. Masters et al. 2021 (arXiv 2106.03640) convolve in groups of 16 channels and
- * widen by 4 instead of 6. Sandler et al. 2018 (arXiv 1801.04381): MobileNet v2, without the weighing, and with relu cut off at 6.
- * Left out: stochastic depth (one factor a sample), and the proxy norm that Masters et al. add to group norm.
+ * Tan and Le 2019 (arXiv 1905.11946): blocks widen, convolve each channel, weigh channels (squeeze and excitation) and
+ * narrow again; width, depth and image grow together from B0 to B7. Masters et al. 2021 (arXiv 2106.03640) convolve in
+ * groups of 16 channels and widen by 4 instead of 6. Sandler et al. 2018 (arXiv 1801.04381): MobileNet v2, without the
+ * weighing, and with relu cut off at 6. Left out: stochastic depth (one factor a sample), and the proxy norm that
+ * Masters et al. add to group norm.
  */
 #include "workloads/models/builders.h"
 #include <assert.h>
@@ -119,7 +120,8 @@ bool mobilenet_build(struct graph *g, const struct workload *w, const struct mod
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-/* Width and depth in tenths, image and dropout: Tan and Le 2019 and their published code. G16: groups of 16, expansion 4 (Masters et al. 2021). */
+/* Width and depth in tenths, image and dropout: Tan and Le 2019 and their published code. G16: groups of 16, expansion
+ * 4 (Masters et al. 2021). */
 #define EFFICIENTNET(name, width, depth, image, dropout) \
     static const struct inverted_config name = { width, depth, image, dropout, 1, 6 }, name##_g16 = { width, depth, image, dropout, 16, 4 }
 EFFICIENTNET(b0, 10, 10, 224, 0.2);

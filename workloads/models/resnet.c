@@ -2,9 +2,9 @@
 /*
  * resnet.c - residual networks for 224 x 224 images, 1000 classes.
  *
- * He et al. 2015 (arXiv 1512.03385), version 1.5: a bottleneck's stride is in its 3x3 convolution. ResNeXt (Xie et al. 2016,
- * arXiv 1611.05431) cuts that convolution in groups and makes it wider: 32 groups of 4, 8.. channels by stage. A layer is a
- * residual unit, "stage2/unit1".
+ * He et al. 2015 (arXiv 1512.03385), version 1.5: a bottleneck's stride is in its 3x3 convolution. ResNeXt (Xie et al.
+ * 2016, arXiv 1611.05431) cuts that convolution in groups and makes it wider: 32 groups of 4, 8.. channels by stage. A
+ * layer is a residual unit, "stage2/unit1".
  */
 #include "workloads/models/builders.h"
 

@@ -2,8 +2,9 @@
 /*
  * unet.c - segmentation of medical images: Ronneberger et al. 2015 (arXiv 1505.04597).
  *
- * Each of four levels down has two unpadded 3x3 convolutions and a max pool of 2; each level up a transposed 2x2 convolution, joined with
- * the cropped result of the level down. Input is one channel of 572 x 572 pixels, output two classes of 388 x 388; it has no norms.
+ * Each of four levels down has two unpadded 3x3 convolutions and a max pool of 2; each level up a transposed 2x2
+ * convolution, joined with the cropped result of the level down. Input is one channel of 572 x 572 pixels, output two
+ * classes of 388 x 388; it has no norms.
  */
 #include "workloads/models/builders.h"
 
@@ -32,8 +33,8 @@ static uint32_t up(struct builder *b, uint32_t x, uint32_t beside)
     return graph_op(b->g, OP_CONCAT, (uint32_t[]){ crop(b, beside, size), x }, 2, (struct op_attributes){ .axis = 3 });
 }
 
-/* A size s at the bottom is 16 s + 60 at the top. Two convolutions take 4 pixels and the rest is doubled, so 8 is the smallest s that does
- * not shrink on the way up. */
+/* A size s at the bottom is 16 s + 60 at the top. Two convolutions take 4 pixels and the rest is doubled, so 8 is the
+ * smallest s that does not shrink on the way up. */
 enum { SMALLEST_SIZE = 16 * 8 + 60 };
 
 static bool check_size(uint64_t size, const struct workload *w, const struct model_options *o, struct err *err)

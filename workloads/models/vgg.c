@@ -2,8 +2,8 @@
 /*
  * vgg.c - plain convolutional networks: Simonyan and Zisserman 2014 (arXiv 1409.1556).
  *
- * Five stages of 3x3 convolutions with biases, each with a max pool of 2 at its end; two products of width 4096, and the classes. A layer
- * is a convolution with what follows it, or a product.
+ * Five stages of 3x3 convolutions with biases, each with a max pool of 2 at its end; two products of width 4096, and
+ * the classes. A layer is a convolution with what follows it, or a product.
  */
 #include "workloads/models/builders.h"
 

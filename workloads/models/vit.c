@@ -2,8 +2,8 @@
 /*
  * vit.c - vision transformers: Dosovitskiy et al. 2020 (arXiv 2010.11929).
  *
- * An image's patches are tokens, with a class token before them and a learned position added; norms come before attention and before
- * the feed-forward product. The classes are read from the class token.
+ * An image's patches are tokens, with a class token before them and a learned position added; norms come before
+ * attention and before the feed-forward product. The classes are read from the class token.
  */
 #include "workloads/models/builders.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass; and the report of operators.
+ * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass; and the
+ * report of operators.
  *
- * A node that only computes constants makes no operation. Training adds a cross-entropy against one label for each row to the first output, or
- * to each output that recipe.output names; a softmax at its end, or a loss in the file, becomes part of it.
+ * A node that only computes constants makes no operation. Training adds a cross-entropy against one label for each row
+ * to the first output, or to each output that recipe.output names; a softmax at its end, or a loss in the file,
+ * becomes part of it.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
@@ -198,7 +200,8 @@ static void make_part_of_loss(struct mapper *p, uint32_t *output)
     p->m->values[n->inputs[0]].output = true;
 }
 
-/* In training the added losses replace those of the file, and include a softmax before them, unless another output reads it. */
+/* In training the added losses replace those of the file, and include a softmax before them, unless another output
+ * reads it. */
 static void drop_losses(struct mapper *p)
 {
     for (size_t i = 0; i < p->m->n_wanted && !p->o->inference; i++) {

@@ -2,13 +2,15 @@
 /*
  * control.c - control flow and sequences that are known before the model runs: their nodes are replaced.
  *
- * Exporters write an If where a shape decides (a squeeze of a dimension that may be 1), a Loop for ranges of numbers or the images of a
- * batch, and a Scan to run a body for each row of a tensor. Once all sizes are given, conditions and trip counts follow. The nodes of the
- * branch are put after the If; those of a round before the Loop, which is met again after them. Each body gets a scope, so that names may
- * repeat. A condition that depends on data may be given by the options; else it is refused, or guessed with --approximate.
+ * Exporters write an If where a shape decides (a squeeze of a dimension that may be 1), a Loop for ranges of numbers
+ * or the images of a batch, and a Scan to run a body for each row of a tensor. Once all sizes are given, conditions
+ * and trip counts follow. The nodes of the branch are put after the If; those of a round before the Loop, which is met
+ * again after them. Each body gets a scope, so that names may repeat. A condition that depends on data may be given by
+ * the options; else it is refused, or guessed with --approximate.
  *
- * A sequence is the list of its items' values, which chunks, stacks and lists are exported as. Nodes that build sequences disappear; a
- * node that reads an item becomes a copy of it, one that joins them a Concat. Positions must be known, as they are in unrolled loops.
+ * A sequence is the list of its items' values, which chunks, stacks and lists are exported as. Nodes that build
+ * sequences disappear; a node that reads an item becomes a copy of it, one that joins them a Concat. Positions must be
+ * known, as they are in unrolled loops.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <math.h>
@@ -80,7 +82,8 @@ static const Onnx__GraphProto *longer_branch(const struct onnx_model *m, const s
     return a && b && b->n_node > a->n_node ? b : a;
 }
 
-/* What a user can give to settle a value: the only input that it depends on, or the value itself. NULL: neither is a single number. */
+/* What a user can give to settle a value: the only input that it depends on, or the value itself. NULL: neither is a
+ * single number. */
 static const struct onnx_value *chosen_by(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     const struct onnx_value *v = &m->values[value], *by = NULL;
@@ -341,8 +344,8 @@ bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
     return items != NULL;
 }
 
-/* The position that input i gives among the items, by default the last one; negative ones count from the end. An insertion may be past the
- * last item. False: not known, or out of range. */
+/* The position that input i gives among the items, by default the last one; negative ones count from the end. An
+ * insertion may be past the last item. False: not known, or out of range. */
 static bool item_position(uint32_t *at, const struct onnx_model *m, const struct onnx_node *n, uint32_t i, uint32_t items, bool insertion)
 {
     const struct onnx_value *v = onnx_in(m, n, i);
@@ -445,7 +448,8 @@ bool unfold_sequence_length(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-/* Sizes of the parts, given one by one, as one size for all but the last, or 1 by default. Returns their number; 0: refused. */
+/* Sizes of the parts, given one by one, as one size for all but the last, or 1 by default. Returns their number; 0:
+ * refused. */
 static uint32_t part_sizes(const struct onnx_model *m, const struct onnx_node *n, uint64_t size, double **sizes, struct err *err)
 {
     const struct onnx_value *split = onnx_in(m, n, 1);

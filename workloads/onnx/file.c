@@ -2,9 +2,10 @@
 /*
  * file.c - an ONNX file's bytes as protobuf messages in the arena, and the numbers that its tensors hold.
  *
- * Only shapes count unless the contents are asked for, so the numbers of large tensors are skipped, which may be hundreds of megabytes;
- * external files of weights are never read. Protobuf's format is a sequence of fields: a tag (number and wire type), then a varint, 4 or
- * 8 bytes, or a length and as many bytes. Messages that may hold tensors are entered; a length that shrinks is written in five bytes.
+ * Only shapes count unless the contents are asked for, so the numbers of large tensors are skipped, which may be
+ * hundreds of megabytes; external files of weights are never read. Protobuf's format is a sequence of fields: a tag
+ * (number and wire type), then a varint, 4 or 8 bytes, or a length and as many bytes. Messages that may hold tensors
+ * are entered; a length that shrinks is written in five bytes.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <inttypes.h>

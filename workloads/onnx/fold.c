@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fold.c - contents of small tensors that follow from shapes and constants: what exporters compute to find a reshape's sizes.
+ * fold.c - contents of small tensors that follow from shapes and constants: what exporters compute to find a reshape's
+ * sizes.
  *
- * A result is constant if all its inputs are; its contents are followed up to MOST_KNOWN elements. Integers are held as doubles: exact to
- * 2^53, and only ends of slices are larger ("to the last").
+ * A result is constant if all its inputs are; its contents are followed up to MOST_KNOWN elements. Integers are held
+ * as doubles: exact to 2^53, and only ends of slices are larger ("to the last").
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -171,7 +172,8 @@ bool fold_constant(struct fold *f)
     return true;
 }
 
-/* Files stripped of their weights have floats of one value instead, which are not contents: only single ones and integers are followed. */
+/* Files stripped of their weights have floats of one value instead, which are not contents: only single ones and
+ * integers are followed. */
 bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");

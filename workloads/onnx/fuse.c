@@ -7,8 +7,9 @@
  *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta; or x f + (beta - mean f)
  *     group norm    instance norm of reshaped channels, times gamma, plus beta
  *     batch norm    followed by a scale and a shift for each channel (Caffe's Scale layer)
- * A pattern is an expression of the nodes that make a value: small letters are variables (the same letter is the same value), "d:Sub(x, m)" also
- * names the result of a node, and numbers are constants. The last node of a pattern becomes the whole operation; the others are marked gone.
+ * A pattern is an expression of the nodes that make a value: small letters are variables (the same letter is the same
+ * value), "d:Sub(x, m)" also names the result of a node, and numbers are constants. The last node of a pattern becomes
+ * the whole operation; the others are marked gone.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <ctype.h>
@@ -78,7 +79,12 @@ static bool is_swish_gate(const struct onnx_model *m, const struct onnx_node *n)
 }
 
 /* What a name in a pattern matches: a node of this operator that passes the check. A name may have several rows. */
-static const struct term { const char *name; enum onnx_op op; bool commutes; bool (*check)(const struct onnx_model *m, const struct onnx_node *n); } terms[] = {
+static const struct term {
+    const char *name;
+    enum onnx_op op;
+    bool commutes;
+    bool (*check)(const struct onnx_model *m, const struct onnx_node *n);
+} terms[] = {
     { "Add", ONNX_OP_ADD, true, NULL },                 { "Mul", ONNX_OP_MUL, true, NULL },          { "Sub", ONNX_OP_SUB, false, NULL },
     { "Difference", ONNX_OP_SUB, true, NULL },          { "Div", ONNX_OP_DIV, false, NULL },         { "Sqrt", ONNX_OP_SQRT, false, NULL },
     { "Square", ONNX_OP_POW, false, is_power_of_two },  { "Square", ONNX_OP_MUL, false, is_product_of_one },
@@ -266,7 +272,8 @@ static uint32_t other_than(const struct onnx_node *n, uint32_t value)
     return n->n_inputs != 2 ? NO_ID : n->inputs[0] == value ? n->inputs[1] : n->inputs[1] == value ? n->inputs[0] : NO_ID;
 }
 
-/* The vector of n numbers that the operator after *last combines with its result; *last moves to that operator. NO_ID: none. */
+/* The vector of n numbers that the operator after *last combines with its result; *last moves to that operator. NO_ID:
+ * none. */
 static uint32_t next_vector(struct pattern *p, struct onnx_node **last, enum onnx_op op, uint64_t n)
 {
     struct onnx_node *next = only_reader(p->m, *last, op);
@@ -293,7 +300,8 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *last)
     const struct onnx_value *x = &m->values[variable(&p, 'x')], *epsilon = &m->values[variable(&p, 'e')];
     uint32_t by[2];
     scale_and_shift(&p, &last, x->dims[x->n_dims - 1], by);
-    return epsilon->known && become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(variable(&p, 'x'), by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
+    return epsilon->known && become(&p, last, ONNX_OP_LAYER_NORM, INPUTS(variable(&p, 'x'), by[0], by[1])) &&
+           (last->epsilon = epsilon->known[0], true);
 }
 
 /* TensorFlow's x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). */
@@ -320,8 +328,8 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *last)
     uint32_t by[2];
     double epsilon = onnx_float(maker(&p, variable(&p, 'n')), "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);
-    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(variable(&p, 'x'), by[0], by[1], variable(&p, 'o')))  /* the last has a number for each group */
-           && (last->epsilon = epsilon, true);
+    return become(&p, last, ONNX_OP_GROUP_NORM, INPUTS(variable(&p, 'x'), by[0], by[1], variable(&p, 'o'))) &&
+           (last->epsilon = epsilon, true);      /* the last input has a number for each group */
 }
 
 static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)

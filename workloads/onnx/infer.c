@@ -2,14 +2,17 @@
 /*
  * infer.c - the nodes that count, the sizes of a model's inputs, and from them the shapes of all its values.
  *
- * Nodes count that lead to the outputs, or to the values that the recipe stops at. Others are neither shaped nor refused: what a detector
- * does with its boxes, say. A body of an If or a Loop may read any value made before it, so all nodes before one that counts do too.
+ * Nodes count that lead to the outputs, or to the values that the recipe stops at. Others are neither shaped nor
+ * refused: what a detector does with its boxes, say. A body of an If or a Loop may read any value made before it, so
+ * all nodes before one that counts do too.
  *
- * The first dimension of an input is the batch if it has a name or the first input's size, and so is any other dimension of that name. If
- * the file fixes the batch, a reshape to that size means the recipe's. The options give sizes to symbolic dimensions by name, the first
- * one included, and numbers to values of one element. There is no batch, and one sample a run, if the first input has a fixed size first
- * and names after it ([3, height, width]), or meets a constant with a number for each of its first dimension (a mean for each channel). A
- * name may be a sum of products of others ("past_sequence + sequence", "2*s0"), which exporters write for decoders with a cache.
+ * A dimension called batch (batch_size, bs, N) is the batch, wherever it is; without one, the first dimension of an
+ * input is, if it has a name or the size of the first input's. If the file fixes the batch, a reshape to that size
+ * means the recipe's. The options give sizes to symbolic dimensions by name, the batch included, and numbers to values
+ * of one element. A model has no batch, and runs one sample, if its first input has a fixed size first and names after
+ * it ([3, height, width]), or meets a constant with a number for each of its first dimension (a mean for each
+ * channel). A name may be a sum of products of others ("past_sequence + sequence", "2*s0"), which exporters write for
+ * decoders with a cache.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
@@ -108,7 +111,8 @@ static struct names symbolic_names(const struct onnx_model *m)
     return names;
 }
 
-/* Before all shapes are known (whole), any value may turn out to be one number, and values of a branch ("0/...") do not exist yet. */
+/* Before all shapes are known (whole), any value may turn out to be one number, and values of a branch ("0/...") do
+ * not exist yet. */
 static bool is_name_of(const struct onnx_model *m, const struct names *names, const char *name, bool whole)
 {
     bool found = !whole && name[strspn(name, "0123456789")] == '/' && *name != '/';
@@ -160,8 +164,8 @@ static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
     return v->n_dims == 0 || (names && v->dims[0] > 1) || has_channels_first(m, input) ? 0 : v->dims[0];
 }
 
-/* The options may give a value of one number by its name: an input that selects a branch (a sampling rate), or a condition that depends
- * on data. Its contents are known from here on. */
+/* The options may give a value of one number by its name: an input that selects a branch (a sampling rate), or a
+ * condition that depends on data. Its contents are known from here on. */
 static bool take_given(struct onnx_value *v, const struct onnx_model *m, const struct onnx_options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_dimensions; i++) {
@@ -184,7 +188,8 @@ static bool has_batch_name(const struct onnx_model *m, const struct onnx_value *
     return v->dim_names[d] && m->batch_name && text_is(v->dim_names[d], m->batch_name);
 }
 
-/* The dimension with the batch's name, or else the first one, if it has another name or the size that the file fixes. */
+/* The dimension with the batch's name, or else the first one, if it has another name or the size that the file
+ * fixes. */
 static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
 {
     bool elsewhere = false;
@@ -313,7 +318,8 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
     return true;
 }
 
-/* Parameters that are only cut and joined (the gates of a recurrence in another order) become constants: that is done once. */
+/* Parameters that are only cut and joined (the gates of a recurrence in another order) become constants: that is done
+ * once. */
 static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     struct onnx_value *v = &m->values[value];

@@ -2,11 +2,12 @@
 /*
  * layers.c - groups a forward graph's operations in layers, for placement, recomputation and stages.
  *
- * A layer may end where few tensors are alive: after an operation past which only one result is read (a residual unit's sum, an encoder
- * layer's output). Only results count that depend on weights and on inputs: masks, and what follows from weights alone (position biases,
- * rows of a table of angles), are recomputed or copied. If such places are far apart (a U-Net's levels), a stretch with more than a share
- * of all products is cut again where two tensors are alive, then three. A stretch without products joins the one before it, but the
- * head's pooling joins the head. The first layer is the stem, the last the head, those between are blocks.
+ * A layer may end where few tensors are alive: after an operation past which only one result is read (a residual
+ * unit's sum, an encoder layer's output). Only results count that depend on weights and on inputs: masks, and what
+ * follows from weights alone (position biases, rows of a table of angles), are recomputed or copied. If such places
+ * are far apart (a U-Net's levels), a stretch with more than a share of all products is cut again where two tensors
+ * are alive, then three. A stretch without products joins the one before it, but the head's pooling joins the head.
+ * The first layer is the stem, the last the head, those between are blocks.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>

@@ -2,9 +2,10 @@
 /*
  * link.c - reads a file into a model: values by name, nodes by index, each after the nodes that make its inputs.
  *
- * The format demands that order, but tools that add nodes (casts to half precision) append them, as runtimes sort for themselves; so nodes
- * are sorted first. Functions of the file are expanded: their nodes are linked again for each call, under a scope of their own ("f3/"), in
- * which parameters and results are other names for the caller's values. A result that is a parameter itself is copied.
+ * The format demands that order, but tools that add nodes (casts to half precision) append them, as runtimes sort for
+ * themselves; so nodes are sorted first. Functions of the file are expanded: their nodes are linked again for each
+ * call, under a scope of their own ("f3/"), in which parameters and results are other names for the caller's values. A
+ * result that is a parameter itself is copied.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -232,7 +233,8 @@ Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *con
             onnx_value(m, nodes[i]->output[k]);
     s.n_makers = m->n_values;
     s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
-    for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is refused */
+    for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is
+                                                 * refused */
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             s.maker[onnx_value(m, nodes[i]->output[k])] = (uint32_t)i + 1;
     for (size_t i = 0; i < n; i++)
@@ -358,8 +360,9 @@ bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t
 
 /* ---- the whole file -------------------------------------------------------------------------------------- */
 
-/* Some exporters (Paddle's) write all weights as Constant nodes. These are the parameters of a file whose initialisers are single numbers
- * at most; in other files they are numbers of the model's code. Files stripped of their weights keep sizes as initialisers. */
+/* Some exporters (Paddle's) write all weights as Constant nodes. These are the parameters of a file whose initialisers
+ * are single numbers at most; in other files they are numbers of the model's code. Files stripped of their weights
+ * keep sizes as initialisers. */
 static bool lacks_initialisers(const struct onnx_model *m)
 {
     bool found = false;

@@ -3,9 +3,10 @@
  * map_einsum.c - Einsum: sums of products over named dimensions, as transpositions around one product.
  *
  *     "bhqd,bhkd->bhqk"     groups b h, rows q, inner d, columns k
- * Letters in both operands and the result are groups of the product; letters in both operands alone are summed over; letters in one
- * operand and the result are its rows or columns. A letter in one operand alone is summed first. Not modelled: more than two operands,
- * a letter twice in one operand (its diagonal), dots for different numbers of dimensions.
+ * Letters in both operands and the result are groups of the product; letters in both operands alone are summed over;
+ * letters in one operand and the result are its rows or columns. A letter in one operand alone is summed first. Not
+ * modelled: more than two operands, a letter twice in one operand (its diagonal), dots for different numbers of
+ * dimensions.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>

@@ -2,9 +2,9 @@
 /*
  * map_image.c - operators on images: convolutions, pooling, normalisation by channel, resizing, sampling.
  *
- * GridSample and RoiAlign read images at places that data give: bilinearly, or the nearest element. The rows of all images form a table
- * [images x height x width, channels]. Each point looks up its neighbours' rows, (image x height + y) x width + x, and adds them weighted by
- * their distances. Places are computed in fp32, which fp16 could not hold.
+ * GridSample and RoiAlign read images at places that data give: bilinearly, or the nearest element. The rows of all
+ * images form a table [images x height x width, channels]. Each point looks up its neighbours' rows, (image x height +
+ * y) x width + x, and adds them weighted by their distances. Places are computed in fp32, which fp16 could not hold.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -95,8 +95,8 @@ static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
     return map_weight(p, map_in_id(p, 1), ONNX_KERNEL, 4, dims);
 }
 
-/* Turns a window's depth into channels: the frames that a result reads are concatenated, as PopLibs' planner may do with a dimension of the
- * kernel (expandDims). */
+/* Turns a window's depth into channels: the frames that a result reads are concatenated, as PopLibs' planner may do
+ * with a dimension of the kernel (expandDims). */
 static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct onnx_window *w)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -178,7 +178,8 @@ bool map_pool(struct mapper *p)
     x = map_emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
     if (w.n < 3)
         return map_done(p, 0, x, true);
-    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* first within each frame, then over the frames */
+    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* first within each frame, then over
+                                                                             * the frames */
     x = VIEW(p, x, d[0], d[2], to[3] * to[4], d[1]);
     at = WITH(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
             .zeros = { w.before[0], 0, w.after[0], 0 }, .counts_padding = at.counts_padding);
@@ -455,7 +456,8 @@ static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)
     return map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = i, .length = 1));
 }
 
-/* Grid values -1 to 1 span the image from edge to edge or, with align_corners, from the centre of its first element to that of its last. */
+/* Grid values -1 to 1 span the image from edge to edge or, with align_corners, from the centre of its first element to
+ * that of its last. */
 static uint32_t grid_place(struct mapper *p, uint32_t grid, uint64_t size, bool corners)
 {
     double half = (corners ? (double)size - 1 : (double)size) / 2;
@@ -495,7 +497,8 @@ bool map_grid_sample(struct mapper *p)
 
 struct regions { uint64_t n, high, wide; double scale, offset; bool at_least_one; };    /* high, wide: points of each region */
 
-/* Points along one side, [regions, points], between columns i and i + 2 of the corners. Points more than one element outside have weight 0. */
+/* Points along one side, [regions, points], between columns i and i + 2 of the corners. Points more than one element
+ * outside have weight 0. */
 static struct side region_side(struct mapper *p, const struct regions *r, uint32_t corners, uint32_t i, uint64_t n, uint64_t size)
 {
     uint32_t first = map_scaled(p, column(p, corners, i), r->scale), last = map_scaled(p, column(p, corners, i + 2), r->scale);

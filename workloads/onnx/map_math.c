@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_math.c - operators on single elements: functions of one, functions of two, selection; and quantisation around operators of floats (QDQ).
+ * map_math.c - operators on single elements: functions of one, functions of two, selection; and quantisation around
+ * operators of floats (QDQ).
  *
- * Results of quantised operators are scaled, rounded and limited as the file says. Quantised weights are floats already (fold.c).
+ * Results of quantised operators are scaled, rounded and limited as the file says. Quantised weights are floats
+ * already (fold.c).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <float.h>

@@ -2,9 +2,9 @@
 /*
  * map_move.c - operators that reorder elements, or view, join, cut, pad and repeat them.
  *
- * Exporters write a split as slices (two halves of a rotary embedding, a chunk of channels) or as numbered rows (query, key and value of one
- * product). A single range is copied. If readers take all ranges of equal length, the value is split once, which moves nothing, and its
- * gradient is joined in one operation instead of one for each range.
+ * Exporters write a split as slices (two halves of a rotary embedding, a chunk of channels) or as numbered rows
+ * (query, key and value of one product). A single range is copied. If readers take all ranges of equal length, the
+ * value is split once, which moves nothing, and its gradient is joined in one operation instead of one for each range.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -169,7 +169,8 @@ bool map_split(struct mapper *p)
     return true;
 }
 
-/* Every step-th element: the range, padded to a multiple of step, is viewed as pieces of step elements, and the first of each is kept. */
+/* Every step-th element: the range, padded to a multiple of step, is viewed as pieces of step elements, and the first
+ * of each is kept. */
 uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
 {
     struct tensor t = p->g->tensors[x];
@@ -346,7 +347,7 @@ static bool slice_range(struct row_span *r, const struct onnx_model *m, const st
     return n_cut == 1;
 }
 
-static bool range_of(struct row_span *r, const struct onnx_model *m, const struct onnx_node *n, uint32_t value)
+static bool row_span_of(struct row_span *r, const struct onnx_model *m, const struct onnx_node *n, uint32_t value)
 {
     const struct onnx_value *v = &m->values[value], *y = n->gone || n->n_inputs == 0 || n->inputs[0] != value ? NULL : onnx_out(m, n, 0);
     if (!y || !y->shaped || y->constant)
@@ -363,7 +364,7 @@ static bool covers_all(const struct onnx_model *m, uint32_t value, const struct 
         struct row_span r;
         for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             n_readers -= m->nodes[i].inputs[k] == value;
-        if (range_of(&r, m, &m->nodes[i], value) && r.axis == like->axis && r.length == like->length && r.begin % r.length == 0)
+        if (row_span_of(&r, m, &m->nodes[i], value) && r.axis == like->axis && r.length == like->length && r.begin % r.length == 0)
             seen |= UINT64_C(1) << r.begin / r.length;
     }
     return seen == (UINT64_C(1) << n_pieces) - 1;
@@ -374,7 +375,7 @@ uint32_t map_piece(struct mapper *p, bool image)
     struct row_span r;
     uint32_t value = map_in_id(p, 0);
     const struct onnx_value *v = &p->m->values[value];
-    if (!range_of(&r, p->m, p->n, value) || v->dims[r.axis] % r.length || r.begin % r.length)
+    if (!row_span_of(&r, p->m, p->n, value) || v->dims[r.axis] % r.length || r.begin % r.length)
         return NO_ID;
     uint64_t n = v->dims[r.axis] / r.length, piece = r.begin / r.length;
     for (size_t i = 0; i < p->n_divisions; i++)

@@ -2,8 +2,8 @@
 /*
  * map_pick.c - operators that pick or place elements by index, and one-hot encodings.
  *
- * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions are combined into one number first. A
- * scatter with reduction max is refused in training: its gradient is not modelled.
+ * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions are combined
+ * into one number first. A scatter with reduction max is refused in training: its gradient is not modelled.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>

@@ -2,8 +2,8 @@
 /*
  * map_recurrence.c - LSTM and GRU, direction by direction, with the file's weights; and plain RNNs.
  *
- * PopLibs has no layer for a plain RNN that its frameworks call. It is written as its steps: a product of all inputs at once, then a product, a
- * sum and a function for each step.
+ * PopLibs has no layer for a plain RNN that its frameworks call. It is written as its steps: a product of all inputs
+ * at once, then a product, a sum and a function for each step.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -15,7 +15,8 @@ static bool goes_back(const struct mapper *p, uint64_t direction)
     return direction == 1 || text_is(onnx_string(p->n, "direction", "forward", p->m->arena), "reverse");
 }
 
-/* Input i for one direction: a matrix of [directions, gates x hidden, width], or both biases of [directions, 2 x gates x hidden]. */
+/* Input i for one direction: a matrix of [directions, gates x hidden, width], or both biases of [directions, 2 x gates
+ * x hidden]. */
 static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction, const uint64_t *dims, bool lstm)
 {
     uint32_t weight = map_weight(p, NO_ID, ONNX_AS_IS, i < 3 ? 2 : 1, dims);
@@ -43,7 +44,8 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
                    .from_last = goes_back(p, direction)));
 }
 
-/* The value is a constant or an input, perhaps repeated for each sample or viewed in other dimensions; usually it is zeros. */
+/* The value is a constant or an input, perhaps repeated for each sample or viewed in other dimensions; usually it is
+ * zeros. */
 static bool is_only_moved(const struct mapper *p, uint32_t value)
 {
     for (;;) {
@@ -101,8 +103,8 @@ static bool part_from_cells(struct mapper *p, uint32_t *y, uint64_t directions, 
     return map_done(p, 2, cells, false);
 }
 
-/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs as much as a forward one, and its last step is
- * the first. Given initial states cost nothing. */
+/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs as much as a forward one,
+ * and its last step is the first. Given initial states cost nothing. */
 bool map_recurrence(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2);

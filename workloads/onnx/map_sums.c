@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_sums.c - operators that add up: products, softmax, reductions, running sums, and losses that are outputs like others.
+ * map_sums.c - operators that add up: products, softmax, reductions, running sums, and losses that are outputs like
+ * others.
  *
- * A loss compares classes with one-hot labels, which PopLibs' encodeOneHot makes. A label that is not a class, as ignored labels often are, has
- * none and counts as zero.
+ * A loss compares classes with one-hot labels, which PopLibs' encodeOneHot makes. A label that is not a class, as
+ * ignored labels often are, has none and counts as zero.
  *     loss of a row = -(sum of one-hot x logarithms of probabilities) x the label's weight, or 0 if it is ignored
  *     mean = sum of losses / sum of weights
  */
@@ -61,7 +62,8 @@ static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
     *b = smaller[1] ? map_emit1(p, OP_EXPAND, *b, at[1]) : *b;
 }
 
-/* The constant matrix that a Transpose exchanges rows and columns of; the product reads it directly, and may share it. NO_ID: none. */
+/* The constant matrix that a Transpose exchanges rows and columns of; the product reads it directly, and may share it.
+ * NO_ID: none. */
 static uint32_t transposed_constant(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -159,7 +161,8 @@ static bool reduced_axes(const struct mapper *p, uint32_t *gone)
     return true;
 }
 
-/* Pools have no product: halves of [outer, n, inner] are multiplied until one is left; an odd element joins the next round. */
+/* Pools have no product: halves of [outer, n, inner] are multiplied until one is left; an odd element joins the next
+ * round. */
 static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner)
 {
     x = VIEW(p, x, outer, n, inner);

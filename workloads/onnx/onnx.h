@@ -2,8 +2,8 @@
 /*
  * onnx.h - an ONNX file as a graph: opset 7 to 25, weights present or not.
  *
- * The file's operators become operations of the graph; training adds a loss and the backward pass. What cannot be mapped is refused with
- * operator, node and file or, with approximate, priced as one pass over its result and listed.
+ * The file's operators become operations of the graph; training adds a loss and the backward pass. What cannot be
+ * mapped is refused with operator, node and file or, with approximate, priced as one pass over its result and listed.
  */
 #ifndef ONNX_H
 #define ONNX_H
@@ -41,7 +41,8 @@ struct onnx_source {
                                                  * shift; NO_ID: none */
     double number;                              /* the number itself; epsilon of a norm; first diagonal of a triangle's ones; direction
                                                  * of a recurrence */
-    bool turned;                                /* triangle: its ones are left of the diagonal; gates: the file's order is input, output, forget, cell */
+    bool turned;                                /* triangle: its ones are left of the diagonal; gates: the file's
+                                                 * order is input, output, forget, cell */
 };
 
 struct onnx_import {
@@ -55,7 +56,8 @@ struct onnx_import {
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
     bool *input_is_image;                       /* channels last in the graph */
     uint32_t output;                            /* tensor of the first output (inference) */
-    bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in the graph */
+    bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in
+                                                 * the graph */
 };
 
 bool onnx_is_file(const char *name);            /* it ends in .onnx */

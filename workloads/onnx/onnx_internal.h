@@ -2,9 +2,10 @@
 /*
  * onnx_internal.h - an ONNX file in memory, the table of operators, and what the files of this room share.
  *
- * Read in the order in which a file passes through: file.c (bytes to messages), link.c (names to indices), infer.c (sizes and
- * shapes, with control.c for control flow and sequences, shape.c and shape_moves.c for the rules, fold.c for known contents),
- * fuse.c (patterns), build.c (nodes to operations, with the map_*.c files), layers.c. operators.c says what applies to which operator.
+ * Read in the order in which a file passes through: file.c (bytes to messages), link.c (names to indices), infer.c
+ * (sizes and shapes, with control.c for control flow and sequences, shape.c and shape_moves.c for the rules, fold.c
+ * for known contents), fuse.c (patterns), build.c (nodes to operations, with the map_*.c files), layers.c. operators.c
+ * says what applies to which operator.
  */
 #ifndef ONNX_INTERNAL_H
 #define ONNX_INTERNAL_H
@@ -38,16 +39,19 @@ struct onnx_value {
     bool output;                            /* of the whole graph */
     const Onnx__TensorProto *data;          /* of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID: an input or initialiser */
-    bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID if it is left out */
+    bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID
+                                             * if it is left out */
     uint32_t bound_to;
     uint32_t n_readers;
 };
 
-/* A call of a function of the file. Its nodes replace the calling node; outer is the call that this one is part of, or NULL. */
+/* A call of a function of the file. Its nodes replace the calling node; outer is the call that this one is part of, or
+ * NULL. */
 struct onnx_call { const Onnx__FunctionProto *function; const Onnx__NodeProto *by; const struct onnx_call *outer; };
 
 struct onnx_node {
-    const struct onnx_operator *op;         /* its row in operators.c; operators without one get a row with nothing but a name */
+    const struct onnx_operator *op;         /* its row in operators.c; operators without one get a row with nothing
+                                             * but a name */
     const char *name, *written;             /* written: the operator in the file, which fusing may change */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all have their defaults */
     const struct onnx_call *call;           /* the call that it is part of, or NULL */
@@ -69,7 +73,8 @@ struct onnx_model {
     struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each after the nodes that make its inputs */
     const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
-    size_t n_wanted;                        /* the first so many outputs count: in training one, or those that recipe.output names */
+    size_t n_wanted;                        /* the first so many outputs count: in training one, or those that
+                                             * recipe.output names */
     uint32_t *slots; size_t n_slots;        /* hash table of values by name */
     uint64_t batch;                         /* samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
@@ -115,17 +120,23 @@ struct mapper;
 enum { ALL_INPUTS = UINT8_MAX };
 struct onnx_operator {
     const char *name;
-    uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is called; ALL_INPUTS */
+    uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is
+                                                             * called; ALL_INPUTS */
     bool (*shape)(const struct inference *s);               /* NULL: not modelled; its result's shape is guessed */
-    bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the graph */
+    bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the
+                                                             * graph */
     bool (*fold)(struct fold *f);                           /* NULL: contents are not followed */
-    bool (*unfold)(struct onnx_model *m, size_t node_id, struct err *err);     /* control flow and sequences: the node is replaced */
+    bool (*unfold)(struct onnx_model *m, size_t node_id, struct err *err);     /* control flow and sequences: the
+                                                                                * node is replaced */
     enum onnx_op id;
     unsigned traits;                                        /* enum onnx_trait */
     enum op_kind kind; enum op_function function;           /* the operation of the graph that computes its elements */
-    double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their attributes */
-    bool sum; int before, after;                            /* reductions: times the count; functions before and after, NO_FUNCTION */
-    const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the inputs that stay */
+    double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their
+                                                             * attributes */
+    bool sum; int before, after;                            /* reductions: times the count; functions before and
+                                                             * after, NO_FUNCTION */
+    const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the
+                                                             * inputs that stay */
 };
 enum { NO_FUNCTION = N_OP_FUNCTIONS };
 
@@ -167,7 +178,8 @@ int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
 bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
 const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
-struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* of an operator that is a function of elements */
+struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* of an operator that is a function of
+                                                                              * elements */
 /* Always false: one line in err with the file, the node and its operator. */
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -179,18 +191,22 @@ uint64_t onnx_elements(const struct onnx_value *v);
 uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end);   /* product of dims[first..end) */
 static inline bool onnx_is_known_number(const struct onnx_value *v) { return v && v->known && onnx_elements(v) == 1; }
 void onnx_copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);
-bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);      /* at most 2^40 elements, and below 2^32 along each dimension */
+bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);      /* at most 2^40 elements, and below 2^32 along each
+                                                                 * dimension */
 bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);     /* -1 is the last dimension. False: out of range */
-/* Numbers that older opsets have as an attribute and newer ones as an input; n = 0 if both are absent. False: the input is not known. */
+/* Numbers that older opsets have as an attribute and newer ones as an input; n = 0 if both are absent. False: the
+ * input is not known. */
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
 int64_t onnx_whole(double x);          /* limited to +-2^60; 0 for NAN */
 
-/* Replacing nodes: n empty places from a node on; a node with one result; one with an attribute `axes`; one that is gone; a known number. */
+/* Replacing nodes: n empty places from a node on; a node with one result; one with an attribute `axes`; one that is
+ * gone; a known number. */
 bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err);
 void onnx_put(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result);
 void onnx_put_axis(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t input, uint32_t result, int64_t axis);
-void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node no longer counts as their reader */
+void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node no longer counts as their
+                                                                            * reader */
 void onnx_retire(struct onnx_model *m, size_t id, const char *why);
 uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
 
@@ -207,7 +223,8 @@ struct inference { struct onnx_model *m; const struct onnx_node *n; const struct
 
 bool onnx_shape_node(struct onnx_model *m, const struct onnx_node *n, struct err *err);
 bool infer_set(const struct inference *s, uint32_t output, uint32_t n_dims, const uint64_t *dims, int type);
-/* The end of a message about sizes that do not fit: the reason may be that the file fixes another batch than the recipe. */
+/* The end of a message about sizes that do not fit: the reason may be that the file fixes another batch than the
+ * recipe. */
 static inline const char *infer_batch_hint(const struct inference *s)
 {
     return s->m->file_batch && s->m->file_batch != s->m->batch ? "; was it exported for one batch size? use a symbolic one" : "";
@@ -217,7 +234,8 @@ uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n
 /* Window of a convolution or pool by spatial dimension; before and after are zeros of padding. */
 struct onnx_window { uint32_t n, kernel[3], stride[3], dilation[3], before[3], after[3]; };
 bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err);
-/* The ranges of a Slice: n elements along an axis, step apart. False: known only while the model runs; good: well-formed. */
+/* The ranges of a Slice: n elements along an axis, step apart. False: known only while the model runs; good:
+ * well-formed. */
 struct onnx_cut { uint32_t axis; int64_t from, step; uint64_t n; };
 struct onnx_cuts { uint32_t n; struct onnx_cut at[2 * ONNX_MAX_DIMS]; bool good; };
 bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct onnx_node *n);
@@ -236,11 +254,13 @@ void onnx_fuse(struct onnx_model *m);
 /* ---- build.c and map_*.c: nodes to operations of the graph ------------------------------------------------------------------------ */
 
 /*
- * A value of the file is a tensor of the graph in one of two layouts: plain, row-major in the file's dimensions; or image,
- * [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension: height 1; three: depth
- * and height are joined). Dimensions are followed lazily: a reshape makes no operation until its result is used in its dimensions.
+ * A value of the file is a tensor of the graph in one of two layouts: plain, row-major in the file's dimensions; or
+ * image, [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension:
+ * height 1; three: depth and height are joined). Dimensions are followed lazily: a reshape makes no operation until
+ * its result is used in its dimensions.
  */
-struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped: last two dimensions exchanged */
+struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped:
+                                                                   * last two dimensions exchanged */
 
 /* A value that was split along an axis of the file into n equal pieces; first: tensor of the first piece. */
 struct division { uint32_t value, axis, first; uint64_t n; bool image; };
@@ -268,7 +288,8 @@ static inline uint32_t map_in_id(const struct mapper *p, uint32_t i) { return i 
 static inline bool map_is_wanted(const struct mapper *p, uint32_t i) { return map_out(p, i) && p->wanted[p->n->outputs[i]]; }
 static inline bool map_is_image(const struct mapper *p, uint32_t value) { return p->of[value].tensor != NO_ID && p->of[value].image; }
 
-/* map_tensors.c: operations of the graph. Operands and results are NO_ID after a refusal, which all of these and map_done() pass on. */
+/* map_tensors.c: operations of the graph. Operands and results are NO_ID after a refusal, which all of these and
+ * map_done() pass on. */
 uint32_t map_emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at);
 uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at);
 uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
@@ -277,12 +298,14 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
 /* Values as operands, in a layout. NO_ID: refused. */
-uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dimensions, at most MAX_DIMS; a scalar has one */
+uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dimensions, at most MAX_DIMS; a scalar
+                                                               * has one */
 uint32_t map_any_plain(struct mapper *p, uint32_t value);     /* row-major, in whatever dimensions the tensor has */
 uint32_t map_as_image(struct mapper *p, uint32_t value);
 uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image);       /* map_as_image or map_as_plain */
 uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* with leading ones up to n_dims */
-void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three to five dimensions */
+void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of
+                                                                             * three to five dimensions */
 uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* returns their number; a scalar has one */
 uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* the same, leading ones joined down to MAX_DIMS */
 bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* an image that has this axis of the file's */
@@ -291,32 +314,35 @@ uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* a
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, several, or it is an output */
 
-/* map_tensors.c: constants. A weight, or state where it is not trained; a vector of n equal numbers; where a tensor's contents come from. */
+/* map_tensors.c: constants. A weight, or state where it is not trained; a vector of n equal numbers; where a tensor's
+ * contents come from. */
 enum data_type map_type(const struct mapper *p, int onnx_type);
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
 
-/* map_move.c. The piece of its first input that the node takes, if all pieces of it have readers: then the value is split once. NO_ID: else. */
+/* map_move.c. The piece of its first input that the node takes, if all pieces of it have readers: then the value is
+ * split once. NO_ID: else. */
 uint32_t map_piece(struct mapper *p, bool image);
 uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
 /* Dimension i of the result is perm[i] of x, seen in these dimensions. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 
 /* map_math.c */
-bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* broadcasting makes the small one as large */
+bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* broadcasting makes the small one
+                                                                                * as large */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);        /* x itself for 1 */
 uint32_t map_shifted(struct mapper *p, uint32_t x, double by);           /* x itself for 0 */
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y; y fits in x */
 
-/* map_sums.c. Reduces n of [outer, n, inner], as the height of an image: to the mean, the largest or (OP_MUL) the product. NO_ID: n is
- * above 2^32 - 1, and refused. */
+/* map_sums.c. Reduces n of [outer, n, inner], as the height of an image: to the mean, the largest or (OP_MUL) the
+ * product. NO_ID: n is above 2^32 - 1, and refused. */
 uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind);
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);    /* gone: bits of neighbouring axes; they become 1 */
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
 
-/* map_pick.c: the value that a node reads as input i: its own, or the column that an index of GatherElements or ScatterElements along the first
- * dimension was expanded from, as whole rows are picked then. */
+/* map_pick.c: the value that a node reads as input i: its own, or the column that an index of GatherElements or
+ * ScatterElements along the first dimension was expanded from, as whole rows are picked then. */
 uint32_t map_read_id(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 /* 0, 1, 2, ... as [1, n]; one-hot rows: [rows] of indices to [rows, columns] of the type. */
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);

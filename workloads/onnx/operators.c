@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * operators.c - the table of ONNX operators: shape rule, mapping, folding, element function and traits, one row an operator.
+ * operators.c - the table of ONNX operators: shape rule, mapping, folding, element function and traits, one row an
+ * operator.
  *
- * A node gets its row once, when it is linked. An operator that is a function of each element is one row with ELEMENTS and its
- * function; others name rules in shape.c, fold.c and the map_*.c files (onnx/docs/Operators.md, opset 7 to 25).
+ * A node gets its row once, when it is linked. An operator that is a function of each element is one row with ELEMENTS
+ * and its function; others name rules in shape.c, fold.c and the map_*.c files (onnx/docs/Operators.md, opset 7 to
+ * 25).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <string.h>
@@ -186,7 +188,8 @@ static const struct onnx_operator onnx_operators[] = {
     { "SplitToSequence",    .unfold = unfold_sequence_split },
     { "ConcatFromSequence", .unfold = unfold_sequence_concat },
 
-    /* quantised operators, and what runtimes have fused: --approximate prices them as the float operator without scales and functions */
+    /* quantised operators, and what runtimes have fused: --approximate prices them as the float operator without
+     * scales and functions */
     { "QuantizeLinear",           RULES(2, infer_quantize, map_quantize) },
     { "DequantizeLinear",         RULES(2, infer_dequantize, map_dequantize), .fold = fold_dequantize, .traits = ONNX_VIEWS },
     { "DynamicQuantizeLinear",    FUSED("Identity", 0) },
@@ -253,7 +256,8 @@ static void drop_output(struct onnx_model *m, uint32_t value, double x)
     v->known[0] = x;
 }
 
-/* Without a list of them, every third input from the third on: a quantised join has a scale and a zero point after each. */
+/* Without a list of them, every third input from the third on: a quantised join has a scale and a zero point after
+ * each. */
 static uint32_t kept_inputs(const struct onnx_model *m, const struct onnx_node *n, uint32_t **kept)
 {
     uint32_t n_kept = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shape.c - shape rules of operators on elements, windows, products, recurrences and constants (onnx/docs/Operators.md, opset 7 to 25).
+ * shape.c - shape rules of operators on elements, windows, products, recurrences and constants
+ * (onnx/docs/Operators.md, opset 7 to 25).
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
@@ -8,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The inputs that the row demands exist and have shapes, and the first output exists; outputs of recurrences are optional. */
+/* The inputs that the row demands exist and have shapes, and the first output exists; outputs of recurrences are
+ * optional. */
 static bool has_operands(const struct inference *s)
 {
     uint32_t n_inputs = s->n->op->n_inputs;
@@ -132,7 +134,8 @@ static bool window_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_mode
     return true;
 }
 
-/* SAME: ceil(inputs / stride) outputs, or inputs x stride if transposed; an odd zero goes last (UPPER) or first (LOWER). */
+/* SAME: ceil(inputs / stride) outputs, or inputs x stride if transposed; an odd zero goes last (UPPER) or first
+ * (LOWER). */
 static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lower, bool transposed)
 {
     for (uint32_t i = 0; i < w->n; i++) {

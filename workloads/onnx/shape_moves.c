@@ -2,8 +2,8 @@
 /*
  * shape_moves.c - shape rules of operators that view, cut, join, repeat, reduce, pick or sort elements.
  *
- * The size of some results depends on data, and is known only if the file holds the data, or the options give it. With --approximate it is
- * taken to be the largest possible: every element, every box.
+ * The size of some results depends on data, and is known only if the file holds the data, or the options give it. With
+ * --approximate it is taken to be the largest possible: every element, every box.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <inttypes.h>
@@ -23,7 +23,8 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
         if (asked == -1)
             open = i;
         bool kept = i < x->n_dims && asked == 0;
-        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* other negative numbers become too large */
+        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* other negative numbers become too
+                                                                             * large */
         if (!dims[i] || dims[i] > all || known > all)
             return false;
         known *= dims[i];
@@ -329,7 +330,8 @@ bool infer_tile(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL: not n known ones. */
+/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL: not n
+ * known ones. */
 static const double *resize_scales(const struct inference *s, uint32_t n)
 {
     const Onnx__AttributeProto *old = onnx_attribute(s->n, "scales");
@@ -411,7 +413,8 @@ bool infer_argmax(const struct inference *s)
 
 /* ---- elements picked by data --------------------------------------------------------------------------------------- */
 
-/* A size that depends on data, of at most `most`: data.NAME gives it, by the name of the result; else it is the largest possible. */
+/* A size that depends on data, of at most `most`: data.NAME gives it, by the name of the result; else it is the
+ * largest possible. */
 static bool size_by_data(const struct inference *s, uint64_t most, uint64_t *n)
 {
     struct onnx_value *y = onnx_out(s->m, s->n, 0);
@@ -511,7 +514,8 @@ bool infer_one_hot(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims + 1, dims, values->type);
 }
 
-/* The last dimension of the indices addresses the leading dimensions of the data; the other dimensions of the data are kept. */
+/* The last dimension of the indices addresses the leading dimensions of the data; the other dimensions of the data are
+ * kept. */
 bool infer_gather_nd(const struct inference *s)
 {
     uint64_t dims[2 * ONNX_MAX_DIMS], deep = s->y->n_dims ? s->y->dims[s->y->n_dims - 1] : 0;
