@@ -59,7 +59,7 @@ done
 failed=
 for r in $("$PODBENCH" list recipes); do
     run run "$r" --check --format json
-    [ "$status" -eq "$(grep -c '"fits": false' "$work/out")" ] && ! grep -qv ': recipe\.sdk: .* has no sheet' "$work/err" || failed="$failed $r: $(head -1 "$work/err");"
+    [ "$status" -eq "$(grep -c '^  "fits": false' "$work/out")" ] && ! grep -qv ': recipe\.sdk: .* has no sheet' "$work/err" || failed="$failed $r: $(head -1 "$work/err");"
 done
 [ -z "$failed" ]
 result $? "every recipe runs, keeps the laws of the timeline, and has no key without effect" "$failed"

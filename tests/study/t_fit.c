@@ -61,6 +61,17 @@ static void the_largest_fits_and_the_next_does_not(void **state)
     }
 }
 
+/* A larger size than the first that does not fit may fit: it is named, and fits when it is simulated. */
+static void a_size_that_fits_again(void **state)
+{
+    (void)state;
+    static const char recipe[] = "vendor-c600-resnet50-b90-poprt";
+    const struct fit_axis *axis = &find(recipe, NULL, 0, 0)->axes[FIT_MICRO_BATCH];
+    assert_true(axis->fits_again > axis->next && axis->next > axis->best);
+    assert_true(at_size(recipe, fit_axis_keys[FIT_MICRO_BATCH], axis->fits_again).fits);
+    assert_int_equal(find(resnet, NULL, 0, 0)->axes[FIT_MICRO_BATCH].fits_again, 0);
+}
+
 /* A size is there once, smaller ones come first, and what each IPU holds adds up. */
 static void each_size_once(void **state)
 {
@@ -210,7 +221,7 @@ static void keys_as_options(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_largest_fits_and_the_next_does_not), cmocka_unit_test(each_size_once), cmocka_unit_test(the_global_batch_is_kept),
+    cmocka_unit_test(the_largest_fits_and_the_next_does_not), cmocka_unit_test(a_size_that_fits_again), cmocka_unit_test(each_size_once), cmocka_unit_test(the_global_batch_is_kept),
     cmocka_unit_test(the_fewest_ipus), cmocka_unit_test(layers_fill_the_tile), cmocka_unit_test(changes_do_what_they_say),
     cmocka_unit_test(a_recipe_that_does_not_fit), cmocka_unit_test(sizes_refused), cmocka_unit_test(keys_as_options),
 };
