@@ -59,8 +59,8 @@ const struct command commands[] = {
 
     { "Try many configurations",
       "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
-      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Temporaries keep the share of memory "
-      "they are given: what would fit only when planned again does not count. Says whether the answer is the best of them all, or how much better one could be.",
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only what fits as "
+      "configured counts. Says whether the answer is the best of them all, or how much better one could be.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) |
       OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search, true },
     { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Writes one row per configuration, as CSV or as lines of JSON.",

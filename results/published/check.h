@@ -39,7 +39,7 @@ struct check_row {
     bool has_predicted;                 /* for a published time to train; only the first row of a recipe has it */
     double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
     enum verdict verdict;
-    bool fits;                          /* the simulated run does, perhaps planned again with less memory for temporaries */
+    bool fits;                          /* the simulated run does, as configured */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };

@@ -356,7 +356,7 @@ void memory_document(struct document *d, const struct check *c, const struct mem
     size_t n_verdicts, n_bytes;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
-    add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; as asked: without planning again\nwith less memory for temporaries",
+    add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; less memory: if a smaller share\nof memory for temporaries counts, too",
                      TABLE_OF(verdict_columns, verdicts, n_verdicts));
     add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
                      TABLE_OF(edge_columns, edges, n_edges));

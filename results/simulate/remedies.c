@@ -3,8 +3,8 @@
  * remedies.c - changes that may make a model fit. Each is a few overrides after the recipe's own, and is simulated.
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number
- * of IPUs by fewer replicas, and spread the layers evenly. Two changes are tried together only if no single one fits
- * without being planned again, which may be much slower. A change that cannot be simulated (a pipeline too short to
+ * of IPUs by fewer replicas, and spread the layers evenly. Two changes are tried together only if no single one fits.
+ * A change that cannot be simulated (a pipeline too short to
  * fill, more stages than layers, no memory to stream to) is left out.
  */
 #include "results/simulate/remedies.h"

@@ -43,7 +43,7 @@ refuses "cannot be searched around" "a share for each IPU is refused" \
     search mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.available_memory=0.1,0.2,0.3,0.4
 run search vendor-ipu-pod16-bert-base-ph1-popart --set parallel.available_memory=0.3 --set parallel.gradient_accumulation=9 --set parallel.io_tiles=32 \
     --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no --over parallel.micro_batch=2 --over parallel.ipus_per_replica=4 --most 2
-gives 0 "best" "one share for all is one, even where the recipe had to be planned again with others"
+gives 0 "best" "one share for all IPUs can be searched around"
 # What has no effect where the search ends: values of sheets that are set or tried, and keys of the recipe. What the search chose itself is not told.
 run search vendor-c600-resnet50-b1-poprt --over parallel.micro_batch=1,2 --over machine.link_bytes_per_s=1e9,2e9 --over machine.clock_hz=1.5e9,1.6e9 \
     --set machine.n_links=3 --set parallel.embedding_serial_steps=4

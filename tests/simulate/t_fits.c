@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_fits.c - models that fit, models that are planned again until they fit, and the remedies for those that do not. */
+/* t_fits.c - models that fit, the smaller shares of memory with which others would, and the remedies for those that do not. */
 #include "tests/golden_text.h"
 #include "system-model/graph/graph.h"
 #include "tests/simulated.h"
