@@ -31,7 +31,11 @@ struct fit_search {
 
 /* ---- one size ------------------------------------------------------------------------------------------ */
 
-struct size_sets { const char *texts[MOST_SIZE_SETS]; size_t n; bool keeps_batch; };
+struct size_sets {
+    const char *texts[MOST_SIZE_SETS]; size_t n;
+    bool keeps_batch;                   /* the last set is the accumulation that keeps the global batch */
+    const char *rounded;                /* an accumulation that every schedule can run, for where the others are refused; or NULL */
+};
 
 static void add_set(struct size_sets *s, const char *key, uint64_t value, struct arena *a)
 {
@@ -55,6 +59,9 @@ static void set_ipus(struct size_sets *s, const struct recipe *r, uint64_t width
     if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && width > 1)
         s->texts[s->n++] = "parallel.schedule=grouped";
     keep_global_batch(s, r, r->replicas, replicas, a);
+    uint64_t accumulation = ceil_div(max_u64(r->gradient_accumulation, 1) * r->replicas, replicas), multiple = 4 * width;
+    if (r->mode == MODE_TRAIN)
+        s->rounded = arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, ceil_div(accumulation, multiple) * multiple);
 }
 
 /* The settings that give the recipe this size; none for its own. */
@@ -71,16 +78,20 @@ static struct size_sets sets_of(const struct fit_search *s, const struct fit_axi
     return sets;
 }
 
-/* The recipe's own accumulation is taken where the changed one is refused, as by a pipeline that it does not fill; it leaves the sets then. */
+/* An accumulation that is refused, as by a pipeline that it does not fill, gives way to the recipe's own, and that to the rounded one. */
 static bool simulate_size(struct simulation *sim, struct result *r, struct size_sets *sets, const struct simulation_request *q,
                           struct err *err)
 {
-    if (simulate_with(sim, r, q, sets->texts, sets->n, err))
-        return true;
-    if (!sets->keeps_batch)
-        return false;
-    *err = (struct err){0};
-    return simulate_with(sim, r, q, sets->texts, --sets->n, err);
+    bool good = simulate_with(sim, r, q, sets->texts, sets->n, err);
+    if (!good && sets->keeps_batch)
+        good = simulate_with(sim, r, q, sets->texts, --sets->n, err);
+    if (!good && sets->rounded) {
+        sets->texts[sets->n++] = sets->rounded;
+        good = simulate_with(sim, r, q, sets->texts, sets->n, err);
+    }
+    if (good)
+        *err = (struct err){0};         /* of an accumulation that was refused */
+    return good;
 }
 
 static void fill_size(struct fit_size *x, const struct simulation *sim, const struct result *r, struct arena *a)
