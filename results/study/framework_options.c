@@ -48,7 +48,6 @@ static const struct framework_option_row {
     { "PyTorch", "parallel.io_tiles", NULL, "options.TensorLocations.numIOTiles(%s)", "PopTorch user guide: tensor locations" },
 
     { "TensorFlow", "parallel.available_memory", NULL, "available_memory_proportion: %s", TENSORFLOW_CNN },
-    { "TensorFlow", "parallel.micro_batch", NULL, "micro_batch_size: %s", TENSORFLOW_CNN },
     { "TensorFlow", "parallel.gradient_accumulation", NULL, "gradient_accumulation_count=%s", TENSORFLOW_PIPELINE },
     { "TensorFlow", "parallel.optimizer_state", "streaming", "offload_weight_update_variables=True", TENSORFLOW_PIPELINE },
     { "TensorFlow", "parallel.rts", "yes", "replicated_optimizer_state_sharding=True", TENSORFLOW_PIPELINE },
