@@ -405,7 +405,7 @@ static void test_layers_are_called_once(void **state)
     struct arena a = { 0 };
     struct err err = { "" };
     struct rule_library l;
-    const struct rule_book *b;
+    const struct rule_book *b = NULL;
     struct layer_calls c = { .items = { { "k", "v" }, { "j", "v" } }, .n = 2 };
     struct layer_queue q;
     (void)state;
