@@ -115,7 +115,7 @@ static const char *match_node(struct pattern *p, const char *text, const struct 
     for (const struct term *t = terms, *end = terms + sizeof terms / sizeof *terms; t < end; t++) {
         if (t->op != n->op->id || strlen(t->name) != length || strncmp(t->name, text, length) != 0 || (t->check && !t->check(p->m, n)))
             continue;
-        for (int exchanged = 0; exchanged <= (t->commutes && n->n_inputs == 2); exchanged++) {
+        for (int exchanged = 0, n_orders = t->commutes && n->n_inputs == 2 ? 2 : 1; exchanged < n_orders; exchanged++) {
             pattern_add(p, n);
             const char *rest = match_inputs(p, text + length + 1, n, exchanged);
             if (rest)
