@@ -38,17 +38,18 @@ static const char *category_column(enum memory_category k, struct arena *a)
     return name;
 }
 
+#define C(member, ...) { COLUMN(struct size_row, member), __VA_ARGS__ }
+static const struct table_column size_columns[] = {
+    C(key), C(size), C(fits), C(fits_probability), C(refused), C(throughput_samples_per_s), C(global_batch), C(ipu), C(is_fullest),
+    C(total_bytes), C(limit_bytes),
+};
+#undef C
+
 static struct table sizes_table(struct arena *a)
 {
-#define C(member, ...) { COLUMN(struct size_row, member), __VA_ARGS__ }
-    static const struct table_column first[] = {
-        C(key), C(size), C(fits), C(fits_probability), C(refused), C(throughput_samples_per_s), C(global_batch), C(ipu), C(is_fullest),
-        C(total_bytes), C(limit_bytes),
-    };
-#undef C
-    enum { N_FIXED_COLUMNS = sizeof first / sizeof *first };
+    enum { N_FIXED_COLUMNS = sizeof size_columns / sizeof *size_columns };
     struct table_column *columns = ARENA_ARRAY(a, struct table_column, N_FIXED_COLUMNS + N_MEMORY_CATEGORIES);
-    memcpy(columns, first, sizeof first);
+    memcpy(columns, size_columns, sizeof size_columns);
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
         columns[N_FIXED_COLUMNS + k] = (struct table_column){ .name = category_column((enum memory_category)k, a), .type = CELL_U64,
                                                       .offset = offsetof(struct size_row, bytes) + (size_t)k * sizeof(uint64_t) };
@@ -159,18 +160,19 @@ static json_t *limits_json(const struct fit_answer *x)
 
 struct category_row { const char *name; uint64_t bytes; double share; const char *next; int64_t change_bytes; };
 
+#define C(member, ...) { COLUMN(struct category_row, member), __VA_ARGS__ }
+static const struct table_column category_columns[] = { C(name, .heading = "category"), C(bytes, .heading = "bytes"),
+    C(share, .heading = "share", .format = "%.1f %%", .scale = 100), C(next, .heading = "at the next", .aligns_right = true, .formats = IN_TEXT),
+    C(change_bytes, .heading = "change", .formats = IN_JSON) };
+#undef C
+
 /* The table at the largest micro-batch, with what the next one would need on the tile that is fullest then. */
 static void add_categories(struct document *d, const struct fit_answer *x)
 {
-#define C(member, ...) { COLUMN(struct category_row, member), __VA_ARGS__ }
-    static const struct table_column columns[] = { C(name, .heading = "category"), C(bytes, .heading = "bytes"),
-        C(share, .heading = "share", .format = "%.1f %%", .scale = 100), C(next, .heading = "at the next", .aligns_right = true, .formats = IN_TEXT),
-        C(change_bytes, .heading = "change", .formats = IN_JSON) };
-#undef C
     const struct fit_axis *axis = &x->axes[FIT_MICRO_BATCH];
     const struct fit_size *here = fit_tried(axis, x->point), *next = fit_tried(axis, axis->best ? axis->next : 0);
     const struct tile_memory *m = &here->memory[here->worst_ipu];
-    struct table *t = document_table(d, TABLE(columns, struct category_row));
+    struct table *t = document_table(d, TABLE(category_columns, struct category_row));
     t->name = "categories", t->indent = "  ", t->formats = IN_TEXT | IN_JSON;
     t->title = arena_printf(d->arena, "micro-batch %" PRIu64 ", IPU %u: %" PRIu64 " B on the fullest tile", here->size, here->worst_ipu, m->total_bytes);
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
@@ -214,17 +216,18 @@ static void add_need(struct document *d, const struct fit_answer *x)
                                          "grows_most", category, "growth_bytes", (json_int_t)need.growth_bytes));
 }
 
+#define C(member, title) { COLUMN(struct fit_layer, member), .heading = title }
+static const struct table_column layer_columns[] = { C(name, "layer"), C(held_bytes, "weights and state"), C(stash_bytes, "stash"),
+                                               C(work_bytes, "at work") };
+#undef C
+
 static void add_layers(struct document *d, const struct fit_answer *x)
 {
-#define C(member, title) { COLUMN(struct fit_layer, member), .heading = title }
-    static const struct table_column columns[] = { C(name, "layer"), C(held_bytes, "weights and state"), C(stash_bytes, "stash"),
-                                                   C(work_bytes, "at work") };
-#undef C
     size_t n = min_u64(x->n_layers, LAYERS_SHOWN);
-    struct table *t = document_table(d, TABLE_OF(columns, x->layers, n));
+    struct table *t = document_table(d, TABLE_OF(layer_columns, x->layers, n));
     t->formats = IN_TEXT, t->indent = "  ";
     t->title = arena_printf(d->arena, "its layers, bytes on a tile: %zu of %zu, those that need most; they are at work in turn", n, x->n_layers);
-    t = document_table(d, TABLE_OF(columns, x->layers, x->n_layers));
+    t = document_table(d, TABLE_OF(layer_columns, x->layers, x->n_layers));
     t->name = "layers", t->formats = IN_JSON;
 }
 
