@@ -68,8 +68,8 @@ static void test_scaled_logs(void **state)
         struct convergence c;
         struct submission_terms terms = { .benchmark = "bert", .round = cases[i].round, .division = cases[i].division, .global_batch = cases[i].batch };
         assert_true(convergence_predict_for(&c, &terms, data, &a, &err));
-        arena_free(&a);
         assert_near(round(1000 * convergence_scaling(&c, cases[i].samples)) / 1000, cases[i].want, 1e-12);
+        arena_free(&a);
     }
     /* in epochs, from a table by hand whose runs are equally long */
     struct convergence c = predict("resnet", "v1.1", 3840, NULL);
