@@ -143,7 +143,8 @@ static void print_found(FILE *f, const char *head, const struct found *x, const 
         fprintf(f, ", %.4g min to train", r->time_to_train_s / 60);
     if (is_known(r->energy_j))
         fprintf(f, ", %.3g MJ", r->energy_j / 1e6);
-    fprintf(f, "\n%9s %" PRIu64 " bytes on the fullest tile%s\n", "", r->memory_peak_bytes_per_tile, r->fits ? "" : ": does not fit");
+    fprintf(f, "\n%9s %" PRIu64 " bytes on the fullest tile: %s (%.0f %% likely)\n", "", r->memory_peak_bytes_per_tile,
+            r->fits ? "fits" : "does not fit", 100 * r->fits_probability);
     for (size_t i = 0; i < x->n_settings; i++)
         fprintf(f, "%s--set %s", i ? " " : "          ", x->settings[i]);
     fputs(x->n_settings ? "\n" : "          (the recipe unchanged)\n", f);
