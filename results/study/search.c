@@ -149,6 +149,7 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     t->refused = !search_simulate(&sim, &t->r, by, s->q, t->settings, t->n, NULL);
     if (t->refused)
         return;
+    t->refused = !recipe_check_schedule(&sim.plan.request, &sim.framework, NULL);       /* a division may have more stages than IPUs */
     snprintf(t->system, sizeof t->system, "%s", t->r.system);
     t->r.system = t->system;
     t->rest_cycles = rest_of_step(&sim.timeline);

@@ -44,7 +44,7 @@ static bool check_framework_names(const struct framework *f, struct arena *a, st
     return true;
 }
 
-static bool check_framework_schedule(const struct plan_request *o, const struct framework *f, struct err *err)
+bool recipe_check_schedule(const struct plan_request *o, const struct framework *f, struct err *err)
 {
     uint64_t multiple = f->program.accumulation_multiple;
     bool pipelined = o->n_stages > 1 || (!o->n_stages && o->ipus_per_replica > 1);
@@ -70,5 +70,5 @@ bool recipe_framework(struct plan_request *out, struct framework *f, const struc
     out->framework_name = f->name;
     if (out->training && r->state_bytes_per_param == 0 && out->optimizer.moments_of_framework)
         out->optimizer.state_bytes_per_param = out->optimizer.n_moments * f->program.moment_bytes;
-    return check_framework_schedule(out, f, err);
+    return recipe_check_schedule(out, f, err);
 }
