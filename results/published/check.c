@@ -143,7 +143,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
 static bool simulate_recipe(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct published_metric *m = published_metric(row->figure->metric);
-    if (!m || !m->per_unit)
+    if (!m || m->per_unit == 0)
         return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", published_run_metrics(a)));
     const struct result *r = row_result(row, from, row->figure->recipe, a);
     if (!r)
