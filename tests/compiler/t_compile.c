@@ -69,17 +69,17 @@ enum { N_LAYERS = 11 };
 static void layers_in_training(void **state)
 {
     static const struct layer_cost want[N_LAYERS] = {
-        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30, .forward_moment = { 30 }, .backward_moment = { 30 + 110 } },
-        { .output_bytes = 30, .kept_bytes = 30, .forward_moment = { 30 }, .backward_moment = { 30 } },
-        { .output_bytes = 66, .forward_moment = { 30 + 66 }, .backward_moment = { 66 + 110 } },
-        { .output_bytes = 66 + 66, .forward_moment = { 66 }, .backward_moment = { 66 + 66 } },
-        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { 66 + 66 } },
-        { .output_bytes = 66, .forward_moment = { 66 + 66 }, .backward_moment = { 66 } },
-        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { 66 }, .backward_moment = { 66 } },
-        { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66, .forward_moment = { 66 }, .backward_moment = { 66 } },
-        { .output_bytes = 6, .forward_moment = { 66 + 6 }, .backward_moment = { 6 + 66 } },
-        { .output_bytes = 24, .kept_bytes = 24, .forward_moment = { 6 + 24 }, .backward_moment = { 24 + 6 } },
-        { .host_bytes = 12, .forward_moment = { 24 + 4 }, .backward_moment = { 24 } },
+        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30, .forward_moment = { .live_bytes = 30 }, .backward_moment = { .live_bytes = 30 + 110 } },
+        { .output_bytes = 30, .kept_bytes = 30, .forward_moment = { .live_bytes = 30 }, .backward_moment = { .live_bytes = 30 } },
+        { .output_bytes = 66, .forward_moment = { .live_bytes = 30 + 66 }, .backward_moment = { .live_bytes = 66 + 110 } },
+        { .output_bytes = 66 + 66, .forward_moment = { .live_bytes = 66 }, .backward_moment = { .live_bytes = 66 + 66 } },
+        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { .live_bytes = 66 + 66 } },
+        { .output_bytes = 66, .forward_moment = { .live_bytes = 66 + 66 }, .backward_moment = { .live_bytes = 66 } },
+        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { .live_bytes = 66 }, .backward_moment = { .live_bytes = 66 } },
+        { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66, .forward_moment = { .live_bytes = 66 }, .backward_moment = { .live_bytes = 66 } },
+        { .output_bytes = 6, .forward_moment = { .live_bytes = 66 + 6 }, .backward_moment = { .live_bytes = 6 + 66 } },
+        { .output_bytes = 24, .kept_bytes = 24, .forward_moment = { .live_bytes = 6 + 24 }, .backward_moment = { .live_bytes = 24 + 6 } },
+        { .host_bytes = 12, .forward_moment = { .live_bytes = 24 + 4 }, .backward_moment = { .live_bytes = 24 } },
     };
     struct unit u;
     (void)state;
