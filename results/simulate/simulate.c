@@ -76,11 +76,11 @@ static void fill_utilisation(struct result *r, const struct recipe *rec, const s
 static void fill_memory(struct result *r, const struct plan *p)
 {
     r->fits = p->fits;
+    r->fits_probability = plan_fits_probability(p);
     if (!p->memory)
         return;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
-    r->fits_probability = plan_fits_probability(p);
 }
 
 static const char *available_memory_text(const struct plan_request *r, struct arena *a)

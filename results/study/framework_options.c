@@ -3,7 +3,11 @@
  * framework_options.c - keys of recipes under the names that the frameworks and Graphcore's published programs give them.
  *
  * A line that ends in a value in brackets or after a colon belongs into the program's configuration file; one with = or () is code. A key
- * without a row has no name that a source states.
+ * without a row has no name here.
+ *
+ * Not checked against the source that its row cites: micro_batch_size, gradient_accumulation_factor, optimizer_state_offchip,
+ * replicated_tensor_sharding and checkpointOutput() of PopART; micro_batch_size and all options.* of PyTorch; gradient_accumulation_count and
+ * replicated_optimizer_state_sharding of TensorFlow; the spelling of PopRT's available_memory_proportion.
  */
 #include "results/study/fit.h"
 

@@ -16,14 +16,15 @@
 #include "system-model/graph/graph.h"
 
 enum {
-    SUPERSTEP_CONTROL_BYTES = 20, SUPERSTEP_STATE_BYTES = 15,       /* 920 and 713 B over 47 supersteps, without worklists */
-    EXCHANGE_BYTES = 12,                /* the adder's 50 B of internal exchange code, over its four exchanges */
-    PIECES_PER_BYTE = 2,                /* what is left of the layer's 696 B, over the 512 pieces of its plans: runs that join need no code */
+    SUPERSTEP_CONTROL_BYTES = 20, SUPERSTEP_STATE_BYTES = 15,       /* 920 and 713 B over the 47 supersteps that are planned here */
+    EXCHANGE_BYTES = 12,                /* the adder's 50 B of internal exchange code; that it has four exchanges is assumed */
+    PIECES_PER_BYTE = 2,                /* assumed: half a byte, about what the layer's 696 B leave for the 512 pieces planned here */
     CALL_BYTES = SUPERSTEP_CONTROL_BYTES,           /* assumed: a call of shared code is as long as a superstep's control */
 };
 
 /* Bytes of the codelets of an operation, by the part of time that it counts as. popliner, by operation; lookups: the embedding's share of
- * the first half of BERT-Large. The smallest are 200 to 400 bytes. What no profile shows is assumed to be a few of those: recurrences, losses,
+ * the first half of BERT-Large. The smallest are 200 to 400 bytes;
+ * the least is taken, as the whole of BERT-Large has less vertex code than is counted. What no profile shows is assumed to be a few of those: recurrences, losses,
  * pooling, optimizers. */
 enum { SMALL_CODELET_BYTES = 200 };
 static const uint32_t codelet_bytes[N_PARTS] = {
