@@ -17,13 +17,13 @@ int command_audit(const struct options *o, struct session *s, struct err *err)
         !claims_load(&claims, arena_printf(&s->arena, "%s/claims.csv", folder), &s->arena, err))
         return EXIT_BAD_INPUT;
     struct audit_values values = { &figures, &facts, &s->simulator, &s->paths, &s->arena };
-    progress_start(&p, "auditing");
+    progress_start(&p, s->log, "auditing");
     bool good = audit_run(&claims, &values, progress_show, &p, err);
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
     audit_document(&d, &claims, o->all);
-    document_write(stdout, o->format, &d);
+    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }

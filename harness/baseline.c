@@ -60,6 +60,6 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
         gate_document(&d, &g);
         document_line(&d, "recorded in %s: %s", s->baselines_dir, o->reason);
     }
-    document_write(stdout, FORMAT_TEXT, &d);
+    document_write(s->out, FORMAT_TEXT, &d);
     return EXIT_DONE;
 }

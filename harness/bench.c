@@ -152,7 +152,7 @@ static bool simulate_all(struct results *out, struct simulator_pool *pool, struc
     if (!all_recipes(&ids, &n, s, err))
         return false;
     struct simulated *round = ARENA_ARRAY(&s->arena, struct simulated, RECIPES_PER_ROUND);
-    progress_start(&p, "simulating");
+    progress_start(&p, s->log, "simulating");
     for (size_t first = 0; first < n && good; first += RECIPES_PER_ROUND) {
         size_t n_round = min_u64(RECIPES_PER_ROUND, n - first);
         for (size_t i = 0; i < n_round; i++)
@@ -165,22 +165,22 @@ static bool simulate_all(struct results *out, struct simulator_pool *pool, struc
     return good;
 }
 
-static void print_scaling(const struct results *results, const struct figures *figures)
+static void print_scaling(FILE *f, const struct results *results, const struct figures *figures)
 {
     static const char *const names[] = { "resnet50", "bert-large" };
-    printf("\n");
+    fprintf(f, "\n");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct scaling scaling;
         scaling_build(&scaling, names[i], results, figures);
-        scaling_print(stdout, &scaling);
+        scaling_print(f, &scaling);
     }
 }
 
-static void print_check(enum output_format format, const struct check *c, struct arena *a)
+static void print_check(const struct options *o, const struct check *c, struct session *s)
 {
-    struct document d = { .arena = a };
+    struct document d = { .arena = &s->arena };
     check_document(&d, c);
-    document_write(stdout, format, &d);
+    document_write(s->out, o->format, &d);
 }
 
 /* Keeps the figures of kernels, links, or both. */
@@ -202,7 +202,7 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     keep_figures(figures, o->kernels, o->links);
     if (!check_build(&c, figures, from, &s->arena, err))
         return EXIT_BAD_INPUT;
-    print_check(o->format, &c, &s->arena);
+    print_check(o, &c, s);
     return EXIT_DONE;
 }
 
@@ -232,11 +232,11 @@ static int bench_all(const struct options *o, struct figures *figures, struct si
     json_decref(manifest);
     if (!good)
         return EXIT_BAD_INPUT;
-    print_check(o->format, &c, &s->arena);
+    print_check(o, &c, s);
     if (o->format == FORMAT_TEXT)
-        print_scaling(&from.known, figures);
-    fflush(stdout);
-    fprintf(stderr, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, plural(n_recipes), figures->n, plural(figures->n), folder);
+        print_scaling(s->out, &from.known, figures);
+    fflush(s->out);
+    fprintf(s->log, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, plural(n_recipes), figures->n, plural(figures->n), folder);
     return EXIT_DONE;
 }
 

@@ -19,7 +19,7 @@ static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
     for (size_t i = 0; i < n_fitted_constants; i++)
         c->chip_constants[i] = fit.values[i].value;
     chip_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published");
-    chip_fit_print(stderr, &fit);
+    chip_fit_print(s->log, &fit);
     return true;
 }
 
@@ -40,7 +40,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
     if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &paths, &c->watch, &s->arena, err))
         return false;
     system_fit_write(f, &fit);
-    system_fit_print(stderr, &fit);
+    system_fit_print(s->log, &fit);
     return true;
 }
 
@@ -61,15 +61,16 @@ static bool write_sheet(const struct fit *fit, const char *folder, struct calibr
     return false;
 }
 
-/* Writes to stdout when folder is NULL. */
+/* Prints when folder is NULL. */
 static bool fit_all(const char *folder, struct calibration *c, struct err *err)
 {
+    struct session *s = c->s;
     for (int i = 0; i < N_FITS; i++) {
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
+        if (isatty(fileno(s->log)))
+            fprintf(s->log, "podbench: fitting %s\n", fits[i].file);
         if (!folder)
-            printf("# %s\n", fits[i].file);
-        if (folder ? !write_sheet(&fits[i], folder, c, err) : !fits[i].run(stdout, c, err))
+            fprintf(s->out, "# %s\n", fits[i].file);
+        if (folder ? !write_sheet(&fits[i], folder, c, err) : !fits[i].run(s->out, c, err))
             return false;
     }
     return true;
@@ -104,7 +105,7 @@ int command_calibrate(const struct options *o, struct session *s, struct err *er
 {
     struct progress p;
     struct calibration c = { .s = s, .watch = { progress_report, &p } };
-    progress_start(&p, "fitting");
+    progress_start(&p, s->log, "fitting");
     bool good = keeps_protocol(s, err) && (o->out ? fit_into(o->out, &c, err) : fit_all(NULL, &c, err));
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

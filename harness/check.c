@@ -18,18 +18,18 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
         return false;
     if (figures->n == 0)                /* a check of nothing must not pass */
         return fail(err, "%s: holds no figure; want rows below the header", o->published ? o->published : s->published_dir);
-    progress_start(&p, "checking");
+    progress_start(&p, s->log, "checking");
     bool good = check_build(out, figures, &from, &s->arena, err);
     progress_end(&p);
     return good;
 }
 
-/* Failures that are expected do not decide the exit status, so they are counted on stderr. */
-static void print_expected(const struct judgements *set)
+/* Failures that are expected do not decide the exit status, so they are counted among the messages. */
+static void print_expected(FILE *log, const struct judgements *set)
 {
     size_t expected = judgements_count(set, JUDGED_EXPECTED), passed = judgements_count(set, JUDGED_UNEXPECTED_PASS);
     if (expected || passed)
-        fprintf(stderr, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
+        fprintf(log, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
 }
 
 int command_check(const struct options *o, struct session *s, struct err *err)
@@ -41,7 +41,7 @@ int command_check(const struct options *o, struct session *s, struct err *err)
     check_document(&d, &c);
     if (o->expect && !judgements_expect(&d.judged, o->expect, &s->arena, err))
         return EXIT_BAD_INPUT;
-    document_write(stdout, o->format, &d);
-    print_expected(&d.judged);
+    document_write(s->out, o->format, &d);
+    print_expected(s->log, &d.judged);
     return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -35,9 +35,9 @@ static int compare_files(const struct options *o, struct session *s, struct err 
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
     compare_document(&d, &c);
-    document_write(stdout, o->format, &d);
+    document_write(s->out, o->format, &d);
     if (base.crlf != run.crlf)
-        fprintf(stderr, "podbench: %s has CRLF line ends and %s has LF; only cells are compared\n",
+        fprintf(s->log, "podbench: %s has CRLF line ends and %s has LF; only cells are compared\n",
                 base.crlf ? base.path : run.path, base.crlf ? run.path : base.path);
     return c.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }
@@ -55,11 +55,11 @@ static void print_parts(const struct gate_tables *base, const struct gate_tables
     struct results a, b;
     if (!load_sides(&a, &b, base, run, s))
         return;
-    printf("== why\n");
+    fprintf(s->out, "== why\n");
     for (size_t i = 0; i < b.n; i++) {
         const struct result *before = results_find(&a, b.items[i].id);
         if (before && before->step_time_s != b.items[i].step_time_s)
-            diff_print_parts_line(stdout, before, &b.items[i]);
+            diff_print_parts_line(s->out, before, &b.items[i]);
     }
 }
 
@@ -91,7 +91,7 @@ static bool print_cells(const struct options *o, const struct gate_tables *base,
         json_array_extend(all, rest);
         json_decref(rest);
         add_parts(all, base, run, s);
-        print_json(stdout, all);
+        print_json(s->out, all);
         return true;
     }
     struct document d = { .arena = &s->arena };
@@ -99,7 +99,7 @@ static bool print_cells(const struct options *o, const struct gate_tables *base,
     compare_document(&d, &rows);
     document_line(&d, "== check.csv");
     compare_document(&d, &check);
-    document_write(stdout, FORMAT_TEXT, &d);
+    document_write(s->out, FORMAT_TEXT, &d);
     print_parts(base, run, s);
     return true;
 }
@@ -156,7 +156,7 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     gate_document(&d, &g);
     compare_add_accuracy(&d, &tables[0].check, &tables[1].check);
     if (o->format != FORMAT_JSON)
-        document_write(stdout, o->format, &d);
+        document_write(s->out, o->format, &d);
     if ((o->format == FORMAT_JSON || (o->all && o->format == FORMAT_TEXT)) && !print_cells(o, &tables[0], &tables[1], s, err))
         return EXIT_BAD_INPUT;
     return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

@@ -47,17 +47,17 @@ static void print_comparison(struct logs_command *c, const struct log_comparison
         return;
     }
     if (c->o->format == FORMAT_CSV) {
-        log_comparison_csv(stdout, found, c->n_compared == 0);
+        log_comparison_csv(c->s->out, found, c->n_compared == 0);
         return;
     }
     if (c->n_compared)
-        printf("\n");
-    log_comparison_print(stdout, found);
+        fprintf(c->s->out, "\n");
+    log_comparison_print(c->s->out, found);
 }
 
-static void skip_folder(const char *dir, const char *why)
+static void skip_folder(const struct logs_command *c, const char *dir, const char *why)
 {
-    fprintf(stderr, "podbench: %s: %s\n", dir, why);
+    fprintf(c->s->log, "podbench: %s: %s\n", dir, why);
 }
 
 static bool compare_folder(struct logs_command *c, const struct folder *f, const char *recipe, bool is_source, struct arena *a)
@@ -78,7 +78,7 @@ static bool compare_folder(struct logs_command *c, const struct folder *f, const
             print_comparison(c, &found);
             c->n_compared++;
         } else {
-            skip_folder(f->dir, "no log converged and complies: podbench lint says why");
+            skip_folder(c, f->dir, "no log converged and complies: podbench lint says why");
         }
     }
     simulation_free(&sim);
@@ -97,7 +97,7 @@ static void compare_logs_folder(void *user, const char *dir, char *const *logs, 
     c->folder_arena = a;
     folder_judge(&f, &c->judge, dir, logs, n, collect_log, c, a);
     if (f.problem) {
-        skip_folder(dir, f.problem);
+        skip_folder(c, dir, f.problem);
         return;
     }
     const char *source;
@@ -105,7 +105,7 @@ static void compare_logs_folder(void *user, const char *dir, char *const *logs, 
     if (!recipe_of_submission(&source, &names, &c->s->simulator, a, c->err))
         c->failed = true;
     else if (!recipe && !source)
-        skip_folder(dir, "no recipe states this submission as its source: name one by --recipe");
+        skip_folder(c, dir, "no recipe states this submission as its source: name one by --recipe");
     else
         c->failed = !compare_folder(c, &f, recipe ? recipe : source, !recipe || (source && text_is(recipe, source)), a);
 }
@@ -122,7 +122,7 @@ int command_compare_logs(const struct options *o, struct session *s, struct err 
     if (good && n_folders == 0)
         good = fail(err, "%s: no result_N.txt in it or below it", o->arguments[0]);
     if (good && o->format == FORMAT_JSON)
-        print_json(stdout, json_incref(c.all));
+        print_json(s->out, json_incref(c.all));
     json_decref(c.all);
     return !good ? EXIT_BAD_INPUT : c.n_compared ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

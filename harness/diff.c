@@ -30,15 +30,15 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
     struct simulation_request a = { .recipe = o->arguments[0], .simulator = &s->simulator, .progress = progress_show, .user = &p }, b = a;
     b.recipe = o->arguments[1];
     part_sets(&a, &b, o, &s->arena);
-    progress_start(&p, "changing one value after the other");
+    progress_start(&p, s->log, "changing one value after the other");
     bool good = diff_simulations(&d, &a, &b, &s->arena, err);
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_json(stdout, diff_json(&d));
+        print_json(s->out, diff_json(&d));
     else
-        diff_print(stdout, &d);
+        diff_print(s->out, &d);
     return EXIT_DONE;
 }
 
@@ -50,15 +50,15 @@ static bool load_run(struct results *out, const char *run, struct session *s, st
 }
 
 /* Recipes that only one of the runs has cannot be compared. */
-static void print_unmatched(const char *run, const struct results *has, const struct results *lacks, struct arena *a)
+static void print_unmatched(const char *run, const struct results *has, const struct results *lacks, struct session *s)
 {
-    const char **names = ARENA_ROOM(a, const char *, has->n);
+    const char **names = ARENA_ROOM(&s->arena, const char *, has->n);
     size_t n = 0;
     for (size_t i = 0; i < has->n; i++)
         if (!results_find(lacks, has->items[i].id))
             names[n++] = has->items[i].id;
     if (n)
-        fprintf(stderr, "podbench: %zu recipe%s only in %s: %s\n", n, plural(n), run, names_list(names, n, a));
+        fprintf(s->log, "podbench: %zu recipe%s only in %s: %s\n", n, plural(n), run, names_list(names, n, &s->arena));
 }
 
 static int diff_runs(const struct options *o, struct session *s, struct err *err)
@@ -68,8 +68,8 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
         return bad_input(err, "diff: --set is for recipes; %s and %s are runs", o->arguments[0], o->arguments[1]);
     if (!load_run(&a, o->arguments[0], s, err) || !load_run(&b, o->arguments[1], s, err))
         return EXIT_BAD_INPUT;
-    print_unmatched(o->arguments[0], &a, &b, &s->arena);
-    print_unmatched(o->arguments[1], &b, &a, &s->arena);
+    print_unmatched(o->arguments[0], &a, &b, s);
+    print_unmatched(o->arguments[1], &b, &a, s);
     json_t *rows = json_array();
     size_t n = 0;
     for (size_t i = 0; i < b.n; i++) {
@@ -81,12 +81,12 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
             json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:o}", "id", b.items[i].id, "a_step_time_s", before->step_time_s,
                 "b_step_time_s", b.items[i].step_time_s, "parts", diff_parts_json(before, &b.items[i])));
         else
-            diff_print_parts(stdout, before, &b.items[i]);
+            diff_print_parts(s->out, before, &b.items[i]);
     }
     if (o->format == FORMAT_JSON)
-        print_json(stdout, rows);
+        print_json(s->out, rows);
     else
-        printf("%zu of %zu recipes take another time\n", n, b.n);
+        fprintf(s->out, "%zu of %zu recipes take another time\n", n, b.n);
     if (o->format != FORMAT_JSON)
         json_decref(rows);
     return EXIT_DONE;

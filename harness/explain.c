@@ -7,19 +7,19 @@
 #include "results/study/trust.h"
 #include <jansson.h>
 
-static void print_explanation(enum output_format format, const struct explanation *e, const struct validity *v)
+static void print_explanation(FILE *f, enum output_format format, const struct explanation *e, const struct validity *v)
 {
     json_t *json = format == FORMAT_JSON ? explain_json(e) : NULL;
     if (json) {
         json_object_set_new(json, "validity", validity_json(v));
-        print_json(stdout, json);
+        print_json(f, json);
     } else if (format == FORMAT_CSV)
-        waterfall_write_csv(stdout, e);
+        waterfall_write_csv(f, e);
     else
-        explain_print(stdout, e);
+        explain_print(f, e);
     if (format == FORMAT_TEXT) {
-        putchar('\n');
-        validity_print(stdout, v, e->result);
+        fputc('\n', f);
+        validity_print(f, v, e->result);
     }
 }
 
@@ -39,11 +39,11 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
         simulation_free(&sim);
         return EXIT_BAD_INPUT;
     }
-    progress_start(&p, "moving each value");
+    progress_start(&p, s->log, "moving each value");
     explain(&e, &sim, &r, &q, &s->arena);
     progress_end(&p);
     validity_of(&v, &record, &sim, &r, &q, &s->arena);
-    print_explanation(o->format, &e, &v);
+    print_explanation(s->out, o->format, &e, &v);
     simulation_free(&sim);
     return EXIT_DONE;
 }

@@ -17,13 +17,13 @@ int command_fit(const struct options *o, struct session *s, struct err *err)
     s->simulator.options.totals_only = true;
     bool good = simulate_argument(&sim, &r, o, s, err), fits = good && r.fits;
     simulation_free(&sim);
-    progress_start(&p, "trying sizes");
+    progress_start(&p, s->log, "trying sizes");
     s->simulator.watch = (struct watch){ progress_report, &p };
     good = good && fit_find(answer, &q, &s->arena, err);
     progress_end(&p);
     s->simulator.watch = (struct watch){ NULL, NULL };
     if (!good)
         return EXIT_BAD_INPUT;
-    fit_write(stdout, o->format, answer, &s->arena);
+    fit_write(s->out, o->format, answer, &s->arena);
     return fits ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

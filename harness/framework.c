@@ -61,6 +61,6 @@ int command_framework(const struct options *o, struct session *s, struct err *er
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
     framework_document(&d, &f);
-    document_write(stdout, o->format, &d);
+    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }

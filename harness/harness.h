@@ -37,8 +37,9 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
 
 struct session {
     struct arena arena;                 /* freed when the command ends */
-    struct simulator simulator;         /* runs, and caches, every simulation of a command */
+    FILE *out, *log;                    /* where answers and messages go: standard output and error, or a library's memory */
     const char *root;
+    struct simulator simulator;         /* runs, and caches, every simulation of a command */
     struct model_paths paths;
     const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *plots_dir;
 };
@@ -69,7 +70,7 @@ bool session_open(struct session *s, const char *root, struct err *err);
 /* Replaces the program's own folders by those that --recipes, --published and --baseline name. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);
 void session_warn_unfitted(struct session *s);      /* warns when a fitted sheet is missing, so that unfitted values are used */
-void session_warn_replaced(const struct options *o);        /* warns of keys that --set sets twice */
+void session_warn_replaced(const struct options *o, struct session *s);        /* warns of keys that --set sets twice */
 void session_close(struct session *s);
 
 /* Sets the message and returns EXIT_BAD_INPUT. */
@@ -96,7 +97,7 @@ bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
-void warn_unfit(const struct result *r);        /* for output that does not say so itself: the model does not fit, and times are as if it did */
+void warn_unfit(const struct result *r, struct session *s);        /* for output that does not say so itself: the model does not fit, and times are as if it did */
 /* Simulates the recipe that is the command's argument, with its --set, and warns of settings without effect. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
 /* Warns of keys and sheet values that have no effect on the simulation. */
@@ -133,10 +134,10 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 
 /* ---- progress ------------------------------------------------------------------------------- */
 
-/* A line on stderr, if that is a terminal, once the work has taken two seconds. */
-struct progress { const char *what; double started_s, shown_s; };
+/* A line among the messages, if they go to a terminal, once the work has taken two seconds. */
+struct progress { FILE *log; const char *what; double started_s, shown_s; };
 bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences */
-void progress_start(struct progress *p, const char *what);
+void progress_start(struct progress *p, FILE *log, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
 void progress_report(void *progress, const char *what, size_t done, size_t of);   /* of one part of the work; for struct watch */
 void progress_end(struct progress *p);

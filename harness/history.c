@@ -60,7 +60,7 @@ int command_record(const struct options *o, struct session *s, struct err *err)
         (!o->from && !make_folders(s->baselines_dir, err)) ||
         !history_append(path, &rows, validate_error(&check, &s->arena), o->label, time_text(&s->arena), err))
         return EXIT_BAD_INPUT;
-    printf("recorded %s as %s in %s\n", run, o->label, path);
+    fprintf(s->out, "recorded %s as %s in %s\n", run, o->label, path);
     return EXIT_DONE;
 }
 
@@ -103,7 +103,7 @@ static void add_series(struct document *d, const struct history_series *s, bool 
         add_points(document_table(d, t), s, d->arena);
 }
 
-static void print_history(const struct history *h, const struct options *o, struct arena *a)
+static void print_history(FILE *f, const struct history *h, const struct options *o, struct arena *a)
 {
     struct document d = { .arena = a };
     struct table *points = document_table(&d, TABLE(point_columns, struct point_line)), *series = document_table(&d, TABLE(series_columns, struct series_row));
@@ -116,7 +116,7 @@ static void print_history(const struct history *h, const struct options *o, stru
         table_add(series, &(struct series_row){ s->recipe, s->metric, s->unit, table_json(&own) }, a);
         add_series(&d, s, o->all || h->n == 1);
     }
-    document_write(stdout, o->format, &d);
+    document_write(f, o->format, &d);
 }
 
 /* ---- the figure: the series that changed most, each relative to its first point ------------------------------- */
@@ -277,9 +277,9 @@ int command_history(const struct options *o, struct session *s, struct err *err)
     if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || refuse_empty(&h, o->arguments[0], recipe, path, s, err))
         return EXIT_BAD_INPUT;
     if (h.n_broken)
-        fprintf(stderr, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, plural(h.n_broken));
+        fprintf(s->log, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, plural(h.n_broken));
     if (o->out)
         return draw(&h, o->out, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
-    print_history(&h, o, &s->arena);
+    print_history(s->out, &h, o, &s->arena);
     return EXIT_DONE;
 }

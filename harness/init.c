@@ -122,9 +122,9 @@ int command_init(const struct options *o, struct session *s, struct err *err)
     bool good = lstat(folder, &st) == 0 ? write_files(folder, files, &s->arena, err) : write_folder(folder, files, &s->arena, err);
     if (!good)
         return EXIT_BAD_INPUT;
-    printf("wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);
+    fprintf(s->out, "wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);
     if (strpbrk(named, " \t#$:;%"))
-        fprintf(stderr, "podbench: make cannot include files from %s because of blanks or signs in its name: make a link to it with a plain "
+        fprintf(s->log, "podbench: make cannot include files from %s because of blanks or signs in its name: make a link to it with a plain "
                         "name, and set PODBENCH_HOME in %s/Makefile to that\n", named, folder);
     return EXIT_DONE;
 }

@@ -5,21 +5,21 @@
 #include "harness/harness.h"
 #include "results/published/published.h"
 
-static void print_counts(const struct figures *f)
+static void print_counts(FILE *out, const struct figures *f)
 {
     size_t n[N_FIGURE_ROLES] = {0};
     for (size_t i = 0; i < f->n; i++)
         n[f->items[i].role]++;
-    printf("%zu published rows agree with the ledger: ", f->n);
+    fprintf(out, "%zu published rows agree with the ledger: ", f->n);
     for (int r = 0; r < N_FIGURE_ROLES; r++)
-        printf("%zu %s%s", n[r], role_names[r], r + 1 < N_FIGURE_ROLES ? ", " : "\n");
+        fprintf(out, "%zu %s%s", n[r], role_names[r], r + 1 < N_FIGURE_ROLES ? ", " : "\n");
 }
 
-static void print_faults(const struct ledger_faults *faults, const char *path)
+static void print_faults(struct session *s, const struct ledger_faults *faults, const char *path)
 {
     for (size_t i = 0; i < faults->n; i++)
-        printf("%s\n", faults->items[i].what);
-    fprintf(stderr, "podbench: %zu rows differ from %s; 'podbench ledger --format csv' prints the lines to append, each change with its "
+        fprintf(s->out, "%s\n", faults->items[i].what);
+    fprintf(s->log, "podbench: %zu rows differ from %s; 'podbench ledger --format csv' prints the lines to append, each change with its "
             "reason in the last cell\n", faults->n, path);
 }
 
@@ -48,14 +48,14 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
     ledger_compare(&faults, &ledger, &figures, &s->arena);
     struct judgements judged;
     judge_ledger(&judged, &faults, &figures, ledger.path, &s->arena);
-    if (judgements_write(stdout, o->format, &judged))
+    if (judgements_write(s->out, o->format, &judged))
         return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
     if (o->format == FORMAT_CSV)
         for (size_t i = 0; i < faults.n; i++)
-            ledger_write_line(stdout, &faults.items[i].wanted);
+            ledger_write_line(s->out, &faults.items[i].wanted);
     else if (faults.n == 0)
-        print_counts(&figures);
+        print_counts(s->out, &figures);
     else
-        print_faults(&faults, ledger.path);
+        print_faults(s, &faults, ledger.path);
     return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }

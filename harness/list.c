@@ -37,9 +37,9 @@ int print_names(names_lister *lister, const struct options *o, struct session *s
     if (!lister(&names, &n, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_json(stdout, json_words((const char *const *)names, n));
+        print_json(s->out, json_words((const char *const *)names, n));
     for (size_t i = 0; i < n && o->format != FORMAT_JSON; i++)
-        printf("%s\n", names[i]);
+        fprintf(s->out, "%s\n", names[i]);
     return EXIT_DONE;
 }
 
@@ -52,41 +52,41 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     size_t n;
     if (!all_recipes(&ids, &n, s, err))
         return EXIT_BAD_INPUT;
-    progress_start(&p, "moving what is assumed");
+    progress_start(&p, s->log, "moving what is assumed");
     bool good = assumptions_list(&all, (const char *const *)ids, n, surveyed, sizeof surveyed / sizeof *surveyed, &s->simulator, progress_show,
                                  &p, &s->arena, err);
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_json(stdout, assumptions_json(&all));
+        print_json(s->out, assumptions_json(&all));
     else
-        assumptions_print(stdout, &all);
+        assumptions_print(s->out, &all);
     return EXIT_DONE;
 }
 
-static int list_metrics(const struct options *o)
+static int list_metrics(const struct options *o, struct session *s)
 {
     if (o->format == FORMAT_JSON)
-        print_json(stdout, metrics_json());
+        print_json(s->out, metrics_json());
     else if (o->format == FORMAT_MARKDOWN)
-        metrics_print_markdown(stdout);
+        metrics_print_markdown(s->out);
     else
-        metrics_print(stdout);
+        metrics_print(s->out);
     return EXIT_DONE;
 }
 
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
     if (text_is(o->arguments[0], "metrics"))
-        return list_metrics(o);
+        return list_metrics(o, s);
     if (o->format == FORMAT_MARKDOWN)
         return bad_input(err, "list: only metrics are listed as markdown");
     if (text_is(o->arguments[0], "keys")) {
         if (o->format == FORMAT_JSON)
-            print_json(stdout, recipe_keys_json());
+            print_json(s->out, recipe_keys_json());
         else
-            recipe_keys_print(stdout);
+            recipe_keys_print(s->out);
         return EXIT_DONE;
     }
     if (text_is(o->arguments[0], "assumptions"))

@@ -55,27 +55,27 @@ static int print_machine(const struct options *o, const struct machine *m, struc
 {
     struct table rows = machine_rows(m, &s->arena);
     if (o->format == FORMAT_JSON) {
-        print_json(stdout, machine_json(m, &rows));
+        print_json(s->out, machine_json(m, &rows));
         return EXIT_DONE;
     }
     if (o->format == FORMAT_CSV) {
-        table_write(stdout, FORMAT_CSV, &rows);
+        table_write(s->out, FORMAT_CSV, &rows);
         return EXIT_DONE;
     }
     struct topology t;
     if (!topology_build(&t, m, NULL, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_DOT) {
-        topology_print_dot(stdout, &t);
+        topology_print_dot(s->out, &t);
         return EXIT_DONE;
     }
     if (o->topology) {
-        topology_print(stdout, &t);
+        topology_print(s->out, &t);
         return EXIT_DONE;
     }
-    machine_print(stdout, m);
-    printf("\n");
-    topology_print_kinds(stdout, &t);
+    machine_print(s->out, m);
+    fprintf(s->out, "\n");
+    topology_print_kinds(s->out, &t);
     return EXIT_DONE;
 }
 

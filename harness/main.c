@@ -198,7 +198,7 @@ static bool has_stack(struct err *err)
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
-    struct session s = {0};
+    struct session s = { .out = stdout, .log = stderr };
     struct options o;
     struct err err = {0};
     char name[64];
@@ -210,7 +210,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     if (good && c->simulates)
         session_warn_unfitted(&s);
     if (good)
-        session_warn_replaced(&o);
+        session_warn_replaced(&o, &s);
     int status = good ? c->run(&o, &s, &err) : EXIT_BAD_INPUT;
     if (*err.msg)
         fprintf(stderr, "podbench: %s\n", err.msg);

@@ -5,19 +5,19 @@
  */
 #include "harness/harness.h"
 
-static void print(const struct plan *p, const struct options *o)
+static void print(FILE *f, const struct plan *p, const struct options *o)
 {
     if (o->update) {
-        plan_print_update_tensors(stdout, p);
+        plan_print_update_tensors(f, p);
         return;
     }
     if (!o->all) {
-        plan_print_summary(stdout, p);
-        printf("--all adds the pipeline, the update, the call, and every operation with its split\n");
+        plan_print_summary(f, p);
+        fprintf(f, "--all adds the pipeline, the update, the call, and every operation with its split\n");
         return;
     }
-    plan_print(stdout, p);
-    printf("split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
+    plan_print(f, p);
+    fprintf(f, "split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
            "serial: how many of them are computed one after the other; tiles: how many are used\n");
 }
 
@@ -31,9 +31,9 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
     if (good && o->update && !sim.plan.request.training)
         good = fail(err, "%s: --update: inference updates no weights", r.id);
     if (good && o->update)
-        warn_unfit(&r);
+        warn_unfit(&r, s);
     if (good)
-        print(&sim.plan, o);
+        print(s->out, &sim.plan, o);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

@@ -161,7 +161,7 @@ struct findings { FILE *f; const char *folder; struct session *s; };
 static bool finish(const struct drawing *d, const char *name, const struct findings *to, struct err *err)
 {
     if (!d->finding) {
-        fprintf(stderr, "podbench: no figure %s: the run has %s\n", name, d->missing);
+        fprintf(to->s->log, "podbench: no figure %s: the run has %s\n", name, d->missing);
         return true;
     }
     csv_write_cell(to->f, name, false);
@@ -173,7 +173,7 @@ static bool draw_all(const struct drawing_source *from, const struct findings *t
 {
     struct progress p;
     bool good = true;
-    progress_start(&p, "drawing");
+    progress_start(&p, to->s->log, "drawing");
     for (size_t i = 0; good && i <= n_drawing_kinds; i++) {
         struct drawing d = { .folder = to->folder, .from = from, .a = &to->s->arena };
         const char *name = i < n_drawing_kinds ? drawing_kinds[i].name : "more-chips";
@@ -218,6 +218,6 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     }
     if (!new_file_save(&list, err))
         return EXIT_BAD_INPUT;
-    fprintf(stderr, "podbench: figures in %s\n", to.folder);
+    fprintf(s->log, "podbench: figures in %s\n", to.folder);
     return EXIT_DONE;
 }

@@ -19,15 +19,15 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void progress_start(struct progress *p, const char *what)
+void progress_start(struct progress *p, FILE *log, const char *what)
 {
-    *p = (struct progress){ .what = what, .started_s = now_s() };
+    *p = (struct progress){ .log = log, .what = what, .started_s = now_s() };
 }
 
 /* At most five times a second, from two seconds after the start. */
 static bool is_due(struct progress *p, double now)
 {
-    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !takes_escapes(stderr))
+    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !takes_escapes(p->log))
         return false;
     p->shown_s = now;
     return true;
@@ -35,13 +35,14 @@ static bool is_due(struct progress *p, double now)
 
 void progress_report(void *progress, const char *what, size_t done, size_t of)
 {
+    struct progress *p = progress;
     if (!what) {
         progress_end(progress);
     } else if (is_due(progress, now_s())) {
-        fprintf(stderr, "\rpodbench: %s: %zu", what, done);
+        fprintf(p->log, "\rpodbench: %s: %zu", what, done);
         if (of)
-            fprintf(stderr, " of %zu", of);
-        fputs(" \033[K", stderr);
+            fprintf(p->log, " of %zu", of);
+        fputs(" \033[K", p->log);
     }
 }
 
@@ -52,12 +53,12 @@ void progress_show(void *progress, size_t done, size_t of)
     if (!is_due(p, now))
         return;
     double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
-    fprintf(stderr, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
+    fprintf(p->log, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
 }
 
 void progress_end(struct progress *p)
 {
     if (p->shown_s > 0)
-        fprintf(stderr, "\r\033[K");
+        fprintf(p->log, "\r\033[K");
     p->shown_s = 0;
 }

@@ -222,6 +222,6 @@ int command_report(const struct options *o, struct session *s, struct err *err)
         !session_figures(&published, o->published, s, err) ||
         !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;
-    fprintf(stderr, "podbench: %s\n", page);
+    fprintf(s->log, "podbench: %s\n", page);
     return EXIT_DONE;
 }

@@ -3,7 +3,7 @@
  * run.c - podbench run: simulates the named recipes and prints their results.
  *
  * Text is an answer of a dozen lines for each recipe, and with --all its whole row. All recipes are simulated before
- * anything is printed. When one cannot be simulated, stderr says why, the others are still printed, and the exit status
+ * anything is printed. When one cannot be simulated, a message says why, the others are still printed, and the exit status
  * is 2.
  */
 #include "harness/submission.h"
@@ -37,11 +37,11 @@ struct run_state {
 };
 
 /* Operators of an ONNX file that are not modelled, and have a rough price because --approximate allows it. */
-static void warn_rough_operations(const struct simulation *sim)
+static void warn_rough_operations(FILE *log, const struct simulation *sim)
 {
     const struct graph *g = sim->graph;
     if (g->n_rough_ops)
-        fprintf(stderr, "podbench: %s: %u of %zu forward operations are priced roughly; podbench workload %s --approximate lists them\n",
+        fprintf(log, "podbench: %s: %u of %zu forward operations are priced roughly; podbench workload %s --approximate lists them\n",
                 sim->recipe.id, g->n_rough_ops, g->n_forward_ops, sim->recipe.model.file);
 }
 
@@ -55,44 +55,44 @@ static bool sets_key(const struct options *o, const char *key)
 
 /* Warns when the release has no sheet of its own: always when its host work would count, otherwise only when the user
  * asked for a release that is newer than all sheets. */
-static void warn_software(const struct simulation *sim, const struct options *o, struct arena *scratch)
+static void warn_software(FILE *log, const struct simulation *sim, const struct options *o, struct arena *scratch)
 {
     const struct recipe *r = &sim->recipe;
     const char *what = r->sdk ? arena_printf(scratch, "%s has no sheet of its own", r->sdk) : "not given";
     bool host_works = r->initial_checkpoint || r->eval_placement == EVAL_END;
     if (sim->sdk.others && (host_works || (sim->sdk.is_newest && sets_key(o, "recipe.sdk"))))
-        fprintf(stderr, "podbench: %s: recipe.sdk: %s (known: %s); using the framework sheet %s%s\n", r->id, what, sim->sdk.others,
+        fprintf(log, "podbench: %s: recipe.sdk: %s (known: %s); using the framework sheet %s%s\n", r->id, what, sim->sdk.others,
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
 /* Without a schedule only one stage works at a time, which is seldom intended. */
-static void warn_no_pipeline(const struct simulation *sim)
+static void warn_no_pipeline(FILE *log, const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
     if (!recipe_entry(r, "parallel.schedule") && sim->plan.n_stages > 1)
-        fprintf(stderr, "podbench: %s: parallel.schedule is not set, so only one stage works at a time; pipelines of %s: %s\n", r->id, sim->framework.name,
+        fprintf(log, "podbench: %s: parallel.schedule is not set, so only one stage works at a time; pipelines of %s: %s\n", r->id, sim->framework.name,
                 sim->framework.schedules);
 }
 
 /* A process feeds at least one replica. */
-static void warn_idle_processes(const struct recipe *r)
+static void warn_idle_processes(FILE *log, const struct recipe *r)
 {
     if (r->instances > r->replicas && r->mode == MODE_TRAIN)
-        fprintf(stderr, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu64 " replica%s; only %" PRIu64 " are counted\n", r->id, r->instances,
+        fprintf(log, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu64 " replica%s; only %" PRIu64 " are counted\n", r->id, r->instances,
                 r->replicas, plural(r->replicas), r->replicas);
 }
 
 /* The cost of a call is spread over its steps, even when the run has fewer steps than a call. */
-static void warn_short_run(const struct simulation *sim, const struct result *r)
+static void warn_short_run(FILE *log, const struct simulation *sim, const struct result *r)
 {
     double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.request.program.steps_per_call;
     if (n_steps > 0 && n_steps < call)
-        fprintf(stderr, "podbench: %s: the run has %.15g step%s of the %.15g of a call, so it counts %.2g %% of the cost of a call; hosts.steps_per_call=%.15g "
+        fprintf(log, "podbench: %s: the run has %.15g step%s of the %.15g of a call, so it counts %.2g %% of the cost of a call; hosts.steps_per_call=%.15g "
                 "counts all of it\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
 }
 
 /* Drawn runs take these keys from the reference points of MLPerf rounds. */
-static void warn_not_drawn(const struct recipe *r, const struct options *o, struct arena *a)
+static void warn_not_drawn(FILE *log, const struct recipe *r, const struct options *o, struct arena *a)
 {
     static const char *const keys[] = { "training.samples_to_converge", "training.evaluations" };
     const char *set[sizeof keys / sizeof *keys];
@@ -101,7 +101,7 @@ static void warn_not_drawn(const struct recipe *r, const struct options *o, stru
         if (sets_key(o, keys[i]))
             set[n++] = keys[i];
     if (n)
-        fprintf(stderr, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
+        fprintf(log, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
 }
 
 /* Judges how far the result can be trusted. The shares of assumed and fitted values need a dozen more simulations,
@@ -124,7 +124,7 @@ static bool answer(char **out, struct simulation *sim, const struct result *r, c
     bool good = published_load_naming(&figures, s->published_dir, r->id, &sim->arena, err);
     FILE *f = text_stream(&text, &n);
     if (good) {
-        answer_print(f, sim, r, &figures, in_colour(stdout));
+        answer_print(f, sim, r, &figures, in_colour(s->out));
         validity_print(f, v, r);
     }
     fclose(f);
@@ -162,11 +162,11 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
                  struct arena *a)
 {
     warn_unused_keys(sim, r, recipe, o, s, a);
-    warn_rough_operations(sim);
-    warn_software(sim, o, a);
-    warn_no_pipeline(sim);
-    warn_idle_processes(&sim->recipe);
-    warn_short_run(sim, r);
+    warn_rough_operations(s->log, sim);
+    warn_software(s->log, sim, o, a);
+    warn_no_pipeline(s->log, sim);
+    warn_idle_processes(s->log, &sim->recipe);
+    warn_short_run(s->log, sim, r);
 }
 
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
@@ -179,9 +179,9 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good)
         warn_about_run(&sim, &r, recipe, o, s, &sim.arena);
     if (good && state->draws)
-        warn_not_drawn(&sim.recipe, o, &sim.arena);
+        warn_not_drawn(s->log, &sim.recipe, o, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
-        fprintf(stderr, "podbench: %s: the timeline is inconsistent: %s\n", r.id, law.msg);
+        fprintf(s->log, "podbench: %s: the timeline is inconsistent: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->record.references,
@@ -189,7 +189,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && state->draws)
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
     if (good && state->draws && !isfinite(state->distributions[state->results.n].score_minutes)) {
-        fprintf(stderr, "podbench: %s: the drawn submission has no score because too many of its runs did not converge; "
+        fprintf(s->log, "podbench: %s: the drawn submission has no score because too many of its runs did not converge; "
                 "--draw-until-valid draws until one does\n", r.id);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
@@ -217,30 +217,30 @@ static json_t *one_json(const struct run_state *state, size_t i)
     return object;
 }
 
-static void print_results_json(const struct run_state *state)
+static void print_results_json(FILE *f, const struct run_state *state)
 {
     if (state->n_asked == 1) {
-        print_json(stdout, one_json(state, 0));
+        print_json(f, one_json(state, 0));
         return;
     }
     json_t *array = json_array();
     for (size_t i = 0; i < state->results.n; i++)
         json_array_append_new(array, one_json(state, i));
-    print_json(stdout, array);
+    print_json(f, array);
 }
 
-static void print_results_text(const struct run_state *state, bool all)
+static void print_results_text(FILE *f, const struct run_state *state, bool all)
 {
     for (size_t i = 0; i < state->results.n; i++) {
         if (i)
-            printf("\n");
-        fputs(state->answers[i], stdout);
+            fprintf(f, "\n");
+        fputs(state->answers[i], f);
         if (!state->results.items[i].fits)
-            remedies_print(stdout, state->tried[i].items, state->tried[i].n);
+            remedies_print(f, state->tried[i].items, state->tried[i].n);
         if (state->draws)
-            drawn_runs_print(stdout, &state->distributions[i]);
+            drawn_runs_print(f, &state->distributions[i]);
         if (all)
-            result_print_text(stdout, &state->results.items[i]);
+            result_print_text(f, &state->results.items[i]);
     }
 }
 
@@ -257,27 +257,27 @@ static void judge_fits(struct judgements *out, const struct run_state *state, st
     }
 }
 
-static void print_results(enum output_format format, bool all, struct run_state *state, struct arena *a)
+static void print_results(enum output_format format, bool all, struct run_state *state, struct session *s)
 {
     struct judgements judged;
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
-        fprintf(stderr, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
-    judge_fits(&judged, state, a);
-    if (judgements_write(stdout, format, &judged)) {
+        fprintf(s->log, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
+    judge_fits(&judged, state, &s->arena);
+    if (judgements_write(s->out, format, &judged)) {
         state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
         return;
     }
     if (format == FORMAT_JSON) {
-        print_results_json(state);
+        print_results_json(s->out, state);
         return;
     }
     if (format == FORMAT_TEXT) {
-        print_results_text(state, all);
+        print_results_text(s->out, state, all);
         return;
     }
-    result_write_csv_header(stdout);
+    result_write_csv_header(s->out);
     for (size_t i = 0; i < state->results.n; i++)
-        result_write_csv(stdout, &state->results.items[i]);
+        result_write_csv(s->out, &state->results.items[i]);
 }
 
 static bool check_drawing(const struct options *o, struct err *err)
@@ -313,7 +313,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     bool refused = false;
     s->paths.unfolded = o->unfolded;
     s->simulator.options.totals_only = !o->check;       /* only --check needs spans */
-    progress_start(&state.progress, "simulating");
+    progress_start(&state.progress, s->log, "simulating");
     s->simulator.watch = (struct watch){ progress_report, &state.progress };
     for (size_t i = 0; i < o->n_arguments; i++) {
         bool good = run_one(&state, o->arguments[i], o, s, err);
@@ -321,7 +321,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         if (!good) {
             if (o->n_arguments == 1)
                 return EXIT_BAD_INPUT;
-            fprintf(stderr, "podbench: %s\n", err->msg);
+            fprintf(s->log, "podbench: %s\n", err->msg);
             *err = (struct err){0};
             refused = true;
         }
@@ -330,6 +330,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     progress_end(&state.progress);
     s->simulator.watch = (struct watch){ NULL, NULL };
     if (state.results.n)
-        print_results(o->format, o->all, &state, &s->arena);
+        print_results(o->format, o->all, &state, s);
     return refused ? EXIT_BAD_INPUT : state.status;
 }

@@ -9,7 +9,7 @@
 #include "harness/harness.h"
 #include "harness/logs.h"
 
-struct scoring { struct judge *judge; enum output_format format; uint64_t n; bool any_without; };
+struct scoring { struct judge *judge; struct session *session; enum output_format format; uint64_t n; bool any_without; };
 
 static void ignore_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
@@ -23,9 +23,9 @@ static void score_folder(void *user, const char *dir, char *const *logs, size_t 
     struct score_row row;
     folder_judge(&f, s->judge, dir, logs, n, ignore_log, NULL, a);
     score_row_fill(&row, &f, a);
-    score_print(stdout, s->format, &row, s->n++ == 0);
+    score_print(s->session->out, s->format, &row, s->n++ == 0);
     if (f.why_no_score)
-        fprintf(stderr, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->any_without = true;
+        fprintf(s->session->log, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->any_without = true;
 }
 
 int command_score(const struct options *o, struct session *s, struct err *err)
@@ -33,7 +33,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
     struct judge judge;
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
-    struct scoring scoring = { .judge = &judge, .format = o->format };
+    struct scoring scoring = { .judge = &judge, .session = s, .format = o->format };
     struct tree_visit visit = { score_folder, logs_on_notice, &scoring, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
@@ -41,7 +41,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     bool walked = tree_walk(&n_folders, dir, &visit, err);
     if (scoring.n)
-        score_print_end(stdout, scoring.format);
+        score_print_end(s->out, scoring.format);
     if (!walked || (n_folders == 0 && !fail(err, "%s: no result_N.txt in it or below it", o->arguments[0])))
         return EXIT_BAD_INPUT;
     return scoring.any_without ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;

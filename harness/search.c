@@ -125,7 +125,7 @@ static bool check_values(const struct search_request *q, struct session *s, stru
         if (n_refused == d->n)
             return fail(err, "search: no value of --over %s can be tried: %s", d->key, why.msg);
         if (n_refused)
-            fprintf(stderr, "podbench: search: %zu of %zu values of --over %s cannot be tried: %s\n", n_refused, d->n, d->key, why.msg);
+            fprintf(s->log, "podbench: search: %zu of %zu values of --over %s cannot be tried: %s\n", n_refused, d->n, d->key, why.msg);
     }
     return true;
 }
@@ -260,7 +260,7 @@ static json_t *found_json(const struct found *x)
     return object;
 }
 
-static void print_search_json(const struct search_result *s, const struct search_request *q, const struct validity *v)
+static void print_search_json(FILE *f, const struct search_result *s, const struct search_request *q, const struct validity *v)
 {
     json_t *front = json_array(), *object = json_object();
     for (size_t i = 0; i < s->n_front; i++)
@@ -275,7 +275,7 @@ static void print_search_json(const struct search_result *s, const struct search
     json_object_set_new(object, "method", json_string(s->whole ? "exhaustive" : "best bound first"));
     json_object_set_new(object, "exact", json_boolean(s->exact));
     json_object_set_new(object, "bound", s->exact ? json_null() : json_real(s->best_bound));
-    print_json(stdout, object);
+    print_json(f, object);
 }
 
 /* ---- the command ----------------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     if (!count_threads(&q.n_threads, o, err) || !read_objective(&q, o, err) || !read_limits(&q, o, err) || !read_over_values(&q, o, &s->arena, err)
         || !check_values(&q, s, err))
         return EXIT_BAD_INPUT;
-    progress_start(&p, "searching");
+    progress_start(&p, s->log, "searching");
     s->simulator.options.totals_only = true;
     bool good = search(found, &q, &s->arena, err);
     progress_end(&p);
@@ -301,18 +301,18 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     if (found->any)
         search_warn_idle_keys(&found->best, &q, s);
     if (o->format == FORMAT_JSON) {
-        print_search_json(found, &q, found->any ? &v : NULL);
+        print_search_json(s->out, found, &q, found->any ? &v : NULL);
         return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
     }
-    print_found(stdout, "recipe", &found->own, &found->own);
+    print_found(s->out, "recipe", &found->own, &found->own);
     if (found->any) {
-        print_found(stdout, "best", &found->best, &found->own);
-        print_why(stdout, &found->best, &found->own);
-        validity_print(stdout, &v, &again);
-        print_front(stdout, found, &q);
+        print_found(s->out, "best", &found->best, &found->own);
+        print_why(s->out, &found->best, &found->own);
+        validity_print(s->out, &v, &again);
+        print_front(s->out, found, &q);
     } else {
-        printf("best      none: no configuration that was simulated fits within the limits\n");
+        fprintf(s->out, "best      none: no configuration that was simulated fits within the limits\n");
     }
-    print_proof(stdout, found, &q);
+    print_proof(s->out, found, &q);
     return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

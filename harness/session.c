@@ -63,7 +63,7 @@ static void warn_unfitted(const char *sheet, const char *const *names, size_t n,
     struct sheet found;
     size_t n_absent = 0;
     if (access(path, F_OK) != 0) {
-        fprintf(stderr, "podbench: %s: no %s: unfitted constants are used; 'podbench calibrate --out DIR' makes it\n",
+        fprintf(s->log, "podbench: %s: no %s: unfitted constants are used; 'podbench calibrate --out DIR' makes it\n",
                 s->paths.specs_dir, sheet);
         return;
     }
@@ -73,7 +73,7 @@ static void warn_unfitted(const char *sheet, const char *const *names, size_t n,
         if (!sheet_find(&found, names[i]))
             absent[n_absent++] = names[i];
     if (n_absent)
-        fprintf(stderr, "podbench: %s: unfitted values are used for the constants it lacks: %s; 'podbench calibrate --out DIR' makes it again\n",
+        fprintf(s->log, "podbench: %s: unfitted values are used for the constants it lacks: %s; 'podbench calibrate --out DIR' makes it again\n",
                 path, names_list(absent, n_absent, &s->arena));
 }
 
@@ -87,13 +87,13 @@ void session_warn_unfitted(struct session *s)
 }
 
 /* When a key is set twice the last value counts. */
-void session_warn_replaced(const struct options *o)
+void session_warn_replaced(const struct options *o, struct session *s)
 {
     for (size_t i = 0; i < o->n_sets; i++)
         for (size_t k = i + 1; k < o->n_sets; k++) {
             size_t n = strcspn(o->sets[i], "=") + 1;
             if (strncmp(o->sets[i], o->sets[k], n) == 0 && !text_is(o->sets[i], o->sets[k])) {
-                fprintf(stderr, "podbench: --set %.100s replaces --set %.100s\n", o->sets[k], o->sets[i]);
+                fprintf(s->log, "podbench: --set %.100s replaces --set %.100s\n", o->sets[k], o->sets[i]);
                 break;
             }
         }
@@ -125,17 +125,17 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
     return true;
 }
 
-void warn_unfit(const struct result *r)
+void warn_unfit(const struct result *r, struct session *s)
 {
     if (!r->fits)
-        fprintf(stderr, "podbench: %s: does not fit: %llu B more than a tile has; this is the time it would take if it did\n", r->id,
+        fprintf(s->log, "podbench: %s: does not fit: %llu B more than a tile has; this is the time it would take if it did\n", r->id,
                 (unsigned long long)r->memory_shortfall_bytes_per_tile);
 }
 
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
 {
     struct progress p;
-    progress_start(&p, "simulating");
+    progress_start(&p, s->log, "simulating");
     s->simulator.watch = (struct watch){ progress_report, &p };
     bool good = simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
     s->simulator.watch = (struct watch){ NULL, NULL };
@@ -150,7 +150,7 @@ static void use_recorded(const char **folder, const char *recorded, const char *
     if (is_folder(recorded))
         *folder = arena_strdup(&s->arena, recorded);
     else
-        fprintf(stderr, "podbench: %s: the run's %s were in %.200s, which is missing; using those in %s\n", manifest_path, what, recorded,
+        fprintf(s->log, "podbench: %s: the run's %s were in %.200s, which is missing; using those in %s\n", manifest_path, what, recorded,
                 *folder);
 }
 
@@ -198,7 +198,7 @@ bool session_figures(struct figures *out, const char *published, struct session 
     if (!published_load_derived(out, published ? published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
         return false;
     if (out->n_left_out)
-        fprintf(stderr, "podbench: %zu derived row%s left out; %s\n", out->n_left_out, plural(out->n_left_out), out->left_out);
+        fprintf(s->log, "podbench: %zu derived row%s left out; %s\n", out->n_left_out, plural(out->n_left_out), out->left_out);
     return true;
 }
 

@@ -89,7 +89,7 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
     if (!write_submission(out, sim, r, &c, &terms, &timing, q, s, err))
         return false;
     if (out->refusal)
-        fprintf(stderr, "podbench: %s: the logs are written, but %s refuses them: %s; --draw-until-valid draws others\n", rec->id, terms.round,
+        fprintf(s->log, "podbench: %s: the logs are written, but %s refuses them: %s; --draw-until-valid draws others\n", rec->id, terms.round,
                 out->refusal);
     return true;
 }

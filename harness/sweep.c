@@ -122,22 +122,22 @@ static bool being_written(const char *part)
 }
 
 static bool output_open(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,
-                        uint64_t end, struct arena *a, struct err *err)
+                        uint64_t end, struct session *s, struct err *err)
 {
     uint64_t n_bytes = 0;
-    *out = (struct output){ .f = stdout };
+    *out = (struct output){ .f = s->out };
     if (!o->out && (o->resume || shard->n > 1))
         return fail(err, "%s wants --out FILE, to %s", o->resume ? "--resume" : "a shard", o->resume ? "go on with" : "write a part of");
     if (!o->out) {
-        sweep_write_header(stdout, w);
+        sweep_write_header(s->out, w);
         return true;
     }
-    out->path = shard_path(o->out, shard, a, err);
+    out->path = shard_path(o->out, shard, &s->arena, err);
     if (!out->path)
         return false;
     if (is_device(out->path))
         return fail(err, "%s: is not a regular file; leave out --out to print the rows", out->path);
-    out->part = arena_printf(a, "%s.part", out->path);
+    out->part = arena_printf(&s->arena, "%s.part", out->path);
     if (o->resume && access(out->path, F_OK) == 0) {
         out->is_whole = part_look(&out->n_done, &n_bytes, out->path, w, first, err) && out->n_done == end - first;
         return out->is_whole || (*err->msg ? false : fail(err, "%s: holds %" PRIu64 " of %" PRIu64 " rows; remove it to start again", out->path,
@@ -160,22 +160,22 @@ static bool output_close(struct output *out, bool good, struct err *err)
 {
     if (!out->path)
         return good;
-    if (out->f != stdout && fclose(out->f) != 0 && good)
+    if (fclose(out->f) != 0 && good)
         good = fail(err, "%s: cannot be written completely: %s", out->part, strerror(errno));
     return good && (rename(out->part, out->path) == 0 || fail(err, "%s: cannot be renamed to %s: %s", out->part, out->path, strerror(errno)));
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
-static int print_sweep_end(const struct sweep_count *c, const struct output *out, const struct shard *shard, struct err *err)
+static int print_sweep_end(FILE *log, const struct sweep_count *c, const struct output *out, const struct shard *shard, struct err *err)
 {
     uint64_t n = c->n_fit + c->n_unfit + c->n_refused;
     if (n && c->n_refused == n && !out->n_done)
         return bad_input(err, "every configuration was refused, the first because: %.400s", c->first_reason);
-    fprintf(stderr, "podbench: %" PRIu64 " configuration%s: %" PRIu64 " fit, %" PRIu64 " do not fit, %" PRIu64 " refused%s%s\n", n,
+    fprintf(log, "podbench: %" PRIu64 " configuration%s: %" PRIu64 " fit, %" PRIu64 " do not fit, %" PRIu64 " refused%s%s\n", n,
             plural(n), c->n_fit, c->n_unfit, c->n_refused, out->path ? "; " : "", out->path ? out->path : "");
     if (shard->n > 1)
-        fprintf(stderr, "podbench: shard %u of %u, by %s\n", shard->index, shard->n, shard->by);
+        fprintf(log, "podbench: shard %u of %u, by %s\n", shard->index, shard->n, shard->by);
     return EXIT_DONE;
 }
 
@@ -198,26 +198,26 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     s->paths.unfolded = o->unfolded;
     s->simulator.options.totals_only = true;
     sweep_warn_idle_keys(&w, s);
-    if (!output_open(&out, o, &w, &shard, first, end, &s->arena, err))
+    if (!output_open(&out, o, &w, &shard, first, end, s, err))
         return EXIT_BAD_INPUT;
     if (out.is_whole) {
-        fprintf(stderr, "podbench: %s is already complete\n", out.path);
+        fprintf(s->log, "podbench: %s is already complete\n", out.path);
         return EXIT_DONE;
     }
     if (out.n_done)
-        fprintf(stderr, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
-    progress_start(&p, "sweeping");
+        fprintf(s->log, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
+    progress_start(&p, s->log, "sweeping");
     w.output = out.path ? out.part : "standard output";
     bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
     progress_end(&p);
-    return output_close(&out, good, err) ? print_sweep_end(&count, &out, &shard, err) : EXIT_BAD_INPUT;
+    return output_close(&out, good, err) ? print_sweep_end(s->log, &count, &out, &shard, err) : EXIT_BAD_INPUT;
 }
 
 int command_merge(const struct options *o, struct session *s, struct err *err)
 {
     struct new_file file;
     if (!o->out)
-        return parts_merge(stdout, "standard output", o->arguments, o->n_arguments, &s->arena, err) ? EXIT_DONE : EXIT_BAD_INPUT;
+        return parts_merge(s->out, "standard output", o->arguments, o->n_arguments, &s->arena, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (!new_file_open(&file, o->out, err))
         return EXIT_BAD_INPUT;
     if (parts_merge(file.f, file.path, o->arguments, o->n_arguments, &s->arena, err))

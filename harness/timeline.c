@@ -59,11 +59,11 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
         return bad_input(err, "--trace %s: is standard output, where the timeline is printed; name another file", o->trace);
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, err));
     if (good)
-        warn_unfit(&r);
+        warn_unfit(&r, s);
     if (good && o->format == FORMAT_CSV)
-        timeline_write_csv(stdout, &sim.timeline);
+        timeline_write_csv(s->out, &sim.timeline);
     else if (good)
-        timeline_print(stdout, &sim.timeline, o->all);
+        timeline_print(s->out, &sim.timeline, o->all);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

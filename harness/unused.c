@@ -160,7 +160,7 @@ void warn_unused_keys(const struct simulation *sim, const struct result *r, cons
     configuration_add(&c, o->sets, o->n_sets, scratch);
     const char **names = unused_keys(&n, sim, r, &c, s, scratch);
     if (n)
-        fprintf(stderr, "podbench: %s: no effect here: %s\n", sim->recipe.id, names_list(names, n, scratch));
+        fprintf(s->log, "podbench: %s: no effect here: %s\n", sim->recipe.id, names_list(names, n, scratch));
 }
 
 /* ---- one configuration of many --------------------------------------------------------------------------- */
@@ -231,13 +231,13 @@ void warn_idle_settings(struct configuration *c, const char *where, struct sessi
     struct progress p;
     const char **names;
     size_t n;
-    progress_start(&p, "looking for settings without effect");
+    progress_start(&p, s->log, "looking for settings without effect");
     s->simulator.watch = (struct watch){ progress_report, &p };
     bool good = find_idle(&names, &n, c, s, &scratch);
     s->simulator.watch = (struct watch){ NULL, NULL };
     progress_end(&p);
     for (size_t i = 0; good && i < n; i++)
         if (is_set(c, names[i]))
-            fprintf(stderr, "podbench: %s: %s has no effect in the %s configuration\n", c->recipe, names[i], where);
+            fprintf(s->log, "podbench: %s: %s has no effect in the %s configuration\n", c->recipe, names[i], where);
     arena_free(&scratch);
 }

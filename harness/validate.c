@@ -80,7 +80,7 @@ static json_t *by_role_json(const struct check *c, const struct check_group *g, 
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-static void print_validate_json(const struct validation *v, struct arena *a)
+static void print_validate_json(FILE *f, const struct validation *v, struct arena *a)
 {
     const struct check *c = &v->check;
     const struct check_group given = { .samples = SAMPLES_PUBLISHED };
@@ -100,7 +100,7 @@ static void print_validate_json(const struct validation *v, struct arena *a)
     json_object_set_new(object, "coverage", table_json(&coverage));
     json_object_set_new(object, "throughput_intervals", interval_coverage_json(&v->intervals));
     json_object_set_new(object, "one_submitter_left_out", table_json(&left));
-    print_json(stdout, object);
+    print_json(f, object);
 }
 
 /* Predicts each configuration from the references of the other groups; --out writes the errors. */
@@ -146,14 +146,14 @@ static bool validation_gather(struct validation *v, const struct options *o, str
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);
 }
 
-static void print_text(const struct validation *v, struct arena *a)
+static void print_text(FILE *f, const struct validation *v, struct arena *a)
 {
     struct document d = { .arena = a };
     check_add_summary(&d, &v->check);
     memory_document(&d, &v->check, v->edges, v->n_edges);
-    document_write(stdout, FORMAT_TEXT, &d);
-    printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
-    interval_coverage_print(stdout, &v->intervals);
+    document_write(f, FORMAT_TEXT, &d);
+    fprintf(f, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
+    interval_coverage_print(f, &v->intervals);
     struct document rest = { .arena = a };
     document_gap(&rest);
     coverage_document(&rest, &v->coverage);
@@ -163,7 +163,7 @@ static void print_text(const struct validation *v, struct arena *a)
     document_table(&rest, submitters_left_out_table(&v->left, a));
     document_gap(&rest);
     document_table(&rest, constants_table(v->tables, 3, a));
-    document_write(stdout, FORMAT_TEXT, &rest);
+    document_write(f, FORMAT_TEXT, &rest);
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
@@ -172,8 +172,8 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     if (!validation_gather(&v, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_validate_json(&v, &s->arena);
+        print_validate_json(s->out, &v, &s->arena);
     else
-        print_text(&v, &s->arena);
+        print_text(s->out, &v, &s->arena);
     return EXIT_DONE;
 }

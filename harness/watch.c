@@ -133,6 +133,6 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
     judge_changes(&d.judged, &w, changes, n, &s->arena);
     add_text(&d, &w, changes, n);
     add_json(&d, &w, changes, n);
-    document_write(stdout, o->format, &d);
+    document_write(s->out, o->format, &d);
     return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -38,21 +38,21 @@ static json_t *counts_json(const struct onnx_import *import)
     return rows;
 }
 
-static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import, struct arena *a)
+static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import, struct session *s)
 {
     if (o->format == FORMAT_JSON) {
-        json_t *json = workload_json(w, g, a);
+        json_t *json = workload_json(w, g, &s->arena);
         if (import->model)
             json_object_set_new(json, "operators", counts_json(import));
-        print_json(stdout, json);
+        print_json(s->out, json);
         return;
     }
     if (o->ops)
-        graph_print_ops(stdout, g);
+        graph_print_ops(s->out, g);
     else
-        graph_print(stdout, g);
+        graph_print(s->out, g);
     if (import->model)
-        onnx_print(stdout, import);
+        onnx_print(s->out, import);
 }
 
 /* Takes the recipe keys that shape a model. */
@@ -103,12 +103,12 @@ int command_workload(const struct options *o, struct session *s, struct err *err
         return print_names(all_workloads, o, s, err);
     if (o->n_arguments == 0) {
         for (size_t i = 0; i < workload_count(); i++)
-            printf("%-24s %s\n", workload_at(i)->name, workload_at(i)->help);
+            fprintf(s->out, "%-24s %s\n", workload_at(i)->name, workload_at(i)->help);
         return EXIT_DONE;
     }
     const struct workload *w = workload_find(o->arguments[0], err);
     if (!w || !build_workload(&g, &import, w, o, s, err))
         return EXIT_BAD_INPUT;
-    print_workload(o, w, &g, &import, &s->arena);
+    print_workload(o, w, &g, &import, s);
     return EXIT_DONE;
 }
