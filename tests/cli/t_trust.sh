@@ -25,7 +25,7 @@ run run $resnet --set machine.board_power_w= --set machine.tdp_w=
 gives 0 'energy: not known: no source gives the power of this board or of its chip' "missing power is said"
 run run $resnet --set cost.price_per_hour=36
 gives 0 'to train' "money where a price is given"
-run run vendor-bow-pod16-efficientnet-b4-g16-tf1
+run run prediction-bow-pod16-vit-b16
 gives 0 'NO PUBLISHED RUN IS NEAR, AND NONE IS OF THIS KIND: the interval is a guess' "nothing near is said plainly"
 run run $resnet --set machine.clock_hz=1.4e9
 gives 0 'beyond everything published: machine.clock_hz' "a changed sheet value is outside everything published"
