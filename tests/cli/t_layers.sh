@@ -3,7 +3,7 @@
 . tests/tap.sh
 
 rooms='system-model/base system-model/output
-    system-model/machine system-model/graph system-model/network system-model/compiler system-model/plan system-model/timeline
+    system-model/machine system-model/graph system-model/network system-model/compiler system-model/plan system-model/timeline system-model/execute
     workloads/convergence
     results/mlperf
     workloads/onnx workloads/models workloads/recipe

@@ -3,19 +3,12 @@
  * outputs.c - runs ONNX files and compares their outputs with expected ones in the same folder.
  *
  * usage: outputs FOLDER. For each NAME.onnx with a NAME_output_0.pb (a TensorProto): the input is i / n, i = 0 .. n -
- * 1 in row-major order. Every element must agree to 1e-3 of the larger of the two. Convolutions use GSL's BLAS and
+ * 1 in row-major order. Every element must agree to 1e-3 of the larger of the two. Plain loops in double precision
  * take minutes, so this is not in `make test`.
  */
 #include "tests/onnx/execute_onnx.h"
 #include "workloads/onnx/onnx_internal.h"
-#include <gsl/gsl_cblas.h>
 #include <time.h>
-
-static void blas(double *c, const double *a, const double *b, uint64_t rows, uint64_t inner, uint64_t columns)
-{
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1, a, (int)inner, b, (int)columns, 1, c,
-                (int)columns);
-}
 
 static double *read_output(const char *path, uint64_t *n, struct arena *a, struct err *err)
 {
@@ -85,7 +78,6 @@ int main(int argc, char **argv)
     char **names;
     size_t n;
     int status = 0;
-    fast_gemm = blas;
     if (argc != 2 || !list_folder(&names, &n, argv[1], "_output_0.pb", &a, &err)) {
         fprintf(stderr, "usage: %s FOLDER with NAME.onnx and NAME_output_0.pb\n%s\n", argv[0], err.msg);
         return 2;

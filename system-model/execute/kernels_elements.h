@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elements.h - work element by element: activations, pairs, functions, selection, repetition, dropout, biases. */
-#ifndef EXECUTE_ELEMENTS_H
-#define EXECUTE_ELEMENTS_H
-#include "tests/execute/operands.h"
+/* kernels_elements.h - work element by element: activations, pairs, functions, selection, repetition, dropout, biases. */
+#ifndef KERNELS_ELEMENTS_H
+#define KERNELS_ELEMENTS_H
+#include "system-model/execute/kernels_operands.h"
 
 static const struct op_attributes no_attributes;
-static inline double activation(enum op_kind kind, double x) { return op_value_of_one(kind, &no_attributes, x); }
-static inline double sigmoid(double x) { return activation(OP_SIGMOID, x); }
+static inline double activated(enum op_kind kind, double x) { return op_value_of_one(kind, &no_attributes, x); }
+static inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+static inline double gelu_slope(double x)
+{
+    const double a = 0.7978845608028654, b = 0.044715;
+    double t = tanh(a * (x + b * x * x * x));
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * a * (1 + 3 * b * x * x);
+}
 
 /* Computed from the tensor that is kept: the output of relu, tanh and sigmoid, the input of gelu and swish. */
 static inline double slope(enum op_kind kind, double kept)
@@ -15,7 +22,7 @@ static inline double slope(enum op_kind kind, double kept)
     case OP_RELU: return kept > 0;
     case OP_TANH: return 1 - kept * kept;
     case OP_SIGMOID: return kept * (1 - kept);
-    case OP_GELU: return (activation(kind, kept + 1e-6) - activation(kind, kept - 1e-6)) / 2e-6;
+    case OP_GELU: return gelu_slope(kept);
     case OP_SWISH: return sigmoid(kept) * (1 + kept * (1 - sigmoid(kept)));
     default: assert(false); return 0;
     }
@@ -24,14 +31,26 @@ static inline double slope(enum op_kind kind, double kept)
 static inline void run_function(const struct run *r)
 {
     bool forward = r->op->pass == PASS_FORWARD;
-    for (uint64_t i = 0; i < n_out(r); i++)
-        out(r, 0)[i] = forward ? activation(r->op->kind, in(r, 0)[i]) : in(r, 0)[i] * slope(r->op->kind, in(r, 1)[i]);
+    const real *x = in(r, 0);
+    real *y = out(r, 0);
+    for (uint64_t i = 0, n = n_out(r); i < n; i++)
+        y[i] = (real)(forward ? activated(r->op->kind, x[i]) : x[i] * slope(r->op->kind, in(r, 1)[i]));
+}
+
+static inline void run_relu(const struct run *r)
+{
+    const real *x = in(r, 0), *kept = r->op->pass == PASS_FORWARD ? x : in(r, 1);
+    real *y = out(r, 0);
+    for (uint64_t i = 0, n = n_out(r); i < n; i++)
+        y[i] = kept[i] > 0 ? x[i] : 0;
 }
 
 /* Element i of a tensor as seen by one whose dimensions may be 1 there. */
 static inline uint64_t seen_at(uint64_t i, const struct tensor *big, const struct tensor *small)
 {
     uint64_t at = 0, stride = 1;
+    if (tensor_is_same_shape(big, small))
+        return i;
     for (uint32_t d = big->n_dims; d-- > 0; ) {
         at += (small->dims[d] == 1 ? 0 : i % big->dims[d]) * stride;
         stride *= small->dims[d];
@@ -45,13 +64,11 @@ static inline void run_pair(const struct run *r)
 {
     const struct tensor *y = &r->g->tensors[op_forward(r->g, r->op)->outputs[0]];
     bool summed = r->op->pass != PASS_FORWARD && r->op->forward_op != NO_ID;
-    for (uint64_t i = 0; i < tensor_elements(y) && summed; i++)
+    for (uint64_t i = 0, n = tensor_elements(y); i < n && summed; i++)
         out(r, 0)[seen_at(i, y, tensor_out(r, 0))] += in(r, 0)[i];
-    if (summed)
-        return;
-    for (uint64_t i = 0; i < n_out(r); i++) {
-        double b = in(r, 1)[seen_at(i, tensor_in(r, 0), tensor_in(r, 1))];
-        out(r, 0)[i] = op_value_of_two(r->op->kind, r->op->at, in(r, 0)[i], b);
+    for (uint64_t i = 0, n = n_out(r); i < n && !summed; i++) {
+        real a = in(r, 0)[i], b = in(r, 1)[seen_at(i, tensor_in(r, 0), tensor_in(r, 1))];
+        out(r, 0)[i] = r->op->kind == OP_ADD ? a + b : a * b;
     }
 }
 
@@ -61,7 +78,7 @@ static inline void run_mul_backward(const struct run *r)
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *y = &r->g->tensors[f->outputs[0]], *b = &r->g->tensors[f->inputs[1]];
     for (uint32_t k = 0; k < r->op->n_outputs; k++)
-        for (uint64_t i = 0; i < tensor_elements(y); i++)
+        for (uint64_t i = 0, n = tensor_elements(y); i < n; i++)
             if (which_input(r, k) == 0)
                 out(r, k)[i] += in(r, 0)[i] * in(r, 2)[seen_at(i, y, b)];
             else
@@ -71,15 +88,15 @@ static inline void run_mul_backward(const struct run *r)
 static inline double unary(const struct op_attributes *at, double x) { return op_value_of_one(OP_MAP, at, x); }
 static inline double binary(const struct op_attributes *at, double a, double b) { return op_value_of_two(OP_COMBINE, at, a, b); }
 
-/* Backward passes differentiate by differences: [gradient, x] and [gradient, a, b]. */
+/* Backward passes differentiate by differences in double: [gradient, x] and [gradient, a, b]. */
 static inline void run_map(const struct run *r)
 {
     const struct op_attributes *at = r->op->at;
-    for (uint64_t i = 0; i < n_out(r); i++)
+    for (uint64_t i = 0, n = n_out(r); i < n; i++)
         if (r->op->pass == PASS_FORWARD)
-            out(r, 0)[i] = unary(at, in(r, 0)[i]);
+            out(r, 0)[i] = (real)unary(at, in(r, 0)[i]);
         else
-            out(r, 0)[i] = in(r, 0)[i] * (unary(at, in(r, 1)[i] + 1e-6) - unary(at, in(r, 1)[i] - 1e-6)) / 2e-6;
+            out(r, 0)[i] = (real)(in(r, 0)[i] * (unary(at, in(r, 1)[i] + 1e-6) - unary(at, in(r, 1)[i] - 1e-6)) / 2e-6);
 }
 
 static inline void run_combine(const struct run *r)
@@ -87,16 +104,18 @@ static inline void run_combine(const struct run *r)
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *y = &r->g->tensors[f->outputs[0]], *tb = &r->g->tensors[f->inputs[1]];
     bool forward = r->op->pass == PASS_FORWARD;
-    const double h = 1e-6, *a = in(r, forward ? 0 : 1), *b = in(r, forward ? 1 : 2);
-    for (uint64_t i = 0; i < tensor_elements(y); i++) {
+    const double h = 1e-6;
+    const real *va = in(r, forward ? 0 : 1), *vb = in(r, forward ? 1 : 2);
+    for (uint64_t i = 0, n = tensor_elements(y); i < n; i++) {
         uint64_t k = seen_at(i, y, tb);
+        double a = va[i], b = vb[k];
         if (forward)
-            out(r, 0)[i] = binary(f->at, a[i], b[k]);
+            out(r, 0)[i] = (real)binary(f->at, a, b);
         for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
             if (which_input(r, o) == 0)
-                out(r, o)[i] += in(r, 0)[i] * (binary(f->at, a[i] + h, b[k]) - binary(f->at, a[i] - h, b[k])) / (2 * h);
+                out(r, o)[i] += (real)(in(r, 0)[i] * (binary(f->at, a + h, b) - binary(f->at, a - h, b)) / (2 * h));
             else
-                out(r, o)[k] += in(r, 0)[i] * (binary(f->at, a[i], b[k] + h) - binary(f->at, a[i], b[k] - h)) / (2 * h);
+                out(r, o)[k] += (real)(in(r, 0)[i] * (binary(f->at, a, b + h) - binary(f->at, a, b - h)) / (2 * h));
     }
 }
 
@@ -106,12 +125,12 @@ static inline void run_select(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *y = &r->g->tensors[f->outputs[0]];
+    const struct tensor *other = f->n_inputs > 2 ? &r->g->tensors[f->inputs[2]] : NULL;
     bool forward = r->op->pass == PASS_FORWARD;
-    for (uint64_t i = 0; i < tensor_elements(y); i++) {
+    for (uint64_t i = 0, n = tensor_elements(y); i < n; i++) {
         bool here = (in(r, 1)[seen_at(i, y, &r->g->tensors[f->inputs[1]])] != 0) != f->at->inverted;
-        const struct tensor *other = f->n_inputs > 2 ? &r->g->tensors[f->inputs[2]] : NULL;
         if (forward)
-            out(r, 0)[i] = here ? in(r, 0)[i] : other ? in(r, 2)[seen_at(i, y, other)] : f->at->rate;
+            out(r, 0)[i] = here ? in(r, 0)[i] : other ? in(r, 2)[seen_at(i, y, other)] : (real)f->at->rate;
         for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
             if (here && which_input(r, o) == 0)
                 out(r, o)[i] += in(r, 0)[i];
@@ -124,45 +143,61 @@ static inline void run_expand(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
-    for (uint64_t i = 0; i < tensor_elements(y); i++)
+    for (uint64_t i = 0, n = tensor_elements(y); i < n; i++)
         if (r->op->pass == PASS_FORWARD)
             out(r, 0)[i] = in(r, 0)[seen_at(i, y, x)];
         else
             out(r, 0)[seen_at(i, y, x)] += in(r, 0)[i];
 }
 
-static inline void run_copy(const struct run *r, double factor)
+static inline void run_copy(const struct run *r, real factor)
 {
-    for (uint64_t i = 0; i < n_out(r); i++)
+    for (uint64_t i = 0, n = n_out(r); i < n; i++)
         out(r, 0)[i] = factor * in(r, 0)[i];
 }
 
 /* Conversion to integers truncates. */
 static inline void run_cast(const struct run *r)
 {
-    for (uint64_t i = 0; i < n_out(r); i++)
-        out(r, 0)[i] = r->op->at->to_type == TYPE_INT32 && r->op->pass == PASS_FORWARD ? trunc(in(r, 0)[i]) : in(r, 0)[i];
+    bool whole = r->op->at->to_type == TYPE_INT32 && r->op->pass == PASS_FORWARD;
+    for (uint64_t i = 0, n = n_out(r); i < n; i++)
+        out(r, 0)[i] = whole ? (real)trunc(in(r, 0)[i]) : in(r, 0)[i];
 }
 
-/* The mask is drawn from the forward operation's number, so that both passes have the same. */
+/* Every pass of a micro-batch draws the same mask from the run's key, forward, recomputed and backward. */
 static inline void run_dropout(const struct run *r)
 {
-    uint64_t seed[2] = { r->op->forward_op == NO_ID ? r->op_id : r->op->forward_op, 0 };
-    for (uint64_t i = 0; i < n_out(r); i++) {
-        seed[1] = i;
-        bool kept = (double)(hash_bytes(seed, sizeof seed, 7) % 1000) >= 1000 * r->op->at->rate;
-        out(r, 0)[i] = kept ? in(r, 0)[i] / (1 - r->op->at->rate) : 0;
+    uint64_t seed[3] = { r->dropout_key[0], r->dropout_key[1], 0 };
+    for (uint64_t i = 0, n = n_out(r); i < n; i++) {
+        seed[2] = i;
+        bool kept = (double)(hash_bytes(seed, sizeof seed, 7) >> 11) >= 0x1p53 * r->op->at->rate;
+        out(r, 0)[i] = kept ? (real)(in(r, 0)[i] / (1 - r->op->at->rate)) : 0;
     }
+}
+
+/* Adds up the columns of a matrix, each in double, from the first row on. */
+static inline void sum_columns(real *sums, const real *x, uint64_t rows, uint64_t columns)
+{
+    struct arena a = { 0 };
+    double *sum = ARENA_ARRAY(&a, double, columns);
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t k = 0; k < columns; k++)
+            sum[k] += x[i * columns + k];
+    for (uint64_t k = 0; k < columns; k++)
+        sums[k] = (real)sum[k];
+    arena_free(&a);
 }
 
 static inline void run_bias(const struct run *r)
 {
-    uint64_t n = last_dim(tensor_in(r, 0)), all = tensor_elements(tensor_in(r, 0));
-    for (uint64_t i = 0; i < all; i++)
-        if (r->op->pass == PASS_FORWARD)
-            out(r, 0)[i] = in(r, 0)[i] + in(r, 1)[i % n];
-        else
-            out(r, 0)[i % n] += in(r, 0)[i];
+    uint64_t n = last_dim(tensor_in(r, 0)), rows = tensor_elements(tensor_in(r, 0)) / n;
+    if (r->op->pass != PASS_FORWARD) {
+        sum_columns(out(r, 0), in(r, 0), rows, n);
+        return;
+    }
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t k = 0; k < n; k++)
+            out(r, 0)[i * n + k] = in(r, 0)[i * n + k] + in(r, 1)[k];
 }
 
 static inline void run_mul(const struct run *r)
@@ -174,12 +209,12 @@ static inline void run_mul(const struct run *r)
 }
 
 static inline void run_view(const struct run *r) { run_copy(r, 1); }
-static inline void run_scale(const struct run *r) { run_copy(r, r->op->at->rate); }
-static inline void run_prepare(const struct run *r) { run_copy(r, 1.0 / 255); }
+static inline void run_scale(const struct run *r) { run_copy(r, (real)r->op->at->rate); }
+static inline void run_prepare(const struct run *r) { run_copy(r, (real)(1.0 / 255)); }
 
-/* Rows of the table in execute.h. */
-#define EXECUTE_ELEMENTS \
-    [OP_ADD] = run_pair, [OP_MUL] = run_mul, [OP_SCALE] = run_scale, [OP_BIAS_ADD] = run_bias, [OP_RELU] = run_function, \
+/* Rows of the table in kernels.h. */
+#define KERNELS_OF_ELEMENTS \
+    [OP_ADD] = run_pair, [OP_MUL] = run_mul, [OP_SCALE] = run_scale, [OP_BIAS_ADD] = run_bias, [OP_RELU] = run_relu, \
     [OP_GELU] = run_function, [OP_TANH] = run_function, [OP_SIGMOID] = run_function, [OP_SWISH] = run_function, [OP_MAP] = run_map, \
     [OP_COMBINE] = run_combine, [OP_SELECT] = run_select, [OP_EXPAND] = run_expand, [OP_VIEW] = run_view, [OP_CAST] = run_cast, \
     [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* moves.h - elements that move: rows looked up and written, transposed, joined, cut, padded, added in pairs. */
-#ifndef EXECUTE_MOVES_H
-#define EXECUTE_MOVES_H
-#include "tests/execute/operands.h"
+/* kernels_moves.h - elements that move: rows looked up and written, transposed, joined, cut, padded, added in pairs. */
+#ifndef KERNELS_MOVES_H
+#define KERNELS_MOVES_H
+#include "system-model/execute/kernels_operands.h"
 
 /* Forward [table, indices]; backward [gradient, indices]. */
 static inline void run_gather(const struct run *r)
@@ -11,8 +11,7 @@ static inline void run_gather(const struct run *r)
     const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
     uint64_t width = last_dim(table), n = tensor_elements(at);
     for (uint64_t i = 0; i < n; i++) {
-        double index = in(r, 1)[i];     /* negative ones count from the end */
-        uint64_t row = (uint64_t)(index < 0 ? index + (double)table->dims[table->n_dims - 2] : index);
+        uint64_t row = indexed_row(in(r, 1)[i], table->dims[table->n_dims - 2]);
         if (table->n_dims == 3)
             row += i / at->dims[1] * table->dims[1];
         for (uint64_t k = 0; k < width; k++)
@@ -32,10 +31,9 @@ static inline void run_scatter_back(const struct run *r)
     for (uint32_t o = 0; o < r->op->n_outputs; o++) {
         bool updates = r->g->tensors[r->op->outputs[o]].of_tensor == f->inputs[2];
         if (!updates)
-            memcpy(out(r, o), in(r, 0), tensor_elements(table) * sizeof(double));
+            memcpy(out(r, o), in(r, 0), tensor_elements(table) * sizeof(real));
         for (uint64_t i = 0; i < tensor_elements(at) * width; i++) {
-            double index = in(r, 1)[i / width];
-            uint64_t row = i / width / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
+            uint64_t row = i / width / n * rows + indexed_row(in(r, 1)[i / width], rows);
             if (updates)
                 out(r, o)[i] = in(r, 0)[row * width + i % width];
             else if (f->at->scatter == SCATTER_REPLACE)
@@ -53,55 +51,54 @@ static inline void run_scatter(const struct run *r)
     }
     const struct tensor *table = tensor_in(r, 0), *at = tensor_in(r, 1);
     uint64_t width = last_dim(table), rows = table->dims[table->n_dims - 2], n = last_dim(at);
-    memcpy(out(r, 0), in(r, 0), tensor_elements(table) * sizeof(double));
+    memcpy(out(r, 0), in(r, 0), tensor_elements(table) * sizeof(real));
     for (uint64_t i = 0; i < tensor_elements(at); i++) {
-        double index = in(r, 1)[i];
-        uint64_t row = i / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
-        assert(index >= -(double)rows && index < (double)rows);
+        uint64_t row = i / n * rows + indexed_row(in(r, 1)[i], rows);
         for (uint64_t k = 0; k < width; k++) {
-            double *to = &out(r, 0)[row * width + k], x = in(r, 2)[i * width + k];
-            *to = r->op->at->scatter == SCATTER_ADD ? *to + x : r->op->at->scatter == SCATTER_MAXIMUM ? fmax(*to, x) : x;
+            real *to = &out(r, 0)[row * width + k], x = in(r, 2)[i * width + k];
+            *to = r->op->at->scatter == SCATTER_ADD ? *to + x : r->op->at->scatter == SCATTER_MAXIMUM && *to > x ? *to : x;
         }
     }
 }
 
+/* The place in the input moves as an odometer counts: the last dimension of the result is the fastest. */
 static inline void run_transpose(const struct run *r)
 {
     const struct op_attributes *t = r->op->at;
+    uint64_t stride[MAX_VIEW_DIMS], at[MAX_VIEW_DIMS] = { 0 }, from = 0;
     uint32_t n = 0;
-    uint64_t stride[MAX_VIEW_DIMS], all = n_out(r);
     while (n < MAX_VIEW_DIMS && t->view[n])
         n++;
     stride[n - 1] = 1;
     for (uint32_t d = n - 1; d-- > 0; )
         stride[d] = stride[d + 1] * t->view[d + 1];
-    for (uint64_t i = 0; i < all; i++) {
-        uint64_t rest = i, from = 0;
-        for (uint32_t d = n; d-- > 0; ) {
-            from += rest % t->view[t->order[d]] * stride[t->order[d]];
-            rest /= t->view[t->order[d]];
-        }
+    for (uint64_t i = 0, all = n_out(r); i < all; i++) {
         if (r->op->pass == PASS_FORWARD)
             out(r, 0)[i] = in(r, 0)[from];
         else
             out(r, 0)[from] = in(r, 0)[i];
+        for (uint32_t d = n; d-- > 0; ) {
+            uint32_t of = t->order[d];
+            from += stride[of];
+            if (++at[d] < t->view[of])
+                break;
+            from -= stride[of] * t->view[of];
+            at[d] = 0;
+        }
     }
 }
 
 /* Copies the part of `whole` that starts at begin along axis to or from `part`. */
-static inline void copy_range(double *whole, const struct tensor *w, double *part, const struct tensor *p, uint32_t axis,
+static inline void copy_range(real *whole, const struct tensor *w, real *part, const struct tensor *p, uint32_t axis,
                               uint64_t begin, bool to_part)
 {
-    uint64_t inner = 1, n = tensor_elements(p);
+    uint64_t inner = 1;
     for (uint32_t d = axis + 1; d < w->n_dims; d++)
         inner *= w->dims[d];
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t outer = i / (inner * p->dims[axis]), rest = i % (inner * p->dims[axis]);
-        uint64_t at = (outer * w->dims[axis] + begin) * inner + rest;
-        if (to_part)
-            part[i] = whole[at];
-        else
-            whole[at] = part[i];
+    uint64_t run = inner * p->dims[axis], pieces = tensor_elements(p) / run;
+    for (uint64_t i = 0; i < pieces; i++) {
+        real *in_whole = whole + (i * w->dims[axis] + begin) * inner, *in_part = part + i * run;
+        memcpy(to_part ? in_part : in_whole, to_part ? in_whole : in_part, run * sizeof *part);
     }
 }
 
@@ -160,7 +157,7 @@ static inline void run_pad(const struct run *r)
         uint64_t k = pad_source(r->op->at->border, (int64_t)(i / inner % length) - (int64_t)r->op->at->begin, (int64_t)n);
         uint64_t from = (i / inner / length * n + k) * inner + i % inner;
         if (forward)
-            out(r, 0)[i] = k < n ? in(r, 0)[from] : r->op->at->rate;
+            out(r, 0)[i] = k < n ? in(r, 0)[from] : (real)r->op->at->rate;
         else if (k < n)
             out(r, 0)[from] += in(r, 0)[i];
     }
@@ -183,8 +180,8 @@ static inline void run_outer_add(const struct run *r)
     }
 }
 
-/* Rows of the table in execute.h. */
-#define EXECUTE_MOVES \
+/* Rows of the table in kernels.h. */
+#define KERNELS_OF_MOVES \
     [OP_GATHER] = run_gather, [OP_SCATTER] = run_scatter, [OP_TRANSPOSE] = run_transpose, [OP_CONCAT] = run_concat, \
     [OP_SLICE] = run_slice, [OP_PAD] = run_pad, [OP_OUTER_ADD] = run_outer_add,
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * op_execute.c - runs one operation's kernel in fp32, after a look at its operands.
+ */
+#include "system-model/execute/execute.h"
+#include "system-model/execute/kernels.h"
+
+const char *execute_library(void) { return product_library(); }
+
+bool op_is_loss(const struct op *op)
+{
+    return (op->kind == OP_CROSS_ENTROPY || op->kind == OP_TRANSDUCER_LOSS) && op->pass == PASS_FORWARD;
+}
+
+bool graph_is_executable(const struct graph *g, struct err *err)
+{
+    for (size_t i = 0; i < g->n_layers; i++)
+        if (g->layers[i].repeats > 1)
+            return fail(err, "layer %s is described by one of %u slices, which cannot be executed; leave it whole", g->layers[i].name, g->layers[i].repeats);
+    return true;
+}
+
+/* ---- operands --------------------------------------------------------------------------------------- */
+
+#define OP_TEXT "operation %u (%s %s of layer %s)"
+#define OP_NAMES(g, op) (unsigned)((op) - (g)->ops), op_kind_names[(op)->kind], op_pass_names[(op)->pass], (g)->layers[(op)->layer_id].name
+
+static bool check_operands(const struct graph *g, const struct op *op, const uint32_t *ids, uint32_t n, const struct tensor_value *values, const char *does,
+                           struct err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct tensor *t = &g->tensors[ids[i]];
+        if (!values[ids[i]].x)
+            return fail(err, OP_TEXT " %s tensor %u (%s of layer %s), which is not there", OP_NAMES(g, op), does, ids[i], t->name,
+                        g->layers[t->layer_id].name);
+        if (values[ids[i]].n_elements != tensor_elements(t))
+            return fail(err, OP_TEXT " %s tensor %u (%s) of %ju elements, want %ju", OP_NAMES(g, op), does, ids[i], t->name,
+                        (uintmax_t)values[ids[i]].n_elements, (uintmax_t)tensor_elements(t));
+    }
+    return true;
+}
+
+/* The operation's indices or labels are its second forward operand; what they may name. Scores of a transducer end with the blank, which is no label. */
+static uint64_t indices_limit(uint64_t *least, const struct graph *g, const struct op *f)
+{
+    const struct tensor *t = &g->tensors[f->inputs[0]];
+    uint64_t rows = t->n_dims > 1 ? t->dims[t->n_dims - 2] : 0, classes = t->dims[t->n_dims - 1];
+    *least = 0;
+    switch (f->kind) {
+    case OP_GATHER: case OP_SCATTER: *least = rows; return rows;
+    case OP_CROSS_ENTROPY: *least = 1; return classes;
+    case OP_TRANSDUCER_LOSS: return classes - 1;
+    default: return 0;
+    }
+}
+
+static bool check_indices(const struct graph *g, const struct op *op, const struct tensor_value *values, struct err *err)
+{
+    const struct op *f = op_forward(g, op);
+    uint64_t least, limit = op->forward_op == NO_ID && op->pass != PASS_FORWARD ? 0 : indices_limit(&least, g, f);
+    const struct tensor_value *at = limit ? &values[f->inputs[1]] : NULL;
+    for (uint64_t i = 0; at && at->x && i < at->n_elements; i++)
+        if (!((double)at->x[i] >= -(double)least && (double)at->x[i] < (double)limit))
+            return fail(err, OP_TEXT ": element %ju of tensor %u (%s) is %g, want %s%ju to %ju", OP_NAMES(g, op), (uintmax_t)i, f->inputs[1],
+                        g->tensors[f->inputs[1]].name, (double)at->x[i], least ? "-" : "", (uintmax_t)least, (uintmax_t)(limit - 1));
+    return true;
+}
+
+/* ---- execution ----------------------------------------------------------------------------------------- */
+
+static real **elements_of(const struct graph *g, const struct tensor_value *values, struct arena *a)
+{
+    real **v = ARENA_ARRAY(a, real *, g->n_tensors);
+    for (size_t i = 0; i < g->n_tensors; i++)
+        v[i] = values[i].x;
+    return v;
+}
+
+static bool check_peers(const struct graph *g, const struct op *op, const struct op_context *c, struct err *err)
+{
+    for (uint32_t p = 0; p < c->n_peers; p++)
+        if (!check_operands(g, op, op->inputs, op->n_inputs, c->peers[p], "of a spanning norm reads on another replica", err))
+            return false;
+    return true;
+}
+
+bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value *values, const struct op_context *c, struct err *err)
+{
+    const struct op *op = &g->ops[op_id];
+    if (op->kind == OP_LSTM && op->at->with_cell && op->pass != PASS_FORWARD)
+        return fail(err, OP_TEXT ": an LSTM that hands on its cell state is executed forward only", OP_NAMES(g, op));
+    if (!check_operands(g, op, op->inputs, op->n_inputs, values, "reads", err)
+        || !check_operands(g, op, op->outputs, op->n_outputs, values, "writes", err)
+        || !check_indices(g, op, values, err) || !check_peers(g, op, c, err))
+        return false;
+    struct arena a = { 0 };
+    struct run r = { .g = g, .op = op, .v = elements_of(g, values, &a), .mean_losses = c->mean_losses, .n_threads = c->n_threads,
+                     .loss_factor = c->loss_factor > 0 ? c->loss_factor : 1,
+                     .dropout_key = { op->forward_op == NO_ID ? op_id : op->forward_op, c->dropout_key } };
+    real *const **peers = ARENA_ARRAY(&a, real *const *, max_u32(c->n_peers, 1));
+    peers[0] = r.v;
+    for (uint32_t p = 0; p < c->n_peers; p++)
+        peers[p] = elements_of(g, c->peers[p], &a);
+    r.peers = peers, r.n_peers = max_u32(c->n_peers, 1);
+    run_kernel(&r);
+    arena_free(&a);
+    return true;
+}

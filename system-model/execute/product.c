@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * product.c - products by OpenBLAS, and threads that share work in a fixed division.
+ *
+ * The library is opened when the first product asks for it, not linked: GSL keeps its own BLAS, to the bit, and commands that execute nothing do not
+ * load 40 MB. A product is cut into blocks of ROWS_OF_PIECE rows or more if it is large enough to share; threads take the blocks in order.
+ */
+#include "system-model/execute/product.h"
+#include "system-model/base/base.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct shared_work { void (*work)(void *user, uint64_t piece); void *user; uint64_t n_pieces; atomic_uint_fast64_t next; };
+
+static void *take_pieces(void *user)
+{
+    struct shared_work *s = user;
+    for (uint64_t i; (i = atomic_fetch_add(&s->next, 1)) < s->n_pieces; )
+        s->work(s->user, i);
+    return NULL;
+}
+
+enum { MOST_THREADS = 64 };
+
+void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64_t n_pieces, uint32_t n_threads)
+{
+    struct shared_work s = { .work = work, .user = user, .n_pieces = n_pieces };
+    pthread_t threads[MOST_THREADS];
+    uint32_t n = 0, more = (uint32_t)min_u64(min_u64(max_u32(n_threads, 1), MOST_THREADS), n_pieces);
+    while (n + 1 < more && pthread_create(&threads[n], NULL, take_pieces, &s) == 0)
+        n++;
+    take_pieces(&s);
+    while (n > 0)
+        pthread_join(threads[--n], NULL);
+}
+
+/* ---- products ---------------------------------------------------------------------------------- */
+
+enum { ROW_MAJOR = 101, NOT_TURNED = 111, TURNED = 112 };       /* CBLAS's */
+typedef void sgemm(int order, int turn_a, int turn_b, int rows, int columns, int inner, float alpha, const float *a, int stride_a,
+                   const float *b, int stride_b, float beta, float *c, int stride_c);
+static sgemm *library_sgemm;
+
+static void open_library(void)
+{
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    void (*set_threads)(int);
+    *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+    if (set_threads)
+        set_threads(1);
+    *(void **)&library_sgemm = dlsym(library, "cblas_sgemm");
+}
+
+static sgemm *find_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_library);
+    return library_sgemm;
+}
+
+const char *product_library(void) { return find_library() ? "OpenBLAS" : "plain loops"; }
+
+static void plain_product(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns)
+{
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t k = 0; k < inner; k++) {
+            float x = a.turned ? a.x[k * a.stride + i] : a.x[i * a.stride + k];
+            for (uint64_t j = 0; j < columns; j++)
+                c.x[i * c.stride + j] += x * (b.turned ? b.x[j * b.stride + k] : b.x[k * b.stride + j]);
+        }
+}
+
+struct product { struct matrix c, a, b; uint64_t rows, inner, columns, rows_of_piece; };
+
+static void multiply_rows(void *user, uint64_t piece)
+{
+    const struct product *p = user;
+    uint64_t first = piece * p->rows_of_piece, rows = min_u64(p->rows_of_piece, p->rows - first);
+    struct matrix a = p->a, c = p->c;
+    a.x += first * (a.turned ? 1 : a.stride);
+    c.x += first * c.stride;
+    if (find_library())
+        find_library()(ROW_MAJOR, a.turned ? TURNED : NOT_TURNED, p->b.turned ? TURNED : NOT_TURNED, (int)rows, (int)p->columns, (int)p->inner,
+                       1, a.x, (int)a.stride, p->b.x, (int)p->b.stride, 1, c.x, (int)c.stride);
+    else
+        plain_product(c, a, p->b, rows, p->inner, p->columns);
+}
+
+/* Products of fewer multiplications are not shared: a thread would take longer to start. A piece has an eighth of the rows, and not fewer than
+ * the library needs to work at its full rate. */
+enum { MAC_WORTH_SHARING = 1 << 22, LEAST_ROWS = 64, PIECES = 8 };
+
+void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, uint32_t n_threads)
+{
+    bool shared = rows * inner * columns >= MAC_WORTH_SHARING;
+    struct product p = { c, a, b, rows, inner, columns, shared ? max_u64(LEAST_ROWS, ceil_div(rows, PIECES)) : rows };
+    if (rows && inner && columns)
+        work_in_pieces(multiply_rows, &p, ceil_div(rows, p.rows_of_piece), n_threads);
+}

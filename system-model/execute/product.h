@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * product.h - matrix products for the kernels, and work shared among threads in a fixed division.
+ *
+ * Products of fp32 use OpenBLAS where the host has it, which is looked for once, and else plain loops. Each call of the library is
+ * single-threaded and makes a block of rows of the result; the blocks depend on the shape alone, so that the bytes of a result do not depend
+ * on the number of threads. They may differ between processors, as OpenBLAS picks its inner loop by them.
+ */
+#ifndef PRODUCT_H
+#define PRODUCT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef EXECUTE_REAL
+#define EXECUTE_REAL float
+#endif
+typedef EXECUTE_REAL real;
+
+/* A row-major matrix whose rows begin `stride` elements apart; turned: its transpose is meant. */
+struct matrix { real *x; uint64_t stride; bool turned; };
+
+/* c += a b with a [rows, inner] and b [inner, columns] after turning; c is never turned. */
+void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, uint32_t n_threads);
+const char *product_library(void);      /* what products of fp32 run on: "OpenBLAS", "plain loops" */
+
+/* Calls work(user, i) for i from 0 to n_pieces - 1, on up to n_threads threads; pieces must not depend on each other. */
+void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64_t n_pieces, uint32_t n_threads);
+
+#endif
