@@ -4,7 +4,6 @@
  */
 #include "harness/harness.h"
 #include "results/study/diff.h"
-#include <jansson.h>
 #include <string.h>
 
 /* "a:section.key=value" is for A; "b:..." and settings without a prefix are for B. */
@@ -35,10 +34,9 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, diff_json(&d));
-    else
-        diff_print(s->out, &d);
+    struct document out = { .arena = &s->arena };
+    diff_document(&out, &d);
+    document_write(s->out, o->format, &out);
     return EXIT_DONE;
 }
 
@@ -61,6 +59,13 @@ static void print_unmatched(const char *run, const struct results *has, const st
         fprintf(s->log, "podbench: %zu recipe%s only in %s: %s\n", n, plural(n), run, names_list(names, n, &s->arena));
 }
 
+struct moved_row { const char *id; double a_step_time_s, b_step_time_s; struct json_t *parts; };
+static const struct table_column moved_columns[] = {
+#define C(member) { COLUMN(struct moved_row, member) }
+    C(id), C(a_step_time_s), C(b_step_time_s), C(parts),
+#undef C
+};
+
 static int diff_runs(const struct options *o, struct session *s, struct err *err)
 {
     struct results a, b;
@@ -70,25 +75,19 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
         return EXIT_BAD_INPUT;
     print_unmatched(o->arguments[0], &a, &b, s);
     print_unmatched(o->arguments[1], &b, &a, s);
-    json_t *rows = json_array();
-    size_t n = 0;
+    struct document d = { .arena = &s->arena };
+    struct table *moved = document_table(&d, TABLE(moved_columns, struct moved_row));
+    moved->formats = IN_JSON;
     for (size_t i = 0; i < b.n; i++) {
-        const struct result *before = results_find(&a, b.items[i].id);
-        if (!before || before->step_time_s == b.items[i].step_time_s)
+        const struct result *before = results_find(&a, b.items[i].id), *after = &b.items[i];
+        if (!before || before->step_time_s == after->step_time_s)
             continue;
-        n++;
-        if (o->format == FORMAT_JSON)
-            json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:o}", "id", b.items[i].id, "a_step_time_s", before->step_time_s,
-                "b_step_time_s", b.items[i].step_time_s, "parts", diff_parts_json(before, &b.items[i])));
-        else
-            diff_print_parts(s->out, before, &b.items[i]);
+        struct moved_row row = { after->id, before->step_time_s, after->step_time_s, diff_parts_json(before, after) };
+        table_add(moved, &row, &s->arena);
+        diff_parts_document(&d, before, after);
     }
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, rows);
-    else
-        fprintf(s->out, "%zu of %zu recipes take another time\n", n, b.n);
-    if (o->format != FORMAT_JSON)
-        json_decref(rows);
+    document_line(&d, "%zu of %zu recipes take another time", moved->n, b.n);
+    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }
 

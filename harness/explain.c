@@ -5,23 +5,6 @@
 #include "harness/harness.h"
 #include "results/study/explain.h"
 #include "results/study/trust.h"
-#include <jansson.h>
-
-static void print_explanation(FILE *f, enum output_format format, const struct explanation *e, const struct validity *v)
-{
-    json_t *json = format == FORMAT_JSON ? explain_json(e) : NULL;
-    if (json) {
-        json_object_set_new(json, "validity", validity_json(v));
-        print_json(f, json);
-    } else if (format == FORMAT_CSV)
-        waterfall_write_csv(f, e);
-    else
-        explain_print(f, e);
-    if (format == FORMAT_TEXT) {
-        fputc('\n', f);
-        validity_print(f, v, e->result);
-    }
-}
 
 int command_explain(const struct options *o, struct session *s, struct err *err)
 {
@@ -43,7 +26,15 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     explain(&e, &sim, &r, &q, &s->arena);
     progress_end(&p);
     validity_of(&v, &record, &sim, &r, &q, &s->arena);
-    print_explanation(s->out, o->format, &e, &v);
+    struct document d = { .arena = &s->arena };
+    explain_document(&d, &e);
+    if (o->format == FORMAT_JSON)
+        document_member(&d, "validity", validity_json(&v));
+    document_write(s->out, o->format, &d);
+    if (o->format == FORMAT_TEXT) {
+        fputc('\n', s->out);
+        validity_print(s->out, &v, &r);
+    }
     simulation_free(&sim);
     return EXIT_DONE;
 }

@@ -37,9 +37,7 @@ static const char *range_text(const struct gate_group *m, struct arena *a)
 /* The suspects, when predictions moved. */
 static void gate_add_inputs(struct document *d, const struct gate *g)
 {
-    const char *text = "";
-    for (size_t i = 0; i < g->n_inputs && i < MOST_INPUTS; i++)
-        text = arena_printf(d->arena, "%s%s%s", text, i ? ", " : "", g->inputs[i]);
+    const char *text = names_joined(g->inputs, min_u64(g->n_inputs, MOST_INPUTS), ", ", d->arena);
     if (g->n_inputs > MOST_INPUTS)
         text = arena_printf(d->arena, "%s, and %zu more", text, g->n_inputs - MOST_INPUTS);
     if (g->n_inputs)

@@ -34,18 +34,10 @@ static uint64_t hash_inputs(const struct simulation *sim)
     return h;
 }
 
-static const char *joined_overrides(const char *const *texts, size_t n, struct arena *a)
-{
-    const char *all = "";
-    for (size_t i = 0; i < n; i++)
-        all = arena_printf(a, "%s%s%s", all, i ? "; " : "", texts[i]);
-    return all;
-}
-
 void result_provenance(struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides)
 {
     r->version = PODBENCH_VERSION;
-    r->overrides = joined_overrides(overrides, n_overrides, &sim->arena);
+    r->overrides = names_joined(overrides, n_overrides, "; ", &sim->arena);
     r->inputs = arena_printf(&sim->arena, "xxh3:%016" PRIx64, hash_inputs(sim));
 }
 

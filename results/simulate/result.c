@@ -176,7 +176,16 @@ void result_write_csv_header(FILE *f)
 
 void result_write_csv(FILE *f, const struct result *r)
 {
-    write_result_row(f, r);
+    size_t n_columns = N_PARTS;
+    if (r) {
+        write_result_row(f, r);
+        return;
+    }
+    for (size_t i = 0; i < N_METRICS; i++)
+        n_columns += metrics[i].place == ROW;
+    for (size_t i = 1; i < n_columns; i++)
+        fputc(',', f);
+    fputc('\n', f);
 }
 
 const char *result_columns(struct arena *a)
@@ -189,16 +198,6 @@ const char *result_columns(struct arena *a)
     const char *header = arena_strdup(a, text);
     free(text);
     return header;
-}
-
-void result_write_csv_empty(FILE *f)
-{
-    size_t n_columns = N_PARTS;
-    for (size_t i = 0; i < N_METRICS; i++)
-        n_columns += metrics[i].place == ROW;
-    for (size_t i = 1; i < n_columns; i++)
-        fputc(',', f);
-    fputc('\n', f);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #ifndef DIFF_H
 #define DIFF_H
 #include "results/study/inputs.h"
+#include "system-model/output/output.h"
 
 struct diff_times { int64_t step_ps, sample_fs; };
 
@@ -28,15 +29,14 @@ struct diff {
 };
 
 bool diff_simulations(struct diff *out, const struct simulation_request *a, const struct simulation_request *b, struct arena *arena, struct err *err);
-void diff_print(FILE *f, const struct diff *d);
-struct json_t *diff_json(const struct diff *d);
+void diff_document(struct document *d, const struct diff *diff);        /* text and JSON */
 
 /* The difference of two rows of one recipe by parts of the breakdown, in whole picoseconds that add up; rounding_ps is
  * what the tables rounded. */
 struct diff_parts { int64_t whole_ps, part_ps[N_PARTS], rounding_ps; };
 struct diff_parts diff_parts(const struct result *a, const struct result *b);
 void diff_print_parts_line(FILE *f, const struct result *a, const struct result *b);    /* the largest parts, in per cent of a's step */
-void diff_print_parts(FILE *f, const struct result *a, const struct result *b);
+void diff_parts_document(struct document *d, const struct result *a, const struct result *b);       /* text */
 struct json_t *diff_parts_json(const struct result *a, const struct result *b);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 #include "results/study/inputs.h"
+#include "system-model/output/output.h"
 
 /* ---- cost_tree.c: a step's time as a tree: part of the breakdown, phase, operation ------------- */
 
@@ -65,8 +66,7 @@ void waterfall_build(struct waterfall *out, const struct timeline *t);
 /* The sheet values that a part of the breakdown depends on most. Returns how many, at most room. */
 size_t part_inputs(const struct move **out, size_t room, const struct explanation *e, enum part part);
 
-void explain_print(FILE *f, const struct explanation *e);               /* conclusion, costs, moves: one screen */
-void waterfall_write_csv(FILE *f, const struct explanation *e);         /* for the figure */
-struct json_t *explain_json(const struct explanation *e);
+/* As text the conclusion, costs and moves, which take one screen; as CSV the waterfall, for the figure. */
+void explain_document(struct document *d, const struct explanation *e);
 
 #endif

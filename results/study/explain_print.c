@@ -4,6 +4,7 @@
  */
 #include "results/study/explain.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -19,36 +20,28 @@ static double share_of_step(const struct cost *c, const struct cost *of)
 
 /* ---- conclusion -------------------------------------------------------------------------------- */
 
-static void print_place(FILE *f, const struct bound *b)
-{
-    if (b->operation)
-        fprintf(f, ", most of it in %s, %s", b->operation->name, b->phase->name);
-    if (b->link)
-        fprintf(f, ", on %s links", b->link);
-}
-
 static const char *bound_name(const struct bound *b)
 {
-    return b->host_input ? "the host: the step waits for its input" : b->slow_chip ? "a slow chip" : part_class_names[b->class];
+    return b->host_input ? "host" : b->slow_chip ? "a slow chip" : part_class_names[b->class];
 }
 
-static void print_what_bounds(FILE *f, const struct explanation *e)
+static void add_bound(struct document *d, const struct explanation *e)
 {
     const struct bound *b = &e->bound;
-    if (b->memory)
-        fprintf(f, "bound by memory: the fullest tile lacks %llu bytes; if it had them, ",
-                (unsigned long long)e->result->memory_shortfall_bytes_per_tile);
-    fprintf(f, "bound by %s", bound_name(b));
-    if (b->part)
-        fprintf(f, ": %s", part_names[b->part->part]);
-    if (b->slow_chip)
-        fprintf(f, ", IPU %u of the machine", b->ipu_of_machine);
-    print_place(f, b);
-    fprintf(f, "\n  IPU %u of a replica waits least: %.0f %% of its step; it spends %.0f %% on %s", b->ipu, 100 * b->least_waiting_share,
-            100 * b->class_share, b->slow_chip ? "what it takes longer" : part_class_names[b->class]);
-    if (b->most_waiting_share > b->least_waiting_share + 0.005)
-        fprintf(f, "; IPU %u%s waits %.0f %%", b->idlest_ipu, b->idlest_ipu == b->ipu ? " of others" : "", 100 * b->most_waiting_share);
-    fputc('\n', f);
+    struct arena *a = d->arena;
+    const char *memory = b->memory ? arena_printf(a, "bound by memory: the fullest tile lacks %" PRIu64 " bytes; if it had them, ",
+                                                  e->result->memory_shortfall_bytes_per_tile) : "";
+    const char *by = b->host_input ? "the host: the step waits for its input" : bound_name(b);
+    const char *part = b->part ? arena_printf(a, ": %s", part_names[b->part->part]) : "";
+    const char *chip = b->slow_chip ? arena_printf(a, ", IPU %u of the machine", b->ipu_of_machine) : "";
+    const char *operation = b->operation ? arena_printf(a, ", most of it in %s, %s", b->operation->name, b->phase->name) : "";
+    const char *link = b->link ? arena_printf(a, ", on %s links", b->link) : "";
+    bool others_wait = b->most_waiting_share > b->least_waiting_share + 0.005;
+    document_line(d, "%sbound by %s%s%s%s%s", memory, by, part, chip, operation, link);
+    document_line(d, "  IPU %u of a replica waits least: %.0f %% of its step; it spends %.0f %% on %s%s", b->ipu, 100 * b->least_waiting_share,
+                  100 * b->class_share, b->slow_chip ? "what it takes longer" : part_class_names[b->class],
+                  others_wait ? arena_printf(a, "; IPU %u%s waits %.0f %%", b->idlest_ipu, b->idlest_ipu == b->ipu ? " of others" : "",
+                                             100 * b->most_waiting_share) : "");
 }
 
 /* Keys that decide what is learnt, or which steps are measured. Changing them does not make the run faster. */
@@ -76,34 +69,34 @@ static const struct move *best_move(const struct explanation *e, bool of_recipe)
     return NULL;
 }
 
-static void print_best(FILE *f, const struct explanation *e, bool of_recipe, const char *what)
+static void add_best(struct document *d, const struct explanation *e, bool of_recipe, const char *what)
 {
     const struct move *m = best_move(e, of_recipe);
     if (m)
-        fprintf(f, "  %s: %s %s -> %s saves %.1f %% of the time per sample\n", what, m->input->name, m->input->value, m->to, -100 * m->relative);
+        document_line(d, "  %s: %s %s -> %s saves %.1f %% of the time per sample", what, m->input->name, m->input->value, m->to, -100 * m->relative);
 }
 
 /* The fullest tile by region, largest first. */
-static void print_fullest_tile(FILE *f, const struct explanation *e)
+static void add_fullest_tile(struct document *d, const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;
     struct tile_memory m = p->memory[p->worst_ipu];
-    fprintf(f, "  memory of the fullest tile, IPU %u: %llu of %llu B", p->worst_ipu, (unsigned long long)m.total_bytes,
-            (unsigned long long)e->sim->machine->chip.tile_memory_bytes);
+    const char *regions = "";
     for (int shown = 0; shown < REGIONS_SHOWN; shown++) {
         int largest = 0;
         for (int k = 1; k < N_MEMORY_CATEGORIES; k++)
             if (m.bytes[k] > m.bytes[largest])
                 largest = k;
         if (m.bytes[largest])
-            fprintf(f, "%s %s %llu", shown ? "," : ":", memory_category_names[largest], (unsigned long long)m.bytes[largest]);
+            regions = arena_printf(d->arena, "%s%s %s %" PRIu64, regions, shown ? "," : ":", memory_category_names[largest], m.bytes[largest]);
         m.bytes[largest] = 0;
     }
-    fputc('\n', f);
+    document_line(d, "  memory of the fullest tile, IPU %u: %" PRIu64 " of %" PRIu64 " B%s", p->worst_ipu, m.total_bytes,
+                  e->sim->machine->chip.tile_memory_bytes, regions);
 }
 
 /* The move that makes the model fit with the fastest sample; moves of the recipe come before those of the machine. */
-static void print_fitting(FILE *f, const struct explanation *e)
+static void add_fitting(struct document *d, const struct explanation *e)
 {
     const struct move *best = NULL;
     for (size_t i = 0; i < e->moves.n; i++) {
@@ -114,79 +107,143 @@ static void print_fitting(FILE *f, const struct explanation *e)
             best = m;
     }
     if (best)
-        fprintf(f, "  makes it fit with one change: %s %s -> %s, at %+.1f %% time per sample\n", best->input->name, best->input->value, best->to,
-                100 * best->relative);
+        document_line(d, "  makes it fit with one change: %s %s -> %s, at %+.1f %% time per sample", best->input->name, best->input->value,
+                      best->to, 100 * best->relative);
     else
-        fprintf(f, "  no change of a single value makes it fit; 'podbench run' tries combinations\n");
+        document_line(d, "  no change of a single value makes it fit; 'podbench run' tries combinations");
 }
 
-static void print_conclusion(FILE *f, const struct explanation *e)
+static void add_conclusion(struct document *d, const struct explanation *e)
 {
     const struct result *r = e->result;
-    fprintf(f, "%s: %.4g s per step, %.6g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
-    print_what_bounds(f, e);
-    print_fullest_tile(f, e);
+    document_line(d, "%s: %.4g s per step, %.6g samples/s, %s", r->id, r->step_time_s, r->throughput_samples_per_s,
+                  r->fits ? "fits" : "does not fit");
+    add_bound(d, e);
+    add_fullest_tile(d, e);
     if (!r->fits)
-        print_fitting(f, e);
-    print_best(f, e, true, "helps most in the recipe");
-    print_best(f, e, false, "helps most in the machine");
+        add_fitting(d, e);
+    add_best(d, e, true, "helps most in the recipe");
+    add_best(d, e, false, "helps most in the machine");
 }
 
-/* ---- costs and moves ------------------------------------------------------------------------------ */
+/* ---- where the time goes --------------------------------------------------------------------------- */
 
-static void print_trace(FILE *f, const struct explanation *e, const struct cost *c)
-{
-    const struct move *inputs[INPUTS_SHOWN];
-    size_t n = part_inputs(inputs, INPUTS_SHOWN, e, c->part);
-    fprintf(f, "      = %s\n", cost_formulas[c->part]);
-    for (size_t i = 0; i < n; i++) {
-        const struct input *in = inputs[i]->input;
-        fprintf(f, "%s%s = %s %s (%s:%u)", i ? ", " : "      ", strchr(in->name, '.') + 1, in->value, in->unit, in->path, in->line);
-    }
-    fputs(n ? "\n" : "", f);
-}
+struct cost_row { const char *name; double seconds, share; const char *detail; };
+static const struct table_column cost_columns[] = {
+#define C(member, ...) { COLUMN(struct cost_row, member), .heading = "", __VA_ARGS__ }
+    C(name), C(seconds, .format = "%.4g s"), C(share, .format = "%.1f %%", .scale = 100), C(detail),
+#undef C
+};
 
-static void print_cost(FILE *f, const struct explanation *e, const struct cost *c)
+/* The phases of a part, and the operation of its longest phase that takes most. */
+static const char *cost_detail(const struct explanation *e, const struct cost *c, struct arena *a)
 {
-    fprintf(f, "  %-12s %10.4g s %5.1f %%  ", part_names[c->part], cost_seconds(c, &e->sim->timeline), 100 * share_of_step(c, &e->tree));
+    const char *text = "";
     for (size_t i = 0; i < c->n_children && i < CHILDREN_SHOWN; i++)
-        fprintf(f, "%s%s %.1f", i ? ", " : "", c->children[i].name, 100 * share_of_step(&c->children[i], &e->tree));
+        text = arena_printf(a, "%s%s%s %.1f", text, i ? ", " : "", c->children[i].name, 100 * share_of_step(&c->children[i], &e->tree));
     const struct cost *phase = c->n_children ? &c->children[0] : NULL;
     if (phase && phase->n_children)
-        fprintf(f, "; most: %s %.1f", phase->children[0].name, 100 * share_of_step(&phase->children[0], &e->tree));
-    fputc('\n', f);
+        text = arena_printf(a, "%s; most: %s %.1f", text, phase->children[0].name, 100 * share_of_step(&phase->children[0], &e->tree));
+    return text;
 }
 
-static void print_costs(FILE *f, const struct explanation *e)
+static struct cost_row cost_row(const struct explanation *e, const char *name, const struct cost *c, const char *detail)
 {
-    uint64_t rest = e->tree.ipu_cycles;
-    size_t n = e->tree.n_children;
-    fprintf(f, "\nwhere the time goes: mean of %llu IPUs, per cent of the step\n", (unsigned long long)timeline_ipus(&e->sim->timeline));
-    for (size_t i = 0; i < n && i < COSTS_SHOWN; i++) {
-        print_cost(f, e, &e->tree.children[i]);
-        if (i < COSTS_TRACED)
-            print_trace(f, e, &e->tree.children[i]);
-        rest -= e->tree.children[i].ipu_cycles;
+    return (struct cost_row){ name, cost_seconds(c, &e->sim->timeline), share_of_step(c, &e->tree), detail };
+}
+
+static void add_trace(struct document *d, const struct explanation *e, enum part part)
+{
+    const struct move *inputs[INPUTS_SHOWN];
+    size_t n = part_inputs(inputs, INPUTS_SHOWN, e, part);
+    const char *values = "";
+    for (size_t i = 0; i < n; i++) {
+        const struct input *in = inputs[i]->input;
+        values = arena_printf(d->arena, "%s%s%s = %s %s (%s:%u)", values, i ? ", " : "", strchr(in->name, '.') + 1, in->value, in->unit,
+                              in->path, in->line);
     }
-    struct cost others = { .ipu_cycles = rest };
-    if (rest)
-        fprintf(f, "  %-12s %10.4g s %5.1f %%  the %zu smaller ones\n", "others", cost_seconds(&others, &e->sim->timeline),
-                100 * share_of_step(&others, &e->tree), n - COSTS_SHOWN);
+    document_line(d, "  %s = %s", part_names[part], cost_formulas[part]);
+    if (n)
+        document_line(d, "      %s", values);
 }
 
-static void print_moves(FILE *f, const struct explanation *e)
+static void add_costs(struct document *d, const struct explanation *e)
 {
-    size_t shown = 0;
-    fprintf(f, "\none value changed, simulated again                    time per sample    step\n");
-    for (size_t i = 0; i < e->moves.n && shown < MOVES_SHOWN; i++) {
+    struct cost others = { .ipu_cycles = e->tree.ipu_cycles };
+    size_t n = e->tree.n_children;
+    document_gap(d);
+    document_line(d, "where the time goes: mean of %" PRIu64 " IPUs, per cent of the step", timeline_ipus(&e->sim->timeline));
+    struct table *t = document_table(d, TABLE(cost_columns, struct cost_row));
+    t->indent = "  ";
+    t->formats = IN_TEXT;
+    for (size_t i = 0; i < n && i < COSTS_SHOWN; i++) {
+        const struct cost *c = &e->tree.children[i];
+        struct cost_row row = cost_row(e, part_names[c->part], c, cost_detail(e, c, d->arena));
+        table_add(t, &row, d->arena);
+        others.ipu_cycles -= c->ipu_cycles;
+    }
+    struct cost_row row = cost_row(e, "others", &others, arena_printf(d->arena, "the %zu smaller ones", n - min_u64(n, COSTS_SHOWN)));
+    if (others.ipu_cycles)
+        table_add(t, &row, d->arena);
+    document_line(d, "how the largest are counted");
+    for (size_t i = 0; i < n && i < COSTS_TRACED; i++)
+        add_trace(d, e, e->tree.children[i].part);
+}
+
+/* ---- values and moves -------------------------------------------------------------------------------- */
+
+/* A value; a move of it as the list of moves has it; and as the inputs of a part have it. */
+struct value_row {
+    const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
+    const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change;
+    const char *moved_to; double change_s;
+    const char *text, *note;            /* what the text shows */
+};
+#define C(member, ...) { COLUMN(struct value_row, member), __VA_ARGS__ }
+#define VALUE_COLUMNS C(name), C(value), C(unit), C(source), C(file), C(line, .zero_is_unknown = true), C(origin)
+static const struct table_column value_columns[] = { VALUE_COLUMNS };
+static const struct table_column input_columns[] = { VALUE_COLUMNS, C(moved_to), C(change_s) };
+static const struct table_column move_columns[] = {
+    VALUE_COLUMNS, C(to), C(refused), C(fits), C(step_time_s), C(step_time_change_s), C(sample_time_change),
+};
+static const struct table_column move_text_columns[] = {
+    C(text, .heading = "one value changed, simulated again"),
+    C(sample_time_change, .heading = "time per sample", .format = "%+.1f %%", .scale = 100),
+    C(step_time_change_s, .heading = "step", .format = "%+.4g s"), C(note, .heading = ""),
+};
+#undef C
+
+static struct value_row value_row(const struct input *in)
+{
+    return (struct value_row){ .name = in->name, .value = in->value, .unit = in->unit, .source = in->source, .file = in->path, .line = in->line,
+                               .origin = in->on_sheet ? origin_names[in->origin] : "recipe" };
+}
+
+static struct value_row move_row(const struct explanation *e, const struct move *m)
+{
+    struct value_row row = value_row(m->input);
+    row.to = m->to;
+    row.refused = m->refused;
+    row.fits = m->refused ? NULL : json_boolean(m->fits);
+    row.step_time_s = m->refused ? (double)NAN : m->step_time_s;
+    row.step_time_change_s = m->refused ? (double)NAN : m->step_time_s - e->result->step_time_s;
+    row.sample_time_change = m->refused ? (double)NAN : m->relative;
+    row.note = m->fits ? "" : "does not fit";
+    return row;
+}
+
+static void add_helping_moves(struct document *d, const struct explanation *e)
+{
+    document_gap(d);
+    struct table *t = document_table(d, TABLE(move_text_columns, struct value_row));
+    t->formats = IN_TEXT;
+    for (size_t i = 0; i < e->moves.n && t->n < MOVES_SHOWN; i++) {
         const struct move *m = &e->moves.items[i];
         if (!helps(m))
             continue;
-        char text[80];
-        snprintf(text, sizeof text, "%s %s -> %s", m->input->name, m->input->value, m->to);
-        fprintf(f, "  %-54s %+8.1f %%  %+.4g s%s\n", text, 100 * m->relative, m->step_time_s - e->result->step_time_s,
-                m->fits ? "" : "  does not fit");
-        shown++;
+        struct value_row row = move_row(e, m);
+        row.text = arena_printf(d->arena, "  %s %s -> %s", m->input->name, m->input->value, m->to);
+        table_add(t, &row, d->arena);
     }
 }
 
@@ -205,7 +262,7 @@ static bool is_first_of_input(const struct moves *moves, size_t i)
 }
 
 /* The largest move of each of these values. */
-static void print_left(FILE *f, const struct explanation *e)
+static void add_left(struct document *d, const struct explanation *e)
 {
     bool any = false;
     for (size_t i = 0; i < e->moves.n; i++) {
@@ -214,101 +271,48 @@ static void print_left(FILE *f, const struct explanation *e)
         if (m->refused || fabs(m->relative) < LEFT_SHOWN || !is_left_to_sheet(in) || !is_first_of_input(&e->moves, i))
             continue;
         if (!any)
-            fprintf(f, "\nnot said by the recipe: as the framework's sheet has it, and the most that another value would do\n");
+            document_line(d, "\nnot said by the recipe: as the framework's sheet has it, and the most that another value would do");
         any = true;
-        fprintf(f, "  %s = %s; %s: %+.1f %% (%s:%u)\n", in->name, in->value, m->to, 100 * m->relative, in->path, in->line);
+        document_line(d, "  %s = %s; %s: %+.1f %% (%s:%u)", in->name, in->value, m->to, 100 * m->relative, in->path, in->line);
     }
 }
 
-void explain_print(FILE *f, const struct explanation *e)
-{
-    print_conclusion(f, e);
-    print_costs(f, e);
-    print_moves(f, e);
-    print_left(f, e);
-}
+/* ---- JSON -------------------------------------------------------------------------------------------------- */
 
-/* ---- data ----------------------------------------------------------------------------------------------- */
-
-static double mean_seconds(const struct explanation *e, uint64_t ipu_cycles)
-{
-    struct cost c = { .ipu_cycles = ipu_cycles };
-    return cost_seconds(&c, &e->sim->timeline);
-}
-
-void waterfall_write_csv(FILE *f, const struct explanation *e)
-{
-    fputs("name,from_s,to_s,from_ipu_cycles,to_ipu_cycles\n", f);
-    for (size_t i = 0; i < e->waterfall.n; i++) {
-        const struct waterfall_item *w = &e->waterfall.items[i];
-        csv_write_cell(f, w->name, false);
-        fprintf(f, "%.10g,%.10g,%llu,%llu\n", mean_seconds(e, w->from_ipu_cycles), mean_seconds(e, w->to_ipu_cycles),
-                (unsigned long long)w->from_ipu_cycles, (unsigned long long)w->to_ipu_cycles);
-    }
-}
-
-static json_t *input_json(const struct input *in)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "name", json_string(in->name));
-    json_object_set_new(o, "value", json_string(in->value));
-    json_object_set_new(o, "unit", json_string(in->unit));
-    json_object_set_new(o, "source", json_string(in->source));
-    json_object_set_new(o, "file", json_string(in->path));
-    json_object_set_new(o, "line", in->line ? json_integer(in->line) : json_null());
-    json_object_set_new(o, "origin", json_string(in->on_sheet ? origin_names[in->origin] : "recipe"));
-    return o;
-}
-
-static json_t *inputs_json(const struct explanation *e, enum part part)
+static json_t *inputs_json(const struct explanation *e, enum part part, struct arena *a)
 {
     const struct move *inputs[8];
     size_t n = part_inputs(inputs, sizeof inputs / sizeof *inputs, e, part);
-    json_t *array = json_array();
+    struct table t = TABLE(input_columns, struct value_row);
     for (size_t i = 0; i < n; i++) {
-        json_t *o = input_json(inputs[i]->input);
-        json_object_set_new(o, "moved_to", json_string(inputs[i]->to));
-        json_object_set_new(o, "change_s", json_real(inputs[i]->breakdown_s[part] - e->result->breakdown_s[part]));
-        json_array_append_new(array, o);
+        struct value_row row = value_row(inputs[i]->input);
+        row.moved_to = inputs[i]->to;
+        row.change_s = inputs[i]->breakdown_s[part] - e->result->breakdown_s[part];
+        table_add(&t, &row, a);
     }
-    return array;
+    return table_json(&t);
 }
 
-static json_t *cost_json(const struct explanation *e, const struct cost *c, int depth)
+static json_t *cost_json(const struct explanation *e, const struct cost *c, int depth, struct arena *a)
 {
-    json_t *o = json_object();
-    json_object_set_new(o, "name", json_string(c->name));
-    json_object_set_new(o, "ipu_cycles", json_integer((json_int_t)c->ipu_cycles));
-    json_object_set_new(o, "seconds", json_real(cost_seconds(c, &e->sim->timeline)));
-    json_object_set_new(o, "share", json_real(share_of_step(c, &e->tree)));
-    if (depth == 1) {
-        json_object_set_new(o, "class", json_string(part_class_names[part_classes[c->part]]));
-        json_object_set_new(o, "formula", json_string(cost_formulas[c->part]));
-        json_object_set_new(o, "inputs", inputs_json(e, c->part));
-    }
     json_t *parts = json_array();
     for (size_t i = 0; i < c->n_children; i++)
-        json_array_append_new(parts, cost_json(e, &c->children[i], depth + 1));
-    json_object_set_new(o, "parts", parts);
+        json_array_append_new(parts, cost_json(e, &c->children[i], depth + 1, a));
+    json_t *o = json_pack("{s:s, s:I, s:f, s:f, s:o}", "name", utf8_text(c->name, a), "ipu_cycles", (json_int_t)c->ipu_cycles, "seconds",
+                          cost_seconds(c, &e->sim->timeline), "share", share_of_step(c, &e->tree), "parts", parts);
+    if (depth == 1)
+        json_object_update_new(o, json_pack("{s:s, s:s, s:o}", "class", part_class_names[part_classes[c->part]], "formula",
+                                            cost_formulas[c->part], "inputs", inputs_json(e, c->part, a)));
     return o;
 }
 
-static json_t *bound_json(const struct explanation *e)
+static json_t *bound_json(const struct bound *b, struct arena *a)
 {
-    const struct bound *b = &e->bound;
-    json_t *o = json_object();
-    json_object_set_new(o, "by", json_string(b->memory ? "memory" : b->host_input ? "host" : b->slow_chip ? "a slow chip" : part_class_names[b->class]));
-    json_object_set_new(o, "class", json_string(part_class_names[b->class]));
-    json_object_set_new(o, "part", b->part ? json_string(part_names[b->part->part]) : json_null());
-    json_object_set_new(o, "phase", b->phase ? json_string(b->phase->name) : json_null());
-    json_object_set_new(o, "operation", b->operation ? json_string(b->operation->name) : json_null());
-    json_object_set_new(o, "link", b->link ? json_string(b->link) : json_null());
-    json_object_set_new(o, "ipu", json_integer(b->ipu));
-    json_object_set_new(o, "class_share", json_real(b->class_share));
-    json_object_set_new(o, "waiting_share", json_real(b->least_waiting_share));
-    json_object_set_new(o, "most_waiting_ipu", json_integer(b->idlest_ipu));
-    json_object_set_new(o, "most_waiting_share", json_real(b->most_waiting_share));
-    return o;
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:f, s:f, s:I, s:f}", "by", b->memory ? "memory" : bound_name(b), "class",
+                     part_class_names[b->class], "part", b->part ? part_names[b->part->part] : NULL, "phase", b->phase ? b->phase->name : NULL,
+                     "operation", b->operation ? utf8_text(b->operation->name, a) : NULL, "link", b->link, "ipu", (json_int_t)b->ipu,
+                     "class_share", b->class_share, "waiting_share", b->least_waiting_share, "most_waiting_ipu", (json_int_t)b->idlest_ipu,
+                     "most_waiting_share", b->most_waiting_share);
 }
 
 static json_t *memory_json(const struct explanation *e)
@@ -323,49 +327,74 @@ static json_t *memory_json(const struct explanation *e)
                      (json_int_t)p->shortfall_bytes, "regions", regions);
 }
 
-static json_t *move_json(const struct explanation *e, const struct move *m)
-{
-    json_t *o = input_json(m->input);
-    json_object_set_new(o, "to", json_string(m->to));
-    json_object_set_new(o, "refused", m->refused ? json_string(m->refused) : json_null());
-    if (m->refused)
-        return o;
-    json_object_set_new(o, "fits", json_boolean(m->fits));
-    json_object_set_new(o, "step_time_s", json_real(m->step_time_s));
-    json_object_set_new(o, "step_time_change_s", json_real(m->step_time_s - e->result->step_time_s));
-    json_object_set_new(o, "sample_time_change", json_real(m->relative));
-    return o;
-}
-
 /* Every value of the framework, from the recipe or from a sheet. */
-static json_t *framework_values_json(const struct explanation *e)
+static void add_framework_values(struct document *d, const struct explanation *e)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < e->inputs.n; i++)
-        if (strncmp(e->inputs.items[i].name, "framework.", strlen("framework.")) == 0)
-            json_array_append_new(array, input_json(&e->inputs.items[i]));
-    return array;
+    struct table *t = document_table(d, TABLE(value_columns, struct value_row));
+    t->name = "framework";
+    t->formats = IN_JSON;
+    for (size_t i = 0; i < e->inputs.n; i++) {
+        struct value_row row = value_row(&e->inputs.items[i]);
+        if (strncmp(row.name, "framework.", strlen("framework.")) == 0)
+            table_add(t, &row, d->arena);
+    }
 }
 
-json_t *explain_json(const struct explanation *e)
+static void add_all_moves(struct document *d, const struct explanation *e)
 {
-    json_t *o = json_object(), *moves = json_array(), *waterfall = json_array();
-    for (size_t i = 0; i < e->moves.n; i++)
-        json_array_append_new(moves, move_json(e, &e->moves.items[i]));
+    struct table *t = document_table(d, TABLE(move_columns, struct value_row));
+    t->name = "moves";
+    t->formats = IN_JSON;
+    for (size_t i = 0; i < e->moves.n; i++) {
+        struct value_row row = move_row(e, &e->moves.items[i]);
+        table_add(t, &row, d->arena);
+    }
+}
+
+struct waterfall_row { const char *name; double from_s, to_s; uint64_t from_ipu_cycles, to_ipu_cycles; };
+static const struct table_column waterfall_columns[] = {
+#define C(member) { COLUMN(struct waterfall_row, member) }
+    C(name), C(from_s), C(to_s), C(from_ipu_cycles), C(to_ipu_cycles),
+#undef C
+};
+
+static double mean_seconds(const struct explanation *e, uint64_t ipu_cycles)
+{
+    return cost_seconds(&(struct cost){ .ipu_cycles = ipu_cycles }, &e->sim->timeline);
+}
+
+static void add_waterfall(struct document *d, const struct explanation *e)
+{
+    struct table *t = document_table(d, TABLE(waterfall_columns, struct waterfall_row));
+    t->name = "waterfall";
+    t->formats = IN_CSV | IN_JSON;
     for (size_t i = 0; i < e->waterfall.n; i++) {
         const struct waterfall_item *w = &e->waterfall.items[i];
-        json_array_append_new(waterfall, json_pack("{s:s, s:f, s:f, s:I, s:I}", "name", w->name, "from_s", mean_seconds(e, w->from_ipu_cycles),
-            "to_s", mean_seconds(e, w->to_ipu_cycles), "from_ipu_cycles", (json_int_t)w->from_ipu_cycles, "to_ipu_cycles", (json_int_t)w->to_ipu_cycles));
+        struct waterfall_row row = { w->name, mean_seconds(e, w->from_ipu_cycles), mean_seconds(e, w->to_ipu_cycles), w->from_ipu_cycles,
+                                     w->to_ipu_cycles };
+        table_add(t, &row, d->arena);
     }
-    json_object_set_new(o, "id", json_string(e->result->id));
-    json_object_set_new(o, "step_time_s", json_real(e->result->step_time_s));
-    json_object_set_new(o, "throughput_samples_per_s", json_real(e->result->throughput_samples_per_s));
-    json_object_set_new(o, "fits", json_boolean(e->result->fits));
-    json_object_set_new(o, "bound", bound_json(e));
-    json_object_set_new(o, "memory", memory_json(e));
-    json_object_set_new(o, "costs", cost_json(e, &e->tree, 0));
-    json_object_set_new(o, "moves", moves);
-    json_object_set_new(o, "waterfall", waterfall);
-    json_object_set_new(o, "framework", framework_values_json(e));
-    return o;
+}
+
+static const struct table_column result_columns_shown[] = {
+#define C(member) { COLUMN(struct result, member) }
+    C(id), C(step_time_s), C(throughput_samples_per_s), C(fits),
+#undef C
+};
+
+void explain_document(struct document *d, const struct explanation *e)
+{
+    struct table *own = document_table(d, TABLE_OF(result_columns_shown, e->result, 1));
+    own->is_object = true;
+    own->formats = IN_JSON;
+    add_conclusion(d, e);
+    add_costs(d, e);
+    add_helping_moves(d, e);
+    add_left(d, e);
+    document_member(d, "bound", bound_json(&e->bound, d->arena));
+    document_member(d, "memory", memory_json(e));
+    document_member(d, "costs", cost_json(e, &e->tree, 0, d->arena));
+    add_all_moves(d, e);
+    add_waterfall(d, e);
+    add_framework_values(d, e);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -20,10 +21,38 @@ enum { SWEEP_CHUNK = 32, CHUNKS_A_THREAD = 8, SWEEP_BYTES = 128 << 20 };
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-enum status { FITS, DOES_NOT_FIT, REFUSED };
-static const char *const status_names[] = { "fits", "does not fit", "refused" };
+/* The result's columns follow these. `settings` has room for the value of each swept key. */
+struct sweep_row {
+    uint64_t configuration, of;
+    const char *sweep, *recipe;
+    json_t *settings;
+    const char *status, *reason;
+    double interval_low, interval_high;
+    const char *nearest;
+    double nearest_distance;
+    const char *extrapolates;
+    const char *values[];
+};
+#define C(member, ...) { COLUMN(struct sweep_row, member), __VA_ARGS__ }
+static const struct table_column columns_before_keys[] = { C(configuration), C(of), C(sweep), C(recipe) }, columns_after_keys[] = {
+    C(settings, .formats = IN_JSON), C(status), C(reason), C(interval_low, .formats = IN_CSV), C(interval_high, .formats = IN_CSV),
+    C(nearest, .formats = IN_CSV), C(nearest_distance, .formats = IN_CSV, .csv_digits = 4), C(extrapolates, .formats = IN_CSV),
+};
+#undef C
+enum { N_BEFORE_KEYS = sizeof columns_before_keys / sizeof *columns_before_keys, N_AFTER_KEYS = sizeof columns_after_keys / sizeof *columns_after_keys };
 
-struct sweep_row { uint64_t number; const char *recipe, **settings; enum status status; const char *reason; const struct result *result; const struct validity *validity; };
+static struct table sweep_table(const struct space *s, struct arena *a)
+{
+    struct table_column *columns = ARENA_ARRAY(a, struct table_column, N_BEFORE_KEYS + s->n_keys + N_AFTER_KEYS), *c = columns + N_BEFORE_KEYS;
+    memcpy(columns, columns_before_keys, sizeof columns_before_keys);
+    for (size_t i = 0; i < s->n_axes; i++)
+        for (size_t k = 0; k < s->axes[i].n_keys; k++, c++)
+            *c = (struct table_column){ .name = s->axes[i].keys[k], .type = CELL_TEXT, .formats = IN_CSV,
+                                        .offset = sizeof(struct sweep_row) + (size_t)(c - columns - N_BEFORE_KEYS) * sizeof(const char *) };
+    memcpy(c, columns_after_keys, sizeof columns_after_keys);
+    return (struct table){ .columns = columns, .n_columns = N_BEFORE_KEYS + s->n_keys + N_AFTER_KEYS,
+                           .row_bytes = sizeof(struct sweep_row) + s->n_keys * sizeof(const char *) };
+}
 
 /* The value of "key=value", or "" for a recipe's own value. */
 static const char *setting_value(const char *setting)
@@ -32,80 +61,59 @@ static const char *setting_value(const char *setting)
     return equals ? equals + 1 : "";
 }
 
-static const char *const validity_columns[] = { "interval_low", "interval_high", "nearest", "nearest_distance", "extrapolates" };
-enum { N_VALIDITY_COLUMNS = sizeof validity_columns / sizeof *validity_columns };
-
-static void write_validity(FILE *f, const struct validity *v)
+static void set_validity(struct sweep_row *row, const struct validity *v, struct arena *a)
 {
-    if (!v || !(v->high > 0)) {
-        for (int i = 0; i < N_VALIDITY_COLUMNS; i++)
-            fputc(',', f);
+    if (!(v->high > 0))
+        return;
+    row->interval_low = v->low;
+    row->interval_high = v->high;
+    row->nearest = v->nearest[0].reference->configuration;
+    row->nearest_distance = v->distance;
+    row->extrapolates = names_joined(v->extrapolates, v->n_extrapolates, ";", a);
+}
+
+/* r and v are NULL for a configuration that was refused. */
+static void write_row(FILE *f, const struct sweep *w, struct sweep_row *row, const struct result *r, const struct validity *v, struct arena *a)
+{
+    struct table t = sweep_table(w->space, a);
+    if (w->format == SWEEP_CSV) {
+        table_write_cells(f, &t, row);
+        result_write_csv(f, r);
         return;
     }
-    fprintf(f, "%.10g,%.10g,", v->low, v->high);
-    csv_write_cell(f, v->nearest[0].reference->configuration, false);
-    fprintf(f, "%.4g,", v->distance);
-    for (size_t i = 0; i < v->n_extrapolates; i++)
-        fprintf(f, "%s%s", i ? ";" : "", v->extrapolates[i]);
-    fputc(',', f);
-}
-
-static void write_csv_row(FILE *f, const struct sweep *w, const struct sweep_row *r)
-{
-    fprintf(f, "%" PRIu64 ",%" PRIu64 ",%016" PRIx64 ",", r->number + 1, w->space->n, w->identity);
-    csv_write_cell(f, r->recipe, false);
+    row->settings = json_object();
     for (size_t k = 0; k < w->space->n_keys; k++)
-        csv_write_cell(f, setting_value(r->settings[k]), false);
-    csv_write_cell(f, status_names[r->status], false);
-    csv_write_cell(f, r->reason, false);
-    write_validity(f, r->validity);
-    if (r->result)
-        result_write_csv(f, r->result);
-    else
-        result_write_csv_empty(f);
-}
-
-static void write_json_row(FILE *f, const struct sweep *w, const struct sweep_row *r)
-{
-    json_t *object = json_object(), *settings = json_object();
-    struct arena a = {0};
-    char identity[20];
-    snprintf(identity, sizeof identity, "%016" PRIx64, w->identity);
-    json_object_set_new(object, "configuration", json_integer((json_int_t)r->number + 1));
-    json_object_set_new(object, "of", json_integer((json_int_t)w->space->n));
-    json_object_set_new(object, "sweep", json_string(identity));
-    json_object_set_new(object, "recipe", json_string(utf8_text(r->recipe, &a)));
-    for (size_t i = 0, k = 0; i < w->space->n_axes; i++)
-        for (size_t l = 0; l < w->space->axes[i].n_keys; l++, k++)
-            if (*r->settings[k])
-                json_object_set_new(settings, utf8_text(w->space->axes[i].keys[l], &a), json_string(utf8_text(setting_value(r->settings[k]), &a)));
-    json_object_set_new(object, "settings", settings);
-    json_object_set_new(object, "status", json_string(status_names[r->status]));
-    json_object_set_new(object, "reason", *r->reason ? json_string(utf8_text(r->reason, &a)) : json_null());
-    if (r->result) {
-        json_t *result = result_json(r->result);
-        json_object_update(object, result);
-        json_decref(result);
-        json_object_set_new(object, "validity", validity_json(r->validity));
+        if (*row->values[k])
+            json_object_set_new(row->settings, utf8_text(t.columns[N_BEFORE_KEYS + k].name, a), json_string(utf8_text(row->values[k], a)));
+    json_t *object = table_row_json(&t, row);
+    if (r) {
+        json_object_update_new(object, result_json(r));
+        json_object_set_new(object, "validity", validity_json(v));
     }
     json_dumpf(object, f, JSON_COMPACT | JSON_REAL_PRECISION(15));
     fputc('\n', f);
     json_decref(object);
-    arena_free(&a);
 }
 
 void sweep_write_header(FILE *f, const struct sweep *w)
 {
-    if (w->format == SWEEP_JSON)
-        return;
-    fputs("configuration,of,sweep,recipe,", f);
-    for (size_t i = 0; i < w->space->n_axes; i++)
-        for (size_t k = 0; k < w->space->axes[i].n_keys; k++)
-            csv_write_cell(f, w->space->axes[i].keys[k], false);
-    fputs("status,reason,", f);
-    for (int i = 0; i < N_VALIDITY_COLUMNS; i++)
-        csv_write_cell(f, validity_columns[i], false);
-    result_write_csv_header(f);
+    struct arena a = {0};
+    struct table t = sweep_table(w->space, &a);
+    if (w->format == SWEEP_CSV) {
+        table_write_cells(f, &t, NULL);
+        result_write_csv_header(f);
+    }
+    arena_free(&a);
+}
+
+static struct sweep_row *sweep_row(const struct sweep *w, uint64_t number, const char *recipe, const char **settings, struct arena *a)
+{
+    struct sweep_row *row = arena_alloc(a, sizeof *row + w->space->n_keys * sizeof *row->values);
+    *row = (struct sweep_row){ .configuration = number + 1, .of = w->space->n, .sweep = arena_printf(a, "%016" PRIx64, w->identity), .recipe = recipe,
+                               .interval_low = NAN, .interval_high = NAN, .nearest_distance = NAN };
+    for (size_t k = 0; k < w->space->n_keys; k++)
+        row->values[k] = setting_value(settings[k]);
+    return row;
 }
 
 static void simulate_configuration(FILE *f, struct sweep_count *count, struct simulator *s, const struct sweep *w, uint64_t number, const char **sets)
@@ -114,32 +122,32 @@ static void simulate_configuration(FILE *f, struct sweep_count *count, struct si
     struct result r;
     struct err err = { "" };
     struct validity validity;
-    char reason[128] = "";
-    const char **swept = sets + w->n_sets;
-    struct sweep_row row = { .number = number, .recipe = space_configuration(swept, w->space, number), .settings = swept, .reason = reason };
-    const char *given[w->n_sets + w->space->n_keys + 1];
+    struct arena a = {0};
+    const char **swept = sets + w->n_sets, *given[w->n_sets + w->space->n_keys + 1];
+    struct sweep_row *row = sweep_row(w, number, space_configuration(swept, w->space, number), swept, &a);
     size_t n = 0;
     for (size_t i = 0; i < w->n_sets + w->space->n_keys; i++)
         if (i < w->n_sets || *sets[i])          /* an empty cell of a table sets nothing */
             given[n++] = sets[i];
-    if (!simulator_run(s, &sim, &r, row.recipe, given, n, &err)) {
-        row.status = REFUSED;
-        row.reason = err.msg;
+    bool done = simulator_run(s, &sim, &r, row->recipe, given, n, &err);
+    if (!done) {
+        row->status = "refused";
+        row->reason = err.msg;
         if (!count->n_refused++)
             snprintf(count->first_reason, sizeof count->first_reason, "%s", err.msg);
     } else {
         r.version = PODBENCH_VERSION;
-        row.result = &r;
-        row.validity = &validity;
         validity_of(&validity, w->record, &sim, &r, NULL, &sim.arena);
-        row.status = r.fits ? FITS : DOES_NOT_FIT;
+        set_validity(row, &validity, &a);
+        row->status = r.fits ? "fits" : "does not fit";
         ++*(r.fits ? &count->n_fit : &count->n_unfit);
         if (!r.fits)
-            snprintf(reason, sizeof reason, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r.memory_shortfall_bytes_per_tile,
-                     sim.plan.worst_ipu);
+            row->reason = arena_printf(&a, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r.memory_shortfall_bytes_per_tile,
+                                       sim.plan.worst_ipu);
     }
-    (w->format == SWEEP_JSON ? write_json_row : write_csv_row)(f, w, &row);
+    write_row(f, w, row, done ? &r : NULL, &validity, &a);
     simulation_free(&sim);
+    arena_free(&a);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------ */

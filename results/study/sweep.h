@@ -11,6 +11,7 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 #include "results/study/trust.h"
+#include "system-model/output/output.h"
 
 /* ---- sweep_space.c: the configurations, recipes times axes, each numbered -------------------- */
 

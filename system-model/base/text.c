@@ -151,6 +151,14 @@ size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
     return i;
 }
 
+const char *names_joined(const char *const *names, size_t n, const char *separator, struct arena *a)
+{
+    const char *text = n ? names[0] : "";
+    for (size_t i = 1; i < n; i++)
+        text = arena_printf(a, "%s%s%s", text, separator, names[i]);
+    return text;
+}
+
 const char *names_list(const char *const *names, size_t n, struct arena *a)
 {
     enum { LINE_COLUMNS = 300 };

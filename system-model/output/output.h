@@ -39,7 +39,7 @@ struct table_column {
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
     int width;                          /* in text, at least */
-    bool zero_is_unknown;               /* a real number that is 0 is not known, or is not there */
+    bool zero_is_unknown;               /* a number that is 0 is not known, or is not there */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
     const char *unit, *help;            /* for lists of columns; no writer prints them */
 };
@@ -76,6 +76,8 @@ void table_write(FILE *f, enum output_format format, const struct table *t);
 /* One line of text or CSV, for rows that are written as they are found; row NULL: the headings. Text columns have
  * their least width. */
 void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
+/* The same in CSV, with a comma at the end instead of a newline: the caller writes further columns. */
+void table_write_cells(FILE *f, const struct table *t, const void *row);
 /* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);

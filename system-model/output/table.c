@@ -31,12 +31,6 @@ static bool has_column(const struct table_column *c, enum output_format format)
 
 enum { CELL_ROOM = 64 };
 
-static double real_at(const struct table_column *c, const void *row)
-{
-    double x = *(const double *)((const char *)row + c->offset);
-    return c->zero_is_unknown && x == 0 ? (double)NAN : x;
-}
-
 static const char *real_text(char room[CELL_ROOM], const struct table_column *c, double x, enum output_format format)
 {
     if (!isfinite(x))
@@ -54,10 +48,12 @@ static const char *cell_text(char room[CELL_ROOM], const struct table_column *c,
     const void *at = (const char *)row + c->offset;
     switch (c->type) {
     case CELL_TEXT: return *(const char *const *)at;
-    case CELL_REAL: return real_text(room, c, real_at(c, row), format);
+    case CELL_REAL: return real_text(room, c, *(const double *)at, format);
     case CELL_BOOL: return *(const bool *)at ? "yes" : "no";
     case CELL_U64:  snprintf(room, CELL_ROOM, "%" PRIu64, *(const uint64_t *)at); return room;
-    case CELL_U32:  snprintf(room, CELL_ROOM, "%" PRIu32, *(const uint32_t *)at); return room;
+    case CELL_U32:
+        snprintf(room, CELL_ROOM, "%" PRIu32, *(const uint32_t *)at);
+        return c->zero_is_unknown && !*(const uint32_t *)at ? NULL : room;
     case CELL_I64:  snprintf(room, CELL_ROOM, "%" PRId64, *(const int64_t *)at); return room;
     case CELL_JSON: break;
     }
@@ -153,7 +149,7 @@ static void write_text(FILE *f, const struct table *t)
 
 /* ---- CSV ---------------------------------------------------------------------------------------------- */
 
-static void write_csv(FILE *f, const struct table *t, const void *row)
+static void write_csv_cells(FILE *f, const struct table *t, const void *row, bool ends_line)
 {
     char room[CELL_ROOM];
     size_t last = t->n_columns;
@@ -164,8 +160,18 @@ static void write_csv(FILE *f, const struct table *t, const void *row)
         if (!has_column(c, FORMAT_CSV))
             continue;
         const char *text = row ? cell_text(room, c, row, FORMAT_CSV) : c->name;
-        csv_write_cell(f, text ? text : "", k + 1 == last);
+        csv_write_cell(f, text ? text : "", ends_line && k + 1 == last);
     }
+}
+
+static void write_csv(FILE *f, const struct table *t, const void *row)
+{
+    write_csv_cells(f, t, row, true);
+}
+
+void table_write_cells(FILE *f, const struct table *t, const void *row)
+{
+    write_csv_cells(f, t, row, false);
 }
 
 void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row)
@@ -215,10 +221,11 @@ static json_t *cell_json(const struct table_column *c, const void *row)
     const void *at = (const char *)row + c->offset;
     switch (c->type) {
     case CELL_TEXT: return json_text(*(const char *const *)at);
-    case CELL_REAL: return json_number(real_at(c, row));
+    case CELL_REAL: return json_number(*(const double *)at);
     case CELL_BOOL: return json_boolean(*(const bool *)at);
     case CELL_U64:  return json_integer((json_int_t)*(const uint64_t *)at);
-    case CELL_U32:  return json_integer((json_int_t)*(const uint32_t *)at);
+    case CELL_U32:
+        return c->zero_is_unknown && !*(const uint32_t *)at ? json_null() : json_integer((json_int_t)*(const uint32_t *)at);
     case CELL_I64:  return json_integer((json_int_t)*(const int64_t *)at);
     case CELL_JSON: break;
     }

@@ -72,8 +72,11 @@ static void check_costs(const struct side *s, struct simulator *by)
 static void print_all(const struct diff *d)
 {
     FILE *nowhere = fopen("/dev/null", "w");
-    diff_print(nowhere, d);
-    diff_print_parts(nowhere, &d->a, &d->b);
+    struct arena scratch = {0};
+    struct document text = { .arena = &scratch };
+    diff_document(&text, d);
+    document_write(nowhere, FORMAT_TEXT, &text);
+    arena_free(&scratch);
     fclose(nowhere);
 }
 

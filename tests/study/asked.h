@@ -9,6 +9,7 @@
 #include "results/study/diff.h"
 #include "results/study/explain.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +35,27 @@ static inline void run(struct simulation *sim, struct result *r, const char *rec
         print_error("%s: %s\n", recipe, err.msg);
     assert_true(r->step_time_s > 0);
 }
+
+/* "explain_write" and "explained_json" from explain_document(); the caller owns the JSON. */
+#define WRITES(name, json_name, type) \
+    static inline void name##_write(FILE *f, enum output_format format, const struct type *x) \
+    { \
+        struct arena scratch = {0}; \
+        struct document d = { .arena = &scratch }; \
+        name##_document(&d, x); \
+        document_write(f, format, &d); \
+        arena_free(&scratch); \
+    } \
+    static inline json_t *json_name##_json(const struct type *x) \
+    { \
+        char *text; \
+        PRINTED(text, name##_write(f, FORMAT_JSON, x)); \
+        json_t *json = json_loads(text, 0, NULL); \
+        free(text); \
+        return json; \
+    }
+WRITES(explain, explained, explanation)
+WRITES(diff, differing, diff)
 
 /* Progress counts up to the number that `user` gives. */
 static size_t n_told;

@@ -43,27 +43,27 @@ static void a_difference_as_text(void **state)
 {
     char *text;
     (void)state;
-    PRINTED(text, diff_print(f, &slower));
+    PRINTED(text, diff_write(f, FORMAT_TEXT, &slower));
     assert_string_equal(text,
         "A slow: 0.2 s per step, 500 samples/s, fits\nB slower: 0.25 s per step, 400 samples/s, does not fit\nB against A: +25 % time per step, +25 % time per sample\n\n"
         "causes, applied to A one after the other: recipe keys, then sheet values\n"
-        "          per step        per sample     alone, on A     interaction\n"
-        "           +0.03 s           +300 us         +0.02 s         +0.01 s  parallel.micro_batch 3 -> 4\n"
-        "          +0.015 s           +150 us    not possible                  one with the other\n"
-        "              +0 s         +0.002 us            +0 s                  of a sample\n"
-        "          +3e-09 s             +0 us        +3e-09 s                  of a step\n"
-        "              +0 s             +0 us            +0 s                  alone on A\n"
-        "              +0 s             +0 us        +5e-09 s        -5e-09 s  alone a step\n"
-        "          +0.005 s            +50 us        +0.005 s                  not stated by any key or value\n"
-        "           +0.05 s           +500 us  sum\n"
+        "  per step  per sample   alone, on A  interaction\n"
+        "   +0.03 s     +300 us       +0.02 s      +0.01 s  parallel.micro_batch 3 -> 4\n"
+        "  +0.015 s     +150 us  not possible               one with the other\n"
+        "      +0 s   +0.002 us          +0 s               of a sample\n"
+        "  +3e-09 s       +0 us      +3e-09 s               of a step\n"
+        "      +0 s       +0 us          +0 s               alone on A\n"
+        "      +0 s       +0 us      +5e-09 s     -5e-09 s  alone a step\n"
+        "  +0.005 s      +50 us      +0.005 s               not stated by any key or value\n"
+        "   +0.05 s     +500 us                             sum\n"
         "  no effect on the step: optimizer.rate 1 -> 2, data.name x -> y\n\n"
         "slower: what the step is spent on, mean of the IPUs\n"
-        "           +0.03 s  matmul       0.1 -> 0.13 s\n"
-        "           -0.01 s  conv         0.06 -> 0.05 s\n"
-        "           +0.02 s  exchange     0.04 -> 0.06 s\n"
-        "           +0.01 s  sync         0 -> 0.01 s\n"
-        "          +3e-12 s  rounding    \n"
-        "           +0.05 s  sum          0.2 -> 0.25 s\n");
+        "   +0.03 s  matmul    0.1 -> 0.13 s\n"
+        "   -0.01 s  conv      0.06 -> 0.05 s\n"
+        "   +0.02 s  exchange  0.04 -> 0.06 s\n"
+        "   +0.01 s  sync      0 -> 0.01 s\n"
+        "  +3e-12 s  rounding\n"
+        "   +0.05 s  sum       0.2 -> 0.25 s\n");
     free(text);
 }
 
@@ -88,7 +88,7 @@ static void a_difference_in_a_line(void **state)
 static void a_difference_as_json(void **state)
 {
     (void)state;
-    json_t *json = diff_json(&slower), *cause = json_array_get(json_object_get(json, "causes"), 0);
+    json_t *json = differing_json(&slower), *cause = json_array_get(json_object_get(json, "causes"), 0);
     assert_near(json_number_value(json_object_get(cause, "step_time_s")), 0.03, 1e-15);
     assert_near(json_number_value(json_object_get(cause, "sample_time_s")), 3e-4, 1e-15);
     assert_near(json_number_value(json_object_get(json_object_get(cause, "alone"), "step_time_s")), 0.02, 1e-15);

@@ -302,7 +302,7 @@ static void an_explanation_as_text(void **state)
     (void)state;
     run(&sim, &r, q.recipe, NULL);
     explain(&e, &sim, &r, &q, &a);
-    PRINTED(text, explain_print(f, &e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, &e));
     assert_golden(text, "tests/golden/explain_pipelined.txt", &a);
     free(text);
     simulation_free(&sim);
@@ -467,11 +467,11 @@ static void a_slow_chip_is_named(void **state)
     (void)state;
     assert_true(simulate(&sim, &r, q.recipe, sets, 2, &paths, simulator()->plans, &err));
     explain(&e, &sim, &r, &q, &a);
-    PRINTED(text, explain_print(f, &e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, &e));
     assert_non_null(strstr(text, "\nbound by a slow chip, IPU 5 of the machine\n  IPU 0 of a replica waits least: 0 % of its step; it spends 6"));
     assert_non_null(strstr(text, " % on what it takes longer; IPU 0 of others waits 6"));
     free(text);
-    json_t *json = explain_json(&e), *bound = json_object_get(json, "bound");
+    json_t *json = explained_json(&e), *bound = json_object_get(json, "bound");
     assert_string_equal(json_string_value(json_object_get(bound, "by")), "a slow chip");
     json_decref(json);
     simulation_free(&sim);
@@ -520,20 +520,20 @@ static void fewer_that_fit(struct explanation *e, struct move *moves, const stru
 {
     char *text;
     moves[4].fits = moves[6].fits = moves[7].fits = false;      /* only the machine's, in either order */
-    PRINTED(text, explain_print(f, e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 40, at -20.0 % time"));
     free(text);
     moves[3].relative = 0.3;
-    PRINTED(text, explain_print(f, e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 30, at +10.0 % time"));
     free(text);
     e->moves.n = 3;
-    PRINTED(text, explain_print(f, e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
     assert_null(strstr(text, "in the machine"));
     free(text);
     moves[0] = (struct move){ sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 } };      /* a twentieth of a per cent is not shown, slightly more is */
-    PRINTED(text, explain_print(f, e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_string_equal(lines_from(text, "in the machine", 1), "  helps most in the machine: machine.sheet 2 -> 40 saves 0.1 % of the time per sample\n");
     free(text);
 }
@@ -544,7 +544,7 @@ static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
     const struct tile_memory *counted = sim->plan.memory, tile = { .bytes = { [MEMORY_CONTROL_CODE] = 7, [MEMORY_TEMPORARIES] = 31 }, .total_bytes = 38 };
     char *text;
     sim->plan.memory = &tile;
-    PRINTED(text, explain_print(f, e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_string_equal(lines_from(text, "memory of the fullest", 1),
                         "  memory of the fullest tile, IPU 0: 38 of 638976 B: temporaries 31, control code 7\n");
     free(text);
@@ -578,16 +578,16 @@ static void what_helps_by_hand(void **state)
     e.moves = (struct moves){ .items = moves, .n = 10 };
     a_tile_of_two_regions(&e, &sim);
     e.bound.least_waiting_share = 0.7448, e.bound.most_waiting_share = 0.7488, e.bound.class_share = 0.62;
-    PRINTED(text, explain_print(f, &e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, &e));
     assert_string_equal(lines_from(text, "of a replica waits", 1), "  IPU 0 of a replica waits least: 74 % of its step; it spends 62 % on compute\n");
     assert_string_equal(lines_from(text, "helps most", 2), "  helps most in the recipe: parallel.own 1 -> 60 saves 10.0 % of the time per sample\n"
                                                            "  helps most in the machine: machine.sheet 2 -> 40 saves 20.0 % of the time per sample\n");
     assert_string_equal(strstr(text, "\none value changed"),
-        "\none value changed, simulated again                    time per sample    step\n"
-        "  parallel.own 1 -> 50                                      -30.0 %  -0.3 s  does not fit\n"
-        "  machine.sheet 2 -> 40                                     -20.0 %  -0.25 s\n"
-        "  parallel.own 1 -> 60                                      -10.0 %  -0.125 s\n"
-        "  parallel.own 1 -> 80                                       -0.1 %  +0 s\n");
+        "\none value changed, simulated again  time per sample      step\n"
+        "  parallel.own 1 -> 50                      -30.0 %    -0.3 s  does not fit\n"
+        "  machine.sheet 2 -> 40                     -20.0 %   -0.25 s\n"
+        "  parallel.own 1 -> 60                      -10.0 %  -0.125 s\n"
+        "  parallel.own 1 -> 80                       -0.1 %      +0 s\n");
     assert_null(strstr(text, "makes it fit"));
     assert_null(strstr(text, "not said by the recipe"));
     free(text);
@@ -595,7 +595,7 @@ static void what_helps_by_hand(void **state)
      * fastest is named. */
     r.fits = false, r.memory_shortfall_bytes_per_tile = 77;
     e.bound.memory = true, e.bound.most_waiting_share = 0.75, e.bound.idlest_ipu = 3;
-    PRINTED(text, explain_print(f, &e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, &e));
     assert_non_null(strstr(text, "bound by memory: the fullest tile lacks 77 bytes; if it had them, bound by compute: "));
     assert_non_null(strstr(text, "it spends 62 % on compute; IPU 3 waits 75 %\n"));
     assert_string_equal(lines_from(text, "makes it fit", 3),
@@ -633,13 +633,13 @@ static void what_a_recipe_leaves_to_a_sheet(void **state)
     explain(&e, &sim, &r, &q, &a);
     e.moves = (struct moves){ .items = moves, .n = 8 };
     e.inputs = (struct inputs){ .items = (struct input[]){ own, sheet, left }, .n = 3 };
-    PRINTED(text, explain_print(f, &e));
+    PRINTED(text, explain_write(f, FORMAT_TEXT, &e));
     assert_string_equal(strstr(text, "\nnot said"), "\nnot said by the recipe: as the framework's sheet has it, and the most that another value would do\n"
                                                     "  framework.first = 6; 60: -60.0 % (there:9)\n"
                                                     "  framework.left = 3; 50: +30.0 % (there:6)\n"
                                                     "  framework.also = 4; 40: -1.0 % (there:7)\n");
     free(text);
-    json_t *json = explain_json(&e), *framework = json_object_get(json, "framework");
+    json_t *json = explained_json(&e), *framework = json_object_get(json, "framework");
     assert_int_equal(json_array_size(framework), 2);
     assert_string_equal(json_string_value(json_object_get(json_array_get(framework, 0), "name")), "framework.own");
     assert_string_equal(json_string_value(json_object_get(json_array_get(framework, 0), "origin")), "recipe");
@@ -662,7 +662,7 @@ static void a_whole_waterfall_as_json(void **state)
     e.waterfall.n = MAX_WATERFALL;
     for (size_t i = 0; i < MAX_WATERFALL; i++)
         e.waterfall.items[i] = (struct waterfall_item){ "item", 3 * i, 7 * i };
-    json_t *json = explain_json(&e), *items = json_object_get(json, "waterfall"), *last = json_array_get(items, MAX_WATERFALL - 1);
+    json_t *json = explained_json(&e), *items = json_object_get(json, "waterfall"), *last = json_array_get(items, MAX_WATERFALL - 1);
     assert_int_equal(json_array_size(items), MAX_WATERFALL);
     assert_int_equal(json_integer_value(json_object_get(last, "to_ipu_cycles")), 7 * (MAX_WATERFALL - 1));
     assert_near(json_number_value(json_object_get(last, "from_s")) / json_number_value(json_object_get(last, "to_s")), 3.0 / 7, 1e-12);
