@@ -110,6 +110,9 @@ const struct command commands[] = {
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS) |
       OPTION_BIT(OPT_ONLY_FAILURES),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
+    { NULL, "rounds", "DIR...", "Print published MLPerf results of any rounds as one table", "DIR holds results repositories, or parts of them. --out FILE.html writes a "
+      "page with figures and filters instead. Rows are cached in ~/.cache/podbench by the content of the logs.",
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_rounds, false },
     { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
       "and score, and says where the time differs.",
       OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),

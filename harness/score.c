@@ -11,17 +11,12 @@
 
 struct scoring { struct judge *judge; struct session *session; enum output_format format; uint64_t n; bool any_without; };
 
-static void ignore_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
-{
-    (void)user, (void)f, (void)path, (void)j;
-}
-
 static void score_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     struct scoring *s = user;
     struct folder f;
     struct score_row row;
-    folder_judge(&f, s->judge, dir, logs, n, ignore_log, NULL, a);
+    folder_judge(&f, s->judge, dir, logs, n, NULL, NULL, a);
     score_row_fill(&row, &f, a);
     score_print(s->session->out, s->format, &row, s->n++ == 0);
     if (f.why_no_score)

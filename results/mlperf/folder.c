@@ -202,7 +202,8 @@ static bool read_log(struct folder_reading *r, const char *name, size_t index, s
             name_by_log(f, &l, a);
         warn_of_place(f, &l, &r->scratch);
         keep_run(r, &l, index);
-        r->sink(r->user, f, path, &l);
+        if (r->sink)
+            r->sink(r->user, f, path, &l);
     } else {
         f->problem = arena_printf(a, "%s: %s", name, strrchr(why.msg, '/') ? strrchr(why.msg, '/') + 1 : why.msg);
     }

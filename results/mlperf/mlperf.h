@@ -156,9 +156,16 @@ struct folder {
 /* Receives the judgement of each log as it is read; the judgement is freed afterwards. */
 typedef void log_sink(void *user, const struct folder *f, const char *path, const struct log_judgement *j);
 
-/* dir holds the named logs, each a regular file. Never fails: a folder that cannot be judged says why. */
+/* dir holds the named logs, each a regular file. Never fails: a folder that cannot be judged says why. sink may be
+ * NULL. */
 void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
                   struct arena *a);
+
+/* The file of the system description: .../ORG/systems/SYSTEM.json for .../ORG/results/SYSTEM/BENCHMARK, else
+ * SYSTEM/SYSTEM.json. It need not exist. */
+const char *folder_description_path(const struct folder *f, struct arena *a);
+/* A small JSON file that the caller owns; NULL when it is not JSON, not a regular file, or larger than 1 MB. */
+json_t *load_small_json(const char *path);
 
 /* Olympic mean of minutes (HUGE_VAL: refused or not converged), with so many dropped at each end; NaN when too few
  * are left. Sorts. */

@@ -37,8 +37,6 @@ void eval_review_end(const struct eval_review *r, const char *benchmark, double 
 struct folder_names { const char *round, *division, *submitter, *system, *benchmark; };
 /* logged_benchmark: what the logs say; NULL: nothing. */
 void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a);
-/* A small JSON file that the caller owns; NULL when it is not JSON, not a regular file, or larger than 1 MB. */
-json_t *load_small_json(const char *path);
 
 /* ---- package.c: the parts of the package checker's verdict --------------------------------------------------- */
 

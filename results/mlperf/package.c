@@ -65,18 +65,16 @@ static void judge_compliance(struct package *p)
 
 /* ---- system description --------------------------------------------------------------------------------- */
 
-/* .../ORG/results/SYSTEM/BENCHMARK has .../ORG/systems/SYSTEM.json; else SYSTEM/SYSTEM.json. */
-static const char *description_path(const struct package *p)
+const char *folder_description_path(const struct folder *f, struct arena *a)
 {
-    const char *system = p->f->system, *dir = p->f->dir;
-    const char *ends[] = { arena_printf(p->a, "/results/%s/%s", system, p->f->benchmark), arena_printf(p->a, "/%s", p->f->benchmark) };
-    size_t n = strlen(dir), cut = strlen(ends[0]);
-    if (n >= cut && text_is(dir + n - cut, ends[0]))
-        return arena_printf(p->a, "%.*s/systems/%s.json", (int)(n - cut), dir, system);
+    const char *ends[] = { arena_printf(a, "/results/%s/%s", f->system, f->benchmark), arena_printf(a, "/%s", f->benchmark) };
+    size_t n = strlen(f->dir), cut = strlen(ends[0]);
+    if (n >= cut && text_is(f->dir + n - cut, ends[0]))
+        return arena_printf(a, "%.*s/systems/%s.json", (int)(n - cut), f->dir, f->system);
     cut = strlen(ends[1]);
-    if (n >= cut && text_is(dir + n - cut, ends[1]))
-        return arena_printf(p->a, "%.*s/%s.json", (int)(n - cut), dir, system);
-    return arena_printf(p->a, "%s/%s.json", dir, system);
+    if (n >= cut && text_is(f->dir + n - cut, ends[1]))
+        return arena_printf(a, "%.*s/%s.json", (int)(n - cut), f->dir, f->system);
+    return arena_printf(a, "%s/%s.json", f->dir, f->system);
 }
 
 static const char *missing_fields(const struct package *p, const json_t *doc)
@@ -114,7 +112,7 @@ static bool status_known(const char *statuses, const char *status)
 
 static void judge_description(struct package *p)
 {
-    const char *path = description_path(p), *name = strrchr(path, '/') + 1;
+    const char *path = folder_description_path(p->f, p->a), *name = strrchr(path, '/') + 1;
     if (!p->f->edition->system_description) {
         set_untested(p, PACKAGE_DESCRIPTION, arena_printf(p->a, "not asked for by %s", p->f->edition->ruleset));
         return;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rounds.c - podbench rounds: published MLPerf results of any rounds as one table, or as a page.
+ *
+ * Rows are cached in $XDG_CACHE_HOME/podbench/rounds, or ~/.cache/podbench/rounds.
+ */
+#include "harness/logs.h"
+#include "harness/results_table.h"
+
+#include <unistd.h>
+
+static const char *cache_folder(struct arena *a)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *path = base && *base == '/' ? arena_printf(a, "%s/podbench/rounds", base)
+                     : home && *home == '/' ? arena_printf(a, "%s/.cache/podbench/rounds", home) : NULL;
+    return path && make_folders(path, NULL) && access(path, W_OK) == 0 ? path : NULL;
+}
+
+static uint64_t hash_of_file(const char *path, uint64_t seed, struct arena *a)
+{
+    char *text;
+    size_t n;
+    return read_text_file(&text, &n, path, LARGEST_FILE_BYTES, a, NULL) ? hash_bytes(text, n, seed) : seed;
+}
+
+/* A hash of what judges: the program and the tables of all rounds. */
+static const char *judging_hash(struct session *s, struct arena *a)
+{
+    static const char *const tables[] = { "edition.csv", "rules.csv", "benchmarks.csv", "rcp.csv", "tensors.csv", "system_fields.csv" };
+    struct arena scratch = {0};
+    char **rounds, block[1 << 15];
+    size_t n;
+    uint64_t hash = 0;
+    FILE *program = fopen("/proc/self/exe", "rb");
+    for (size_t k; program && (k = fread(block, 1, sizeof block, program)) > 0; )
+        hash = hash_bytes(block, k, hash);
+    if (program)
+        fclose(program);
+    if (list_folder(&rounds, &n, arena_printf(&scratch, "%s/rounds", s->paths.data_dir), "", &scratch, NULL))
+        for (size_t i = 0; i < n * (sizeof tables / sizeof *tables); i++) {
+            const char *path = arena_printf(a, "%s/rounds/%s/%s", s->paths.data_dir, rounds[i / 6], tables[i % 6]);
+            hash = access(path, R_OK) == 0 ? hash_of_file(path, hash, &scratch) : hash;
+        }
+    arena_free(&scratch);
+    return arena_printf(a, "%016llx", (unsigned long long)hash);
+}
+
+bool results_from_folders(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct options *o,
+                          struct session *s, struct err *err)
+{
+    struct progress progress;
+    struct rounds_request q = { .data_dir = s->paths.data_dir, .cache_dir = cache_folder(&s->arena), .notice = logs_on_notice,
+                                .watch = { progress_report, &progress } };
+    const char **paths = ARENA_ARRAY(&s->arena, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        if (!(paths[i] = logs_folder(dirs[i], s, err)))
+            return false;
+    q.program_hash = judging_hash(s, &s->arena);
+    progress_start(&progress, s->log, "folders of logs");
+    return count_threads(&q.n_threads, o, err) && rounds_read(out, counts, paths, n, &q, &s->arena, err);
+}
+
+static int save_rounds_page(const struct round_results *r, const struct options *o, struct session *s, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, o->out, err))
+        return EXIT_BAD_INPUT;
+    if (!rounds_page_write(file.f, r, o->out, s->plots_dir, s->paths.data_dir, &s->arena, err)) {
+        new_file_drop(&file);
+        return EXIT_BAD_INPUT;
+    }
+    if (!new_file_save(&file, err))
+        return EXIT_BAD_INPUT;
+    fprintf(s->log, "podbench: %s\n", o->out);
+    return EXIT_DONE;
+}
+
+int command_rounds(const struct options *o, struct session *s, struct err *err)
+{
+    struct round_results results;
+    struct rounds_counts counts;
+    if (!files_are_distinct(o->arguments, o->arguments, o->n_arguments, err)
+        || !results_from_folders(&results, &counts, o->arguments, o->n_arguments, o, s, err))
+        return EXIT_BAD_INPUT;
+    if (o->out)
+        return save_rounds_page(&results, o, s, err);
+    round_results_write(s->out, o->format, &results);
+    return EXIT_DONE;
+}

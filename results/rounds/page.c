@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * page.c - the table of published results as one HTML page: the data as JSON, and the style and script that draw it.
+ */
+#include "results/rounds/rounds.h"
+
+#include <jansson.h>
+
+static json_t *round_points(const struct round_table *rounds, const struct round_terms *terms, struct arena *a)
+{
+    json_t *out = json_array();
+    struct rcp_table t;
+    if (!terms->reference_convergence || !rcp_load_with(&t, rounds, terms->benchmark, terms->edition->round, RCP_LATER, a, NULL))
+        return out;
+    for (size_t i = 0; i < t.n; i++)
+        json_array_append_new(out, json_pack("{s:s, s:s, s:f, s:f, s:s}", "benchmark", terms->benchmark, "round", terms->edition->round, "batch",
+                                             t.points[i].batch, "mean", t.points[i].mean, "unit", t.points[i].unit));
+    return out;
+}
+
+/* The reference points of the benchmarks that the table has, in all rounds. */
+static json_t *reference_points(const struct round_results *r, const char *data_dir, struct arena *a)
+{
+    struct round_table rounds;
+    json_t *out = json_array();
+    if (!round_table_load(&rounds, data_dir, a, NULL))
+        return out;
+    for (size_t i = 0; i < rounds.n; i++) {
+        bool used = false;
+        for (size_t k = 0; k < r->n && !used; k++)
+            used = text_is(r->items[k].benchmark, rounds.items[i].benchmark);
+        json_t *points = used ? round_points(&rounds, &rounds.items[i], a) : json_array();
+        json_array_extend(out, points);
+        json_decref(points);
+    }
+    return out;
+}
+
+/* The folder of the logs as the page links to it: relative where both have an absolute path in common. */
+static const char *link_to(const char *path, const char *page, struct arena *a)
+{
+    const char *slash = strrchr(page, '/'), *dir = arena_printf(a, "%.*s", slash ? (int)(slash - page) : 1, slash ? page : ".");
+    char *real = realpath(*dir ? dir : "/", NULL);
+    const char *link = path;
+    if (real && *path == '/') {
+        size_t common = 0, k = 0;
+        for (; real[k] && real[k] == path[k]; k++)
+            common = real[k] == '/' ? k : common;
+        if ((!real[k] && path[k] == '/') || (!path[k] && real[k] == '/'))
+            common = k;
+        link = "";
+        for (const char *p = real + common; *p; p++)
+            link = *p == '/' && p[1] ? arena_printf(a, "%s../", link) : link;
+        link = arena_printf(a, "%s%s", link, path[common] ? path + common + 1 : ".");
+    }
+    free(real);
+    return link;
+}
+
+/* JSON inside <script>: "</" must not occur. */
+static void write_script_json(FILE *f, const char *name, json_t *doc)
+{
+    char *text = json_dumps(doc, JSON_REAL_PRECISION(8) | JSON_COMPACT);
+    fprintf(f, "<script type=\"application/json\" id=\"%s\">", name);
+    for (const char *p = text; p && *p; p++)
+        fputs(*p == '<' ? "\\u003c" : (char[]){ *p, 0 }, f);
+    fputs("</script>\n", f);
+    free(text);
+    json_decref(doc);
+}
+
+static bool write_file(FILE *f, const char *tag, const char *path, struct arena *a, struct err *err)
+{
+    char *text;
+    if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
+        return false;
+    fprintf(f, "<%s>\n%s</%s>\n", tag, text, tag);
+    return true;
+}
+
+bool rounds_page_write(FILE *f, const struct round_results *r, const char *page_path, const char *plots_dir, const char *data_dir,
+                       struct arena *a, struct err *err)
+{
+    const struct table t = { .columns = round_result_columns, .n_columns = n_round_result_columns, .row_bytes = sizeof *r->items,
+                             .rows = r->items, .n = r->n };
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+          "<title>MLPerf Training results</title>\n", f);
+    if (!write_file(f, "style", arena_printf(a, "%s/report.css", plots_dir), a, err)
+        || !write_file(f, "style", arena_printf(a, "%s/rounds.css", plots_dir), a, err))
+        return false;
+    fputs("</head><body>\n<main></main>\n<noscript>This page draws its figures with JavaScript.</noscript>\n", f);
+    json_t *rows = table_json(&t);
+    for (size_t i = 0; i < r->n; i++)
+        json_object_set_new(json_array_get(rows, i), "link", json_string(link_to(r->items[i].path, page_path, a)));
+    write_script_json(f, "rows", rows);
+    write_script_json(f, "references", reference_points(r, data_dir, a));
+    if (!write_file(f, "script", arena_printf(a, "%s/rounds.js", plots_dir), a, err))
+        return false;
+    fputs("</body></html>\n", f);
+    return true;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * read.c - folders of logs into rows of the table; see rounds.h.
+ *
+ * The trees are walked first; then threads judge the folders, each with tables of its own. A row is cached under the
+ * hash of all that it follows from: the program, the folder's path, its logs, scaling.json, and its system description.
+ * Hashing reads the same bytes as judging does, at some ten times the speed. Power logs are hashed too.
+ */
+#include "results/rounds/rounds.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+struct log_folder { const char *dir; char **logs; size_t n; };
+struct rounds_reading {
+    const struct rounds_request *q;
+    struct accelerator_table accelerators;
+    struct log_folder *folders; size_t n, cap;
+    struct round_result *rows;
+    atomic_size_t next, n_cached;
+    struct arena *a;
+};
+
+/* ---- the folders ------------------------------------------------------------------------------------------- */
+
+static void collect_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *unused)
+{
+    struct rounds_reading *r = user;
+    (void)unused;
+    r->folders = arena_grow(r->a, r->folders, r->n, &r->cap, sizeof *r->folders);
+    struct log_folder *f = &r->folders[r->n++];
+    *f = (struct log_folder){ arena_strdup(r->a, dir), ARENA_ARRAY(r->a, char *, n), n };
+    for (size_t i = 0; i < n; i++)
+        f->logs[i] = arena_strdup(r->a, logs[i]);
+}
+
+static void pass_notice(void *user, const char *path, const char *text)
+{
+    struct rounds_reading *r = user;
+    r->q->notice(r->q->user, path, text);
+}
+
+/* ---- the hash --------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    return hash_bytes(text, strlen(text) + 1, seed);
+}
+
+/* A file that cannot be read counts by its name. */
+static uint64_t hash_file(const char *path, uint64_t seed)
+{
+    char block[1 << 15];
+    uint64_t hash = hash_text(path, seed);
+    FILE *f = open_regular(NULL, path, NULL);
+    if (!f)
+        return hash;
+    setvbuf(f, NULL, _IONBF, 0);
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0; )
+        hash = hash_bytes(block, n, hash);
+    fclose(f);
+    return hash;
+}
+
+static uint64_t hash_files_in(const char *dir, uint64_t seed, struct arena *a)
+{
+    char **names;
+    size_t n;
+    if (access(dir, R_OK) != 0 || !list_folder(&names, &n, dir, "", a, NULL))
+        return seed;
+    for (size_t i = 0; i < n; i++)
+        seed = hash_file(arena_printf(a, "%s/%s", dir, names[i]), seed);
+    return seed;
+}
+
+/* The descriptions of all places that folder_description_path() knows. */
+static uint64_t hash_folder(const struct rounds_reading *r, const struct log_folder *f, struct arena *a)
+{
+    uint64_t hash = hash_text(f->dir, hash_text(r->q->program_hash, 0));
+    const char *system = "", *benchmark = strrchr(f->dir, '/');
+    if (benchmark) {
+        const char *parent = arena_printf(a, "%.*s", (int)(benchmark - f->dir), f->dir);
+        system = strrchr(parent, '/') ? strrchr(parent, '/') + 1 : parent;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        hash = hash_file(arena_printf(a, "%s/%s", f->dir, f->logs[i]), hash);
+        hash = hash_files_in(arena_printf(a, "%s/power/%.*s", f->dir, (int)strlen(f->logs[i]) - 4, f->logs[i]), hash, a);
+    }
+    const char *others[] = { "scaling.json", arena_printf(a, "../%s.json", system), arena_printf(a, "../../../systems/%s.json", system) };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        hash = hash_file(arena_printf(a, "%s/%s", f->dir, others[i]), hash);
+    return hash;
+}
+
+/* ---- a row of a folder --------------------------------------------------------------------------------------------- */
+
+static const char *description_text(const json_t *doc, const char *key, struct arena *a)
+{
+    const json_t *v = json_object_get(doc, key);
+    return v && !json_is_null(v) ? utf8_text(mllog_text(v, a), a) : "";
+}
+
+/* The number that a field begins with: descriptions also say "8 (2 per board)". */
+static double description_count(const json_t *doc, const char *key, struct arena *a)
+{
+    char *end;
+    const char *text = description_text(doc, key, a);
+    double x = strtod(text, &end);
+    return end != text && x >= 0 && x <= 1e7 ? x : (double)NAN;
+}
+
+static bool names_nothing(const char *text)
+{
+    return !*text || text_is(text, "N/A") || text_is(text, "None") || text_is(text, "-");
+}
+
+/* A system without accelerators computes on its processors. */
+static void describe_system(struct round_result *row, const struct folder *f, struct arena *a)
+{
+    json_t *doc = load_small_json(folder_description_path(f, a));
+    row->nodes = description_count(doc, "number_of_nodes", a);
+    row->accelerators = row->nodes * description_count(doc, "accelerators_per_node", a);
+    row->accelerator = description_text(doc, "accelerator_model_name", a);
+    if (row->accelerators == 0 || (isnan(row->accelerators) && names_nothing(row->accelerator))) {
+        row->accelerators = row->nodes * description_count(doc, "host_processors_per_node", a);
+        row->accelerator = description_text(doc, "host_processor_model_name", a);
+    }
+    row->interconnect = description_text(doc, "accelerator_interconnect", a);
+    row->network = description_text(doc, "host_networking", a);
+    row->framework = description_text(doc, "framework", a);
+    row->availability = description_text(doc, "status", a);
+    if (!doc)
+        row->note = arena_printf(a, "%s%sno system description", row->note, *row->note ? "; " : "");
+    json_decref(doc);
+}
+
+static const char *day_of(double ms, struct arena *a)
+{
+    struct tm day;
+    time_t s = (time_t)(ms / 1e3);
+    char text[16];
+    if (!isfinite(ms) || !gmtime_r(&s, &day) || strftime(text, sizeof text, "%Y-%m-%d", &day) == 0)
+        return "";
+    return arena_strdup(a, text);
+}
+
+static double median_point(const struct folder *f, struct arena *a)
+{
+    double *points = ARENA_ROOM(a, double, f->n);
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->runs[i].converged && isfinite(f->runs[i].point))
+            points[n++] = f->runs[i].point;
+    return median_of(points, n);
+}
+
+static void fill_row(struct round_result *row, const struct folder *f, struct arena *a, struct arena *scratch)
+{
+    struct score_row s;
+    double first_ms = NAN;
+    score_row_fill(&s, f, a);
+    for (size_t i = 0; i < f->n && !f->problem; i++)
+        first_ms = fmin(first_ms, f->runs[i].start_ms);
+    *row = (struct round_result){ .round = s.round, .date = day_of(first_ms, a), .submitter = s.submitter, .system = s.system,
+        .division = s.division, .benchmark = s.benchmark, .vendor = "", .global_batch = s.measures[MEASURE_BATCH],
+        .samples_to_target = s.measures[MEASURE_SAMPLES], .epochs_to_target = s.measures[MEASURE_EPOCHS],
+        .samples_per_s = s.measures[MEASURE_THROUGHPUT], .minutes = s.score_minutes, .spread = s.spread, .runs = (double)s.runs,
+        .failed = (double)s.failed, .scaling_efficiency = NAN, .time_efficiency = NAN, .smallest_system = "", .converged_at = NAN,
+        .reference_at = NAN, .unit = f->rules ? f->rules->terms->unit : "", .ruleset = s.ruleset, .throughput_method = s.throughput_method,
+        .note = s.note, .path = s.path };
+    if (!f->problem)
+        row->converged_at = text_is(row->unit, "epochs") ? median_point(f, scratch) : text_is(row->unit, "samples") ? row->samples_to_target
+                          : row->samples_to_target / row->global_batch;
+    if (f->has_rcp && f->rcp.limit.match != RCP_MISSING)
+        row->reference_at = f->rcp.limit.mean;
+    describe_system(row, f, a);
+    row->energy_j = folder_energy(f, scratch);
+}
+
+/* ---- the cache: one JSON object in a file ------------------------------------------------------------------------- */
+
+static bool cache_load(struct round_result *row, const char *path, struct arena *a)
+{
+    if (access(path, R_OK) != 0)
+        return false;
+    json_t *doc = load_small_json(path);
+    bool good = json_is_object(doc);
+    *row = (struct round_result){0};
+    for (size_t k = 0; good && k < n_round_result_columns; k++) {
+        const struct table_column *c = &round_result_columns[k];
+        const json_t *v = json_object_get(doc, c->name);
+        void *at = (char *)row + c->offset;
+        if (c->type == CELL_TEXT)
+            good = json_is_string(v) && (*(const char **)at = arena_strdup(a, json_string_value(v)));
+        else
+            good = v != NULL, *(double *)at = json_is_number(v) ? json_number_value(v) : (double)NAN;
+    }
+    json_decref(doc);
+    return good;
+}
+
+/* A row that cannot be saved is read again the next time. */
+static void cache_save(const struct round_result *row, const char *path)
+{
+    enum { EXACT_DIGITS = 17 };
+    const struct table t = { .columns = round_result_columns, .n_columns = n_round_result_columns, .row_bytes = sizeof *row };
+    struct new_file file;
+    if (!new_file_open(&file, path, NULL))
+        return;
+    json_t *doc = table_row_json(&t, row);
+    json_dumpf(doc, file.f, JSON_REAL_PRECISION(EXACT_DIGITS));
+    json_decref(doc);
+    new_file_save(&file, NULL);
+}
+
+/* ---- the threads ----------------------------------------------------------------------------------------------------- */
+
+struct rounds_worker {
+    struct rounds_reading *r;
+    pthread_t thread;
+    struct arena arena, scratch;        /* the rows; the judge's tables and one folder */
+    struct judge judge;
+    struct judge_options options;
+    bool is_caller, good;
+    struct err err;
+};
+
+static void read_folder(struct rounds_worker *w, size_t i)
+{
+    struct rounds_reading *r = w->r;
+    const struct log_folder *f = &r->folders[i];
+    struct arena room = {0};
+    struct folder judged;
+    const char *cached = r->q->cache_dir ? arena_printf(&room, "%s/%016llx.json", r->q->cache_dir,
+                                                        (unsigned long long)hash_folder(r, f, &room)) : NULL;
+    if (cached && cache_load(&r->rows[i], cached, &w->arena)) {
+        atomic_fetch_add(&r->n_cached, 1);
+    } else {
+        struct round_result row;
+        folder_judge(&judged, &w->judge, f->dir, f->logs, f->n, NULL, NULL, &room);
+        fill_row(&row, &judged, &room, &room);
+        for (size_t k = 0; k < n_round_result_columns; k++)
+            if (round_result_columns[k].type == CELL_TEXT) {
+                const char **text = (const char **)((char *)&row + round_result_columns[k].offset);
+                *text = arena_strdup(&w->arena, *text ? *text : "");
+            }
+        r->rows[i] = row;
+        if (cached)
+            cache_save(&row, cached);
+    }
+    arena_free(&room);
+}
+
+static void *rounds_work(void *user)
+{
+    struct rounds_worker *w = user;
+    struct rounds_reading *r = w->r;
+    w->good = judge_load(&w->judge, &w->options, &w->scratch, &w->err);
+    for (size_t i; w->good && (i = atomic_fetch_add(&r->next, 1)) < r->n; ) {
+        if (w->is_caller)
+            watch_report(&r->q->watch, "folders of logs", i, r->n);
+        read_folder(w, i);
+    }
+    return NULL;
+}
+
+/* The rows' texts move from the workers' arenas to the caller's. */
+static void keep_texts(struct round_result *row, struct arena *a)
+{
+    for (size_t k = 0; k < n_round_result_columns; k++)
+        if (round_result_columns[k].type == CELL_TEXT) {
+            const char **text = (const char **)((char *)row + round_result_columns[k].offset);
+            *text = arena_strdup(a, *text);
+        }
+}
+
+static bool read_folders(struct rounds_reading *r, struct err *err)
+{
+    struct arena room = {0};
+    uint32_t n = (uint32_t)max_u64(1, min_u64(r->q->n_threads, r->n)), started = 1;
+    struct rounds_worker *workers = ARENA_ARRAY(&room, struct rounds_worker, n);
+    for (uint32_t i = 0; i < n; i++)
+        workers[i] = (struct rounds_worker){ .r = r, .is_caller = i == 0, .options = { .data_dir = r->q->data_dir }, .good = true };
+    while (started < n && pthread_create(&workers[started].thread, NULL, rounds_work, &workers[started]) == 0)
+        started++;
+    rounds_work(&workers[0]);
+    bool good = true;
+    for (uint32_t i = 0; i < started; i++) {
+        if (i > 0)
+            pthread_join(workers[i].thread, NULL);
+        good = good && (workers[i].good || fail(err, "%s", workers[i].err.msg));
+    }
+    watch_report(&r->q->watch, NULL, 0, 0);
+    for (size_t i = 0; good && i < r->n; i++)
+        keep_texts(&r->rows[i], r->a);
+    for (uint32_t i = 0; i < n; i++)
+        arena_free(&workers[i].arena), arena_free(&workers[i].scratch);
+    arena_free(&room);
+    return good;
+}
+
+bool rounds_read(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct rounds_request *q,
+                 struct arena *a, struct err *err)
+{
+    struct rounds_reading r = { .q = q, .a = a };
+    struct tree_visit visit = { collect_folder, pass_notice, &r, q->watch };
+    if (!accelerators_load(&r.accelerators, q->data_dir, a, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t found;
+        if (!tree_walk(&found, dirs[i], &visit, err) || (found == 0 && !fail(err, "%s: no result_N.txt in it or below it", dirs[i])))
+            return false;
+    }
+    r.rows = ARENA_ARRAY(a, struct round_result, r.n);
+    if (!read_folders(&r, err))
+        return false;
+    for (size_t i = 0; i < r.n; i++) {
+        const struct round_result *row = &r.rows[i];
+        const struct accelerator *x = accelerator_find(&r.accelerators, arena_printf(a, "%s %s", row->accelerator, row->system));
+        r.rows[i].vendor = x ? x->vendor : "";
+    }
+    *out = (struct round_results){ r.rows, r.n, r.n };
+    *counts = (struct rounds_counts){ r.n, r.n_cached };
+    round_results_finish(out);
+    return true;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rounds.h - the history of MLPerf Training: published results of any rounds as one table, and what is made of it.
+ *
+ *     struct round_result     one system and benchmark: what was run, how fast it was, how it converged
+ *     struct round_results    the table; read from folders of logs (cached by content) or from the CSV that rounds prints
+ *     rounds_page_write()     the table as one self-contained HTML page
+ *
+ * Judging predictions of these results is in predictions.h.
+ */
+#ifndef ROUNDS_H
+#define ROUNDS_H
+#include "results/mlperf/mlperf.h"
+
+/* ---- accelerators.c: data sheets of accelerators, workloads/convergence/accelerators.csv -------------------- */
+
+/* Numbers that a data sheet does not state are NaN. */
+struct accelerator {
+    const char *pattern;                /* words of the model's name; the first row that has them all in order is the model */
+    const char *vendor, *model, *source;
+    double peak_flop_per_s;             /* dense, in fp16 or bf16 */
+    double memory_bytes_per_s, link_bytes_per_s;        /* links: all of one chip to the others, one direction */
+};
+struct accelerator_table { struct accelerator *items; size_t n; };
+bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err);
+/* The accelerator that a system description names; NULL: not in the table. */
+const struct accelerator *accelerator_find(const struct accelerator_table *t, const char *name);
+
+/* ---- results.c: the table --------------------------------------------------------------------------------------- */
+
+/* Texts are "" and numbers NaN where they are unknown. Medians are over runs that converged. */
+struct round_result {
+    const char *round, *date;           /* date: of the first run, YYYY-MM-DD in UTC */
+    const char *submitter, *system, *division, *availability, *benchmark;
+    const char *accelerator, *vendor;   /* as the system description names it; the processor of a system without accelerators */
+    double accelerators, nodes;
+    const char *interconnect, *network, *framework;     /* between accelerators; between nodes */
+    double global_batch, samples_to_target, epochs_to_target;
+    double samples_per_s;
+    double minutes, spread;             /* the official score; slowest minus fastest run, over their mean */
+    double runs, failed;
+    double scaling_efficiency;          /* samples/s per accelerator, over that of the submitter's smallest like system */
+    double time_efficiency;             /* the same for 1 / minutes */
+    const char *smallest_system;
+    double energy_j;                    /* of a run; NaN without power logs */
+    double converged_at, reference_at;  /* in the unit of the round's convergence test; the reference's mean at this batch */
+    const char *unit;                   /* epochs, samples or steps */
+    const char *ruleset, *throughput_method, *note, *path;
+};
+struct round_results { struct round_result *items; size_t n, cap; };
+extern const struct table_column round_result_columns[];
+extern const size_t n_round_result_columns;
+
+/* Writes as text, CSV or JSON. */
+void round_results_write(FILE *f, enum output_format format, const struct round_results *r);
+/* Reads a table that round_results_write() wrote as CSV. Columns may be missing, apart from those that identify a row. */
+bool round_results_load(struct round_results *out, const char *path, struct arena *a, struct err *err);
+/* Sorts by round, benchmark, accelerators and names, and fills the efficiencies. */
+void round_results_finish(struct round_results *r);
+
+/* ---- read.c: folders of logs into the table ----------------------------------------------------------------------- */
+
+struct rounds_request {
+    const char *data_dir;               /* workloads/convergence */
+    const char *cache_dir;              /* rows by the hash of what they were read from; NULL: nothing is cached */
+    const char *program_hash;           /* part of the hash, so that another program reads anew */
+    uint32_t n_threads;
+    void (*notice)(void *user, const char *path, const char *text); void *user;
+    struct watch watch;
+};
+struct rounds_counts { size_t folders, cached; };
+/* Reads all trees. Fails if one cannot be read, or holds no log. */
+bool rounds_read(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct rounds_request *q,
+                 struct arena *a, struct err *err);
+
+/* ---- energy.c: power logs in the folder of the results ------------------------------------------------------------------------ */
+
+/* The olympic mean of the runs' energy in joules, with the runs that the score leaves out left out; NaN where any of
+ * its runs has no power log. Power logs of result_I.txt are power/result_I/node_*.txt and sw_*.txt in its folder. */
+double folder_energy(const struct folder *f, struct arena *scratch);
+
+/* ---- page.c -------------------------------------------------------------------------------------------------------- */
+
+/* One HTML page with the table, its reference points, a style and a script in it. plots_dir has rounds.js, rounds.css
+ * and report.css. Links to logs are relative to the page. */
+bool rounds_page_write(FILE *f, const struct round_results *r, const char *page_path, const char *plots_dir, const char *data_dir,
+                       struct arena *a, struct err *err);
+#endif
