@@ -12,7 +12,7 @@
  * no is red. */
 void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour);
 
-/* Whether f is a terminal and NO_COLOR is not set. */
+/* True if f is a terminal and NO_COLOR is not set. */
 bool in_colour(FILE *f);
 
 #endif

@@ -37,7 +37,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
 
 struct session {
     struct arena arena;                 /* freed when the command ends */
-    FILE *out, *log;                    /* where answers and messages go: standard output and error, or a library's memory */
+    FILE *out, *log;                    /* the streams for answers and messages: standard output and error, or a library's memory */
     const char *root;
     struct simulator simulator;         /* runs, and caches, every simulation of a command */
     struct model_paths paths;
@@ -56,7 +56,7 @@ struct command {
 extern const struct command commands[];
 extern const size_t n_commands;
 
-/* Whether the command takes so many arguments: those in brackets are optional, and dots mean any number. */
+/* True if the command takes so many arguments: those in brackets are optional, and dots mean any number. */
 bool command_takes(const struct command *c, size_t n_arguments);
 /* The summary as a sentence, and the detail after it. */
 const char *command_help(const struct command *c, struct arena *a);

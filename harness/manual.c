@@ -107,7 +107,7 @@ int command_manual(const struct options *o, struct session *s, struct err *err)
 
 /* ---- completion --------------------------------------------------------------------------------------- */
 
-/* What podbench list completes a command's arguments with: "recipes", "machines"...; NULL: file names. */
+/* The list that completes a command's arguments: "recipes", "machines"...; NULL for file names. */
 static const char *listed(const struct command *c)
 {
     static const struct { const char *word, *list; } lists[] = {

@@ -22,7 +22,7 @@ static bool is_terminal_of_text(const char *path)
     return same;
 }
 
-/* Whether the trace would go to the same file, pipe or terminal as the text, where they would mix. /dev/null is
+/* True if the trace would go to the same file, pipe or terminal as the text, where they would mix. /dev/null is
  * allowed. */
 static bool is_where_text_goes(const char *path)
 {

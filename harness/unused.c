@@ -44,7 +44,7 @@ static bool is_replaced(const struct configuration *c, size_t at)
     return false;
 }
 
-/* Whether the findings stay the same when the settings of one key are replaced by another text, or left out (NULL).
+/* True if the findings stay the same when the settings of one key are replaced by another text, or left out (NULL).
  * Settings that were found idle are left out as well, so that of two settings either of which would do, one is not
  * idle. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
@@ -96,7 +96,7 @@ static bool is_of(const char *setting, const char *section, const char *key)
         && setting[n + 1 + strlen(key)] == '=';
 }
 
-/* Whether the setting repeats the value in the recipe's file, or the default of a choice or flag. */
+/* True if the setting repeats the value in the recipe's file, or the default of a choice or flag. */
 static bool repeats_own_value(const struct recipe *own, const char *setting, struct arena *a)
 {
     const char *value = strchr(setting, '=') + 1;
@@ -111,7 +111,7 @@ static bool repeats_own_value(const struct recipe *own, const char *setting, str
     return false;
 }
 
-/* Whether the setting is judged by simulations. */
+/* True if the setting is judged by simulations. */
 static bool is_tried(const struct configuration *c, size_t at, const struct recipe *own, struct arena *a)
 {
     const char *text = c->settings[at].text;
@@ -198,7 +198,7 @@ static bool is_set(const struct configuration *c, const char *key)
     return false;
 }
 
-/* Whether only a simulation can judge the settings: they are sheet values, or framework keys whose effect depends on
+/* True if only a simulation can judge the settings: they are sheet values, or framework keys whose effect depends on
  * sheets. */
 static bool rests_on_sheets(const struct configuration *c)
 {

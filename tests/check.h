@@ -38,7 +38,7 @@ static inline const char *temp_file(const char *text, size_t n_bytes, const char
     return path;
 }
 
-/* What print(f, artefact) writes, as one string; the caller frees it. */
+/* The output of print(f, artefact), as one string; the caller frees it. */
 #define PRINTED(text, call) \
     do { \
         size_t size_; \

@@ -176,7 +176,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     }
 }
 
-/* Where path and log name different benchmarks or divisions, the package is judged by the path and the log by its
+/* If path and log name different benchmarks or divisions, the package is judged by the path and the log by its
  * own lines. */
 static void warn_of_place(const struct folder *f, struct log_judgement *l, struct arena *a)
 {

@@ -132,7 +132,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     if (!r)
         return false;
     describe_run(row, r);
-    row->verdict = VERDICT_PASS;        /* whether it fits is what is compared */
+    row->verdict = VERDICT_PASS;        /* only whether it fits is compared */
     if (!text_is(row->figure->metric, "fits"))
         return simulate_category(row, from, a);
     row->simulated = r->fits;
@@ -238,7 +238,7 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
-/* Whether a row of this configuration calibrates what the figure is about: its time, or the same category of its
+/* True if a row of this configuration calibrates what the figure is about: its time, or the same category of its
  * memory. */
 static bool calibrates_too(const struct check *c, const struct figure *f)
 {

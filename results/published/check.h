@@ -45,7 +45,7 @@ struct check_row {
 };
 struct check { struct check_row *rows; size_t n; };
 
-/* Where simulated values come from. Recipes that are not in known are simulated and added to it. */
+/* The source of simulated values. Recipes that are not in known are simulated and added to it. */
 struct check_source {
     struct results known;
     struct simulator *simulator;
@@ -280,7 +280,7 @@ struct claim {
 };
 struct claims { struct claim *items; size_t n; const char *path; };
 
-/* What the expressions may refer to; audit_values.c lists the forms. */
+/* The values that expressions may refer to; audit_values.c lists the forms. */
 struct audit_values {
     const struct figures *figures;
     const struct csv_table *facts;      /* name,value,unit,source */

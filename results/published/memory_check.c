@@ -12,7 +12,7 @@
 
 /* ---- the value of a category ---------------------------------------------------------------------------- */
 
-/* What a program needs besides its data; all other regions are variables. */
+/* The regions that a program needs besides its data. All others are variables. */
 static bool is_code_region(const char *name)
 {
     static const char *const words[] = { "code", "vertex state", "stack" };
@@ -177,7 +177,7 @@ static bool names_the_batch(const struct ini_entry *e)
     return text_is(e->key, "micro_batch") || (text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source")));
 }
 
-/* Whether every key of x but the batch, id and source has the same value in y. */
+/* True if every key of x but the batch, id and source has the same value in y. */
 static bool entries_agree(const struct recipe *x, const struct recipe *y)
 {
     for (size_t i = 0; i < x->n_entries; i++) {

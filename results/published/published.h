@@ -15,7 +15,7 @@ extern const char *const role_names[N_FIGURE_ROLES + 1];
 enum role role_named(const char *text);                 /* N_FIGURE_ROLES: no role has that name */
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
-    const char *configuration;          /* what was run; rows that share it count as one measurement */
+    const char *configuration;          /* names the run; rows that share it count as one measurement */
     const struct figure *parents; size_t n_parents;     /* of a derived row: the rows that it follows from */
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
@@ -40,7 +40,7 @@ const struct published_metric *published_metric(const char *name);     /* NULL: 
 const char *published_run_metrics(struct arena *a);                    /* the names of the metrics of one run */
 int metric_faster(const char *metric);                                 /* 0 for a metric that is not simulated */
 
-/* What a figure measures. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a
+/* The kinds of figure. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a
  * part of what runs say. */
 enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,
                    N_FIGURE_KINDS };
@@ -92,7 +92,7 @@ const struct ledger_line *ledger_find(const struct ledger *l, const char *id);  
 /* A hash of recipe, metric, value and unit: 16 hexadecimal digits. Id, role and configuration are not part of it. */
 const char *figure_hash(const struct figure *f, struct arena *a);
 
-/* What is wrong with the ledger, each fault with the line that would repair it. */
+/* The faults of the ledger, each with the line that would repair it. */
 struct ledger_fault { const char *what; struct ledger_line wanted; };
 struct ledger_faults { struct ledger_fault *items; size_t n, cap; };
 void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a);
@@ -111,7 +111,7 @@ struct run_row {
 struct run_rows { struct run_row *items; size_t n; };
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
-struct submission_terms terms_of_run(const struct run_row *r);         /* what is known of the run before it starts */
+struct submission_terms terms_of_run(const struct run_row *r);         /* as known before the run starts */
 /* The number of rows from the first on that belong to the same submission and role. Runs of a submission are
  * adjacent. */
 size_t run_rows_group(const struct run_rows *t, size_t first);

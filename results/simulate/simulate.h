@@ -23,7 +23,7 @@ struct simulation {
     struct graph *graph;
     struct compiler *compiler;
     struct plan plan;
-    const char *smaller_available_memory;       /* where it does not fit: the shares with which it would; NULL: none, or not looked for */
+    const char *smaller_available_memory;       /* if it does not fit: the shares with which it would; NULL: none, or not looked for */
     struct timeline timeline;
     double evaluation_s;                /* one evaluation, and its checkpoint if that is evaluated at the end; 0: none, or inference */
     struct simulator *simulator;

@@ -15,7 +15,7 @@
 #include "system-model/base/hash_table.h"
 #include "workloads/recipe/recipe_convergence.h"
 
-/* What a simulation is to do apart from its recipe. May change between simulations; what is cached holds for all options. */
+/* How a simulation is run, apart from its recipe. It may change between simulations: cached values hold for all options. */
 struct simulator_options {
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     bool verdict_only;                  /* for a plan that does not fit, no smaller share of memory is looked for */
@@ -31,7 +31,7 @@ struct simulator {
     struct watch watch;                 /* called as plans and remedies are made */
     struct simulator_options options;
     uint64_t n_simulated;
-    struct arena arena, spare;          /* what is read once; the last simulation's arena, for the next one */
+    struct arena arena, spare;          /* values read once; the last simulation's arena, for the next one */
     struct sheet_cache cache;
     struct convergence_tables *tables;
     struct hash_table recipes, sheets, topologies, graphs, compilers, convergences;

@@ -30,7 +30,7 @@ extern const char *const cost_formulas[N_PARTS];                /* how each part
 
 /* ---- explain.c, explain_print.c ------------------------------------------------------------------- */
 
-/* What bounds the run, taken from the IPU that waits least: the others wait for it. */
+/* The bound of the run, taken from the IPU that waits least: the others wait for it. */
 struct bound {
     bool memory, host_input;            /* it does not fit; the step cannot be shorter than its input takes */
     bool slow_chip;                     /* the time lost to the IPU's fault is larger than any class */

@@ -197,7 +197,7 @@ struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change;
     const char *moved_to; double change_s;
-    const char *text, *note;            /* what the text shows */
+    const char *text, *note;            /* for the text */
 };
 #define C(member, ...) { COLUMN(struct value_row, member), __VA_ARGS__ }
 #define VALUE_COLUMNS C(name), C(value), C(unit), C(source), C(file), C(line, .zero_is_unknown = true), C(origin)

@@ -50,7 +50,7 @@ struct fit_answer {
     uint64_t point;                             /* the largest micro-batch that fits, or 1 */
     struct fit_layer *layers; size_t n_layers;  /* of the fullest IPU at that point, those that need most first */
     uint64_t target;                            /* the micro-batch that the remedies are for; 0: none asked for, and the recipe fits */
-    const char *const *target_sets; size_t n_target_sets;      /* what gives the recipe that size */
+    const char *const *target_sets; size_t n_target_sets;      /* the settings that give the recipe that size */
     bool target_fits;
     double target_throughput_samples_per_s;     /* as if it fitted */
     struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;

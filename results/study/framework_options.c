@@ -21,7 +21,7 @@
 #define PADDLE_BERT "MLPerf Training v2.0 results: Graphcore bert/implementations/paddlepaddle/bert.py"
 
 static const struct framework_option_row {
-    const char *framework;              /* what the recipe's framework begins with */
+    const char *framework;              /* the beginning of the recipe's framework */
     const char *key, *value;            /* value: the row is for this one; NULL: %s in text takes it */
     const char *text, *source;
 } option_rows[] = {

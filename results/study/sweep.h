@@ -51,7 +51,7 @@ struct sweep {
     const struct space *space;
     const char *const *sets; size_t n_sets;     /* of all configurations, before the swept keys */
     const struct model_paths *paths;
-    const struct track_record *record;          /* what each answer is judged by */
+    const struct track_record *record;          /* judges each answer */
     enum sweep_format format;
     const char *output;                         /* the output's name in messages */
     uint32_t n_jobs;

@@ -73,7 +73,7 @@ struct left_out { const char *group, *other_group, *configuration; };
  * unlike the others. */
 struct spread { double mean_error, farthest, unlike, quantile; size_t n_errors; };
 
-/* What answers are judged by: made once, read by many. */
+/* The published runs by which answers are judged: made once, read by many. */
 struct track_record { struct references references; struct spread spread; };
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err);
 

@@ -51,7 +51,7 @@ static const struct apart *all_apart(const struct references *r, struct arena *a
     return all;
 }
 
-/* What the references near a run say about it. nearest is infinite if all are left out. */
+/* The error that references near a run predict for it. nearest is infinite if all are left out. */
 struct about { double nearest, error, unlike; };
 
 static struct about about(const struct references *r, const struct apart *apart)

@@ -86,7 +86,7 @@ double statistics_spread_about_zero(const double *x, size_t n, struct arena *scr
 
 /* ---- text -------------------------------------------------------------------------- */
 
-/* Whether two texts are equal. NULL equals nothing, not even NULL. */
+/* True if two texts are equal. NULL equals nothing, not even NULL. */
 static inline bool text_is(const char *a, const char *b)
 {
     return a && b && *a == *b && strcmp(a, b) == 0;

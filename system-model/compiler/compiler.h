@@ -70,11 +70,11 @@ struct conv_split {
     uint32_t in_grain, out_grain;       /* channels of one grain, which is never split */
 };
 
-/* What a plan needs on a tile besides data. The body of a serial loop counts once. */
+/* The needs of a plan on a tile besides data. The body of a serial loop counts once. */
 struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
-    uint32_t worklist_bytes;            /* what vertices read besides their operands' addresses */
+    uint32_t worklist_bytes;            /* read by vertices besides their operands' addresses */
 };
 
 /* Must not hold padding: plans are compared as bytes. */
@@ -154,7 +154,7 @@ void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash 
 
 /* ---- layer_costs.c: operations summed by layer ----------------------------------------------------------------- */
 
-/* What is alive while an operation works: tensors it reads and writes, in all (in inference all that later operations read, too), and on the
+/* The bytes alive while an operation works: tensors it reads and writes, in all (in inference all that later operations read, too), and on the
  * fullest tile its temporaries. */
 struct op_moment { uint64_t live_bytes, temp_bytes_per_tile; };
 

@@ -274,7 +274,7 @@ struct amp conv_crowded_amp(const struct search *f, const struct conv_candidate 
 struct conv_cost conv_gathering(const struct search *f, const struct conv_candidate *c);
 bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c);
 bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c);
-struct conv_work conv_work_of(const struct conv_candidate *c, const struct share *t);    /* what the fullest tile's vertex computes in one step */
+struct conv_work conv_work_of(const struct conv_candidate *c, const struct share *t);    /* the work of the fullest tile's vertex in one step */
 
 /* ==== conv_fill.c: what the chip pays for the split that was chosen ============================================= */
 

@@ -31,7 +31,7 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
     return s;
 }
 
-/* What all joint splits have in common, for one pass and for the layer. */
+/* Values that all joint splits have in common, for one pass and for the layer. */
 struct joint { struct conv_shape s; struct search start; struct conv_candidate c; };
 struct joint_layer { struct joint of_pass[N_OP_PASSES]; const struct layer_shape *shape; const struct chip *chip; uint64_t n_tiles, p_groups, n_grains; };
 

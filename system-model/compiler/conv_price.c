@@ -166,14 +166,14 @@ static void add_layout_changes(const struct search *f, struct conv_cost *k, uint
         add_rearrangement(f, k, shape_positions(s) * s->groups * s->out_chans * es, es, s->out_chans, worst);
 }
 
-/* Whether the planner prices a copy on the tile as one by fours. Kernel elements that become channels fill grains,
+/* True if the planner prices a copy on the tile as one by fours. Kernel elements that become channels fill grains,
  * and grains are in fours: the planner that knows only this rule applies it whatever channels the input has. */
 bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c)
 {
     return f->shape->in_chans % 4 == 0 || (c->joined && f->chip->planner_copies == COPIES_ESTIMATED);
 }
 
-/* Whether each tile copies its input after the exchange: channels that do not fill a grain are padded, and kernel
+/* True if each tile copies its input after the exchange: channels that do not fill a grain are padded, and kernel
  * elements become channels. Tiles that share an input each do it. */
 bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c)
 {
@@ -287,7 +287,7 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->p_in * t->p_kernel > 1)
-        working += ceil_div(partials, RECEIVED_SUMS_PART);      /* what a reduction stage receives, while what it sends is alive */
+        working += ceil_div(partials, RECEIVED_SUMS_PART);      /* received by a reduction stage while it holds what it sends */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (share_steps(t) > 1)           /* the weights of all steps, in their order */

@@ -72,7 +72,7 @@ static void offer_split(struct search *f, const struct conv_candidate *c, struct
         search_splits(f, c, t, tiles, s, below);
 }
 
-/* Whether a plan may be as good as the best, and within the memory, if each tile has 1 / n of the field. */
+/* True if a plan may be as good as the best, and within the memory, if each tile has 1 / n of the field. */
 static bool may_be_best(struct search *f, const struct conv_candidate *c, const struct share *t, double n)
 {
     struct least least = conv_least(f, c, t, n, OPEN_FIELD);

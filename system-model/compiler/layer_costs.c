@@ -63,7 +63,7 @@ static void add_activations(struct layer_cost *layers, const struct graph *g, st
     }
 }
 
-/* Whether the operation writes over its input, as PopART and popops do with element-wise work. */
+/* True if the operation writes over its input, as PopART and popops do with element-wise work. */
 static bool in_place(const struct op *op)
 {
     return op_is_elementwise(op) && op->kind != OP_OUTER_ADD && op->kind != OP_EXPAND;
@@ -131,7 +131,7 @@ static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t 
     return out;
 }
 
-/* What an operation takes besides what is alive. Where the sums of a convolution are its result (neither shared, nor cast, nor put together
+/* The bytes that an operation takes besides live tensors. If the sums of a convolution are its result (neither shared, nor cast, nor put together
  * from steps), they exist once. */
 static uint64_t temp_bytes_besides(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
 {

@@ -208,7 +208,7 @@ static struct conv_shape matmul_pass_shape(const struct matmul_shape *m, enum da
     return matmul_conv_shape(g, rows, inner, columns, type, PASS_FORWARD);
 }
 
-/* Whether an operation made the tensor and determined its layout; inputs and weights are laid out for their readers.
+/* True if an operation made the tensor and determined its layout; inputs and weights are laid out for their readers.
  * */
 static uint32_t is_made(const struct graph *g, uint32_t tensor_id)
 {

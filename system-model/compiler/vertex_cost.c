@@ -24,7 +24,7 @@
  * */
 enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
 
-/* Whether inputs and partial sums need two loads and a store in every cycle. */
+/* True if inputs and partial sums need two loads and a store in every cycle. */
 static bool needs_all_ports(const struct chip *chip, const struct amp *a)
 {
     uint64_t moved = a->in_grain * a->element_bytes + 2 * a->units * a->partial_bytes;

@@ -13,7 +13,7 @@
 /* Elements of a tensor in row-major order; x NULL: the tensor is not there. */
 struct tensor_value { float *x; uint64_t n_elements; };
 
-/* What an operation's result depends on besides its operands. */
+/* The values that an operation's result depends on besides its operands. */
 struct op_context {
     uint64_t dropout_key;               /* of step, replica and micro-batch: all passes of a dropout with one key draw one mask */
     /* Values of the replicas that a batch norm spans, in their order, the operation's own included; 0: it is alone. Their inputs of the
@@ -31,6 +31,6 @@ bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value
 /* False with the reason for a graph that cannot be executed: a layer that is described by one of its slices (layer.repeats). */
 bool graph_is_executable(const struct graph *g, struct err *err);
 bool op_is_loss(const struct op *op);   /* the forward pass of a loss: its output is one number */
-const char *execute_library(void);      /* what products run on: "OpenBLAS", or "plain loops" where it is not installed */
+const char *execute_library(void);      /* the library of products: "OpenBLAS", or "plain loops" where it is not installed */
 
 #endif

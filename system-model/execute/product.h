@@ -21,7 +21,7 @@ struct matrix { real *x; uint64_t stride; bool turned; };
 
 /* c += a b with a [rows, inner] and b [inner, columns] after turning; c is never turned. */
 void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, uint32_t n_threads);
-const char *product_library(void);      /* what products of fp32 run on: "OpenBLAS", "plain loops" */
+const char *product_library(void);      /* the library of products in fp32: "OpenBLAS", "plain loops" */
 
 /* Calls work(user, i) for i from 0 to n_pieces - 1, on up to n_threads threads; pieces must not depend on each other. */
 void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64_t n_pieces, uint32_t n_threads);

@@ -147,7 +147,7 @@ struct layer {
 struct graph {
     const char *name;
     uint64_t micro_batch;                   /* samples (images, packs, utterances) the tensors were shaped for */
-    struct arena *arena;                    /* where it grows */
+    struct arena *arena;                    /* it grows there */
     struct tensor *tensors; size_t n_tensors, cap_tensors;
     struct op *ops;         size_t n_ops, cap_ops;
     struct layer *layers;   size_t n_layers, cap_layers;

@@ -46,7 +46,7 @@ struct fitted_system {
 struct system_constant {
     struct field field;         /* of struct fitted_system, with its bounds */
     double unfitted_value;      /* the default */
-    double start;               /* where a fit starts */
+    double start;               /* the value that a fit starts from */
     const char *default_source;
 };
 enum { N_SYSTEM_CONSTANTS = 4 };

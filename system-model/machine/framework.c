@@ -60,7 +60,7 @@ enum { N_FRAMEWORK_FIELDS = sizeof framework_fields / sizeof *framework_fields }
 
 /* ---- which sheet ------------------------------------------------------------------------ */
 
-/* Whether `framework` begins with the name in a file called NAME-RELEASE. Blanks in it count as dashes. */
+/* True if `framework` begins with the name in a file called NAME-RELEASE. Blanks in it count as dashes. */
 static bool framework_has_name(const char *file, size_t n_name, const char *framework)
 {
     for (size_t i = 0; i < n_name; i++) {

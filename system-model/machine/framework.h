@@ -12,7 +12,7 @@
 enum update_order { UPDATE_IN_SERIES, UPDATE_SIDE_BY_SIDE };
 enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
 
-/* What the framework's program does, as numbers. */
+/* The framework's program, as numbers. */
 struct program {
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */
@@ -54,7 +54,7 @@ extern const size_t n_framework_fields;
  * of all if sdk is NULL. With a NULL name it loads default.csv. `changes` may be NULL. */
 bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct sheet_overrides *changes,
                     struct arena *a, struct err *err);
-bool framework_can(const struct framework *f, const char *schedule);       /* whether it can run this pipeline schedule */
+bool framework_can(const struct framework *f, const char *schedule);       /* it runs this pipeline schedule */
 
 /* Weight updates of a run that needs n_steps, rounded up to whole calls. With steps_per_call 0 the run is one call. */
 double steps_in_whole_calls(double n_steps, double steps_per_call);

@@ -14,7 +14,7 @@
 
 struct sheet_row { const char *key, *value, *unit, *source, *note; uint32_t line; };    /* line 0: on no sheet, but given for one simulation */
 struct sheet { const char *path, *name; struct sheet_row *rows; size_t n_rows; };
-/* What a value rests on, as its source says: sourced is measured or stated, else the source begins with "fitted" or "assumed". */
+/* The kind of a value's source: sourced is measured or stated, else the source begins with "fitted" or "assumed". */
 enum origin { ORIGIN_SOURCED, ORIGIN_FITTED, ORIGIN_ASSUMED, N_ORIGINS };
 extern const char *const origin_names[N_ORIGINS];
 enum origin sheet_row_origin(const struct sheet_row *row);
@@ -70,7 +70,7 @@ struct chip {
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) on the fullest tile */
-    double memory_gaps_share;               /* what comes and goes takes so much more of the fullest tile than its plan counts */
+    double memory_gaps_share;               /* short-lived tensors take so much more of the fullest tile than its plan counts */
     /* Arithmetic, per tile and cycle. */
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
     uint64_t mac_fp16_fp32_per_cycle;       /* AMP, fp16 in, fp32 partials */

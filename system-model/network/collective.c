@@ -112,7 +112,7 @@ static uint64_t positions_from_first(const struct collective *run)
     return p >> __builtin_ctzll(p);
 }
 
-/* Whether replicas are one IPU wide: there is no gap between the positions. */
+/* True if replicas are one IPU wide: there is no gap between the positions. */
 static bool single_ipu_replicas(const struct collective *run)
 {
     uint64_t p = positions_from_first(run);

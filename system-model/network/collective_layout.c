@@ -59,7 +59,7 @@ static bool check_ranks(const struct topology *t, const struct collective_reques
     return true;
 }
 
-/* Whether a group has the domains of group 0, with the same positions in each. */
+/* True if a group has the domains of group 0, with the same positions in each. */
 static bool is_alike(const struct collective_layout *at, const struct group_place *places, uint32_t n)
 {
     if (n != at->n_domains)

@@ -125,7 +125,7 @@ void judgement_stream_end(struct judgement_stream *s);
 /* ---- document.c ------------------------------------------------------------------------------------------ */
 
 struct document {
-    struct judgements judged;           /* what the judging formats print */
+    struct judgements judged;           /* printed by the judging formats */
     struct document_part *parts; size_t n, cap;
     struct arena *arena;
 };

@@ -14,7 +14,7 @@
 
 enum { MOST_TRIES = 8 };
 
-/* What is left, if that is less than there is now; else less than what temporaries take, by as many halvings as needed. In hundredths. */
+/* The share that is left, if that is less than there is now; else one below the temporaries' need, by as many halvings as needed. In hundredths. */
 static double lower_share(double left, double taken, double now)
 {
     double share = left < now ? left : taken;

@@ -148,7 +148,7 @@ static uint64_t layer_held_bytes(const struct plan *p, const struct layer_cost *
     return ceil_div((uint64_t)bytes, n_tiles);
 }
 
-/* What micro-batches in flight keep of a layer, and of the input of its stage. Without recomputation the one at work is not counted. */
+/* The bytes that micro-batches in flight keep of a layer, and of the input of its stage. Without recomputation the one at work is not counted. */
 static uint64_t layer_stash_bytes(const struct plan *p, const struct stage_plan *s, uint32_t layer)
 {
     const struct layer_cost *l = &s->compiled->layers[layer];

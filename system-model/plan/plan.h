@@ -29,7 +29,7 @@ struct stage_plan {
     uint64_t host_bytes;                /* one micro-batch */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
-uint64_t stage_input_bytes(const struct stage_plan *s);     /* what earlier stages hand it, one micro-batch */
+uint64_t stage_input_bytes(const struct stage_plan *s);     /* received from earlier stages, one micro-batch */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */
@@ -140,7 +140,7 @@ void plan_call(struct plan *p);
 void plan_memory(struct plan *p, struct compiler *c, struct arena *a);
 /* Bytes by layer that the fullest tile has for temporaries, after what is always live and what is live while the layer is at work. */
 const double *plan_layer_rooms(const struct plan *p, struct arena *a);
-/* What a layer needs on a tile of its IPU: for weights with gradients and optimizer state, for micro-batches in flight, and at its worst
+/* The bytes that a layer needs on a tile of its IPU: for weights with gradients and optimizer state, for micro-batches in flight, and at its worst
  * moment, which layers have in turn. */
 struct layer_memory { uint64_t held_bytes, stash_bytes, work_bytes; };
 const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a);     /* by layer of the graph */

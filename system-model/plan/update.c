@@ -25,7 +25,7 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
 };
 
-/* What requests with equal keys share: the steps of tensors, by IPU, type and size, and whole programs, by where the layers are. */
+/* A cache for requests with equal keys: the steps of tensors, by IPU, type and size, and whole programs, by where the layers are. */
 struct kept_updates { struct hash_table steps, programs; };
 
 struct update_builder {

@@ -17,7 +17,7 @@ struct player {
     uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* of all its runs so far */
 };
 
-/* Whether a span is to be added: not if only totals are wanted or it takes no time. The caller asks before it makes the span, which is slow. */
+/* True if a span is to be added: not if only totals are wanted or it takes no time. The caller asks before it makes the span, which is slow. */
 static inline bool wants_span(const struct player *pl, uint64_t n_cycles)
 {
     return n_cycles && !pl->p->request.totals_only;

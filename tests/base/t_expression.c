@@ -252,7 +252,7 @@ static void test_refusals(void **state)
     arena_free(&a);
 }
 
-/* What a check fixes: the value that a log is written with. */
+/* The value that a check fixes, with which a log is written. */
 static void test_named_values(void **state)
 {
     static const struct { const char *text; bool names; double number; const char *word; } list[] = {

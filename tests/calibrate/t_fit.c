@@ -174,7 +174,7 @@ static void fit_to_made(struct chip_fit *fit, const double *made, double *errors
     plan_cache_free(&cache);
 }
 
-/* What each constant adds to a kernel's time over its open-source value; constants of the other generation add
+/* The effect of each constant: what it adds to a kernel's time over its open-source value; constants of the other generation add
  * nothing. */
 static void check_shares(const struct chip_fit *fit, struct arena *a)
 {

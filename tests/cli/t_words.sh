@@ -27,6 +27,10 @@ wrong=$(perl "$work/comments.pl" '(^|[.:;] )Of ' $sources)
 [ -z "$wrong" ]
 result $? "no comment has a sentence that begins with 'Of'" "$wrong"
 # shellcheck disable=SC2086
+wrong=$(perl "$work/comments.pl" '(?i)^(whether|what|where)\b' $sources)
+[ -z "$wrong" ]
+result $? "no comment begins with 'Whether', 'What' or 'Where'" "$wrong"
+# shellcheck disable=SC2086
 wrong=$(perl "$work/comments.pl" '(?i)\b(keeper|shelf|crew|aloud|whoever|likewise|beside|stands? once)\b' $sources)
 [ -z "$wrong" ]
 result $? "comments use the field's words" "$wrong"

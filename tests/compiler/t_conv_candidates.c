@@ -98,7 +98,7 @@ static void test_halves(void **state)
                                 "1N4/8*4:3x1x2j 1A16/16:1x1x6j 1A16/8:1x1x6j 1H4/1:3x2x1" },
         { 1, 1, 1, 1, 20, 1, 1, "1A16/16:1x1x1 1A16/8:1x1x1 1H4/1:1x1x1 1O1/4:1x1x1" },
         { 3, 1, 1, 1, 20, 1, 1, "3H4/1:1x1x1 3O1/4:1x1x1" },
-        { 1, 1, 1, 32, 20, 2, 2, "1A16/16:1x1x32jg 1A16/8:1x1x32jg 1H4/1:1x1x32j" },      /* what the stride leaves out is gone */
+        { 1, 1, 1, 32, 20, 2, 2, "1A16/16:1x1x32jg 1A16/8:1x1x32jg 1H4/1:1x1x32j" },      /* positions that the stride leaves out are gone */
         { 1, 1, 1, 32, 20, 2, 1, "1A16/16:1x1x32jg 1A16/8:1x1x32jg 1H4/1:1x1x32j" },
         { 1, 1, 1, 32, 20, 1, 2, "1A16/16:1x1x32jg 1A16/8:1x1x32jg 1H4/1:1x1x32j" },
         { 1, 1, 1, 24, 20, 2, 2, "1A16/16:1x1x24j 1A16/8:1x1x24j 1H4/1:1x1x24j" },

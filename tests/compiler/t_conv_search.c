@@ -321,7 +321,7 @@ static struct conv_shape any_shape(uint64_t *seed)
         s.in_chans = thin[draw(seed, 0, 3)];
     if (draw(seed, 0, 5) == 0)
         s.out_chans = thin[draw(seed, 0, 3)];
-    if (s.kernel_w > 1 && draw(seed, 0, 2) == 0) {      /* what slice vertices are for */
+    if (s.kernel_w > 1 && draw(seed, 0, 2) == 0) {      /* the case for slice vertices */
         s.groups = draw32(seed, 2, 30);
         s.in_chans = s.out_chans = thin[draw(seed, 0, 3)];
     }

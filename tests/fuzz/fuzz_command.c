@@ -57,7 +57,7 @@ static bool may_say(const char *word)
         && (strncmp(word, "--set=", 6) != 0 || strncmp(word, "--set=machine.", 14) == 0 || !has_long_number(word));
 }
 
-/* Whether the command has this option. argp would end the program at an unknown one. */
+/* True if the command has this option. argp would end the program at an unknown one. */
 static bool knows_option(const struct command *c, const char *word, struct arena *a)
 {
     const char *equals = strchr(word, '=');

@@ -193,7 +193,7 @@ static void check_edited(const struct folder *edited, const struct folder *f, co
 {
     LAW(isfinite(edited->score_minutes) == !edited->why_no_score);
     if (edited->problem || edited->n != f->n || edited->edition != f->edition)
-        return;                         /* what the first logs say decides by which rules all are judged */
+        return;                         /* the first logs decide by which rules all are judged */
     for (size_t i = 0; i < f->n; i++)
         LAW(touched[i] || edited->runs[i].compliant == f->runs[i].compliant);
     LAW(!edited->passed || 2 * compliant(edited) > edited->n);

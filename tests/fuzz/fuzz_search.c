@@ -17,7 +17,7 @@
 enum { MOST_ACCUMULATION = 32, MOST_SPACE = 100, FEW = 6, MOST_VALUES = 3 };
 
 static const char *const recipes[] = { "vendor-ipu-pod4-resnet50-caraml", "vendor-ipu-m2000-bert-base-infer-b16", "vendor-ipu-pod16-bert-base-ph1-popart" };
-static const char *const set[][2] = {       /* where nothing else is said, so that a space is small */
+static const char *const set[][2] = {       /* defaults that keep a space small */
     { "parallel.micro_batch", "2" }, { "parallel.available_memory", "0.3" }, { "parallel.io_tiles", "32" }, { "parallel.recompute", "layer" },
     { "parallel.optimizer_state", "on-chip" }, { "parallel.rts", "no" }, { "parallel.gradient_accumulation", "8" },
     { "parallel.ipus_per_replica", "1" } };

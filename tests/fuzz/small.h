@@ -23,7 +23,7 @@ static inline struct texts lines_of(char *text)
     return t;
 }
 
-/* Whether a recipe with overrides is small, on either side of a comparison; false if it is refused. Overrides may be
+/* True if a recipe with overrides is small, on either side of a comparison; false if it is refused. Overrides may be
  * of sheet values. */
 static inline bool is_small(const char *recipe, const char *recipes_dir, const char *const *sets, size_t n, uint64_t most_accumulation)
 {

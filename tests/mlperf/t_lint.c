@@ -38,7 +38,7 @@ static char *edited(const char *text, const char *what, const char *by)
     return out;
 }
 
-/* What lint prints for one log with this text. */
+/* The output of lint for one log with this text. */
 static char *lint_of(const char *text, const char *ruleset, bool *passed)
 {
     struct err err;

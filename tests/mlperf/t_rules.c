@@ -236,7 +236,7 @@ static void test_every_rule_has_sentences(void **state)
 
 #define LINE(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n"
 
-/* What lint prints for a log by these rules. */
+/* The output of lint for a log by these rules. */
 static char *lint_as(enum output_format format, const char *rows, const char *lines, struct arena *a)
 {
     struct err err = { "" };

@@ -53,7 +53,7 @@ static void toy_start(struct toy *y)
     y->compiler = (struct compiler){ .graph = &y->graph, .topology = &y->topology, .arena = &y->arena };
 }
 
-/* What every program has (an adder's profile), and codelets of 200 bytes for the update and for accumulation; the toy has no operations. */
+/* The code of every program (an adder's profile), and codelets of 200 bytes for the update and for accumulation; the toy has no operations. */
 #define PROGRAM [MEMORY_VERTEX_CODE] = 140 + 2 * 200, [MEMORY_CONTROL_CODE] = 700, [MEMORY_STACK] = 3168
 enum { PROGRAM_BYTES = 140 + 2 * 200 + 700 + 3168, STREAM_BYTES = 289 };
 

@@ -185,7 +185,7 @@ static void verdicts_name_what_is_wrong(void **state)
     w.figures[1].tolerance = 0.26;
     struct err err;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
-    assert_true(check_passes(&w.check));                /* what is left is context */
+    assert_true(check_passes(&w.check));                /* only context is left */
     world_free(&w);
 }
 
@@ -403,7 +403,7 @@ static void fits_is_right_or_wrong(void **state)
     assert_int_equal(w.check.rows[5].verdict, VERDICT_PASS);
     assert_int_equal(w.check.rows[6].verdict, VERDICT_PASS);
     assert_int_equal(w.check.rows[7].verdict, VERDICT_OUT_OF_TOLERANCE);
-    assert_int_equal(w.check.rows[7].counts_as, COUNTS_AS_VALIDATE);   /* what calibrates the time of "slow" says nothing about memory */
+    assert_int_equal(w.check.rows[7].counts_as, COUNTS_AS_VALIDATE);   /* a row that calibrates the time of "slow" says nothing about memory */
     assert_int_equal(w.check.rows[6].counts_as, COUNTS_AS_VALIDATE);
     w.figures[8] = figure("calibrates memory", "slow", "fits", 1, 0.1, FIGURE_CALIBRATE);
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));

@@ -113,7 +113,7 @@ static void configurations_that_may_be(void **state)
     arena_free(&a);
 }
 
-/* What may not repeat or conflict within a table may not do so across two tables either. */
+/* Two tables together follow the rules of one: nothing repeats or conflicts. */
 static void tables_of_a_folder_agree(void **state)
 {
     static const struct { const char *other, *message; } cases[] = {

@@ -377,7 +377,7 @@ static void values_that_are_tried(void **state)
         assert_string_equal(values_of(&t.s.dimensions[i], &t.a), want[i]);
     assert_string_equal(t.s.dimensions[N_USUAL].key, "precision.partials");
     assert_true(search_is_set(&t.q, "parallel.rts") && !search_is_set(&t.q, "parallel.r") && !search_is_set(&t.q, "parallel.rts_domain"));
-    t.s.n_dimensions = 0;                       /* what only infers has its own schedule */
+    t.s.n_dimensions = 0;                       /* inference has its own schedule */
     t.s.training = false;
     search_settle_dimensions(&t.s);
     assert_string_equal(values_of(&t.s.dimensions[KEY_SCHEDULE], &t.a), "");

@@ -141,7 +141,7 @@ static void layers_fill_the_tile(void **state)
     }
 }
 
-/* What makes a size fit keeps that size; simulated by itself it is as fast as it says. The cheapest is first. */
+/* A remedy keeps the size that it makes fit; simulated by itself it is as fast as it says. The cheapest is first. */
 static void changes_do_what_they_say(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void changes_do_what_they_say(void **state)
     assert_int_equal(find(resnet, NULL, 0, 0)->target, 0);
 }
 
-/* Where the recipe itself does not fit, its own size is the one to make fit. */
+/* If the recipe itself does not fit, its own size is the one to make fit. */
 static void a_recipe_that_does_not_fit(void **state)
 {
     (void)state;

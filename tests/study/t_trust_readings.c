@@ -55,7 +55,7 @@ static void intervals_by_hand(void **state)
     assert_near(x.high, 0.1 * Z90 / Z95, 1e-9);
     struct open_reading idle[] = { reading(1, 0.1), reading(0.25, 0.2), reading(1, 0.1) };
     const struct log_interval same = interval(idle, 3, 0.1), none = interval(idle, 1, 0.1);
-    assert_true(same.low == x.low && same.high == x.high);      /* what changes nothing is no other reading */
+    assert_true(same.low == x.low && same.high == x.high);      /* a reading that changes nothing does not count */
     assert_true(none.low == -0.1 && none.high == 0.1);
     x = interval(two, 2, 0.1);
     assert_near(x.low, log(0.25) - 0.2 * Z85 / Z95, 1e-9);

@@ -59,7 +59,7 @@ bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double
  * checker's grid of below 1e-4. */
 double rcp_least_mean(double mean, double sd, double n_reference, double n_submission);
 
-/* What a submission is tested against: the record of its batch, else the line between two records, else the record
+/* The reference that a submission is tested against: the record of its batch, else the line between two records, else the record
  * of the smallest batch. */
 enum rcp_match { RCP_EXACT, RCP_INTERPOLATED, RCP_SMALLER_BATCH, RCP_MISSING };
 struct rcp_limit {

@@ -10,7 +10,7 @@
 enum compute_type { COMPUTE_FP16, COMPUTE_FP32, COMPUTE_FP8 };
 enum input_type { INPUT_UINT8, INPUT_FP16 };
 
-/* What shapes a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
+/* The sizes that shape a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
 struct model_options {
     const char *where;                  /* the recipe's path, for messages */
     bool inference;                     /* forward only, norms folded */

@@ -82,7 +82,7 @@ static const Onnx__GraphProto *longer_branch(const struct onnx_model *m, const s
     return a && b && b->n_node > a->n_node ? b : a;
 }
 
-/* What a user can give to settle a value: the only input that it depends on, or the value itself. NULL: neither is a
+/* The input that a user can give to settle a value: the only input that it depends on, or the value itself. NULL: neither is a
  * single number. */
 static const struct onnx_value *chosen_by(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {

@@ -78,7 +78,7 @@ static bool is_swish_gate(const struct onnx_model *m, const struct onnx_node *n)
     return is_near(onnx_float(n, "alpha", NAN), 1.0 / 6, 6e-3) && onnx_float(n, "beta", 0.5) == 0.5;
 }
 
-/* What a name in a pattern matches: a node of this operator that passes the check. A name may have several rows. */
+/* A name of a pattern matches a node of this operator that passes the check. A name may have several rows. */
 static const struct term {
     const char *name;
     enum onnx_op op;

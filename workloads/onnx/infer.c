@@ -282,7 +282,7 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
             out->dims[d] = d == 0 ? m->batch : 1;
 }
 
-/* What a user can do about an operator that is not modelled; NULL: nothing in particular. */
+/* Advice for an operator that is not modelled, or NULL. */
 static const char *advice(const struct onnx_node *n)
 {
     static const struct advice { const char *op, *why; } advices[] = {

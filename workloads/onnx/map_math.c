@@ -378,7 +378,7 @@ bool map_pow(struct mapper *p)
     return done_like_input(p, e == 3 ? map_emit2(p, OP_MUL, y, x, NO_ATTRIBUTES) : y);
 }
 
-/* Where(condition, a, b) for two numbers: condition (a - b) + b, or a selection if one is infinite. */
+/* The operator Where(condition, a, b) for two numbers: condition (a - b) + b, or a selection if one is infinite. */
 static bool choose_number(struct mapper *p, double a, double b)
 {
     uint32_t condition = map_in_id(p, 0), x = map_is_image(p, condition) ? map_as_image(p, condition) : map_any_plain(p, condition);

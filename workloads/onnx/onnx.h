@@ -26,12 +26,12 @@ struct onnx_options {
     size_t n_dimensions;
 };
 
-/* What became of the file's operators: one count for each operator and fate. */
+/* The fate of the file's operators: one count for each operator and fate. */
 enum onnx_fate { ONNX_MAPPED, ONNX_FUSED, ONNX_FOLDED, ONNX_UNUSED, ONNX_APPROXIMATED, N_ONNX_FATES };
 extern const char *const onnx_fate_names[N_ONNX_FATES];
 struct onnx_count { const char *op, *into; enum onnx_fate fate; uint32_t n; };
 
-/* Where the contents of a weight come from, to execute the graph. */
+/* The source of a weight's contents, to execute the graph. */
 enum onnx_layout { ONNX_AS_IS, ONNX_KERNEL, ONNX_MATRIX_TRANSPOSED, ONNX_FOLDED_KERNEL, ONNX_FOLDED_BIAS,
                    ONNX_NORM_SCALE, ONNX_NORM_SHIFT, ONNX_NUMBER, ONNX_COUNT, ONNX_TRIANGLE, ONNX_GATES };
 struct onnx_source {

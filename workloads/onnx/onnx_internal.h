@@ -62,7 +62,7 @@ struct onnx_node {
     double epsilon;                         /* of a fused norm; 0: its attribute has it */
     const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
     bool gone;                              /* other nodes do its work */
-    bool rough;                             /* what replaces it is a guess, counted as approximated */
+    bool rough;                             /* its replacement is a guess, counted as approximated */
 };
 
 struct onnx_model {
@@ -274,7 +274,7 @@ struct mapper {
     const struct onnx_node *n;      /* the node being mapped */
     const bool *wanted;             /* by value: an output needs it */
     struct division *divisions; size_t n_divisions, cap_divisions;
-    const char *into;               /* what the node became, for the report */
+    const char *into;               /* the node's fate, for the report */
     struct err *err;
 };
 

@@ -116,7 +116,7 @@ bool recipe_key_is_text(const char *name);      /* false for a number or an unkn
 void recipe_keys_print(FILE *f);                /* every key with its values and meaning, for podbench list keys */
 struct json_t *recipe_keys_json(void);          /* an array of objects; jansson, the caller owns it */
 
-/* Whether the framework can run the request's schedule with its stages and accumulation; err, which may be NULL, says why not. */
+/* True if the framework can run the request's schedule with its stages and accumulation; err, which may be NULL, says why not. */
 bool recipe_check_schedule(const struct plan_request *o, const struct framework *f, struct err *err);
 
 #endif
