@@ -6,7 +6,7 @@ else
 B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
-flags  := -std=c11 -fPIC -fno-semantic-interposition -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+flags  := -std=c11 -fPIC -fno-semantic-interposition -D_GNU_SOURCE -I. -I$B -Iresults/simulate -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
 libs   := -lgsl -lgslcblas -lcsv -ljansson -lprotobuf-c -lxxhash -lpthread -lm
 
 folders := system-model workloads results
@@ -14,6 +14,8 @@ sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
 schemas := $(wildcard workloads/onnx/*.proto)
 objects := $(sources:%.c=$B/%.o) $(schemas:%.proto=$B/%.pb-c.o)
 program := $(patsubst %.c,$B/%.o,$(wildcard harness/*.c))
+# The library is the program without its main.
+library := $(objects) $(filter-out $B/harness/main.o,$(program))
 tests   := $(patsubst %.c,$B/%,$(wildcard tests/*/t_*.c))
 shell   := $(wildcard tests/cli/t_*.sh)
 # Runs lie in results/runs; with a build folder of another name, in that: the source may be read-only.
@@ -113,7 +115,7 @@ $B/tests/speed: $B/tests/speed.o $(objects)
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 # Tests share one library, so that a change of the product links once. They find it beside them, wherever the build folder is.
-$B/libpodbench.so: $(objects)
+$B/libpodbench.so: $(library)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(libs)
 

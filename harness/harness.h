@@ -33,7 +33,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
                  OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
-/* ---- main.c: the commands --------------------------------------------------------------- */
+/* ---- commands.c: the commands --------------------------------------------------------------- */
 
 struct session {
     struct arena arena;                 /* freed when the command ends */
@@ -55,6 +55,10 @@ struct command {
 };
 extern const struct command commands[];
 extern const size_t n_commands;
+const struct command *command_find(const char *name);           /* NULL: there is none of that name */
+int command_unknown(const char *name, struct err *err);         /* EXIT_BAD_INPUT, with a message that names the commands there are */
+/* Runs a command in an open session. Returns its exit status, with a message for EXIT_BAD_INPUT. */
+int command_call(const struct command *c, const struct options *o, struct session *s, struct err *err);
 
 /* True if the command takes so many arguments: those in brackets are optional, and dots mean any number. */
 bool command_takes(const struct command *c, size_t n_arguments);
@@ -64,9 +68,11 @@ const char *command_help(const struct command *c, struct arena *a);
  * the last option. */
 struct option_view { const char *name, *argument, *help; };
 bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a);
-/* Exits with 0 after --help, and with 2 for a malformed command line. */
-void options_parse(struct options *out, const struct command *c, int argc, char **argv, struct arena *a);
-bool session_open(struct session *s, const char *root, struct err *err);
+/* False, with a message, for a malformed command line. With argp_flags 0, argp itself ends the program after --help, and with status 2 at an
+ * option that the command does not have. */
+bool options_parse(struct options *out, const struct command *c, int argc, char **argv, unsigned argp_flags, struct arena *a, struct err *err);
+/* root NULL: found by itself; given_as: what a message calls it ("--root"). out and log are the caller's. */
+bool session_open(struct session *s, const char *root, const char *given_as, struct err *err);
 /* Replaces the program's own folders by those that --recipes, --published and --baseline name. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);
 void session_warn_unfitted(struct session *s);      /* warns when a fitted sheet is missing, so that unfitted values are used */

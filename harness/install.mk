@@ -5,31 +5,39 @@ bindir  := $(DESTDIR)$(PREFIX)/bin
 datadir := $(DESTDIR)$(PREFIX)/share/podbench
 mandir  := $(DESTDIR)$(PREFIX)/share/man/man1
 libdir  := $(DESTDIR)$(PREFIX)/lib
-version := $(shell sed -n 's/.*PODBENCH_VERSION "\(.*\)"/\1/p' system-model/base/base.h)
+version := $(shell sed -n 's/.*PODBENCH_VERSION "\([^"]*\)".*/\1/p' system-model/base/base.h)
 commands = $(shell $B/podbench --commands)
 # What the program reads; results/runs is not among it.
 data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv workloads/convergence/rounds/*/*.csv \
                results/published/*.csv results/published/*/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/*)
 
-library: $B/libpodbench.a               ## build the simulator as a library; its header is results/simulate/podbench.h
+library: $B/libpodbench.a $B/libpodbench.so.$(version)        ## build the simulator as a library; its header is harness/podbench.h
 
-$B/libpodbench.a: $(objects)
+$B/libpodbench.a: $(library)
 	$(say) ar $@
 	$(quiet)rm -f $@ && $(AR) rcs $@ $^
+
+# Its name holds the version: struct podbench_result grows with the table of metrics. Only the names of its header are seen from outside.
+$B/libpodbench.so.$(version): $(library) harness/podbench.map
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script=harness/podbench.map -o $@ $(library) $(libs)
 
 $B/podbench.pc: harness/install.mk
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: podbench' 'Description: simulator of IPU systems' 'Version: $(version)' \
-	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lpodbench $(libs)' > $@
+	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lpodbench' 'Libs.private: $(libs)' > $@
 
-install: $B/podbench $B/libpodbench.a   ## install under PREFIX (/usr/local), or DESTDIR/PREFIX
+install: $B/podbench library              ## install under PREFIX (/usr/local), or DESTDIR/PREFIX
 	install -d $(bindir) $(mandir) $(libdir)/pkgconfig $(DESTDIR)$(PREFIX)/include $(datadir)/harness \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $B/podbench $(bindir)/podbench
 	install -m 644 $B/libpodbench.a $(libdir)/libpodbench.a
-	install -m 644 results/simulate/podbench.h results/simulate/podbench_metrics.def $(DESTDIR)$(PREFIX)/include
+	install -m 755 $B/libpodbench.so.$(version) $(libdir)/libpodbench.so.$(version)
+	ln -sf libpodbench.so.$(version) $(libdir)/libpodbench.so
+	install -m 644 harness/podbench.h results/simulate/podbench_metrics.def $(DESTDIR)$(PREFIX)/include
 	rm -f $B/podbench.pc && $(MAKE) --no-print-directory B=$B PREFIX=$(PREFIX) $B/podbench.pc
 	install -m 644 $B/podbench.pc $(libdir)/pkgconfig/podbench.pc
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || :       # so that programs find the library
 	install -m 644 bench.mk $(datadir)/bench.mk
 	install -m 644 harness/project.mk $(datadir)/harness/project.mk
 	for f in $(data); do install -D -m 644 "$$f" "$(datadir)/$$f" || exit 1; done
@@ -41,13 +49,13 @@ install: $B/podbench $B/libpodbench.a   ## install under PREFIX (/usr/local), or
 
 uninstall: $B/podbench                  ## remove what install has put there
 	rm -rf $(datadir)
-	rm -f $(bindir)/podbench $(libdir)/libpodbench.a $(libdir)/pkgconfig/podbench.pc $(DESTDIR)$(PREFIX)/include/podbench.h $(DESTDIR)$(PREFIX)/include/podbench_metrics.def \
+	rm -f $(bindir)/podbench $(libdir)/libpodbench.a $(libdir)/libpodbench.so $(libdir)/libpodbench.so.$(version) $(libdir)/pkgconfig/podbench.pc $(DESTDIR)$(PREFIX)/include/podbench.h $(DESTDIR)$(PREFIX)/include/podbench_metrics.def \
 	    $(mandir)/podbench.1 $(patsubst %,$(mandir)/podbench-%.1,$(commands)) \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/podbench $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_podbench \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish
 
 # A binary package by dpkg-deb; what it depends on is read off the program.
-deb: $B/podbench $B/libpodbench.a       ## build a Debian package in the build folder
+deb: $B/podbench library                  ## build a Debian package in the build folder
 	rm -rf $B/deb
 	$(MAKE) --no-print-directory B=$B PREFIX=/usr DESTDIR=$B/deb install > $B/deb-install.txt
 	gzip -9n $B/deb/usr/share/man/man1/*.1

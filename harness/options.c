@@ -88,7 +88,7 @@ static const struct { const char *command; enum option_id id; const char *argume
 
 enum { KEY_BASE = 1000 };
 
-struct parse { struct options *out; const struct command *command; struct arena *arena; size_t caps[N_OPTIONS], cap_arguments; };
+struct parse { struct options *out; const struct command *command; struct arena *arena; struct err *err; size_t caps[N_OPTIONS], cap_arguments; };
 
 static const char *formats_help(const struct command *c, struct arena *a)
 {
@@ -100,42 +100,31 @@ static const char *formats_help(const struct command *c, struct arena *a)
     return arena_printf(a, "One of: %s", names_list(names, n, a));
 }
 
-static void option_format(const struct command *c, const char *text, enum output_format *format, struct arena *a)
+static bool option_format(const struct command *c, const char *text, enum output_format *format, struct arena *a, struct err *err)
 {
     for (int i = 0; i < N_OUTPUT_FORMATS; i++)
         if (c->formats & FORMAT_BIT(i) && text_is(format_names[i], text)) {
             *format = (enum output_format)i;
-            return;
+            return true;
         }
-    fprintf(stderr, "podbench: --format: unknown format '%.60s'. %s\n", text, formats_help(c, a));
-    exit(EXIT_BAD_INPUT);
+    return fail(err, "--format: unknown format '%.60s'. %s", text, formats_help(c, a));
 }
 
-static void option_number(const struct option_row *row, const char *text, uint64_t *number)
+static bool option_number(const struct option_row *row, const char *text, uint64_t *number, struct err *err)
 {
-    if (parse_u64(text, number))
-        return;
-    fprintf(stderr, "podbench: --%s: '%.60s' %s\n", row->name, text, why_no_u64(text));
-    exit(EXIT_BAD_INPUT);
+    return parse_u64(text, number) || fail(err, "--%s: '%.60s' %s", row->name, text, why_no_u64(text));
 }
 
 /* A count cannot be 0, which in struct options means that the option was not given. */
-static void option_count(const struct option_row *row, const char *text, uint64_t *number)
+static bool option_count(const struct option_row *row, const char *text, uint64_t *number, struct err *err)
 {
-    option_number(row, text, number);
-    if (*number > 0)
-        return;
-    fprintf(stderr, "podbench: --%s: '%.60s' is too small; want at least 1\n", row->name, text);
-    exit(EXIT_BAD_INPUT);
+    return option_number(row, text, number, err) && (*number > 0 || fail(err, "--%s: '%.60s' is too small; want at least 1", row->name, text));
 }
 
-static void option_name(const struct option_row *row, const char *text, const char **name)
+static bool option_name(const struct option_row *row, const char *text, const char **name, struct err *err)
 {
-    if (!*text) {
-        fprintf(stderr, "podbench: --%s: the name is empty; want %s\n", row->name, row->argument);
-        exit(EXIT_BAD_INPUT);
-    }
     *name = text;
+    return *text || fail(err, "--%s: the name is empty; want %s", row->name, row->argument);
 }
 
 static void list_append(const char ***list, size_t *n, size_t *cap, const char *text, struct arena *a)
@@ -145,43 +134,43 @@ static void list_append(const char ***list, size_t *n, size_t *cap, const char *
 }
 
 /* In struct options each list is followed by its length. */
-static void option_item(void *at, size_t *cap, const char *text, struct arena *a)
+static bool option_item(void *at, size_t *cap, const char *text, struct arena *a)
 {
     const char ***items = at;
     list_append(items, (size_t *)(items + 1), cap, text, a);
+    return true;
 }
 
-static void check_argument(const struct command *c, const char *text)
+static bool option_argument(struct parse *p, const char *text)
 {
-    if (*text)
-        return;
-    fprintf(stderr, "podbench: %s: an argument is empty; usage: podbench %s [OPTION...] %s\n", c->name, c->name, c->arguments);
-    exit(EXIT_BAD_INPUT);
+    const struct command *c = p->command;
+    list_append(&p->out->arguments, &p->out->n_arguments, &p->cap_arguments, text, p->arena);
+    return *text || fail(p->err, "%s: an argument is empty; usage: podbench %s [OPTION...] %s", c->name, c->name, c->arguments);
 }
 
-static error_t on_option(int key, char *argument, struct argp_state *state)
+static bool option_take(struct parse *p, const struct option_row *row, const char *text)
+{
+    void *at = (char *)p->out + row->offset;
+    switch (row->type) {
+    case TAKES_TEXT:   return option_name(row, text, at, p->err);
+    case TAKES_LIST:   return option_item(at, &p->caps[row - rows], text, p->arena);
+    case TAKES_NUMBER: return option_number(row, text, at, p->err);
+    case TAKES_COUNT:  return option_count(row, text, at, p->err);
+    case TAKES_FORMAT: return option_format(p->command, text, at, p->arena, p->err);
+    case IS_FLAG:      return *(bool *)at = true;
+    case IS_SETTING:   return option_item(at, &p->caps[OPT_SET], row->argument, p->arena);
+    }
+    return false;
+}
+
+static error_t on_option(int key, char *text, struct argp_state *state)
 {
     struct parse *p = state->input;
-    struct options *out = p->out;
-    if (key == ARGP_KEY_ARG) {
-        check_argument(p->command, argument);
-        list_append(&out->arguments, &out->n_arguments, &p->cap_arguments, argument, p->arena);
-        return 0;
-    }
+    if (key == ARGP_KEY_ARG)
+        return option_argument(p, text) ? 0 : EINVAL;
     if (key < KEY_BASE || key >= KEY_BASE + N_OPTIONS)
         return ARGP_ERR_UNKNOWN;
-    const struct option_row *row = &rows[key - KEY_BASE];
-    void *at = (char *)out + row->offset;
-    switch (row->type) {
-    case TAKES_TEXT:   option_name(row, argument, at); break;
-    case TAKES_LIST:   option_item(at, &p->caps[row - rows], argument, p->arena); break;
-    case TAKES_NUMBER: option_number(row, argument, at); break;
-    case TAKES_COUNT:  option_count(row, argument, at); break;
-    case TAKES_FORMAT: option_format(p->command, argument, at, p->arena); break;
-    case IS_FLAG:      *(bool *)at = true; break;
-    case IS_SETTING:   option_item(at, &p->caps[OPT_SET], row->argument, p->arena); break;
-    }
-    return 0;
+    return option_take(p, &rows[key - KEY_BASE], text) ? 0 : EINVAL;
 }
 
 const char *command_help(const struct command *c, struct arena *a)
@@ -226,17 +215,16 @@ bool command_takes(const struct command *c, size_t n_arguments)
     return n_arguments >= least && (n_arguments <= most || strstr(c->arguments, "..."));
 }
 
-void options_parse(struct options *out, const struct command *c, int argc, char **argv, struct arena *a)
+bool options_parse(struct options *out, const struct command *c, int argc, char **argv, unsigned argp_flags, struct arena *a, struct err *err)
 {
     struct argp_option list[N_OPTIONS + 1];
     fill_argp_options(list, c, a);
     struct argp argp = { .options = list, .parser = on_option, .args_doc = c->arguments, .doc = command_help(c, a) };
-    struct parse p = { .out = out, .command = c, .arena = a };
+    struct parse p = { .out = out, .command = c, .arena = a, .err = err };
     *out = (struct options){ .seed = 1 };
-    argp_parse(&argp, argc, argv, 0, NULL, &p);
-    if (!command_takes(c, out->n_arguments)) {
-        fprintf(stderr, "podbench: %s: %zu argument%s given, usage: podbench %s [OPTION...] %s\n", c->name, out->n_arguments,
-                plural(out->n_arguments), c->name, c->arguments);
-        exit(EXIT_BAD_INPUT);
-    }
+    if (argp_parse(&argp, argc, argv, argp_flags, NULL, &p) != 0)
+        return !*err->msg && fail(err, "%s: an option that it does not have, or a value that is missing", c->name);
+    return command_takes(c, out->n_arguments)
+        || fail(err, "%s: %zu argument%s given, usage: podbench %s [OPTION...] %s", c->name, out->n_arguments, plural(out->n_arguments), c->name,
+                c->arguments);
 }

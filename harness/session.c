@@ -21,9 +21,9 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool session_open(struct session *s, const char *root, struct err *err)
+bool session_open(struct session *s, const char *root, const char *given_as, struct err *err)
 {
-    s->root = root_find(root, "--root", &s->arena, err);
+    s->root = root_find(root, given_as, &s->arena, err);
     if (!s->root)
         return false;
 #define IN_ROOT(folder) root_path(s->root, folder, &s->arena)

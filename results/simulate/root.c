@@ -3,6 +3,7 @@
  * root.c - where the data is.
  */
 #include "results/simulate/simulate.h"
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,24 @@ static bool is_root(const char *path, struct arena *a)
     return access(arena_printf(a, "%s/system-model/specs/", path), F_OK) == 0;      /* the slash at the end asks for a folder */
 }
 
-/* The folder so many levels above the program: 2 from build/podbench to the source tree, and from /usr/bin/podbench to
- * /usr; 3 from build/asan/podbench. NULL if the link cannot be read, or nothing is above. */
+/* The file that holds this function: a shared library, or else the program, which may not know its own name. */
+static bool own_path(char path[PATH_MAX])
+{
+    Dl_info own;
+    if (dladdr(usual, &own) && own.dli_fname && strstr(own.dli_fname, ".so") && realpath(own.dli_fname, path))
+        return true;
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+/* The folder so many levels above the program or library: 2 from build/podbench to the source tree, and from /usr/bin/podbench to
+ * /usr; 3 from build/asan/podbench. NULL if its path cannot be read, or nothing is above. */
 static const char *above_program(int levels, struct arena *a)
 {
     char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
+    if (!own_path(path))
         return NULL;
-    path[n] = 0;
     for (int up = 0; up < levels; up++) {
         char *slash = strrchr(path, '/');
         if (!slash)

@@ -21,11 +21,11 @@ flags=$(pkg-config --define-variable=prefix="$work/dest/usr" --cflags --libs pod
 # A library built for the sanitizers wants them in what links it, too.
 case $build in *asan*) flags="-fsanitize=address,undefined $flags" ;; esac
 # shellcheck disable=SC2086
-${CC:-cc} -Wall -Werror -o "$work/example" tests/simulate/example.c $flags 2>"$work/err" &&
-    PODBENCH_ROOT="$work/dest/usr/share/podbench" "$work/example" "$recipe" >"$work/out" 2>>"$work/err"
+${CC:-cc} -Wall -Werror -o "$work/example" tests/harness/example.c $flags 2>"$work/err" &&
+    LD_LIBRARY_PATH="$work/dest/usr/lib" "$work/example" "$recipe" >"$work/out" 2>>"$work/err"
 status=$?
 gives 0 "$recipe is fastest at micro-batch 32" "the library's example compiles by pkg-config and runs"
-PODBENCH_ROOT="$work/dest/usr/share/podbench" "$work/example" no-such >"$work/out" 2>"$work/err"
+LD_LIBRARY_PATH="$work/dest/usr/lib" "$work/example" no-such >"$work/out" 2>"$work/err"
 status=$?
 gives 2 "no recipe 'no-such'" "the library tells what failed"
 echo '#include <podbench.h>' >"$work/alone.c"

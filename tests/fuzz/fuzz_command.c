@@ -202,7 +202,7 @@ static void check_answer(const struct answer *x, const struct command *c, const 
 static void open_session(struct session *s, struct err *err)
 {
     const struct box *b = box_open();
-    LAW(session_open(s, b->source, err));
+    LAW(session_open(s, b->source, "--root", err));
     s->simulator.plans = &plans;
     s->paths.recipes_dir = arena_printf(&s->arena, "%s/recipes", b->folder);
     s->published_dir = access("published", R_OK) == 0 ? "published" : arena_printf(&s->arena, "%s/published", b->folder);
@@ -216,20 +216,17 @@ static void open_session(struct session *s, struct err *err)
 static bool ask(struct answer *out, const struct command *c, int argc, char **argv, struct options *o)
 {
     struct session s = {0};
-    FILE *own_stdout = stdout, *own_stderr = stderr;
     *out = (struct answer){ .status = EXIT_BAD_INPUT };
-    options_parse(o, c, argc, argv, &s.arena);
+    bool parsed = options_parse(o, c, argc, argv, 0, &s.arena, &out->err);
     open_session(&s, &out->err);
-    bool asks = is_quick(o, c, &s, &s.arena);
+    bool asks = parsed && is_quick(o, c, &s, &s.arena);
     if (asks) {
-        stdout = open_memstream(&out->text, &out->n);
-        stderr = open_memstream(&out->talk, &out->n_talk);
+        s.out = text_stream(&out->text, &out->n);
+        s.log = text_stream(&out->talk, &out->n_talk);
         if (session_folders(&s, o, &out->err))
             out->status = c->run(o, &s, &out->err);
-        fclose(stdout);
-        fclose(stderr);
-        stdout = own_stdout;
-        stderr = own_stderr;
+        fclose(s.out);
+        fclose(s.log);
     }
     session_close(&s);
     return asks;

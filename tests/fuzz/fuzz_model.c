@@ -9,7 +9,7 @@
 #include "system-model/graph/graph.h"
 #include "tests/fuzz/laws.h"
 #include "tests/rounding.h"
-#include "results/simulate/podbench.h"
+#include "harness/podbench.h"
 
 enum { MOST_ACCUMULATION = 64 };
 

@@ -219,7 +219,8 @@ static void open_once(void)
 {
     static struct judge_options options;
     struct err err = { "" };
-    LAW(session_open(&session, box_open()->source, &err));
+    session.out = stdout, session.log = stderr;
+    LAW(session_open(&session, box_open()->source, "--root", &err));
     session.paths.data_dir = arena_printf(&session.arena, "%s/convergence", box_open()->folder);
     options = (struct judge_options){ .data_dir = session.paths.data_dir };
     LAW(judge_load(&judge, &options, &session.arena, &err));

@@ -11,8 +11,8 @@
  *         fprintf(stderr, "%s\n", podbench_message(p));
  *     podbench_close(p);
  *
- * A simulator caches what its simulations share, so the second is faster than the first. Each thread opens its own.
- * Running out of memory ends the program with status 3.
+ * A simulator caches what its simulations share, so the second is faster than the first. It reads each file once, and does not see later
+ * changes. A handle serves one thread at a time; several threads open one each. Running out of memory ends the program with status 3.
  */
 #ifndef PODBENCH_H
 #define PODBENCH_H
@@ -25,11 +25,14 @@ extern "C" {
 const char *podbench_version(void);
 
 struct podbench;
-/* root: the folder with system-model, workloads and results, or NULL for the installed one. The result is never NULL;
- * podbench_message says what failed. */
+/* root is the folder with system-model, workloads and results. NULL takes PODBENCH_ROOT, or else the folder installed with the library, or
+ * the working folder. The result is never NULL; podbench_message says what failed. */
 struct podbench *podbench_open(const char *root);
-void podbench_close(struct podbench *p);
-const char *podbench_message(const struct podbench *p);     /* one line about the last failure, or "" */
+void podbench_close(struct podbench *p);                    /* p may be NULL */
+/* One line about the last call's failure, or "". The text lives until the next call, as that of podbench_notes. */
+const char *podbench_message(const struct podbench *p);
+/* What the program would have said besides its answer to the last call of podbench_answer: lines that begin with "podbench: ", or "". */
+const char *podbench_notes(const struct podbench *p);
 
 /* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are
  * uint64_t, flags int (fits), all others double. A value that is not known is 0. */
@@ -47,8 +50,13 @@ struct podbench_result {
  * podbench_message. */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
-/* Returns the JSON object of `podbench run --format json`, without its validity, or NULL when it failed. Free it with
- * free(). */
+/* Runs a command of the program, and returns what it prints; free it with free(). words are the command and what follows it:
+ *     { "explain", "mlperf-v2.0-closed-bow-pod64-bert-large", "--format", "json" }
+ * *status is the exit status of the program: 0 done, 1 judged and refused, 2 bad input, with the reason in podbench_message. --root and
+ * --recipes are refused: another handle has other data. */
+char *podbench_answer(struct podbench *p, const char *const *words, size_t n_words, int *status);
+
+/* The JSON object of `podbench run --format json`, or NULL with the reason in podbench_message. Free it with free(). */
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets);
 
 #ifdef __cplusplus

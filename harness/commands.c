@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * commands.c - the table of commands, and how one of them is run: by the program, and by the library.
+ */
+#include "harness/harness.h"
+#include <argp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define TEXT_CSV_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON))
+#define TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
+
+const struct command commands[] = {
+    { "Look at what there is",
+      "list", "recipes|machines|workloads|frameworks|keys|metrics|assumptions", "List recipes, machines, models, frameworks, recipe keys, metrics or assumptions",
+      "Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are docs/formats.md. Assumptions "
+      "are values that no source states; for those on sheets: how far halving or doubling moves a step.", 0,
+      TEXT_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
+    { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
+      "instead of the kinds of links.", OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
+    { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with its "
+      "source. NAME is a framework as a recipe names it, or a sheet. Without a name: the sheets.", 0, TEXT_CSV_JSON, command_framework, false },
+    { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the names.",
+      OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload, false },
+
+    { "Ask about one configuration",
+      "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
+      "other readings of what the recipe leaves open would do ([open] in list keys). As tap, "
+      "junit, markdown or annotations: whether each recipe fits its machine.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
+      OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
+      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS,
+      command_run, true },
+    { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
+      "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as "
+      "options of its framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SIZE) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON, command_fit, true },
+    { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As csv: "
+      "the way from the ideal time to the predicted one.", OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain, true },
+    { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
+      "operation.", OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan, true },
+    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.",
+      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE),
+      FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
+    { NULL, "diff", "A B", "Say why two recipes, or two runs, differ", "Lists the keys and sheet values that differ, each with its share of the difference. "
+      "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", OPTION_BIT(OPT_SET), TEXT_JSON, command_diff, true },
+
+    { "Try many configurations",
+      "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only what fits as "
+      "configured counts. Says whether the answer is the best of them all, or how much better one could be.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) |
+      OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search, true },
+    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Writes one row per configuration, as CSV or as lines of JSON.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
+      OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED), FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep, true },
+    { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.",
+      OPTION_BIT(OPT_OUT), 0, command_merge, false },
+
+    { "Compare predictions with published figures",
+      "bench", "", "Simulate every recipe, write a run, and print it beside the figures", NULL,
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS) | OPTION_BIT(OPT_JOBS),
+      TEXT_CSV_JSON, command_bench, true },
+    { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out of "
+      "tolerance.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
+    { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape constants; rows of role validate never do. --out "
+      "writes the errors that intervals are made of.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate, true },
+    { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+      command_plot, true },
+    { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+      command_report, true },
+    { NULL, "audit", "", "Recompute every numeric claim of the source documents", "Prints counts and the claims that do not hold; --all prints all of them.",
+      OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit, false },
+    { NULL, "ledger", "", "Check that no published row has changed unrecorded", "Compares the role, configuration and value of every row with the "
+      "ledger. Exit 1 when one differs.", 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger, false },
+    { NULL, "calibrate", "", "Fit the constants that may be fitted", "Uses only rows of role calibrate. Prints the sheets, or writes them to --out.",
+      OPTION_BIT(OPT_OUT), 0, command_calibrate, false },
+
+    { "Notice changes",
+      "compare", "[BASE] RUN", "Compare a run with the baseline, or with another run", "Prints what moved, by cause, and whether the accuracy holds; --all "
+      "prints every cell. Exit 1 when anything moved.", OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS,
+      command_compare, false },
+    { NULL, "baseline", "[RUN]", "Record a run as the new baseline, and why predictions moved", "Without RUN: the latest.",
+      OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN) | OPTION_BIT(OPT_BASELINE), 0, command_baseline, false },
+    { NULL, "record", "[RUN]", "Append a run to the history", "Without RUN: the latest.", OPTION_BIT(OPT_LABEL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_BASELINE), 0,
+      command_record, false },
+    { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.",
+      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_BASELINE), TEXT_CSV_JSON, command_history, false },
+    { NULL, "watch", "SERIES.csv", "Say whether a measured series has changed", "Judges one column of a table, newest row last, by statistics that hold for "
+      "any noise. Exit 1 when it got worse.", OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
+      command_watch, false },
+
+    { "Judge MLPerf logs",
+      "score", "DIR", "Compute the official scores in a tree of MLPerf results", "One score for each system and benchmark. Exit 1 when there is none.",
+      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score, false },
+    { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder as "
+      "the package checker does. Exit 1 when something does not pass.",
+      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS) |
+      OPTION_BIT(OPT_ONLY_FAILURES),
+      TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
+    { NULL, "rounds", "DIR...", "Print published MLPerf results of any rounds as one table", "DIR holds results repositories, or parts of them. --out FILE.html writes a "
+      "page with figures and filters instead. Rows are cached in ~/.cache/podbench by the content of the logs.",
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_rounds, false },
+    { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
+      "and score, and says where the time differs.",
+      OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),
+      TEXT_CSV_JSON, command_compare_logs, true },
+
+    { "Set up",
+      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile of three lines, a recipe and a table of figures.", 0, 0, command_init, false },
+    { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 0, command_manual, false },
+    { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
+};
+const size_t n_commands = sizeof commands / sizeof *commands;
+
+int bad_input(struct err *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->msg, sizeof err->msg, format, args);
+    va_end(args);
+    return EXIT_BAD_INPUT;
+}
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < n_commands; i++)
+        if (text_is(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+int command_unknown(const char *name, struct err *err)
+{
+    struct arena a = {0};
+    const char **names = ARENA_ARRAY(&a, const char *, n_commands);
+    for (size_t i = 0; i < n_commands; i++)
+        names[i] = commands[i].name;
+    bad_input(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, &a), names_list(names, n_commands, &a));
+    arena_free(&a);
+    return EXIT_BAD_INPUT;
+}
+
+/* Twice what the deepest command needs: with less it would crash without a message. Threads get the same stack. */
+static bool has_stack(struct err *err)
+{
+    enum { LEAST_KIB = 192 };
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_KIB << 10)
+        return true;
+    return fail(err, "the stack is limited to %llu KiB, want %d or more: ulimit -s %d", (unsigned long long)stack.rlim_cur >> 10, LEAST_KIB,
+                LEAST_KIB);
+}
+
+int command_call(const struct command *c, const struct options *o, struct session *s, struct err *err)
+{
+    uint64_t unused_s;
+    if (!has_stack(err) || !source_date(&unused_s, 0, err) || !session_folders(s, o, err))
+        return EXIT_BAD_INPUT;
+    if (c->simulates)
+        session_warn_unfitted(s);
+    session_warn_replaced(o, s);
+    return c->run(o, s, err);
+}

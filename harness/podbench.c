@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * podbench.c - the public library: an open session behind an opaque handle. Between two answers it is as it was opened, but for its cache.
+ */
+#include "harness/podbench.h"
+#include "harness/harness.h"
+#include "results/simulate/simulate.h"
+#include <argp.h>
+#include <gsl/gsl_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct podbench { struct arena arena; struct session session; struct err err; char *notes; bool is_open; };
+
+const char *podbench_version(void)
+{
+    return PODBENCH_VERSION;
+}
+
+struct podbench *podbench_open(const char *root)
+{
+    struct arena own = {0};
+    struct podbench *p = ARENA_NEW(&own, struct podbench);
+    p->arena = own;
+    gsl_set_error_handler_off();
+    p->is_open = session_open(&p->session, root, "the root", &p->err);
+    return p;
+}
+
+void podbench_close(struct podbench *p)
+{
+    if (!p)
+        return;
+    if (p->is_open)
+        session_close(&p->session);
+    free(p->notes);
+    struct arena own = p->arena;        /* which holds p itself */
+    arena_free(&own);
+}
+
+const char *podbench_message(const struct podbench *p)
+{
+    return p->err.msg;
+}
+
+const char *podbench_notes(const struct podbench *p)
+{
+    return p->notes ? p->notes : "";
+}
+
+static void copy_numbers(struct podbench_result *out, const struct result *r)
+{
+#define COPY_TEXT(name)
+#define COPY_COUNT(name) out->name = r->name;
+#define COPY_NUMBER(name) out->name = r->name;
+#define COPY_FLAG(name) out->name = r->name;
+#define METRIC(type, name, ...) COPY_##type(name)
+#include "results/simulate/podbench_metrics.def"
+#undef METRIC
+}
+
+int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out)
+{
+    struct simulation sim;
+    struct result r;
+    if (!p->is_open)
+        return -1;                      /* the message of podbench_open stays */
+    p->err = (struct err){ "" };
+    if (!simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err))
+        return -1;
+    copy_numbers(out, &r);
+    simulation_free(&sim);
+    return 0;
+}
+
+/* argp wants words that it may reorder, the program's name before them. */
+static char **argument_vector(const struct command *c, const char *const *words, size_t n_words, struct arena *a)
+{
+    char **argv = ARENA_ARRAY(a, char *, n_words + 1);
+    argv[0] = arena_printf(a, "podbench %s", c->name);
+    for (size_t i = 1; i < n_words; i++)
+        argv[i] = arena_strdup(a, words[i]);
+    return argv;
+}
+
+static int run_words(struct session *s, const char *const *words, size_t n_words, struct err *err)
+{
+    struct options o;
+    const struct command *c = n_words ? command_find(words[0]) : NULL;
+    if (!c)
+        return command_unknown(n_words ? words[0] : "", err);
+    for (size_t i = 1; i < n_words; i++)
+        if (!check_printable(words[i], err))
+            return EXIT_BAD_INPUT;
+    char **argv = argument_vector(c, words, n_words, &s->arena);
+    if (!options_parse(&o, c, (int)n_words, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_NO_ERRS, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (o.root || o.recipes)
+        return bad_input(err, "%s: a library's data stay those that it was opened with; open another for --root and --recipes", c->name);
+    return command_call(c, &o, s, err);
+}
+
+char *podbench_answer(struct podbench *p, const char *const *words, size_t n_words, int *status)
+{
+    char *text = NULL;
+    size_t n_text, n_notes;
+    struct session *s = &p->session, before = *s;
+    *status = EXIT_BAD_INPUT;
+    free(p->notes);
+    p->notes = NULL;
+    s->out = text_stream(&text, &n_text);
+    s->log = text_stream(&p->notes, &n_notes);
+    s->arena = (struct arena){0};
+    if (p->is_open) {
+        p->err = (struct err){ "" };
+        *status = run_words(s, words, n_words, &p->err);
+    }
+    fclose(s->out);
+    fclose(s->log);
+    arena_free(&s->arena);
+    struct simulator simulator = s->simulator;
+    simulator.options = before.simulator.options;
+    simulator.watch = before.simulator.watch;
+    *s = before;
+    s->simulator = simulator;
+    return text;
+}
+
+char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets)
+{
+    struct arena a = {0};
+    const char **words = ARENA_ARRAY(&a, const char *, 2 * n_sets + 5);
+    size_t n = 0;
+    int status;
+    words[n++] = "run";
+    for (size_t i = 0; i < n_sets; i++) {
+        words[n++] = "--set";
+        words[n++] = sets[i];
+    }
+    words[n++] = "--format=json";
+    words[n++] = "--";
+    words[n++] = recipe;
+    char *text = podbench_answer(p, words, n, &status);
+    arena_free(&a);
+    if (status != EXIT_BAD_INPUT)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_library.c - the library gives the results of a simulator and the answers of the program, reports failures, and finds its root. */
+#include "tests/check.h"
+#include "harness/podbench.h"
+#include "results/simulate/simulate.h"
+#include "results/simulate/simulator.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+static const char recipe[] = "vendor-c600-resnet50-b1-poprt", training[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
+
+static struct result simulated(const char *id, const char *set, struct err *err)
+{
+    static const struct model_paths paths = { .specs_dir = "tests/root/system-model/specs", .recipes_dir = "tests/root/workloads/recipes",
+                                              .data_dir = "tests/root/workloads/convergence" };
+    struct simulator s;
+    struct simulation sim;
+    struct result r = { 0 };
+    simulator_open(&s, &paths);
+    if (simulator_run(&s, &sim, &r, id, &set, set != NULL, err))
+        simulation_free(&sim);
+    simulator_close(&s);
+    return r;
+}
+
+static void a_library_says_what_a_simulator_says(void **state)
+{
+    static const char *const sets[] = { NULL, "parallel.micro_batch=64" };
+    struct podbench *p = podbench_open("tests/root");
+    struct err err;
+    (void)state;
+    assert_string_equal(podbench_message(p), "");
+    assert_string_equal(podbench_version(), PODBENCH_VERSION);
+    for (size_t i = 0; i < 4; i++) {
+        const char *id = i % 2 ? training : recipe, *set = sets[i / 2];
+        struct result want = simulated(id, set, &err);
+        struct podbench_result got;
+        assert_int_equal(podbench_run(p, id, &set, set != NULL, &got), 0);
+#define SAME_TEXT(name)
+#define SAME_COUNT(name) assert_int_equal(got.name, want.name);
+#define SAME_FLAG(name) assert_int_equal(got.name, want.name);
+#define SAME_NUMBER(name) assert_true(got.name == want.name);
+#define METRIC(type, name, ...) SAME_##type(name)
+#include "results/simulate/podbench_metrics.def"
+#undef METRIC
+        char *text = podbench_run_json(p, id, &set, set != NULL);
+        json_t *object = json_loads(text, 0, NULL);
+        assert_string_equal(json_string_value(json_object_get(object, "id")), id);
+        assert_near(json_real_value(json_object_get(object, "throughput_samples_per_s")), want.throughput_samples_per_s, 1e-9);
+        assert_int_equal(json_array_size(json_object_get(json_object_get(object, "made_by"), "overrides")), set != NULL);
+        json_decref(object);
+        free(text);
+    }
+    podbench_close(p);
+}
+
+static void failures_are_told(void **state)
+{
+    struct podbench *p = podbench_open("tests/root");
+    struct podbench_result r;
+    (void)state;
+    assert_int_equal(podbench_run(p, "none", NULL, 0, &r), -1);
+    assert_non_null(strstr(podbench_message(p), "no recipe 'none'"));
+    assert_int_equal(podbench_run(p, recipe, NULL, 0, &r), 0);
+    assert_string_equal(podbench_message(p), "");
+    assert_null(podbench_run_json(p, "none", NULL, 0));
+    podbench_close(p);
+    podbench_close(NULL);
+    p = podbench_open("tests/none");
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(podbench_message(p), "tests/none: holds no system-model/specs (the root)");
+        assert_int_equal(podbench_run(p, recipe, NULL, 0, &r), -1);
+        assert_null(podbench_run_json(p, recipe, NULL, 0));
+    }
+    podbench_close(p);
+}
+
+static char *answer_of(struct podbench *p, const char *line, int *status)
+{
+    char copy[400];
+    const char *words[16];
+    size_t n = 0;
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *rest, *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+        words[n++] = w;
+    return podbench_answer(p, words, n, status);
+}
+
+static const char *const questions[] = {
+    "run mlperf-v2.0-closed-bow-pod16-resnet50 --format json", "run vendor-c600-resnet50-b1-poprt --all --set parallel.micro_batch=4",
+    "explain vendor-c600-resnet50-b1-poprt --format json", "diff vendor-c600-resnet50-b1-poprt mlperf-v2.0-closed-bow-pod16-resnet50",
+    "sweep vendor-c600-resnet50-b1-poprt --over parallel.micro_batch=1,2,900 --jobs 2", "machine bow-pod16", "list keys --format json",
+    "run vendor-c600-resnet50-b1-poprt --unfolded", "fit vendor-c600-resnet50-b1-poprt --format json",
+};
+enum { N_QUESTIONS = sizeof questions / sizeof *questions };
+
+/* The library prints what the program prints, in whatever order it is asked. */
+static void an_answer_is_what_the_program_prints(void **state)
+{
+    struct podbench *p = podbench_open("tests/root");
+    char *first[N_QUESTIONS];
+    int status;
+    (void)state;
+    for (size_t i = 0; i < N_QUESTIONS; i++) {
+        char command[600], *text = NULL;
+        size_t n = 0;
+        snprintf(command, sizeof command, "\"$PODBENCH\" %s --root tests/root 2>/dev/null", questions[i]);
+        FILE *program = popen(command, "r"), *printed = open_memstream(&text, &n);
+        for (int c; (c = fgetc(program)) != EOF; )
+            fputc(c, printed);
+        fclose(printed);
+        int ended = pclose(program);
+        first[i] = answer_of(p, questions[i], &status);
+        assert_string_equal(first[i], text);
+        assert_int_equal(WEXITSTATUS(ended), status);
+        free(text);
+    }
+    for (size_t i = N_QUESTIONS; i-- > 0; ) {
+        char *again = answer_of(p, questions[i], &status);
+        assert_string_equal(again, first[i]);
+        free(again);
+        free(first[i]);
+    }
+    podbench_close(p);
+}
+
+static void refused_words_are_told(void **state)
+{
+    static const struct { const char *words, *message; } cases[] = {
+        { "rnu x", "unknown command 'rnu'; did you mean 'run'?" }, { "run", "run: 0 arguments given, usage: podbench run [OPTION...] RECIPE..." },
+        { "run x --nonsense", "run: an option that it does not have" }, { "run --help", "run: an option that it does not have" },
+        { "run x --format xml", "--format: unknown format 'xml'" }, { "run none", "no recipe 'none'" },
+        { "list recipes --root .", "list: a library's data stay those that it was opened with" },
+    };
+    struct podbench *p = podbench_open("tests/root");
+    int status;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = answer_of(p, cases[i].words, &status);
+        assert_string_equal(text, "");
+        assert_int_equal(status, 2);
+        assert_non_null(strstr(podbench_message(p), cases[i].message));
+        free(text);
+    }
+    free(podbench_answer(p, NULL, 0, &status));
+    assert_int_equal(status, 2);
+    free(answer_of(p, "run vendor-c600-resnet50-b1-poprt --set training.samples_to_converge=3000", &status));
+    assert_int_equal(status, 0);
+    assert_string_equal(podbench_message(p), "");
+    assert_string_equal(podbench_notes(p), "podbench: vendor-c600-resnet50-b1-poprt: no effect here: training.samples_to_converge\n");
+    free(answer_of(p, "list recipes", &status));
+    assert_string_equal(podbench_notes(p), "");
+    podbench_close(p);
+}
+
+static void *ask_alone(void *out)
+{
+    struct podbench *p = podbench_open("tests/root");
+    int status;
+    *(char **)out = answer_of(p, questions[0], &status);
+    for (int i = 0; i < 3; i++)
+        free(answer_of(p, questions[i], &status));
+    podbench_close(p);
+    return NULL;
+}
+
+static void threads_with_handles_of_their_own_agree(void **state)
+{
+    enum { N_THREADS = 4 };
+    pthread_t threads[N_THREADS];
+    char *said[N_THREADS];
+    (void)state;
+    for (int i = 0; i < N_THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_alone, &said[i]), 0);
+    for (int i = 0; i < N_THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < N_THREADS; i++) {
+        assert_string_equal(said[i], said[0]);
+        if (i)
+            free(said[i]);
+    }
+    free(said[0]);
+}
+
+/* The root comes from the argument, the environment, or the program's own place; the working folder is "." */
+static void roots(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    (void)state;
+    assert_string_equal(root_find("tests/root", "--root", &a, &err), "tests/root");
+    assert_null(root_find("tests", "--root", &a, &err));
+    assert_string_equal(err.msg, "tests: holds no system-model/specs (--root)");
+    setenv("PODBENCH_ROOT", "tests/root", 1);
+    assert_string_equal(root_find(NULL, "--root", &a, &err), "tests/root");
+    assert_string_equal(root_find(".", "--root", &a, &err), ".");
+    setenv("PODBENCH_ROOT", "tests", 1);
+    assert_null(root_find(NULL, "--root", &a, &err));
+    assert_string_equal(err.msg, "tests: holds no system-model/specs (PODBENCH_ROOT)");
+    setenv("PODBENCH_ROOT", "", 1);
+    assert_string_equal(root_find(NULL, "--root", &a, &err), ".");
+    unsetenv("PODBENCH_ROOT");
+    assert_string_equal(root_find(NULL, "--root", &a, &err), ".");
+    assert_string_equal(root_path(".", "plots", &a), "plots");
+    assert_string_equal(root_path("/usr/share/podbench", "plots", &a), "/usr/share/podbench/plots");
+    assert_true(root_is_installed("/usr/share/podbench") && root_is_installed("x/share/podbench"));
+    assert_false(root_is_installed("/share/podbench") || root_is_installed("/usr/share/podbench2") || root_is_installed("podbench") || root_is_installed("."));
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(a_library_says_what_a_simulator_says), cmocka_unit_test(failures_are_told),
+    cmocka_unit_test(an_answer_is_what_the_program_prints), cmocka_unit_test(refused_words_are_told), cmocka_unit_test(threads_with_handles_of_their_own_agree), cmocka_unit_test(roots) };
+TAP_MAIN(tests)
