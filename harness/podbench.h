@@ -31,7 +31,7 @@ struct podbench *podbench_open(const char *root);
 void podbench_close(struct podbench *p);                    /* p may be NULL */
 /* One line about the last call's failure, or "". The text lives until the next call, as that of podbench_notes. */
 const char *podbench_message(const struct podbench *p);
-/* What the program would have said besides its answer to the last call of podbench_answer: lines that begin with "podbench: ", or "". */
+/* The lines that the program would have written to standard error for the last podbench_answer: each begins with "podbench: ". May be "". */
 const char *podbench_notes(const struct podbench *p);
 
 /* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are
@@ -50,7 +50,7 @@ struct podbench_result {
  * podbench_message. */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
-/* Runs a command of the program, and returns what it prints; free it with free(). words are the command and what follows it:
+/* Runs a command of the program, and returns its standard output; free it with free(). words are the command and what follows it:
  *     { "explain", "mlperf-v2.0-closed-bow-pod64-bert-large", "--format", "json" }
  * *status is the exit status of the program: 0 done, 1 judged and refused, 2 bad input, with the reason in podbench_message. --root and
  * --recipes are refused: another handle has other data. */
