@@ -103,8 +103,10 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     row->fits = row->fits_with_less_memory = m.fits;
     if (text_is(f->metric, "total_bytes"))
         row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
-    else if (text_is(f->metric, "max_tile_bytes") || text_is(f->metric, "max_tile_including_gaps_bytes"))     /* no gaps are modelled */
+    else if (text_is(f->metric, "max_tile_bytes"))
         row->simulated = (double)m.max_tile_bytes;
+    else if (text_is(f->metric, "max_tile_including_gaps_bytes"))
+        row->simulated = (double)m.max_tile_with_gaps_bytes;
     else if (text_is(f->metric, "fits"))
         row->simulated = m.fits;
     else

@@ -80,7 +80,11 @@ bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recip
 /* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. Kinds for memory alone:
  *     kernel:gemm;machine=gc200;m=1000;k=512;n=10000;type=fp16;partials=fp16       alpha A B + beta C
  *     kernel:fc;machine=gc200;batch=128;in=768;out=3072;type=fp16;partials=fp16    forward, backward and weight update */
-struct kernel_memory { uint64_t operand_bytes, temporary_bytes, code_bytes, max_tile_bytes; bool fits; };
+struct kernel_memory {
+    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles */
+    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* on the fullest */
+    bool fits;
+};
 bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
                        struct err *err);
 

@@ -249,8 +249,11 @@ static void add_kernel_product(struct kernel_memory *m, const struct kernel_case
     c.kind = KERNEL_MATMUL;
     c.n = rows, c.k = inner, c.m = columns;
     plan_case(&plan, &c, chip, cache, a);
-    m->temporary_bytes = max_u64(m->temporary_bytes, plan.temp_bytes_per_tile * chip->n_tiles);
-    m->code_bytes += op_code_bytes(&plan.code) * chip->n_tiles;
+    m->temporary_bytes = max_u64(m->temporary_bytes, plan.temp_bytes_per_tile * plan.n_tiles_used);
+    m->code_bytes += op_code_bytes(&plan.code) * plan.n_tiles_used;
+    m->tile_temporary_bytes = max_u64(m->tile_temporary_bytes, plan.temp_bytes_per_tile);
+    m->tile_code_bytes += op_code_bytes(&plan.code);
+    m->interleaved_bytes = max_u64(m->interleaved_bytes, plan.interleaved_bytes);
 }
 
 /* A fully connected layer keeps its input, weights, output, and the gradients of input and output, and updates its
@@ -283,7 +286,9 @@ bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const
         fc_memory(out, &c, &m.chip, cache, a);
     else
         product_memory(out, &c, &m.chip, cache, a);
-    out->max_tile_bytes = ceil_div(out->operand_bytes + out->temporary_bytes + out->code_bytes, m.chip.n_tiles);
-    out->fits = out->max_tile_bytes <= m.chip.tile_memory_bytes;
+    out->max_tile_bytes = ceil_div(out->operand_bytes, m.chip.n_tiles) + out->tile_temporary_bytes + out->tile_code_bytes;
+    uint64_t gaps_bytes = (uint64_t)(m.chip.memory_gaps_share * (double)out->tile_temporary_bytes);
+    out->max_tile_with_gaps_bytes = chip_end_of_memory(&m.chip, out->max_tile_bytes + gaps_bytes, out->interleaved_bytes);
+    out->fits = out->max_tile_with_gaps_bytes <= m.chip.tile_memory_bytes;
     return true;
 }

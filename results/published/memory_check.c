@@ -41,7 +41,7 @@ bool memory_of_plan(double *out, const struct plan *p, const char *metric, struc
     bool known = false;
     *out = 0;
     if (text_is(metric, "max_tile_bytes") || text_is(metric, "max_tile_including_gaps_bytes")) {
-        *out = (double)m->total_bytes;
+        *out = (double)(text_is(metric, "max_tile_bytes") ? m->total_bytes : m->end_bytes);
         return true;
     }
     if (text_is(metric, "total_bytes")) {

@@ -85,6 +85,7 @@ struct op_plan {
     uint64_t mac, padded_mac;           /* multiply-accumulates of the operation; with those of padded channels and kernel rows */
     uint64_t exchanged_bytes;           /* received by all tiles together */
     uint64_t temp_bytes_per_tile;       /* fullest tile, while the operation runs */
+    uint64_t interleaved_bytes;         /* part of them that must lie in interleaved memory: the sums that the AMP writes */
     struct op_code code;
     enum vertex_kind vertex;
     enum partials_type partials;
@@ -168,7 +169,7 @@ struct layer_cost {
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
     struct op_moment forward_moment, backward_moment;   /* of the operations that need most */
-    uint64_t temp_bytes_per_tile;           /* largest of its operations' plans */
+    uint64_t temp_bytes_per_tile, interleaved_bytes;        /* largest of its operations' plans */
     uint64_t host_bytes;                    /* inputs from the host */
 };
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */

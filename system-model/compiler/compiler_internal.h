@@ -237,7 +237,7 @@ static inline struct share conv_whole(const struct conv_candidate *c, uint64_t s
 enum { COUNTER_BYTES = 4 };             /* of a serial loop */
 
 struct conv_cost {
-    uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
+    uint64_t compute, exchange, supersteps, rearrange, temp_bytes, sum_bytes, received_bytes;
     uint64_t copied_bytes;              /* input of the fullest tile that is copied into another layout before the vertex */
     uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
 };

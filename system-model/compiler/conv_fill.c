@@ -50,6 +50,15 @@ static struct op_code code_of_plan(const struct search *f)
     };
 }
 
+/* The AMP's vertices write their sums to interleaved memory, and so does SLIC. PopLibs' programs (benchmark_results.csv @f9273583) show it:
+ * the fullest tile of a small one ends 24 bytes behind the interleaved region's base and these sums (gemm_1000x64x20000: 55328 bytes, and
+ * bert_kqv_384x768x2304: 14784, planned here as there). */
+static uint64_t interleaved_bytes(const struct search *f)
+{
+    enum vertex_kind v = f->best_candidate->vertex;
+    return v == VERTEX_AMP_1X1 || v == VERTEX_AMP_NX1 || v == VERTEX_SLIC ? f->best_cost.sum_bytes : 0;
+}
+
 /* The planner may have underestimated copies by single elements; the chip pays what was measured. */
 static void pay_copies(const struct search *f, struct conv_cost *k)
 {
@@ -92,7 +101,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
         .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
         .padded_mac = padded_mac(f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
-        .temp_bytes_per_tile = k->temp_bytes, .code = code_of_plan(f),
+        .temp_bytes_per_tile = k->temp_bytes, .interleaved_bytes = interleaved_bytes(f), .code = code_of_plan(f),
         .vertex = f->best_candidate->vertex,
         .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
         .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f),

@@ -409,6 +409,7 @@ bool conv_price(struct search *f, const struct conv_candidate *c, const struct s
     }
     struct conv_cost k = split_cost(f, c, t, &b, crowded_cycles(f, c, t, bytes, compute));
     k.temp_bytes = bytes;
+    k.sum_bytes = b.partials;
     keep_if_best(f, c, t, &k);
     return true;
 }

@@ -24,6 +24,7 @@ static void add_op_cost(struct layer_cost *layer, const struct op *op, const str
         layer->backward_mac += p->mac * repeats;
     if (layer->temp_bytes_per_tile < p->temp_bytes_per_tile)
         layer->temp_bytes_per_tile = p->temp_bytes_per_tile;
+    layer->interleaved_bytes = max_u64(layer->interleaved_bytes, p->interleaved_bytes);
 }
 
 static void add_weights(struct layer_cost *layers, const struct graph *g)

@@ -166,6 +166,14 @@ static inline uint64_t chip_turn_cycles(const struct chip *c)
     return c->worker_turn_cycles > c->n_workers ? c->worker_turn_cycles : c->n_workers;
 }
 
+/* The address behind the last byte in use of a tile whose program needs `bytes`, `interleaved` of which must lie in interleaved memory. That
+ * begins behind the rest, before which all else is put while there is room; interleaved_bytes of 0: there is no such region. */
+static inline uint64_t chip_end_of_memory(const struct chip *c, uint64_t bytes, uint64_t interleaved)
+{
+    uint64_t end = c->tile_memory_bytes - c->interleaved_bytes + interleaved;
+    return c->interleaved_bytes && interleaved && end > bytes ? end : bytes;
+}
+
 /* The rate at which a tile receives. */
 static inline double chip_exchange_bytes_per_cycle(const struct chip *c)
 {

@@ -47,7 +47,7 @@ static bool lower_shares(struct plan_request *r, const struct plan *p, struct ar
         r->available_memory[i] = plan_available_memory(&p->request, i);
     r->n_available_memory = r->ipus_per_replica;
     for (uint32_t i = 0; i < r->ipus_per_replica; i++) {
-        if (p->memory[i].total_bytes <= p->topology->machine->chip.tile_memory_bytes)
+        if (p->memory[i].end_bytes <= p->topology->machine->chip.tile_memory_bytes)
             continue;
         r->available_memory[i] = ipu_share(p, rooms, i);
         if (!(r->available_memory[i] > 0))

@@ -10,8 +10,9 @@
  * smaller than tiles x grain puts one grain on the fullest tile; such tensors start on different tiles, so that together they fill evenly. What
  * an operation at work reads and writes is as uneven as it was computed. What waits for its backward pass counts as even.
  *
- * Gaps: on the fullest tile, what comes and goes takes more than the plan of an operation counts, by uneven mappings and by what alignment,
- * memory elements and the interleaved region leave unusable. The chip's sheet has the share (memory_gaps_share), which was measured.
+ * Gaps: on the fullest tile, what comes and goes takes more than the plan of an operation counts, by uneven mappings and by what alignment
+ * and memory elements leave unusable. The chip's sheet has the share (memory_gaps_share), which was measured. The sums of products lie in
+ * interleaved memory, so that a small program leaves the rest of what is before it unused.
  * Left out: buffers of collectives and of streamed optimizer state, which live when activations do not.
  */
 #include "system-model/base/assumed.h"
@@ -182,6 +183,14 @@ const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena 
     return layers;
 }
 
+static uint64_t most_interleaved_bytes(const struct stage_plan *s)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++)
+        bytes = max_u64(bytes, s->compiled->layers[i].interleaved_bytes);
+    return bytes;
+}
+
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
 {
     const struct plan_request *o = &p->request;
@@ -263,12 +272,13 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
-        uint64_t arriving_bytes = 0, tiles = 1;
+        uint64_t arriving_bytes = 0, interleaved_bytes = 0, tiles = 1;
         for (uint32_t s = 0; s < p->n_stages; s++)
             if (p->stages[s].ipu == i) {
                 add_stage(m, &worst_here, p, &p->stages[s]);
                 arriving_bytes += p->stages[s].host_bytes;
                 tiles = p->stages[s].compiled->options.n_tiles;
+                interleaved_bytes = max_u64(interleaved_bytes, most_interleaved_bytes(&p->stages[s]));
             }
         m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
         m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
@@ -281,6 +291,7 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
             m->total_bytes += m->bytes[r];
         if (m->total_bytes < m->io_tile_bytes)
             m->total_bytes = m->io_tile_bytes;
+        m->end_bytes = chip_end_of_memory(&p->topology->machine->chip, m->total_bytes, interleaved_bytes);
     }
 }
 
@@ -302,13 +313,19 @@ static const struct tile_memory *find_memory(const struct plan *p, struct compil
     return memory;
 }
 
+/* A tile is full when its memory is, or when what must be interleaved does not fit behind the rest. */
+static uint64_t needed_bytes(const struct tile_memory *m, uint64_t capacity)
+{
+    return m->end_bytes > capacity ? m->end_bytes : m->total_bytes;
+}
+
 void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
     p->memory = find_memory(p, c, a);
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
-        if (worst < p->memory[i].total_bytes) {
-            worst = p->memory[i].total_bytes;
+        if (worst < needed_bytes(&p->memory[i], capacity)) {
+            worst = needed_bytes(&p->memory[i], capacity);
             p->worst_ipu = i;
         }
     p->fits = worst <= capacity;
@@ -320,6 +337,7 @@ double plan_fits_probability(const struct plan *p)
     const struct chip *chip = &p->topology->machine->chip;
     if (!p->memory || !(chip->memory_error > 0))
         return p->fits;
-    double free = log((double)chip->tile_memory_bytes / (double)p->memory[p->worst_ipu].total_bytes);
+    uint64_t bytes = needed_bytes(&p->memory[p->worst_ipu], chip->tile_memory_bytes);
+    double free = log((double)chip->tile_memory_bytes / (double)bytes);
     return 0.5 * erfc(-free / chip->memory_error / sqrt(2));
 }

@@ -75,7 +75,11 @@ enum memory_category {
     N_MEMORY_CATEGORIES
 };
 extern const char *const memory_category_names[N_MEMORY_CATEGORIES];
-struct tile_memory { uint64_t bytes[N_MEMORY_CATEGORIES]; uint64_t io_tile_bytes, total_bytes; };   /* total: of the fuller kind of tile */
+struct tile_memory {
+    uint64_t bytes[N_MEMORY_CATEGORIES];
+    uint64_t io_tile_bytes, total_bytes;    /* total: of the fuller kind of tile */
+    uint64_t end_bytes;                     /* the address behind the last byte in use (chip_end_of_memory()): this must not exceed the tile's memory */
+};
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 

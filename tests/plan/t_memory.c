@@ -105,6 +105,27 @@ static void a_toy_by_hand(void **state)
     arena_free(&y.arena);
 }
 
+/* Sums of 350 B lie behind the 20000 - 600 B that are not interleaved: the tile ends there, and is full if the sums are more than the region. */
+static void sums_are_interleaved(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.machine.chip.interleaved_bytes = 600;
+    y.costs[0].interleaved_bytes = 350;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].end_bytes, 19400 + 350);
+    assert_int_equal(y.plan.memory[1].end_bytes, y.plan.memory[1].total_bytes);
+    assert_true(y.plan.fits);
+    assert_int_equal(y.plan.worst_ipu, 1);
+    y.costs[0].interleaved_bytes = 607;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_false(y.plan.fits);
+    assert_int_equal(y.plan.worst_ipu, 0);
+    assert_int_equal(y.plan.shortfall_bytes, 7);
+    arena_free(&y.arena);
+}
+
 /* Both stages on one IPU: always-live regions add up, of the moments the worse one counts (768 + 77). */
 static void stages_of_one_ipu_share_it(void **state)
 {
@@ -365,7 +386,7 @@ static void every_recipe_sums(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
+    cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
     cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),

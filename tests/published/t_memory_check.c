@@ -99,6 +99,9 @@ static void categories_of_a_plan(void **state)
     const struct plan p = { .memory = memory, .topology = &topology, .worst_ipu = 1 };
     assert_true(memory_of_plan(&x, &p, "max_tile_bytes", &err));
     assert_near(x, (double)memory[1].total_bytes, 0);
+    memory[1].end_bytes = 7654;
+    assert_true(memory_of_plan(&x, &p, "max_tile_including_gaps_bytes", &err));
+    assert_near(x, 7654, 0);
     assert_true(memory_of_plan(&x, &p, "total_bytes", &err));
     assert_near(x, 11 * (double)memory[1].total_bytes, 0);
     assert_true(memory_of_plan(&x, &p, "variables_bytes", &err));
@@ -196,8 +199,13 @@ static void memory_of_kernels(void **state)
         assert_int_equal(m.operand_bytes, cases[i].operand_bytes);
         assert_int_equal(m.fits, cases[i].fits);
         assert_true(m.temporary_bytes > 0 && m.code_bytes > 0);
-        assert_int_equal(m.max_tile_bytes, (m.operand_bytes + m.temporary_bytes + m.code_bytes + 1471) / 1472);
+        assert_int_equal(m.max_tile_bytes, (m.operand_bytes + 1471) / 1472 + m.tile_temporary_bytes + m.tile_code_bytes);
+        assert_true(m.temporary_bytes <= 1472 * m.tile_temporary_bytes && m.code_bytes <= 3 * 1472 * m.tile_code_bytes);
     }
+    /* Sums of 4 bytes for 20000 / 81 rows and 7 of the 125 groups of 8 columns, behind 638976 - 425984 bytes. PopLibs: 268344. */
+    assert_true(kernel_row_memory(&m, "kernel:gemm;machine=gc200;m=1000;k=64;n=20000;type=fp16;partials=fp32", paths.specs_dir, &cache, &a, &err));
+    assert_int_equal(m.interleaved_bytes, 4 * 247 * 56);
+    assert_int_equal(m.max_tile_with_gaps_bytes, 212992 + 4 * 247 * 56);
     assert_false(kernel_row_predict(&x, cases[1].text, "cycles", paths.specs_dir, &cache, &a, &err));
     assert_non_null(strstr(err.msg, ": only the memory of fc is predicted"));
     plan_cache_free(&cache);
