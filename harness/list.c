@@ -58,10 +58,9 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, assumptions_json(&all));
-    else
-        assumptions_print(s->out, &all);
+    struct document d = { .arena = &s->arena };
+    assumptions_document(&d, &all);
+    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }
 
@@ -83,10 +82,9 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     if (o->format == FORMAT_MARKDOWN)
         return bad_input(err, "list: only metrics are listed as markdown");
     if (text_is(o->arguments[0], "keys")) {
-        if (o->format == FORMAT_JSON)
-            print_json(s->out, recipe_keys_json());
-        else
-            recipe_keys_print(s->out);
+        struct document d = { .arena = &s->arena };
+        recipe_keys_document(&d);
+        document_write(s->out, o->format, &d);
         return EXIT_DONE;
     }
     if (text_is(o->arguments[0], "assumptions"))

@@ -27,28 +27,16 @@ static struct table machine_rows(const struct machine *m, struct arena *a)
 static json_t *machine_json(const struct machine *m, const struct table *rows)
 {
     const struct chip *c = &m->chip;
-    json_t *o = json_object(), *peak = json_object();
-    json_object_set_new(o, "name", json_string(m->name));
-    json_object_set_new(o, "board", m->board_name ? json_string(m->board_name) : json_null());
-    json_object_set_new(o, "chip", m->chip_name ? json_string(m->chip_name) : json_null());
-    json_object_set_new(o, "ipus", json_integer((json_int_t)m->n_ipus));
-    json_object_set_new(o, "ipus_per_board", json_integer((json_int_t)m->ipus_per_board));
-    json_object_set_new(o, "ipus_per_domain", json_integer((json_int_t)m->ipus_per_domain));
-    json_object_set_new(o, "tiles_per_ipu", json_integer((json_int_t)c->n_tiles));
-    json_object_set_new(o, "workers_per_tile", json_integer((json_int_t)c->n_workers));
-    json_object_set_new(o, "clock_hz", json_real(c->clock_hz));
-    json_object_set_new(o, "memory_bytes_per_tile", json_integer((json_int_t)c->tile_memory_bytes));
-    json_object_set_new(o, "memory_bytes_per_ipu", json_integer((json_int_t)(c->tile_memory_bytes * c->n_tiles)));
-    json_object_set_new(o, "memory_bytes", json_integer((json_int_t)(c->tile_memory_bytes * c->n_tiles * m->n_ipus)));
-    json_object_set_new(peak, "fp16", json_real(chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle)));
-    json_object_set_new(peak, "fp16.32", json_real(chip_peak_flop_per_s(c, c->mac_fp16_fp32_per_cycle)));
-    json_object_set_new(peak, "fp32", json_real(chip_peak_flop_per_s(c, c->mac_fp32_per_cycle)));
-    json_object_set_new(peak, "fp8", json_real(chip_peak_flop_per_s(c, c->mac_fp8_per_cycle)));
-    json_object_set_new(o, "peak_flop_per_s_per_ipu", peak);
-    json_object_set_new(o, "exchange_bytes_per_s_per_ipu",
-                        json_real((double)(c->exchange_bytes_per_cycle * c->n_tiles) * c->clock_hz));
-    json_object_set_new(o, "rows", table_json(rows));
-    return o;
+    json_t *peak = json_pack("{s:f, s:f, s:f, s:f}", "fp16", chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle), "fp16.32",
+                             chip_peak_flop_per_s(c, c->mac_fp16_fp32_per_cycle), "fp32", chip_peak_flop_per_s(c, c->mac_fp32_per_cycle), "fp8",
+                             chip_peak_flop_per_s(c, c->mac_fp8_per_cycle));
+    json_int_t ipu_bytes = (json_int_t)(c->tile_memory_bytes * c->n_tiles);
+    return json_pack("{s:s, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o, s:f, s:o}", "name", m->name, "board", m->board_name,
+                     "chip", m->chip_name, "ipus", (json_int_t)m->n_ipus, "ipus_per_board", (json_int_t)m->ipus_per_board, "ipus_per_domain",
+                     (json_int_t)m->ipus_per_domain, "tiles_per_ipu", (json_int_t)c->n_tiles, "workers_per_tile", (json_int_t)c->n_workers,
+                     "clock_hz", c->clock_hz, "memory_bytes_per_tile", (json_int_t)c->tile_memory_bytes, "memory_bytes_per_ipu", ipu_bytes,
+                     "memory_bytes", ipu_bytes * (json_int_t)m->n_ipus, "peak_flop_per_s_per_ipu", peak, "exchange_bytes_per_s_per_ipu",
+                     (double)(c->exchange_bytes_per_cycle * c->n_tiles) * c->clock_hz, "rows", table_json(rows));
 }
 
 static int print_machine(const struct options *o, const struct machine *m, struct session *s, struct err *err)

@@ -80,27 +80,21 @@ static json_t *by_role_json(const struct check *c, const struct check_group *g, 
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-static void print_validate_json(FILE *f, const struct validation *v, struct arena *a)
+/* The members "calibrate" and "validate" are those of runs. */
+static json_t *validation_json(const struct validation *v, struct arena *a)
 {
     const struct check *c = &v->check;
-    const struct check_group given = { .samples = SAMPLES_PUBLISHED };
-    const struct check_group whole = { .samples = SAMPLES_PREDICTED };
+    const struct check_group given = { .samples = SAMPLES_PUBLISHED }, whole = { .samples = SAMPLES_PREDICTED };
     struct table constants = constants_table(v->tables, 3, a), coverage = coverage_table(&v->coverage, a), left = submitters_left_out_table(&v->left, a);
-    json_t *object = json_object();
-    json_t *runs = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
-    json_object_update(object, runs);           /* "calibrate" and "validate" are those of runs */
-    json_decref(runs);
+    json_t *object = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
     for (int kind = FIGURE_OF_RUN + 1; kind < N_FIGURE_KINDS; kind++)
         if (kind != FIGURE_OF_MEMORY)
             json_object_set_new(object, figure_kind_names[kind], by_role_json(c, &(struct check_group){ .kind = (enum figure_kind)kind }, a));
-    json_object_set_new(object, "constants", table_json(&constants));
-    json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
-    json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
-    json_object_set_new(object, "memory", memory_judgement_json(c, v->edges, v->n_edges, a));
-    json_object_set_new(object, "coverage", table_json(&coverage));
-    json_object_set_new(object, "throughput_intervals", interval_coverage_json(&v->intervals));
-    json_object_set_new(object, "one_submitter_left_out", table_json(&left));
-    print_json(f, object);
+    json_object_update_new(object, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "constants", table_json(&constants),
+        "time_to_train_published_samples", by_role_json(c, &given, a), "time_to_train_predicted_samples", by_role_json(c, &whole, a), "memory",
+        memory_judgement_json(c, v->edges, v->n_edges, a), "coverage", table_json(&coverage), "throughput_intervals",
+        interval_coverage_json(&v->intervals, a), "one_submitter_left_out", table_json(&left)));
+    return object;
 }
 
 /* Predicts each configuration from the references of the other groups; --out writes the errors. */
@@ -151,19 +145,17 @@ static void print_text(FILE *f, const struct validation *v, struct arena *a)
     struct document d = { .arena = a };
     check_add_summary(&d, &v->check);
     memory_document(&d, &v->check, v->edges, v->n_edges);
+    document_line(&d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
+    document_table(&d, interval_coverage_table(&v->intervals, a));
+    document_gap(&d);
+    coverage_document(&d, &v->coverage);
+    document_gap(&d);
+    convergence_errors_document(&d, &v->errors);
+    document_gap(&d);
+    document_table(&d, submitters_left_out_table(&v->left, a));
+    document_gap(&d);
+    document_table(&d, constants_table(v->tables, 3, a));
     document_write(f, FORMAT_TEXT, &d);
-    fprintf(f, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
-    interval_coverage_print(f, &v->intervals);
-    struct document rest = { .arena = a };
-    document_gap(&rest);
-    coverage_document(&rest, &v->coverage);
-    document_gap(&rest);
-    convergence_errors_document(&rest, &v->errors);
-    document_gap(&rest);
-    document_table(&rest, submitters_left_out_table(&v->left, a));
-    document_gap(&rest);
-    document_table(&rest, constants_table(v->tables, 3, a));
-    document_write(f, FORMAT_TEXT, &rest);
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
@@ -172,7 +164,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     if (!validation_gather(&v, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_validate_json(s->out, &v, &s->arena);
+        print_json(s->out, validation_json(&v, &s->arena));
     else
         print_text(s->out, &v, &s->arena);
     return EXIT_DONE;

@@ -13,18 +13,11 @@
 static json_t *workload_json(const struct workload *w, const struct graph *g, struct arena *a)
 {
     const char **layers = ARENA_ROOM(a, const char *, g->n_layers);
-    json_t *o = json_object();
-    json_object_set_new(o, "name", json_string(w->name));
-    json_object_set_new(o, "family", json_string(w->family));
-    json_object_set_new(o, "sample", json_string(w->sample));
-    json_object_set_new(o, "parameters", json_integer((json_int_t)graph_parameters(g)));
-    json_object_set_new(o, "forward_mac", json_integer((json_int_t)graph_forward_mac(g)));
-    json_object_set_new(o, "forward_flop", json_integer((json_int_t)(2 * graph_forward_mac(g))));
-    json_object_set_new(o, "operations", json_integer((json_int_t)g->n_ops));
     for (size_t i = 0; i < g->n_layers; i++)
-        layers[i] = g->layers[i].name;
-    json_object_set_new(o, "layers", json_words(layers, g->n_layers));
-    return o;
+        layers[i] = utf8_text(g->layers[i].name, a);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "name", w->name, "family", w->family, "sample", w->sample, "parameters",
+                     (json_int_t)graph_parameters(g), "forward_mac", (json_int_t)graph_forward_mac(g), "forward_flop",
+                     (json_int_t)(2 * graph_forward_mac(g)), "operations", (json_int_t)g->n_ops, "layers", json_words(layers, g->n_layers));
 }
 
 static json_t *counts_json(const struct onnx_import *import)

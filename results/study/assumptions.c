@@ -197,36 +197,37 @@ static const struct code_assumption { const char *name; int value; const char *u
 enum { N_IN_CODE = sizeof in_code / sizeof *in_code };
 static const char in_code_path[] = "system-model/base/assumed.h";
 
-/* ---- printing --------------------------------------------------------------------------------------- */
+/* ---- the list of assumptions ----------------------------------------------------------------------------- */
 
-static void print_effect(FILE *f, const struct assumption_effect *e)
+/* effects: the texts for the workloads asked for. */
+struct assumption_row { const char *key, *value, *unit, *source, *file; uint32_t line; json_t *effects_json; const char *most, *effects[]; };
+static const struct table_column assumption_columns[] = {
+#define C(member, ...) { COLUMN(struct assumption_row, member), __VA_ARGS__ }
+    C(key, .heading = "key"), C(value, .heading = "value", .aligns_right = true), C(unit, .heading = "unit"), C(source), C(file),
+    C(line, .zero_is_unknown = true), { COLUMN_AS(struct assumption_row, effects_json, "effects") },
+    { COLUMN_AS(struct assumption_row, most, NULL), .heading = "moves most; sheet, line and reason" },
+#undef C
+};
+enum { N_ASSUMPTION_COLUMNS = sizeof assumption_columns / sizeof *assumption_columns };
+
+/* The effects' columns come before the last. */
+static struct table assumptions_table(const struct assumptions *all, struct arena *a)
 {
-    if (!e->n_recipes)
-        fprintf(f, "%22s", "not read");
-    else if (e->slower == 0 && e->faster == 0)
-        fprintf(f, "%22s", "nothing");
-    else
-        fprintf(f, "%+9.3f to %+7.3f %%", 100 * e->faster, 100 * e->slower);
+    struct table_column *columns = ARENA_ARRAY(a, struct table_column, N_ASSUMPTION_COLUMNS + all->n_of);
+    memcpy(columns, assumption_columns, sizeof assumption_columns);
+    columns[N_ASSUMPTION_COLUMNS + all->n_of - 1] = assumption_columns[N_ASSUMPTION_COLUMNS - 1];
+    for (size_t k = 0; k < all->n_of; k++)
+        columns[N_ASSUMPTION_COLUMNS - 1 + k] = (struct table_column){ .type = CELL_TEXT, .heading = all->of[k], .aligns_right = true,
+            .offset = offsetof(struct assumption_row, effects) + k * sizeof(const char *) };
+    return (struct table){ .columns = columns, .n_columns = N_ASSUMPTION_COLUMNS + all->n_of,
+                           .row_bytes = sizeof(struct assumption_row) + all->n_of * sizeof(const char *) };
 }
 
-void assumptions_print(FILE *f, const struct assumptions *all)
+static const char *effect_text(const struct assumption_effect *e, struct arena *a)
 {
-    fprintf(f, "values that no source states for this part, and by how much halving or doubling one (of a name or flag: any other value) changes "
-               "the step time at most, over all recipes that read it\n");
-    fprintf(f, "%-26s %12s %-13s", "key", "value", "unit");
-    for (size_t i = 0; i < all->n_of; i++)
-        fprintf(f, "%22s", all->of[i]);
-    fprintf(f, "  moves most; sheet, line and reason\n");
-    for (size_t i = 0; i < all->n; i++) {
-        const struct assumption *x = &all->items[i];
-        fprintf(f, "%-26s %12s %-13s", x->key, x->value, x->unit);
-        for (size_t k = 0; k < all->n_of; k++)
-            print_effect(f, &x->effects[k]);
-        fprintf(f, "  %s; %s:%u, %s\n", x->most->recipe ? x->most->recipe : "-", x->path, x->line, x->source);
-    }
-    fprintf(f, "\nin the code of the model (%s), not varied here: docs/trust.md says what halving and doubling them does\n", in_code_path);
-    for (int i = 0; i < N_IN_CODE; i++)
-        fprintf(f, "%-26s %12d %-13s enters %s: %s\n", in_code[i].name, in_code[i].value, in_code[i].unit, in_code[i].enters, in_code[i].why);
+    if (!e->n_recipes)
+        return "not read";
+    return e->slower == 0 && e->faster == 0 ? "nothing" : arena_printf(a, "%+.3f to %+.3f %%", 100 * e->faster, 100 * e->slower);
 }
 
 static json_t *effect_json(const struct assumption_effect *e)
@@ -235,19 +236,36 @@ static json_t *effect_json(const struct assumption_effect *e)
                      "faster", e->faster, "slower", e->slower, "changes_fit", e->fit_changes);
 }
 
-json_t *assumptions_json(const struct assumptions *all)
+static void add_assumption(struct table *t, const struct assumption *x, size_t n_of, struct arena *a)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < all->n; i++) {
-        const struct assumption *x = &all->items[i];
-        json_t *effects = json_array();
-        for (size_t k = 0; k < all->n_of; k++)
-            json_array_append_new(effects, effect_json(&x->effects[k]));
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "key", x->key, "value", x->value, "unit", x->unit,
-                                               "source", x->source, "file", x->path, "line", (json_int_t)x->line, "effects", effects));
+    struct assumption_row *row = arena_alloc(a, t->row_bytes);
+    *row = (struct assumption_row){ x->key, x->value, x->unit, x->source, x->path, x->line, json_array(), NULL };
+    row->most = arena_printf(a, "%s; %s:%u, %s", x->most->recipe ? x->most->recipe : "-", x->path, x->line, x->source);
+    for (size_t k = 0; k < n_of; k++) {
+        row->effects[k] = effect_text(&x->effects[k], a);
+        json_array_append_new(row->effects_json, effect_json(&x->effects[k]));
     }
+    table_add(t, row, a);
+}
+
+struct code_row { const char *key; int64_t value; const char *unit, *source, *file, *enters; json_t *effects; };
+static const struct table_column code_columns[] = {
+#define C(member, ...) { COLUMN(struct code_row, member), __VA_ARGS__ }
+    C(key, .heading = "key"), C(value, .heading = "value"), C(unit, .heading = "unit"), C(enters, .heading = "enters"), C(source, .heading = "reason"),
+    C(file), C(effects),
+#undef C
+};
+
+void assumptions_document(struct document *d, const struct assumptions *all)
+{
+    document_line(d, "values that no source states for this part, and by how much halving or doubling one (of a name or flag: any other value) "
+                  "changes the step time at most, over all recipes that read it");
+    struct table *sheets = document_table(d, assumptions_table(all, d->arena));
+    for (size_t i = 0; i < all->n; i++)
+        add_assumption(sheets, &all->items[i], all->n_of, d->arena);
+    document_line(d, "\nin the code of the model (%s), not varied here: docs/trust.md says what halving and doubling them does", in_code_path);
+    struct table *code = document_table(d, TABLE(code_columns, struct code_row));
     for (int i = 0; i < N_IN_CODE; i++)
-        json_array_append_new(array, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:[]}", "key", in_code[i].name, "value", in_code[i].value,
-            "unit", in_code[i].unit, "source", in_code[i].why, "file", in_code_path, "enters", in_code[i].enters, "effects"));
-    return array;
+        table_add(code, &(struct code_row){ in_code[i].name, in_code[i].value, in_code[i].unit, in_code[i].why, in_code_path, in_code[i].enters, json_array() },
+                  d->arena);
 }

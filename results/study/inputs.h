@@ -9,6 +9,7 @@
 #ifndef INPUTS_H
 #define INPUTS_H
 #include "results/simulate/simulator.h"
+#include "system-model/output/output.h"
 
 struct input {
     const char *name;                   /* as --set takes it: "machine.clock_hz", "parallel.micro_batch" */
@@ -69,7 +70,6 @@ struct assumptions { struct assumption *items; size_t n, cap; const char **of; s
  * are shown one by one. progress may be NULL. */
 bool assumptions_list(struct assumptions *out, const char *const *recipes, size_t n_recipes, const char *const *of, size_t n_of,
                       struct simulator *s, void (*progress)(void *user, size_t done, size_t of), void *user, struct arena *a, struct err *err);
-void assumptions_print(FILE *f, const struct assumptions *all);
-struct json_t *assumptions_json(const struct assumptions *all);
+void assumptions_document(struct document *d, const struct assumptions *all);
 
 #endif

@@ -188,32 +188,18 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
     open_readings_print(f, &v->open);
 }
 
-static json_t *number_or_null(double x)
-{
-    return isnan(x) ? json_null() : json_real(x);
-}
-
 json_t *validity_json(const struct validity *v)
 {
-    json_t *o = json_object(), *nearest = json_array(), *extrapolates = json_array();
+    bool known = has_interval(v);
+    json_t *nearest = json_array();
     for (size_t i = 0; i < v->n_nearest; i++)
         json_array_append_new(nearest, json_pack("{s:s, s:f, s:f}", "configuration", v->nearest[i].reference->configuration, "error",
                                                  relative_error(v->nearest[i].reference), "distance", v->nearest[i].distance));
-    for (size_t i = 0; i < v->n_extrapolates; i++)
-        json_array_append_new(extrapolates, json_string(v->extrapolates[i]));
-    json_object_set_new(o, "of", json_string("throughput_samples_per_s"));
-    json_object_set_new(o, "level", json_real(0.9));
-    json_object_set_new(o, "interval_low", has_interval(v) ? json_real(v->low) : json_null());
-    json_object_set_new(o, "interval_high", has_interval(v) ? json_real(v->high) : json_null());
-    json_object_set_new(o, "near", json_boolean(v->near));
-    json_object_set_new(o, "nearest", nearest);
-    json_object_set_new(o, "extrapolates", extrapolates);
-    json_object_set_new(o, "unlike_share", has_interval(v) ? json_real(v->unlike) : json_null());
-    json_object_set_new(o, "tested_unlike_share", has_interval(v) ? json_real(v->tested_unlike) : json_null());
-    json_object_set_new(o, "open_readings", open_readings_json(&v->open));
-    json_object_set_new(o, "not_set", open_readings_unset_json(&v->open));
-    json_object_set_new(o, "from_fitted_share", number_or_null(v->from_fitted_share));
-    json_object_set_new(o, "from_assumed_share", number_or_null(v->from_assumed_share));
-    json_object_set_new(o, "from_sourced_share", number_or_null(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
-    return o;
+    return json_pack("{s:s, s:f, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "level", 0.9,
+                     "interval_low", json_known(known, v->low), "interval_high", json_known(known, v->high), "near", v->near, "nearest", nearest,
+                     "extrapolates", json_words(v->extrapolates, v->n_extrapolates), "unlike_share", json_known(known, v->unlike),
+                     "tested_unlike_share", json_known(known, v->tested_unlike), "open_readings", open_readings_json(&v->open), "not_set",
+                     open_readings_unset_json(&v->open), "from_fitted_share", json_number(v->from_fitted_share), "from_assumed_share",
+                     json_number(v->from_assumed_share), "from_sourced_share",
+                     json_number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
 }

@@ -95,8 +95,8 @@ double spread_deviation(const struct references *r, const struct properties *at,
 struct interval_count { const char *what; size_t n, inside; double mean_half_width; };
 struct interval_coverage { struct interval_count all, near; struct interval_count *groups; size_t n_groups; };
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
-void interval_coverage_print(FILE *f, const struct interval_coverage *c);
-struct json_t *interval_coverage_json(const struct interval_coverage *c);
+struct table interval_coverage_table(const struct interval_coverage *c, struct arena *a);
+struct json_t *interval_coverage_json(const struct interval_coverage *c, struct arena *a);
 
 /* ---- trust_readings.c: what a recipe leaves open ---------------------------------------------- */
 

@@ -205,36 +205,44 @@ void interval_coverage(struct interval_coverage *out, const struct references *r
     }
 }
 
-static void print_count(FILE *f, const struct interval_count *c)
+struct interval_row { const char *group; uint64_t configurations, inside; double share, mean_half_width; };
+static const struct table_column interval_columns[] = {
+#define C(member, ...) { COLUMN(struct interval_row, member), __VA_ARGS__ }
+#define SHARE .format = "%.1f %%", .scale = 100
+    C(group, .heading = "group left out"), C(configurations, .heading = "runs"), C(inside, .heading = "inside"),
+    { COLUMN_AS(struct interval_row, share, NULL), .heading = "share", SHARE }, C(mean_half_width, .heading = "half width", SHARE),
+#undef SHARE
+#undef C
+};
+
+static struct interval_row interval_row(const struct interval_count *c)
 {
-    fprintf(f, "%-44s %6zu %6zu %8.1f %% %9.1f %%\n", c->what, c->n, c->inside, c->n ? 100 * (double)c->inside / (double)c->n : 0,
-            100 * (exp(c->mean_half_width) - 1));
+    return (struct interval_row){ c->what, c->n, c->inside, c->n ? (double)c->inside / (double)c->n : 0, exp(c->mean_half_width) - 1 };
 }
 
-void interval_coverage_print(FILE *f, const struct interval_coverage *c)
+static struct table interval_groups_table(const struct interval_coverage *c, struct arena *a)
 {
-    fprintf(f, "%-44s %6s %6s %10s %11s\n", "group left out", "runs", "inside", "share", "half width");
+    struct table t = TABLE(interval_columns, struct interval_row);
     for (size_t i = 0; i < c->n_groups; i++)
-        print_count(f, &c->groups[i]);
-    print_count(f, &c->all);
-    print_count(f, &c->near);
+        table_add(&t, &(struct interval_row[]){ interval_row(&c->groups[i]) }, a);
+    return t;
 }
 
-static json_t *count_json(const struct interval_count *c)
+struct table interval_coverage_table(const struct interval_coverage *c, struct arena *a)
 {
-    return json_pack("{s:s, s:I, s:I, s:f}", "group", c->what, "configurations", (json_int_t)c->n, "inside", (json_int_t)c->inside,
-                     "mean_half_width", exp(c->mean_half_width) - 1);
+    struct table t = interval_groups_table(c, a);
+    table_add(&t, &(struct interval_row[]){ interval_row(&c->all) }, a);
+    table_add(&t, &(struct interval_row[]){ interval_row(&c->near) }, a);
+    return t;
 }
 
-json_t *interval_coverage_json(const struct interval_coverage *c)
+json_t *interval_coverage_json(const struct interval_coverage *c, struct arena *a)
 {
-    json_t *groups = json_array();
-    for (size_t i = 0; i < c->n_groups; i++)
-        json_array_append_new(groups, count_json(&c->groups[i]));
-    json_t *o = count_json(&c->all);
-    json_object_set_new(o, "level", json_real(LEVEL));
-    json_object_set_new(o, "configuration_left_out", count_json(&c->near));
-    json_object_set_new(o, "groups", groups);
+    struct table groups = interval_groups_table(c, a);
+    struct interval_row all = interval_row(&c->all), near = interval_row(&c->near);
+    json_t *o = table_row_json(&groups, &all);
+    json_object_update_new(o, json_pack("{s:f, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &near), "groups",
+                                        table_json(&groups)));
     return o;
 }
 

@@ -10,6 +10,7 @@
  * shared errors of samples and of time are independent of each other.
  */
 #include "results/submission/drawn_runs.h"
+#include "system-model/output/output.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -271,38 +272,41 @@ bool runs_draw(struct drawn_runs *out, const struct draw_request *q, struct aren
     return true;
 }
 
-/* ---- printing --------------------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------------------- */
 
-static json_t *real_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static const struct { const char *name; size_t offset; } members[] = {
-#define M(member) { #member, offsetof(struct drawn_runs, member) }
-    M(score_minutes), M(expected_minutes), M(low_minutes), M(high_minutes), M(run_low_s), M(run_high_s), M(expected_samples),
-    M(samples_low), M(samples_high), M(valid_probability), M(pass_probability),
+struct drawn_row { uint64_t seed; bool converged; double samples, epochs, accuracy; uint64_t evaluations; double time_s; const char *status; };
+static const struct table_column run_columns[] = {
+#define C(member, ...) { COLUMN(struct drawn_row, member), __VA_ARGS__ }
+    C(seed, .heading = "seed"), { COLUMN_AS(struct drawn_row, status, NULL), .heading = "status" }, C(converged),
+    C(samples, .heading = "samples", .format = "%.0f"), C(epochs, .heading = "epochs", .format = "%.0f"), C(accuracy),
+    C(evaluations, .heading = "evals"), C(time_s, .heading = "minutes", .format = "%.4f", .scale = 1.0 / 60),
+#undef C
 };
-enum { N_MEMBERS = sizeof members / sizeof *members };
+static const struct table_column score_columns[] = {
+#define C(member) { COLUMN(struct drawn_runs, member), .heading = #member }
+    C(score_minutes), C(expected_minutes), C(low_minutes), C(high_minutes), C(run_low_s), C(run_high_s), C(expected_samples), C(samples_low),
+    C(samples_high), C(valid_probability), C(pass_probability), { COLUMN_AS(struct drawn_runs, n_draws, "submissions_drawn") },
+#undef C
+};
 
-static double member_of(const struct drawn_runs *d, size_t i)
+static struct table drawn_runs_table(const struct drawn_runs *d, struct arena *a)
 {
-    return *(const double *)((const char *)d + members[i].offset);
+    struct table t = TABLE(run_columns, struct drawn_row);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct drawn_run *r = &d->runs[i];
+        table_add(&t, &(struct drawn_row){ r->seed, r->converged, r->samples, r->epochs, r->accuracy, r->n_evals, r->time_s,
+                                           r->converged ? "success" : "aborted" }, a);
+    }
+    return t;
 }
 
 json_t *drawn_runs_json(const struct drawn_runs *d)
 {
-    json_t *o = json_object(), *runs = json_array();
-    for (size_t i = 0; i < N_MEMBERS; i++)
-        json_object_set_new(o, members[i].name, real_or_null(member_of(d, i)));
-    for (size_t i = 0; i < d->n; i++) {
-        const struct drawn_run *r = &d->runs[i];
-        json_array_append_new(runs, json_pack("{s:I, s:b, s:o, s:o, s:o, s:I, s:o}", "seed", (json_int_t)r->seed, "converged",
-            (int)r->converged, "samples", real_or_null(r->samples), "epochs", real_or_null(r->epochs), "accuracy",
-            real_or_null(r->accuracy), "evaluations", (json_int_t)r->n_evals, "time_s", real_or_null(r->time_s)));
-    }
-    json_object_set_new(o, "submissions_drawn", json_integer((json_int_t)d->n_draws));
-    json_object_set_new(o, "runs", runs);
+    struct arena a = {0};
+    struct table runs = drawn_runs_table(d, &a), scores = TABLE(score_columns, struct drawn_runs);
+    json_t *o = table_row_json(&scores, d);
+    json_object_set_new(o, "runs", table_json(&runs));
+    arena_free(&a);
     return o;
 }
 
@@ -316,23 +320,13 @@ static size_t count_failed(const struct drawn_runs *d)
 
 void drawn_runs_print(FILE *f, const struct drawn_runs *d)
 {
-    fprintf(f, "%-6s %-9s %14s %8s %5s %12s\n", "seed", "status", "samples", "epochs", "evals", "minutes");
-    for (size_t i = 0; i < d->n; i++) {
-        const struct drawn_run *r = &d->runs[i];
-        fprintf(f, "%-6llu %-9s %14.0f ", (unsigned long long)r->seed, r->converged ? "success" : "aborted", r->samples);
-        if (isfinite(r->epochs))
-            fprintf(f, "%8.0f ", r->epochs);
-        else
-            fprintf(f, "%8s ", "-");
-        fprintf(f, "%5llu %12.4f\n", (unsigned long long)r->n_evals, r->time_s / 60);
-    }
+    struct arena a = {0};
+    struct table runs = drawn_runs_table(d, &a), scores = TABLE_OF(score_columns, d, 1);
+    table_write(f, FORMAT_TEXT, &runs);
     if (!isfinite(d->score_minutes))
         fprintf(f, "no score: %zu of %zu runs did not converge, at most %zu may\n", count_failed(d), d->n, d->may_fail);
     if (d->until_valid)
         fprintf(f, "%llu %s drawn until one was valid\n", (unsigned long long)d->n_draws, d->n_draws == 1 ? "submission was" : "submissions were");
-    for (size_t i = 0; i < N_MEMBERS; i++)
-        if (isfinite(member_of(d, i)))
-            fprintf(f, "%-18s %.6g\n", members[i].name, member_of(d, i));
-        else
-            fprintf(f, "%-18s -\n", members[i].name);
+    table_write_lines(f, &scores);
+    arena_free(&a);
 }

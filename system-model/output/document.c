@@ -78,7 +78,7 @@ static json_t *part_json(const struct document_part *p)
 
 static json_t *document_json(const struct document *d)
 {
-    json_t *object = json_object();
+    json_t *object = json_object(), *rows = NULL;
     for (size_t i = 0; i < d->n; i++) {
         const struct document_part *p = &d->parts[i];
         if (!is_in(p, FORMAT_JSON))
@@ -88,14 +88,16 @@ static json_t *document_json(const struct document *d)
         if (name) {
             json_object_set_new(object, name, json);
         } else if (json_is_array(json)) {
-            json_decref(object);
-            return json;
-        } else {
-            json_object_update(object, json);
+            rows = rows ? rows : json_array();
+            json_array_extend(rows, json);
             json_decref(json);
+        } else {
+            json_object_update_new(object, json);
         }
     }
-    return object;
+    if (rows)
+        json_decref(object);
+    return rows ? rows : object;
 }
 
 static void drop_json(struct document *d)

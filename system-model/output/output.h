@@ -52,7 +52,7 @@ struct table_column {
                      uint32_t: CELL_U32, int64_t: CELL_I64, bool: CELL_BOOL, struct json_t *: CELL_JSON)
 
 struct table {
-    const char *name;                   /* its member of the document's JSON; NULL: its rows are the whole JSON */
+    const char *name;                   /* its member of the document's JSON; NULL: the whole JSON are the rows of such tables */
     const struct table_column *columns;
     size_t n_columns, row_bytes;
     void *rows;
@@ -78,6 +78,8 @@ void table_write(FILE *f, enum output_format format, const struct table *t);
 void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
 /* The same in CSV, with a comma at the end instead of a newline: the caller writes further columns. */
 void table_write_cells(FILE *f, const struct table *t, const void *row);
+/* The first row as text, a line for each column: its heading and its value. */
+void table_write_lines(FILE *f, const struct table *t);
 /* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);

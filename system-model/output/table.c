@@ -147,6 +147,21 @@ static void write_text(FILE *f, const struct table *t)
     arena_free(&scratch);
 }
 
+void table_write_lines(FILE *f, const struct table *t)
+{
+    size_t width = 0;
+    char room[CELL_ROOM];
+    for (size_t k = 0; k < t->n_columns; k++)
+        if (has_column(&t->columns[k], FORMAT_TEXT))
+            width = max_u64(width, text_width(t->columns[k].heading));
+    for (size_t k = 0; k < t->n_columns; k++)
+        if (has_column(&t->columns[k], FORMAT_TEXT)) {
+            write_padded(f, t->columns[k].heading, width, false, false);
+            write_padded(f, shown_text(room, &t->columns[k], t->rows, FORMAT_TEXT), 0, false, true);
+            fputc('\n', f);
+        }
+}
+
 /* ---- CSV ---------------------------------------------------------------------------------------------- */
 
 static void write_csv_cells(FILE *f, const struct table *t, const void *row, bool ends_line)

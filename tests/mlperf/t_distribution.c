@@ -346,10 +346,10 @@ static void test_no_score_as_text(void **state)
     runs[2].epochs = NAN;
     PRINTED(text, drawn_runs_print(f, &d));
     assert_string_equal(text,
-        "seed   status           samples   epochs evals      minutes\n"
-        "42     success           835584        3     3       5.6217\n"
-        "42     aborted           835584        3     3       5.6217\n"
-        "42     aborted           835584        -     3       5.6217\n"
+        "seed  status   samples  epochs  evals  minutes\n"
+        "  42  success   835584       3      3   5.6217\n"
+        "  42  aborted   835584       3      3   5.6217\n"
+        "  42  aborted   835584       -      3   5.6217\n"
         "no score: 2 of 3 runs did not converge, at most 1 may\n"
         "7 submissions were drawn until one was valid\n"
         "score_minutes      -\n"

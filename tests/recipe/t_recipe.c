@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_recipe.c - recipes become planner options; overrides; every refusal with its message; and every recipe of the
  * project loads. */
-#include "tests/check.h"
+#include "tests/documents.h"
 #include <jansson.h>
 #include "system-model/graph/graph.h"
 #include "workloads/recipe/recipe_internal.h"
@@ -571,19 +571,27 @@ static void a_first_key_without_effect(void **state)
     arena_free(&l.a);
 }
 
+static json_t *listed_keys(struct arena *a)
+{
+    struct document d = { .arena = a };
+    recipe_keys_document(&d);
+    return document_json_read(&d);
+}
+
 static void keys_are_listed(void **state)
 {
     struct arena a = {0};
-    char *text;
+    struct document shown = { .arena = &a };
     (void)state;
-    PRINTED(text, recipe_keys_print(f));
-    json_t *json = recipe_keys_json(), *key;
+    recipe_keys_document(&shown);
+    char *text = document_text(&shown);
+    json_t *json = listed_keys(&a), *key;
     size_t i = 0;
-    for (const char *line = text; *line && strncmp(line, "[faults]", 8) != 0; line = strchr(line, '\n') + 1)
-        if (*line == ' ') {                     /* the same keys in both, in the same order */
-            const char *name = json_string_value(json_object_get(json_array_get(json, i++), "key"));
-            assert_true(name && strncmp(line + 2, name, strlen(name)) == 0 && line[2 + strlen(name)] == ' ');
-        }
+    for (const char *line = strchr(text, '\n') + 1; *line != '['; line = strchr(line, '\n') + 1) {      /* the same keys in both, in the same order */
+        key = json_array_get(json, i++);
+        const char *name = arena_printf(&a, "%s.%s ", json_string_value(json_object_get(key, "section")), json_string_value(json_object_get(key, "key")));
+        assert_int_equal(strncmp(line, name, strlen(name)), 0);
+    }
     assert_int_equal(json_array_size(json), i);
     json_array_foreach(json, i, key)
         if (text_is(json_string_value(json_object_get(key, "key")), "sequence_length")) {
@@ -608,7 +616,7 @@ static void defaults_are_as_listed(void **state)
     const char *path = temp_file(text, strlen(text), ".ini");
     assert_true(recipe_load(&l.r, path, recipes, NULL, 0, &l.a, &l.err));
     unlink(path);
-    json_t *json = recipe_keys_json();
+    json_t *json = listed_keys(&l.a);
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct field *f = &recipe_keys[i].field;
         const char *listed = json_string_value(json_object_get(json_array_get(json, i), "default")), *at = (const char *)&l.r + f->offset;

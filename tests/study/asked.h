@@ -4,6 +4,7 @@
  */
 #ifndef ASKED_H
 #define ASKED_H
+#include "tests/documents.h"
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
 #include "results/study/diff.h"
@@ -48,10 +49,11 @@ static inline void run(struct simulation *sim, struct result *r, const char *rec
     } \
     static inline json_t *json_name##_json(const struct type *x) \
     { \
-        char *text; \
-        PRINTED(text, name##_write(f, FORMAT_JSON, x)); \
-        json_t *json = json_loads(text, 0, NULL); \
-        free(text); \
+        struct arena scratch = {0}; \
+        struct document d = { .arena = &scratch }; \
+        name##_document(&d, x); \
+        json_t *json = document_json_read(&d); \
+        arena_free(&scratch); \
         return json; \
     }
 WRITES(explain, explained, explanation)

@@ -118,20 +118,23 @@ static void assumptions_as_text(void **state)
     const char *of[] = { "resnet50", "bert", "rnnt" };
     const struct assumptions all = { .items = &item, .n = 1, .of = of, .n_of = 3 };
     static const char expected[] =
-        "key                               value unit                       resnet50                  bert                  rnnt  moves most; sheet, line and reason\n"
-        "chip.rate                             3 B/s             -1.250 to  +2.500 %               nothing              not read  r; specs/x.csv:7, assumed\n";
-    char *text;
+        "key        value  unit            resnet50     bert      rnnt  moves most; sheet, line and reason\n"
+        "chip.rate      3  B/s   -1.250 to +2.500 %  nothing  not read  r; specs/x.csv:7, assumed\n";
+    struct document shown = { .arena = &a }, read = { .arena = &a };
     (void)state;
-    PRINTED(text, assumptions_print(f, &all));
+    assumptions_document(&shown, &all);
+    char *text = document_text(&shown);
     const char *line = strchr(text, '\n') + 1;
     assert_true(strncmp(line, expected, strlen(expected)) == 0);
     free(text);
-    json_t *json = assumptions_json(&all), *first = json_array_get(json, 0), *effect = json_array_get(json_object_get(first, "effects"), 0);
+    assumptions_document(&read, &all);
+    json_t *json = document_json_read(&read), *first = json_array_get(json, 0), *effect = json_array_get(json_object_get(first, "effects"), 0);
     assert_int_equal(json_integer_value(json_object_get(first, "line")), 7);
     assert_int_equal(json_array_size(json_object_get(first, "effects")), 3);
     assert_int_equal(json_integer_value(json_object_get(effect, "recipes")), 3);
     assert_true(json_is_true(json_object_get(effect, "changes_fit")) && json_array_size(json) > 3);
     json_decref(json);
+    arena_free(&a);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -274,15 +274,16 @@ static void coverage_as_text(void **state)
     struct interval_count group = { .what = "BERT on bow", .n = 8, .inside = 6, .mean_half_width = log(1.25) };
     const struct interval_coverage c = { .groups = &group, .n_groups = 1, .all = { .what = "all", .n = 40, .inside = 37, .mean_half_width = log(1.5) },
                                          .near = { .what = "near" } };
+    struct table t = interval_coverage_table(&c, &a);
     char *text;
     (void)state;
-    PRINTED(text, interval_coverage_print(f, &c));
-    assert_string_equal(text, "group left out                                 runs inside      share  half width\n"
-                              "BERT on bow                                       8      6     75.0 %      25.0 %\n"
-                              "all                                              40     37     92.5 %      50.0 %\n"
-                              "near                                              0      0      0.0 %       0.0 %\n");
+    PRINTED(text, table_write(f, FORMAT_TEXT, &t));
+    assert_string_equal(text, "group left out  runs  inside   share  half width\n"
+                              "BERT on bow        8       6  75.0 %      25.0 %\n"
+                              "all               40      37  92.5 %      50.0 %\n"
+                              "near               0       0   0.0 %       0.0 %\n");
     free(text);
-    json_t *json = interval_coverage_json(&c);
+    json_t *json = interval_coverage_json(&c, &a);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"group\":\"all\",\"configurations\":40,\"inside\":37,\"mean_half_width\":0.5,\"level\":0.9,\"configuration_left_out\":"
                               "{\"group\":\"near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},\"groups\":["

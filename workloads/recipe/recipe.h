@@ -4,6 +4,7 @@
  */
 #ifndef RECIPE_H
 #define RECIPE_H
+#include "system-model/output/output.h"
 #include "system-model/plan/plan_request.h"
 #include "workloads/models/models.h"
 
@@ -113,8 +114,7 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
 /* Puts the recipe's settings in place of the framework's values, and the program that results into the request. */
 bool recipe_framework(struct plan_request *out, struct framework *f, const struct recipe *r, struct arena *a, struct err *err);
 bool recipe_key_is_text(const char *name);      /* false for a number or an unknown key; key: "section.key" */
-void recipe_keys_print(FILE *f);                /* every key with its values and meaning, for podbench list keys */
-struct json_t *recipe_keys_json(void);          /* an array of objects; jansson, the caller owns it */
+void recipe_keys_document(struct document *d);  /* every key with its values and meaning, for podbench list keys */
 
 /* True if the framework can run the request's schedule with its stages and accumulation; err, which may be NULL, says why not. */
 bool recipe_check_schedule(const struct plan_request *o, const struct framework *f, struct err *err);

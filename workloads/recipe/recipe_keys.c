@@ -8,6 +8,7 @@
  */
 #include "workloads/recipe/recipe_internal.h"
 #include <jansson.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -316,79 +317,62 @@ bool recipe_unknown_key(const char *place, const struct ini_entry *e, struct are
     return fail(err, "%s: unknown section [%.40s]; %s", place, e->section, known_names(NULL, e->section, a));
 }
 
-/* ---- printed ---------------------------------------------------------------------------------- */
+/* ---- the list of keys -------------------------------------------------------------------------- */
 
-static void print_values(FILE *f, const struct field *field)
+struct key_row {
+    const char *name, *unless_given, *meaning;          /* for people */
+    const char *section, *key, *type, *unit, *help, *usual;
+    bool required;
+    double minimum, maximum;
+    json_t *choices;
+};
+static const struct table_column key_columns[] = {
+#define C(member, ...) { COLUMN(struct key_row, member), __VA_ARGS__ }
+#define SHOWN(member, text) { COLUMN_AS(struct key_row, member, NULL), .heading = text }
+    SHOWN(name, "key"), SHOWN(unless_given, "default"), SHOWN(meaning, "meaning"), C(section), C(key), C(type), C(required), C(help), C(unit),
+    C(minimum), C(maximum), C(choices), { COLUMN_AS(struct key_row, usual, "default") },
+#undef SHOWN
+#undef C
+};
+
+static const char *key_values(const struct field *field, size_t n_choices, struct arena *a)
 {
-    for (int i = 0; field->choices && field->choices[i]; i++)
-        fprintf(f, "%s%s", i ? "|" : "", field->choices[i]);
+    if (n_choices)
+        return names_joined(field->choices, n_choices, "|", a);
     if (field->type == FIELD_BOOL)
-        fputs("yes|no", f);
-    if (field->type == FIELD_U64 || field->type == FIELD_F64)
-        fprintf(f, "%.10g..%.10g", field->min, field->max);
-    if (field->type == FIELD_TEXT)
-        fputs("text", f);
+        return "yes|no";
+    return field->type == FIELD_TEXT ? "text" : arena_printf(a, "%.10g..%.10g", field->min, field->max);
 }
 
-/* The first choice is the default of a recipe's own key; a framework's key has its sheet's value. */
-static const char *key_default(const char *section, const struct field *field)
-{
-    if (text_is(section, "framework"))
-        return NULL;
-    return field->type == FIELD_BOOL ? "no" : field->choices ? field->choices[0] : NULL;
-}
-
-static json_t *key_json(const char *section, const struct field *field)
+static void add_key(struct table *t, const char *section, const struct field *field, struct arena *a)
 {
     static const char *const types[] = { [FIELD_U64] = "count", [FIELD_U32] = "count", [FIELD_F64] = "number", [FIELD_TEXT] = "text",
                                          [FIELD_BOOL] = "yes|no", [FIELD_CHOICE] = "choice" };
-    json_t *o = json_pack("{s:s, s:s, s:s, s:b, s:s}", "section", section, "key", field->name, "type", types[field->type], "required",
-                          field->required, "help", field->help), *choices = json_array();
-    for (int i = 0; field->choices && field->choices[i]; i++)
-        json_array_append_new(choices, json_string(field->choices[i]));
-    bool is_number = field->type == FIELD_U64 || field->type == FIELD_F64;
-    json_object_set_new(o, "unit", field->unit && *field->unit ? json_string(field->unit) : json_null());
-    json_object_set_new(o, "minimum", is_number ? json_real(field->min) : json_null());
-    json_object_set_new(o, "maximum", is_number ? json_real(field->max) : json_null());
-    json_object_set_new(o, "choices", choices);
-    json_object_set_new(o, "default", key_default(section, field) ? json_string(key_default(section, field)) : json_null());
-    return o;
+    bool is_number = field->type == FIELD_U64 || field->type == FIELD_F64, of_sheet = text_is(section, "framework");
+    size_t n = 0;
+    while (field->choices && field->choices[n])
+        n++;
+    const char *usual = of_sheet ? NULL : field->type == FIELD_BOOL ? "no" : n ? field->choices[0] : NULL;
+    struct key_row row = { arena_printf(a, "%s.%s", section, field->name), field->required ? "required" : usual,
+                           arena_printf(a, "%s (%s)", field->help, key_values(field, n, a)), section, field->name, types[field->type],
+                           field->unit && *field->unit ? field->unit : NULL, field->help, usual, field->required,
+                           is_number ? field->min : (double)NAN, is_number ? field->max : (double)NAN, json_words(field->choices, n) };
+    table_add(t, &row, a);
 }
 
-json_t *recipe_keys_json(void)
+void recipe_keys_document(struct document *d)
 {
-    json_t *all = json_array();
+    struct table *t = document_table(d, TABLE(key_columns, struct key_row));
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
-        json_array_append_new(all, key_json(recipe_keys[i].section, &recipe_keys[i].field));
+        add_key(t, recipe_keys[i].section, &recipe_keys[i].field, d->arena);
     for (size_t i = 0; i < n_framework_fields; i++)
-        json_array_append_new(all, key_json("framework", &framework_fields[i]));
-    return all;
-}
-
-void recipe_keys_print(FILE *f)
-{
-    const char *section = "";
-    fputs("Default: the first of the choices, no for yes or no, and in [framework] the value of its sheet.\n", f);
-    for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
-        const struct recipe_key *k = &recipe_keys[i];
-        if (!text_is(section, k->section))
-            fprintf(f, "[%s]\n", k->section);
-        section = k->section;
-        fprintf(f, "  %s (", k->field.name);
-        print_values(f, &k->field);
-        fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
-    }
-    fputs("[optimizer] also takes hyperparameters under their names in MLPerf logs, for documentation and simulated logs\n", f);
-    fputs("[framework] values in place of those on the framework's sheet, which podbench framework NAME prints with its sources\n", f);
-    for (size_t i = 0; i < n_framework_fields; i++) {
-        fprintf(f, "  %s (", framework_fields[i].name);
-        print_values(f, &framework_fields[i]);
-        fprintf(f, "): %s\n", framework_fields[i].help);
-    }
-    fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B has only this share of its rate; 0 cuts it\n"
-          "  chip (N FACTOR): IPU N takes this many times as long to compute\n"
-          "  flow (A-B RATE): other traffic from A to B in bytes per second\n"
-          "  several: link1, link2, ...\n"
-          "[open] keys that the source leaves open; podbench run says what another reading does, and its interval covers all readings\n"
-          "  section.key (another value, several with | between): any key above except those of [faults], as in precision.partials = fp32\n", f);
+        add_key(t, "framework", &framework_fields[i], d->arena);
+    document_line(d, "[framework] without a default: the value of its sheet, which podbench framework NAME prints\n"
+                  "[optimizer] also takes hyperparameters under their names in MLPerf logs, for documentation and simulated logs\n"
+                  "[faults]\n  link (A-B SHARE): the link between IPUs A and B has only this share of its rate; 0 cuts it\n"
+                  "  chip (N FACTOR): IPU N takes this many times as long to compute\n"
+                  "  flow (A-B RATE): other traffic from A to B in bytes per second\n"
+                  "  several: link1, link2, ...\n"
+                  "[open] keys that the source leaves open; podbench run says what another reading does, and its interval covers all readings\n"
+                  "  section.key (another value, several with | between): any key above except those of [faults], as in precision.partials = fp32");
 }
