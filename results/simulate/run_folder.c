@@ -66,15 +66,29 @@ static bool has_hash(const char *path, const char *hash, struct arena *a)
     return file_hash(&found, path, a, NULL) && text_is(found, hash);
 }
 
-/* suffix: ".PID.new". Every listed file is there, under its own name or with the suffix. */
-static bool is_complete(const char *folder, json_t *files, const char *suffix, struct arena *a)
+/* The file of this hash that a killed writer left for `name`; NULL: there is none. */
+static const char *leftover_with_hash(const char *folder, const char *name, const char *hash, struct arena *a)
+{
+    char **names;
+    size_t n;
+    if (!list_folder(&names, &n, folder, ".new", a, NULL))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *path = arena_printf(a, "%s/%s.new", folder, names[i]);
+        if (is_leftover(path, name) && has_hash(path, hash, a))
+            return path;
+    }
+    return NULL;
+}
+
+/* True if every listed file is there, under its own name or a temporary one. */
+static bool is_complete(const char *folder, json_t *files, struct arena *a)
 {
     const char *name;
     json_t *hash;
     json_object_foreach(files, name, hash) {
-        const char *path = arena_printf(a, "%s/%s", folder, name);
         const char *text = json_string_value(hash);
-        if (!text || (!has_hash(arena_printf(a, "%s%s", path, suffix), text, a) && !has_hash(path, text, a)))
+        if (!text || (!has_hash(arena_printf(a, "%s/%s", folder, name), text, a) && !leftover_with_hash(folder, name, text, a)))
             return false;
     }
     return json_object_size(files) > 0;
@@ -82,19 +96,16 @@ static bool is_complete(const char *folder, json_t *files, const char *suffix, s
 
 static bool roll_forward(const char *folder, const char *manifest, struct arena *a)
 {
-    const char *suffix = manifest + strlen(MANIFEST);
-    const char *path = arena_printf(a, "%s/%s", folder, manifest);
-    json_t *m = manifest_load(path, NULL), *files = json_object_get(m, "files"), *hash;
-    bool good = json_is_object(files) && is_complete(folder, files, suffix, a);
+    json_t *m = manifest_load(manifest, NULL), *files = json_object_get(m, "files"), *hash;
+    bool good = json_is_object(files) && is_complete(folder, files, a);
     const char *name;
     if (good)
         json_object_foreach(files, name, hash) {
-            const char *to = arena_printf(a, "%s/%s", folder, name);
-            const char *from = arena_printf(a, "%s%s", to, suffix);
-            if (has_hash(from, json_string_value(hash), a))
-                good = rename(from, to) == 0 && good;
+            const char *from = leftover_with_hash(folder, name, json_string_value(hash), a);
+            if (from)
+                good = rename(from, arena_printf(a, "%s/%s", folder, name)) == 0 && good;
         }
-    good = good && rename(path, arena_printf(a, "%s/%s", folder, MANIFEST)) == 0;
+    good = good && rename(manifest, arena_printf(a, "%s/%s", folder, MANIFEST)) == 0;
     json_decref(m);
     return good;
 }
@@ -106,8 +117,8 @@ static void finish_begun_run(const char *folder, struct arena *a)
     if (!list_folder(&names, &n, folder, ".new", a, NULL))
         return;
     for (size_t i = 0; i < n; i++) {
-        const char *name = arena_printf(a, "%s.new", names[i]);
-        if (is_leftover(name, MANIFEST) && roll_forward(folder, name, a))
+        const char *path = arena_printf(a, "%s/%s.new", folder, names[i]);
+        if (is_leftover(path, MANIFEST) && roll_forward(folder, path, a))
             return;
     }
 }

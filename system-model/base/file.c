@@ -2,9 +2,12 @@
 /*
  * file.c - text files read whole; files and folders that appear whole or not at all.
  *
- * A new file or folder is written as PATH.PID.new and renamed when it is complete. A folder replaces another by an exchange of the two names. If
- * the file system cannot do that (NFS), the old one is renamed to PATH.PID.old first: a program killed
- * between the two renames leaves both, and the next writer of PATH gives the old one its name back.
+ * A new file or folder is written as PATH.podbench-TOKEN.new and renamed when it is complete. A folder replaces another by an exchange of the
+ * two names. If the file system cannot do that (NFS), the old one is renamed to PATH.podbench-TOKEN.old first: a program killed between the two
+ * renames leaves both, and the next writer of PATH gives the old one its name back.
+ *
+ * The token is random, and the writer holds a lock on what it writes. Without a lock it is the leftover of a writer that is gone: process ids
+ * would not tell, since containers that share a folder have equal ones.
  */
 #include "system-model/base/base.h"
 
@@ -13,10 +16,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,28 +155,58 @@ char *file_behind_link(const char *path, struct err *err)
     return real;
 }
 
-/* The PID in a suffix ".PID.new" or ".PID.old"; 0 for any other text. */
-static long pid_of_suffix(const char *suffix)
+/* ---- unfinished files and folders, and what killed writers left -------------------------- */
+
+static const char MARK[] = ".podbench-";
+enum { TOKEN = 8 };                     /* hexadecimal digits after it */
+
+/* True for ".podbench-1f2e3d4c" followed by ".new" or ".old". */
+static bool is_suffix(const char *suffix)
 {
-    long pid;
-    int end = 0;
-    bool reads = sscanf(suffix, ".%ld.%n", &pid, &end) == 1 && end && pid > 0;
-    return reads && (text_is(suffix + end, "new") || text_is(suffix + end, "old")) ? pid : 0;
+    size_t n = strlen(MARK);
+    if (strncmp(suffix, MARK, n) != 0 || strspn(suffix + n, "0123456789abcdef") != TOKEN)
+        return false;
+    return text_is(suffix + n + TOKEN, ".new") || text_is(suffix + n + TOKEN, ".old");
 }
 
 bool is_unfinished(const char *name)
 {
-    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
-        if (dot > name && pid_of_suffix(dot))
+    const char *mark = strstr(name, MARK);
+    for (; mark; mark = strstr(mark + 1, MARK))
+        if (mark > name && is_suffix(mark))
             return true;
     return false;
 }
 
-bool is_leftover(const char *name, const char *of)
+/* A lock on a file or folder, which closing it releases; -1: a writer that is alive has it, or there can be none. */
+static int entry_lock(const char *path, int how)
 {
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd == -1 || flock(fd, how) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void lock_release(int lock)
+{
+    if (lock != -1)
+        close(lock);
+}
+
+/* The lock on an entry whose name ends as a writer's that is gone would; -1 for every other entry. */
+static int leftover_lock(const char *path, const char *of)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strlen(of);
-    long pid = strncmp(name, of, n) == 0 ? pid_of_suffix(name + n) : 0;
-    return pid && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return strncmp(name, of, n) == 0 && is_suffix(name + n) ? entry_lock(path, LOCK_EX | LOCK_NB) : -1;
+}
+
+bool is_leftover(const char *path, const char *of)
+{
+    int lock = leftover_lock(path, of);
+    lock_release(lock);
+    return lock != -1;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -205,20 +240,50 @@ void leftovers_recover(const char *path)
         size_t n = 0;
         list_folder(&names, &n, folder, kinds[kind], &scratch, NULL);
         for (size_t i = 0; i < n; i++) {
-            const char *name = arena_printf(&scratch, "%s%s", names[i], kinds[kind]);
-            if (is_leftover(name, file))
-                recover_leftover(arena_printf(&scratch, "%s%s", folder, name), path);
+            const char *leftover = arena_printf(&scratch, "%s%s%s", folder, names[i], kinds[kind]);
+            int lock = leftover_lock(leftover, file);
+            if (lock != -1)
+                recover_leftover(leftover, path);
+            lock_release(lock);
         }
     }
     arena_free(&scratch);
 }
 
-/* A name under which no other process writes. */
+/* A name that nobody can foresee, so that no other process writes under it. */
 static char *own_name(const char *path, const char *kind)
 {
+    uint32_t token = 0;
     char suffix[32];
-    snprintf(suffix, sizeof suffix, ".%ld.%s", (long)getpid(), kind);
+    if (getrandom(&token, sizeof token, 0) != sizeof token)
+        token = (uint32_t)getpid();
+    snprintf(suffix, sizeof suffix, "%s%0*" PRIx32 ".%s", MARK, TOKEN, token, kind);
     return path_with_suffix(path, suffix);
+}
+
+/* True if the lock was taken before another process found the new entry without one, and removed it. */
+static bool is_still_there(int lock, const char *path)
+{
+    struct stat locked, there;
+    return fstat(lock, &locked) == 0 && lstat(path, &there) == 0 && locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
+}
+
+/* Creates a file under its temporary name. A link that waits there is not followed. mkostemp() would give a file that only its owner reads. */
+static FILE *open_own(struct new_file *out)
+{
+    int fd;
+    do {
+        free(out->temp_path);
+        out->temp_path = own_name(out->path, "new");
+        fd = open(out->temp_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd != -1 && flock(fd, LOCK_EX) == 0 && !is_still_there(fd, out->temp_path)) {
+            close(fd);
+            fd = -1;
+            errno = EEXIST;
+        }
+    } while (fd == -1 && errno == EEXIST);
+    out->lock = fd == -1 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return fd == -1 ? NULL : fdopen(fd, "wb");
 }
 
 /* Opens a device or pipe. Without O_NONBLOCK it would wait for the reader of a pipe; a pipe that nobody reads is refused. */
@@ -232,24 +297,26 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
     if (!*path)
         return fail(err, "an empty file name; name a file to write");
-    out->path = file_behind_link(path, err);
+    *out = (struct new_file){ .path = file_behind_link(path, err), .lock = -1 };
     if (!out->path)
         return false;
     path = out->path;
     leftovers_recover(path);
     bool device = is_device(path);
-    out->temp_path = device ? path_with_suffix(path, "") : own_name(path, "new");
-    out->f = device ? open_device(path) : fopen(out->temp_path, "wb");
+    out->temp_path = device ? path_with_suffix(path, "") : NULL;
+    out->f = device ? open_device(path) : open_own(out);
     if (out->f)
         return true;
     fail(err, "%s: cannot be written: %s", path, device && errno == ENXIO ? "no one reads from it; start its reader first" : strerror(errno));
     free(out->path);
     free(out->temp_path);
+    *out = (struct new_file){0};
     return false;
 }
 
 static void new_file_forget(struct new_file *file)
 {
+    lock_release(file->lock);
     free(file->path);
     free(file->temp_path);
     *file = (struct new_file){0};
@@ -299,14 +366,25 @@ static bool new_folder_begin(struct new_folder *out, struct err *err)
     if (!make_parent(out->path, err))
         return false;
     leftovers_recover(out->path);
-    out->temp_path = own_name(out->path, "new");
-    return mkdir(out->temp_path, 0777) == 0 || fail(err, "%s: cannot be made: %s", out->path, strerror(errno));
+    int made;
+    do {
+        free(out->temp_path);
+        out->temp_path = own_name(out->path, "new");
+        made = mkdir(out->temp_path, 0777);
+        out->lock = made == 0 ? entry_lock(out->temp_path, LOCK_EX) : -1;
+        if (out->lock != -1 && !is_still_there(out->lock, out->temp_path)) {
+            lock_release(out->lock);
+            made = -1;
+            errno = EEXIST;
+        }
+    } while (made != 0 && errno == EEXIST);
+    return made == 0 || fail(err, "%s: cannot be made: %s", out->path, strerror(errno));
 }
 
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
 {
     struct stat st;
-    *out = (struct new_folder){ .path = path_with_suffix(path, "") };
+    *out = (struct new_folder){ .path = path_with_suffix(path, ""), .lock = -1 };
     for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
         out->path[n - 1] = 0;
     bool good = *path || fail(err, "an empty folder name; name a folder to write to");
@@ -321,7 +399,7 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 {
     struct stat st;
     char *behind = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    *out = (struct new_folder){ .path = behind ? behind : path_with_suffix(path, ""), .replaces = true };
+    *out = (struct new_folder){ .path = behind ? behind : path_with_suffix(path, ""), .lock = -1, .replaces = true };
     bool good = new_folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
@@ -332,12 +410,14 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 static bool replace_in_steps(const char *temp_path, const char *path)
 {
     char *old = own_name(path, "old");
+    int lock = entry_lock(path, LOCK_EX);       /* so that nobody gives it its name back meanwhile */
     bool is_aside = rename(path, old) == 0, good = is_aside && rename(temp_path, path) == 0;
     int cause = errno;
     if (good)
         remove_tree(old);
     else if (is_aside)
         rename(old, path);
+    lock_release(lock);
     free(old);
     errno = cause;
     return good;
@@ -362,6 +442,8 @@ void new_folder_drop(struct new_folder *folder)
 {
     if (folder->temp_path)
         remove_tree(folder->temp_path);
+    if (folder->path)
+        lock_release(folder->lock);
     free(folder->path);
     free(folder->temp_path);
     *folder = (struct new_folder){0};

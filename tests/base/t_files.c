@@ -35,7 +35,7 @@ static void folders_appear_whole_or_not_at_all(void **state)
     struct new_folder f;
     struct stat st;
     const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.folders", (long)getpid()), *path = arena_printf(&a, "%s/a/b", top);
-    const char *leftover = arena_printf(&a, "%s.4194999.new", path);
+    const char *leftover = arena_printf(&a, "%s.podbench-00000000.new", path);
     assert_true(make_folders(arena_printf(&a, "%s/c", leftover), &err));
     assert_true(new_folder_open(&f, arena_printf(&a, "%s//", path), &err));
     assert_string_equal(f.path, path);
@@ -48,13 +48,9 @@ static void folders_appear_whole_or_not_at_all(void **state)
     assert_string_equal(f.path, "n");
     new_folder_drop(&f);
     assert_true(fchdir(here) == 0 && close(here) == 0);
-    const char *own = arena_printf(&a, "b.%ld.new", (long)getpid());
-    errno = ESRCH;                      /* left by an earlier call */
-    assert_false(is_leftover(own, "b"));
-    assert_true(is_leftover("b.4194999.new", "b") && !is_leftover("b.4194999.newer", "b") && !is_leftover("c.4194999.new", "b"));
-    assert_true(is_unfinished("b.4194999.new") && is_unfinished(".x.1.new") && is_unfinished("b.new.7.new"));
-    assert_true(!is_unfinished("b.new") && !is_unfinished("b.0.new") && !is_unfinished(".7.new") && !is_unfinished("b.7.newer"));
-    assert_true(!is_leftover("b.-4194999.new", "b") && !is_leftover("b..new", "b") && !is_leftover("b.4194999", "b"));
+    assert_true(is_unfinished("b.podbench-00000000.new") && is_unfinished(".x.podbench-12345678.old") && is_unfinished("b.podbench-1.podbench-abcdef01.new"));
+    assert_true(!is_unfinished("b.new") && !is_unfinished("b.podbench-0000000.new") && !is_unfinished(".podbench-00000000.new")
+                && !is_unfinished("b.podbench-00000000.newer") && !is_unfinished("b.podbench-0000000g.new"));
     assert_true(new_folder_open(&f, path, &err));
     fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));
     assert_int_not_equal(access(path, F_OK), 0);
@@ -99,12 +95,12 @@ static void a_folder_is_replaced_as_one(void **state)
     struct arena a = {0};
     struct new_folder f;
     const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.replaced", (long)getpid()), *path = arena_printf(&a, "%s/real", top);
-    const char *name = arena_printf(&a, "%s/name", top), *leftover = arena_printf(&a, "%s.4194999.new", path);
+    const char *name = arena_printf(&a, "%s/name", top), *leftover = arena_printf(&a, "%s.podbench-00000000.new", path);
     assert_true(make_folders(arena_printf(&a, "%s/old/inner", path), &err) && make_folders(arena_printf(&a, "%s/x", leftover), &err));
     assert_int_equal(symlink("real", name), 0);
     assert_true(new_folder_replace(&f, name, &err));
     const char *temp_path = arena_strdup(&a, f.temp_path);
-    assert_string_equal(temp_path, arena_printf(&a, "%s.%ld.new", path, (long)getpid()));
+    assert_true(strncmp(temp_path, path, strlen(path)) == 0 && is_unfinished(temp_path));
     assert_true(access(leftover, F_OK) != 0 && make_folders(arena_printf(&a, "%s/new", temp_path), &err));
     assert_true(access(arena_printf(&a, "%s/old/inner", name), F_OK) == 0 && new_folder_save(&f, &err));
     assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/old", name), F_OK) != 0);
@@ -131,16 +127,16 @@ static const char *names_in(const char *folder, struct arena *a)
     return text;
 }
 
-/* A writer that was killed between its two renames: the old folder has its name back, and nothing else is left. Files of a writer
- * that is alive, and names that only look similar, stay. */
+/* A writer that was killed between its two renames: the old folder has its name back, and nothing else is left. Names that only look similar
+ * stay. */
 static void a_folder_that_was_being_replaced_gets_its_name_back(void **state)
 {
     static const struct { const char *folders[4], *top, *real; } cases[] = {
-        { { "real.4194999.new/new", "real.4194999.old/old" }, "real ", "old " },
-        { { "real/new", "real.4194999.old/old" }, "real ", "new " },
-        { { "real.4194999.new/half" }, "", "" },
-        { { "real.1.new/new", "real.1.old/old" }, "real.1.new real.1.old ", "" },
-        { { "real.old/x", "real.4194999.older/y", "other.4194999.old/z" }, "other.4194999.old real.4194999.older real.old ", "" },
+        { { "real.podbench-00000000.new/new", "real.podbench-00000000.old/old" }, "real ", "old " },
+        { { "real/new", "real.podbench-00000000.old/old" }, "real ", "new " },
+        { { "real.podbench-00000000.new/half" }, "", "" },
+        { { "real.old/x", "real.podbench-00000000.older/y", "other.podbench-00000000.old/z" },
+            "other.podbench-00000000.old real.old real.podbench-00000000.older ", "" },
     };
     struct err err = {0};
     struct arena a = {0};
@@ -157,20 +153,24 @@ static void a_folder_that_was_being_replaced_gets_its_name_back(void **state)
     arena_free(&a);
 }
 
-/* Files of a dead writer are removed; those of a live one, of another path, or of no writer at all are not. No PID is above 2^22. */
+/* What nobody holds a lock on is removed; names that only look similar, and links, are not. */
 static void leftovers_are_removed(void **state)
 {
-    static const struct { const char *suffix; bool stays; } files[] = { { ".4194999.new", false }, { ".4194998.new", false }, { ".x.new", true }, { ".0.new", true },
-        { ".4194999.new.new", true }, { "2.4194999.new", true }, { ".1.new", true }, { ".4194999", true } };
+    static const struct { const char *suffix; bool stays; } files[] = { { ".podbench-00000000.new", false }, { ".podbench-9f8e7d6c.new", false },
+        { ".x.new", true }, { ".podbench-0.new", true }, { ".podbench-00000000.new.new", true }, { "2.podbench-00000000.new", true },
+        { ".4194999.new", true }, { ".podbench-00000000", true } };
     struct err err = {0};
     struct arena a = {0};
     struct new_file f;
-    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.whole", (long)getpid());
+    struct stat st;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.whole", (long)getpid()), *link = arena_printf(&a, "%s.podbench-aaaaaaaa.new", path);
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         fclose(fopen(arena_printf(&a, "%s%s", path, files[i].suffix), "w"));
+    assert_int_equal(symlink("victim", link), 0);
     assert_true(new_file_open(&f, path, &err));
     new_file_drop(&f);
+    assert_true(lstat(link, &st) == 0 && unlink(link) == 0);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *name = arena_printf(&a, "%s%s", path, files[i].suffix);
         if ((access(name, F_OK) == 0) != files[i].stays)
@@ -180,6 +180,32 @@ static void leftovers_are_removed(void **state)
     }
     assert_false(new_file_open(&f, "", &err));
     assert_string_equal(err.msg, "an empty file name; name a file to write");
+    arena_free(&a);
+}
+
+/* Two writers of one path, as in two containers with equal process ids: each has a file of its own, which the other leaves alone. */
+static void writers_of_one_path_leave_each_other_alone(void **state)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_file f, g;
+    struct new_folder d, e;
+    char *text;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.both", (long)getpid());
+    (void)state;
+    assert_true(new_file_open(&f, path, &err) && new_file_open(&g, path, &err));
+    assert_string_not_equal(f.temp_path, g.temp_path);
+    assert_true(is_unfinished(f.temp_path) && !is_leftover(f.temp_path, strrchr(path, '/') + 1));
+    fputs("first", f.f);
+    fputs("second", g.f);
+    assert_true(new_file_save(&g, &err) && new_file_save(&f, &err) && read_text_file(&text, NULL, path, 100, &a, &err));
+    assert_string_equal(text, "first");
+    assert_int_equal(unlink(path), 0);
+    assert_true(new_folder_replace(&d, path, &err) && new_folder_replace(&e, path, &err));
+    assert_true(make_folders(arena_printf(&a, "%s/d", d.temp_path), &err) && make_folders(arena_printf(&a, "%s/e", e.temp_path), &err));
+    assert_true(new_folder_save(&d, &err) && new_folder_save(&e, &err));
+    assert_string_equal(names_in(path, &a), "e ");
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", path)), 0);
     arena_free(&a);
 }
 
@@ -226,7 +252,7 @@ static void a_text_is_found_in_a_file_or_assumed_to_be(void **state)
     assert_true(file_has_text(path, "one") && file_has_text("tests", "one"));       /* no such file; a folder */
 }
 
-static void a_device_is_written_directly_and_writers_have_names_of_their_own(void **state)
+static void a_device_is_written_directly(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -234,11 +260,6 @@ static void a_device_is_written_directly_and_writers_have_names_of_their_own(voi
     assert_true(new_file_open(&f, "/dev/null", &err));
     assert_string_equal(f.temp_path, "/dev/null");
     assert_true(new_file_save(&f, &err));
-    char own[32];
-    snprintf(own, sizeof own, ".%ld.new", (long)getpid());
-    assert_true(new_file_open(&f, "/tmp/podbench-test", &err));
-    assert_non_null(strstr(f.temp_path, own));
-    new_file_drop(&f);
 }
 
 /* /dev/stdout is such a link, to the file that a shell opened: the file is written anew, and the link stays. */
@@ -301,12 +322,13 @@ static void a_folder_or_a_missing_file_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_device_is_written_directly_and_writers_have_names_of_their_own),
+    cmocka_unit_test(a_device_is_written_directly),
     cmocka_unit_test(the_target_of_a_link_is_written), cmocka_unit_test(a_path_is_relative_to_the_file_that_gives_it),
     cmocka_unit_test(files_have_a_largest_size), cmocka_unit_test(a_text_is_found_in_a_file_or_assumed_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
     cmocka_unit_test(a_folder_made_in_the_meantime_stays), cmocka_unit_test(a_folder_is_replaced_as_one),
     cmocka_unit_test(a_folder_that_was_being_replaced_gets_its_name_back), cmocka_unit_test(leftovers_are_removed),
+    cmocka_unit_test(writers_of_one_path_leave_each_other_alone),
     cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

@@ -27,7 +27,7 @@ no_room() {
     grep '^podbench: ' err | grep -v ': [0-9]* derived rows left out;' >said
     find now -type d -empty -delete
     rm -f now/h.svg.csv
-    [ "$(wc -l <said)" -eq 1 ] && grep -q "^podbench: .*$file\(\.[0-9]*\.new/[^ ]*\)\{0,1\}.*: File too large\$" said && diff -r now before >difference 2>&1
+    [ "$(wc -l <said)" -eq 1 ] && grep -q "^podbench: .*$file\(\.podbench-[0-9a-f]*\.new/[^ ]*\)\{0,1\}.*: File too large\$" said && diff -r now before >difference 2>&1
     result $? "no room for $file: $*" "$(cat err difference)"
 }
 : >difference

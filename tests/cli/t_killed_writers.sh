@@ -135,7 +135,7 @@ start_over
 # shellcheck disable=SC2086
 (cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged -e "inject=rename:error=EIO:when=$between+" "$PODBENCH" $package 4 --runs 10 >out.txt 2>../err)
 [ $? -eq 2 ] && grep -q '/bert: cannot be written completely: Input/output error$' err && rm now/out.txt && [ ! -e now/$logs ] &&
-    find now -name result_10.txt | grep -q '/bert\.[0-9]*\.old/result_10.txt$'
+    find now -name result_10.txt | grep -q '/bert\.podbench-[0-9a-f]*\.old/result_10.txt$'
 result $? "logs that can neither be replaced nor put back are not removed" "$(cat err; find now)"
 # shellcheck disable=SC2086
 again $package 4 --runs 10 && same seed4

@@ -25,12 +25,12 @@ logs=$(dirname "$(find "$work/logs" -name result_0.txt)")
 echo rcp-bypass >"$logs/package_checker_params"
 : >"$logs/.notes"
 cp "$logs/result_0.txt" "$logs/result_70.txt"
-: >"$logs/scaling.json.4194999.new"
+: >"$logs/scaling.json.podbench-00000000.new"
 rm "$logs/result_0.txt"
-cp -r "$logs" "$logs.4194999.new"
+cp -r "$logs" "$logs.podbench-00000000.new"
 refuses "holds logs already: name another folder, or replace them by --force" "one log alone is not written over" run "$r" --mllog "$work/logs" --seed 4
 run score "$work/logs"
-gives 0 "$logs.4194999.new: is not finished: its writer is at work, or was killed: not read" "a submission that was begun has no score"
+gives 0 "$logs.podbench-00000000.new: is not finished: its writer is at work, or was killed: not read" "a submission that was begun has no score"
 "$PODBENCH" run "$r" --mllog "$work/logs" --seed 4 --force >/dev/null
 [ "$(cat "$logs/package_checker_params")" = rcp-bypass ] && [ -e "$logs/.notes" ] && rm "$logs/package_checker_params" "$logs/.notes" &&
     diff -r "$work/logs" "$work/logs1" >"$work/out"

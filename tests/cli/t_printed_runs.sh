@@ -35,9 +35,9 @@ show check --published "$work/few.csv" --format junit
 # What a killed writer left is finished by who reads it, where it is whole.
 cp -r "$work/one" "$work/killed"
 for file in rows.csv manifest.json; do
-    mv "$work/killed/$file" "$work/killed/$file.4194303.new"
+    mv "$work/killed/$file" "$work/killed/$file.podbench-0000000a.new"
 done
-echo '{"files": {"rows.csv": "xxh3:0"}}' >"$work/killed/manifest.json.4194302.new"
+echo '{"files": {"rows.csv": "xxh3:0"}}' >"$work/killed/manifest.json.podbench-0000000b.new"
 show check "$work/killed" --format markdown
 ls "$work/killed" >>"$work/shown"
 echo >>"$work/killed/rows.csv"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 /* A process number that cannot exist: it is beyond the system's largest. */
-#define DEAD ".4194999.new"
+#define DEAD ".podbench-00000000.new"
 
 static struct arena a;
 static struct err err;
