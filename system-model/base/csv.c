@@ -4,10 +4,13 @@
  *
  * libcsv's callbacks cannot stop a parse, so the first error is kept and later rows are ignored. An unclosed quote shows only in csv_fini().
  * libcsv does not count lines: it is given one line at a time.
+ *
+ * A text that a spreadsheet would take for a formula is written with an apostrophe before it, which reading removes.
  */
 #include "system-model/base/base.h"
 
 #include <csv.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LARGEST_TABLE_BYTES = 64 << 20, MOST_COLUMNS = 256 };
@@ -21,6 +24,13 @@ struct csv_reader {
     char *cells[MOST_COLUMNS];
     size_t n_cells, rows_cap;
 };
+
+/* True for a text that a spreadsheet would compute: it begins as a formula does, and is no number. */
+static bool begins_formula(const char *text)
+{
+    double x;
+    return *text && strchr("=+-@", *text) && text[1] && !parse_f64(text, &x);
+}
 
 static void csv_on_cell(void *text, size_t n, void *user)
 {
@@ -37,6 +47,8 @@ static void csv_on_cell(void *text, size_t n, void *user)
     char *cell = arena_alloc(r->a, n + 1);
     if (n)
         memcpy(cell, text, n);
+    if (*cell == '\'' && begins_formula(cell + 1))
+        cell++;
     r->cells[r->n_cells++] = cell;
 }
 
@@ -147,6 +159,16 @@ const struct csv_row *csv_row_named(const struct csv_table *t, const char *first
 
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
+    if (begins_formula(text)) {
+        size_t n = strlen(text) + 2;
+        char *shown = malloc(n);
+        if (!shown)
+            out_of_memory(n);
+        snprintf(shown, n, "'%s", text);
+        csv_write_cell(f, shown, last);
+        free(shown);
+        return;
+    }
     if (strpbrk(text, ",\"\r\n") || text[0] == ' ' || (*text && text[strlen(text) - 1] == ' '))
         csv_fwrite(f, text, strlen(text));
     else

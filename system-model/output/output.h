@@ -9,8 +9,8 @@
  * number that is not finite, a text that is NULL) is a dash in text and Markdown, an empty cell in CSV, and null in
  * JSON.
  *
- * CSV cells are data and are written unchanged, including those that begin with = + - or @, as every negative number
- * does. In a spreadsheet, import text columns as text.
+ * In CSV a text that begins with = + - or @ and is no number has an apostrophe before it, so that no spreadsheet
+ * computes it. csv_load() takes it away.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H

@@ -296,6 +296,8 @@ static void write_markdown_cell(FILE *f, const char *text, bool is_code)
             fputs("\\|", f);
         else if (*p == '<' && !is_code)
             fputs("&lt;", f);
+        else if (*p == '`' && is_code)
+            fputc('\'', f);             /* a backtick would end the code */
         else
             fputc(iscntrl((unsigned char)*p) ? ' ' : *p, f);
     fputs(is_code && *text ? "`" : "", f);

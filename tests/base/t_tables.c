@@ -177,6 +177,33 @@ static void tables_have_a_largest_width(void **state)
 }
 
 /* A value of each type, read and written again. */
+/* A text that a spreadsheet would compute has an apostrophe in the file, and none when it is read. Numbers have none. */
+static void formulas_are_written_as_text(void **state)
+{
+    static const char *const cells[] = { "=cmd|x", "+a1", "@b", "-x,y", "-5.25", "+3", "-", "=", "'quoted", "a=b" };
+    enum { N = sizeof cells / sizeof *cells };
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err = {0};
+    char *text;
+    (void)state;
+    size_t n;
+    FILE *f = text_stream(&text, &n);
+    for (size_t i = 0; i < N; i++)
+        fprintf(f, "c%zu%c", i, i + 1 < N ? ',' : '\n');
+    for (size_t i = 0; i < N; i++)
+        csv_write_cell(f, cells[i], i + 1 == N);
+    fclose(f);
+    assert_string_equal(strchr(text, '\n') + 1, "'=cmd|x,'+a1,'@b,\"'-x,y\",-5.25,+3,-,=,'quoted,a=b\n");
+    const char *path = temp_file(text, n, ".csv");
+    assert_true(csv_load(&t, path, &a, &err));
+    for (size_t i = 0; i < N; i++)
+        assert_string_equal(t.rows[0].cells[i], cells[i]);
+    unlink(path);
+    free(text);
+    arena_free(&a);
+}
+
 static void fields_are_written_as_they_are_read(void **state)
 {
     struct record { uint64_t most; const char *words; uint32_t count; double part; bool flag; int choice; } r = {0};
@@ -204,6 +231,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses),
     cmocka_unit_test(csv_reads_what_spreadsheets_write), cmocka_unit_test(ini_reads_keys_values_and_comments),
     cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_have_a_largest_length),
-    cmocka_unit_test(tables_have_a_largest_width), cmocka_unit_test(fields_are_written_as_they_are_read),
+    cmocka_unit_test(tables_have_a_largest_width), cmocka_unit_test(fields_are_written_as_they_are_read), cmocka_unit_test(formulas_are_written_as_text),
 };
 TAP_MAIN(tests)
