@@ -75,6 +75,17 @@ static void add_extrapolated(struct validity *v, const char *name)
         v->extrapolates[v->n_extrapolates++] = name;
 }
 
+/* A value that is set to what the sheet has is no change. */
+static bool is_changed(const struct simulation *sim, const char *key)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    const struct sheet_row *row = NULL;
+    for (size_t i = 0; i < n && !row; i++)
+        row = sheet_find(sheets[i], key);
+    return !row || row->line == 0;
+}
+
 static void find_extrapolated(struct validity *v, const struct all_distances *b, const struct simulation *sim, struct arena *a)
 {
     for (size_t i = 0; i < b->all->n && !v->same_kind; i++)
@@ -85,7 +96,8 @@ static void find_extrapolated(struct validity *v, const struct all_distances *b,
     if (!v->same_kind)
         add_extrapolated(v, "workload");
     for (size_t i = 0; i < sim->changes.n; i++)
-        add_extrapolated(v, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", sim->changes.items[i].key));
+        if (is_changed(sim, sim->changes.items[i].key))
+            add_extrapolated(v, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", sim->changes.items[i].key));
 }
 
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err)

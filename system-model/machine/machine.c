@@ -78,7 +78,7 @@ static const struct sheet_field sheet_fields[] = {
     CR(link_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CR(host_link_bytes_per_s, "B/s", 1e3, 1e14, CHIP | OUTER, CHIP, "the chip's PCIe port, one way, after protocol"),
     { { .name = "generation", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.generation), .choices = generation_names,
-        .help = "design of the chip, which selects its fitted constants; default: other, which has none" }, CHIP, 0 },
+        .help = "design of the chip, which selects its fitted constants; other has none" }, CHIP, CHIP },
     { { .name = "planner_copies", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.planner_copies), .choices = copies_names,
         .help = "how the planner estimates copies of single elements; default: measured" }, CHIP, 0 },
     CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy if the board states none"),

@@ -134,7 +134,10 @@ static void sheet_drop_row(struct sheet *s, size_t at)
 static void sheet_replace_row(struct sheet *s, size_t at, struct sheet_override *w, struct arena *a)
 {
     struct sheet_row *row = &s->rows[at];
+    double old, new;
     w->used = true;
+    if (text_is(w->value, row->value) || (parse_f64(w->value, &new) && parse_f64(row->value, &old) && new == old))
+        return;
     if (!*w->value) {
         sheet_drop_row(s, at);
         return;

@@ -213,6 +213,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "header_only.csv", BAD "header_only.csv: n_tiles: missing (tiles of a chip, in tiles)" },
     { BAD "interleaved.csv", BAD "interleaved.csv: interleaved_bytes: 262145 of a tile's 262144" },
     { BAD "loop.csv", BAD "loop.csv:2: board: loop is the sheet of a system, want a board" },
+    { BAD "no_generation.csv", BAD "no_generation.csv: generation: missing (design of the chip, which selects its fitted constants; other has none, in name)" },
     { BAD "missing_key.csv", BAD "missing_key.csv: link_efficiency: missing (of the nominal rate, in share)" },
     { BAD "nan.csv", BAD "nan.csv:4: clock_hz: 'nan' is not a number" },
     { BAD "negative.csv", BAD "negative.csv:3: n_workers: '-6' is not a whole number from 0 up" },
