@@ -273,6 +273,9 @@ static bool slow_links(struct topology *t, const struct link_fault *f, struct er
 {
     if (!(f->rate_share >= 0 && f->rate_share <= 1))
         return fail(err, "faults: link %u-%u: rate share %g, want 0 (cut) to 1", f->from, f->to, f->rate_share);
+    for (const struct link_fault *g = t->faults->links; g < f; g++)
+        if ((g->from == f->from && g->to == f->to) || (g->from == f->to && g->to == f->from))
+            return fail(err, "faults: link %u-%u is named twice; name it once, with one share", f->from, f->to);
     bool found = false;
     const uint32_t ends[2] = { f->from, f->to };
     for (int way = 0; way < 2 && f->from < t->n_nodes && f->to < t->n_nodes; way++) {
@@ -320,6 +323,9 @@ static bool apply_faults(struct topology *t, const struct faults *faults, struct
             return false;
     for (size_t i = 0; i < faults->n_chips; i++) {
         const struct chip_fault *c = &faults->chips[i];
+        for (size_t k = 0; k < i; k++)
+            if (faults->chips[k].ipu == c->ipu)
+                return fail(err, "faults: IPU %u is named twice; name it once, with one slowdown", c->ipu);
         if (c->ipu >= t->n_ipus || !(c->slowdown >= 1 && c->slowdown <= 1e6))
             return fail(err, "faults: IPU %u: slowdown %g, want 1 to 1e6 on an IPU from 0 to %u", c->ipu, c->slowdown, t->n_ipus - 1);
     }

@@ -369,6 +369,12 @@ static void what_cannot_be_is_refused(void **state)
     assert_string_equal(err.msg, "faults: link 0-1: rate share -0.5, want 0 (cut) to 1");
     assert_true(topology_build(&t, &m, &(struct faults){ .links = &kept, .n_links = 1, .chips = bounds, .n_chips = 2 }, &a, &err));
     assert_near(flows_s(&t, &(struct flow){ 0, 1, 1e9 }, 1), 0.3e-6 + 1e9 / 18.9e9, 1e-12);    /* as without */
+    const struct link_fault twice[] = { { 0, 1, 0.5 }, { 1, 0, 0.25 } };
+    const struct chip_fault again[] = { { 2, 5 }, { 1, 3 }, { 2, 2 } };
+    assert_false(topology_build(&t, &m, &(struct faults){ .links = twice, .n_links = 2 }, &a, &err));
+    assert_string_equal(err.msg, "faults: link 1-0 is named twice; name it once, with one share");
+    assert_false(topology_build(&t, &m, &(struct faults){ .chips = again, .n_chips = 3 }, &a, &err));
+    assert_string_equal(err.msg, "faults: IPU 2 is named twice; name it once, with one slowdown");
     assert_false(topology_build(&t, &m, &(struct faults){ .chips = &slow, .n_chips = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: IPU 1: slowdown 1.5e+06, want 1 to 1e6 on an IPU from 0 to 3");
     assert_false(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, -1 }, .n_background = 1 }, &a, &err));
