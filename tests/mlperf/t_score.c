@@ -426,6 +426,23 @@ static void print_all(FILE *f, const struct score_row rows[2])
     }
 }
 
+/* By its reference points a closed submission that converged too fast is 1.25 times as slow; in the open division they do not count. */
+static void test_recomputed_minutes(void **state)
+{
+    static const struct { const char *division; bool has_rcp; double minutes; } cases[] = { { "closed", true, 8.75 }, { "open", true, 7 }, { "closed", false, 7 } };
+    struct arena a = { 0 };
+    struct edition edition = { .round = "v2.0" };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct score_row row;
+        struct folder f = { .dir = "d", .round = "v2.0", .path_round = "", .division = cases[i].division, .edition = &edition, .problem = "none counts here",
+                            .has_rcp = cases[i].has_rcp, .rcp = { .scaling = 1.25 }, .olympic_minutes = 7 };
+        score_row_fill(&row, &f, &a);
+        assert_near(row.recomputed_minutes, cases[i].minutes, 1e-12);
+    }
+    arena_free(&a);
+}
+
 static void test_formats_agree(void **state)
 {
     struct arena a = { 0 };
@@ -461,6 +478,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_that_a_terminal_would_obey, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_work_tells, set_up, tear_down),
+        cmocka_unit_test(test_recomputed_minutes),
         cmocka_unit_test_setup_teardown(test_formats_agree, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
