@@ -24,6 +24,9 @@ run     := $(if $(filter build,$B),results/runs/latest,$B/runs/latest)
 quiet   := $(if $(V),,@)
 say     := $(if $(V),@:,@echo '  ')
 export PODBENCH ?= $(abspath $B/podbench)
+# The reason reaches the shell as a variable, as it was given: make does not expand it.
+export PODBENCH_REASON := $(value REASON)
+unexport REASON
 
 all: $B/podbench                        ## build the program
 
@@ -42,9 +45,9 @@ $(run)/rows.csv: $B/podbench
 	$B/podbench bench --out $(run) > $B/bench.txt
 
 baseline: $B/podbench                   ## simulate, and record the predictions that gate compares with; needs REASON="why they moved"
-	@[ -n "$(REASON)" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
+	@[ -n "$$PODBENCH_REASON" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
 	$B/podbench bench --out $B/gate > $B/bench.txt
-	$B/podbench baseline $B/gate --reason "$(REASON)"
+	$B/podbench baseline $B/gate --reason "$$PODBENCH_REASON"
 	$B/podbench validate $B/gate --out results/validity >> $B/bench.txt
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved

@@ -109,7 +109,7 @@ const struct command commands[] = {
       TEXT_CSV_JSON, command_compare_logs, true },
 
     { "Set up",
-      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile of three lines, a recipe and a table of figures.", 0, 0, command_init, false },
+      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile, a recipe, a table of figures, and workflows for GitHub and GitLab.", 0, 0, command_init, false },
     { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 0, command_manual, false },
     { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };

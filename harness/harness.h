@@ -134,6 +134,8 @@ struct sheet_line { const char *sheet, *key, *value, *unit, *source, *note; };
 enum { N_SHEET_COLUMNS = 6 };
 extern const struct table_column sheet_columns[N_SHEET_COLUMNS];
 void sheet_line_add(struct table *t, const struct sheet *sheet, const struct sheet_row *row, struct arena *a);
+/* Refuses a file that is there and does not begin as what a command writes does: an input, or a neighbour. */
+bool may_replace(const char *path, const char *beginning, const char *what, struct err *err);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, with quotes inside doubled; plot.c */
 /* Runs a gnuplot script with these settings in a folder. The picture is replaced only when the drawing is complete. */
 bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);

@@ -14,10 +14,53 @@
 
 static const char stock[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
 
+/* No file that is committed names a folder of this machine: local.mk does, which .gitignore lists. */
 static const char makefile[] =
-    "# Runs on IPU systems, simulated and judged: make bench, check, gate, baseline REASON=\"why\". See recipes/ and published/.\n"
-    "PODBENCH_HOME ?= %s\n"
-    "include $(PODBENCH_HOME)/bench.mk\n";
+    "# Runs on IPU systems, simulated and judged; make help lists what can be made. podbench is found in local.mk, as PODBENCH_HOME, as\n"
+    "# the folder podbench here, or as the program that is installed.\n"
+    "-include local.mk\n"
+    "PODBENCH_HOME ?= $(or $(patsubst %/bench.mk,%,$(wildcard podbench/bench.mk)),$(shell podbench --home))\n"
+    "include $(or $(PODBENCH_HOME),$(error podbench is not found: install it, or set PODBENCH_HOME to its source))/bench.mk\n";
+
+static const char local_mk[] =
+    "# Where podbench is on this machine; not committed.\n"
+    "PODBENCH_HOME ?= %s\n";
+
+static const char gitignore[] = "/build/\n/local.mk\n/podbench/\n";
+
+static const char github[] =
+    "# Judges the predictions of this project on every push. The repository variable PODBENCH_SOURCE names the git repository of podbench,\n"
+    "# and PODBENCH_VERSION a tag or branch of it.\n"
+    "name: podbench\n"
+    "on: [push, pull_request]\n"
+    "jobs:\n"
+    "  predictions:\n"
+    "    runs-on: ubuntu-latest\n"
+    "    container: debian:12\n"
+    "    steps:\n"
+    "      - run: apt-get update && apt-get install -y git make gcc libc6-dev\n"
+    "      - uses: actions/checkout@v4\n"
+    "      - run: git clone --depth 1 --branch \"${PODBENCH_VERSION:-main}\" \"$PODBENCH_SOURCE\" podbench\n"
+    "        env:\n"
+    "          PODBENCH_SOURCE: ${{ vars.PODBENCH_SOURCE }}\n"
+    "          PODBENCH_VERSION: ${{ vars.PODBENCH_VERSION }}\n"
+    "      - run: make check FORMAT=annotations\n"
+    "      - run: if [ -e baseline/rows.csv ]; then make gate FORMAT=annotations; fi\n";
+
+static const char gitlab[] =
+    "# Judges the predictions of this project on every push. The CI variable PODBENCH_SOURCE names the git repository of podbench, and\n"
+    "# PODBENCH_VERSION a tag or branch of it.\n"
+    "predictions:\n"
+    "  image: debian:12\n"
+    "  script:\n"
+    "    - apt-get update && apt-get install -y git make gcc libc6-dev\n"
+    "    - git clone --depth 1 --branch \"${PODBENCH_VERSION:-main}\" \"$PODBENCH_SOURCE\" podbench\n"
+    "    - make -s check FORMAT=junit >check.xml\n"
+    "    - if [ -e baseline/rows.csv ]; then make -s gate FORMAT=junit >gate.xml; fi\n"
+    "  artifacts:\n"
+    "    when: always\n"
+    "    reports:\n"
+    "      junit: [check.xml, gate.xml]\n";
 
 static const char readme[] =
     "recipes/*.ini      how each run is configured; sheets of your own machines may be put here too (system = my-pod.csv)\n"
@@ -28,7 +71,11 @@ static const char readme[] =
     "make check                   compares predictions with your measurements; fails when a row is out of tolerance\n"
     "make baseline REASON=first   records the predictions\n"
     "make gate                    fails when a prediction differs from the recorded one\n"
+    "make report                  draws everything on one page: build/run/report.html\n"
+    "make help                    lists all of them\n"
     "\n"
+    "local.mk says where podbench is on this machine, and is not committed. The workflows for GitHub and GitLab clone it\n"
+    "from the repository that the variable PODBENCH_SOURCE names.\n"
     "With FORMAT=junit, tap, markdown or annotations, check and gate print for a CI system.\n";
 
 static bool write_new(const char *folder, const char *name, const char *text, struct arena *a, struct err *err)
@@ -84,12 +131,15 @@ static bool own_figures(const char **out, struct session *s, struct err *err)
 }
 
 struct project_file { const char *name, *text; };
-enum { N_FILES = 4 };
+enum { N_FILES = 8 };
 
 static bool write_files(const char *folder, const struct project_file files[N_FILES], struct arena *a, struct err *err)
 {
     int n = 0;
-    bool good = make_folders(arena_printf(a, "%s/recipes", folder), err) && make_folders(arena_printf(a, "%s/published", folder), err);
+    static const char *const folders[] = { "recipes", "published", ".github/workflows" };
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof folders / sizeof *folders; i++)
+        good = make_folders(arena_printf(a, "%s/%s", folder, folders[i]), err);
     while (good && n < N_FILES && (good = write_new(folder, files[n].name, files[n].text, a, err)))
         n++;
     while (!good && n-- > 0)
@@ -108,23 +158,36 @@ static bool write_folder(const char *path, const struct project_file files[N_FIL
     return false;
 }
 
+/* A value for a makefile, in which $ and # have a meaning. */
+static const char *make_value(const char *text, struct arena *a)
+{
+    char *out = arena_alloc(a, 2 * strlen(text) + 1), *to = out;
+    for (; *text; *to++ = *text++)
+        if (*text == '$' || *text == '#')
+            *to++ = *text == '$' ? '$' : '\\';
+    return out;
+}
+
 int command_init(const struct options *o, struct session *s, struct err *err)
 {
     const char *folder = o->arguments[0], *recipe = "", *figures = "";
     char *home = realpath(s->root, NULL);
-    const char *named = arena_strdup(&s->arena, home ? home : s->root), *make_text = arena_printf(&s->arena, makefile, named);
+    const char *named = arena_strdup(&s->arena, home ? home : s->root), *local = arena_printf(&s->arena, local_mk, make_value(named, &s->arena));
     free(home);
     if (!own_recipe(&recipe, s, err) || !own_figures(&figures, s, err))
         return EXIT_BAD_INPUT;
-    const struct project_file files[N_FILES] = { { "Makefile", make_text }, { "recipes/my-run.ini", recipe }, { "published/figures.csv", figures },
-                                                 { "README", readme } };
+    const struct project_file files[N_FILES] = {
+        { "Makefile", makefile }, { "recipes/my-run.ini", recipe }, { "published/figures.csv", figures }, { "README", readme },
+        { "local.mk", local }, { ".gitignore", gitignore }, { ".github/workflows/podbench.yml", github }, { ".gitlab-ci.yml", gitlab },
+    };
     struct stat st;
     bool good = lstat(folder, &st) == 0 ? write_files(folder, files, &s->arena, err) : write_folder(folder, files, &s->arena, err);
     if (!good)
         return EXIT_BAD_INPUT;
-    fprintf(s->out, "wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);
+    fprintf(s->out, "wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv, and workflows for GitHub and GitLab\n"
+           "next: cd %s && make check\n", folder, folder);
     if (strpbrk(named, " \t#$:;%"))
         fprintf(s->log, "podbench: make cannot include files from %s because of blanks or signs in its name: make a link to it with a plain "
-                        "name, and set PODBENCH_HOME in %s/Makefile to that\n", named, folder);
+                        "name, and set PODBENCH_HOME in %s/local.mk to that\n", named, folder);
     return EXIT_DONE;
 }

@@ -30,7 +30,7 @@ static void print_help(FILE *f)
     }
     fprintf(f, "RECIPE is an id (podbench list recipes) or the path of a file. RUN is a folder that bench wrote, or its name in\n"
                "results/runs. 'podbench COMMAND --help' says more and lists the options. PODBENCH_ROOT or --root names the\n"
-               "folder that holds podbench's data.\n"
+               "folder that holds podbench's data; podbench --home prints it.\n"
                "Exit status: 0 done; 1 judged and refused; 2 bad usage or input; 3 out of memory.\n");
 }
 
@@ -57,6 +57,22 @@ static void check_stdout(void)
 {
     if (flush_stdout(EXIT_DONE) != EXIT_DONE)
         _exit(EXIT_BAD_INPUT);
+}
+
+/* The folder of podbench's data, for makefiles of projects. */
+static int print_home(void)
+{
+    struct session s = { .out = stdout, .log = stderr };
+    struct err err = {0};
+    bool good = session_open(&s, NULL, "--root", &err);
+    char *path = good ? realpath(s.root, NULL) : NULL;
+    if (path)
+        printf("%s\n", path);
+    else
+        fprintf(stderr, "podbench: %s\n", err.msg);
+    free(path);
+    session_close(&s);
+    return path ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
 static int run_command(const struct command *c, int argc, char **argv)
@@ -122,6 +138,8 @@ int main(int argc, char **argv)
             printf("%s\n", commands[i].name);
         return EXIT_DONE;
     }
+    if (text_is(argv[1], "--home"))
+        return print_home();
     if (text_is(argv[1], "--version") || text_is(argv[1], "-V")) {
         printf("%s\n", argp_program_version);
         return EXIT_DONE;

@@ -74,6 +74,16 @@ static void warn_no_pipeline(FILE *log, const struct simulation *sim)
                 sim->framework.schedules);
 }
 
+/* A cut link can cost less than a slow one, because its traffic takes other links. */
+static void warn_rerouted(FILE *log, const struct simulation *sim)
+{
+    const struct faults *f = sim->plan.request.faults;
+    for (size_t i = 0; f && i < f->n_links; i++)
+        if (f->links[i].rate_share == 0)
+            fprintf(log, "podbench: %s: link %u-%u is cut: its traffic takes other links; a slow link keeps its traffic, and can cost more\n",
+                    sim->recipe.id, f->links[i].from, f->links[i].to);
+}
+
 /* A process feeds at least one replica. */
 static void warn_idle_processes(FILE *log, const struct recipe *r)
 {
@@ -165,6 +175,7 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
     warn_rough_operations(s->log, sim);
     warn_software(s->log, sim, o, a);
     warn_no_pipeline(s->log, sim);
+    warn_rerouted(s->log, sim);
     warn_idle_processes(s->log, &sim->recipe);
     warn_short_run(s->log, sim, r);
 }

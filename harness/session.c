@@ -207,3 +207,15 @@ bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)
     return list_folder(ids, n, s->paths.recipes_dir, ".ini", &s->arena, err)
         && (*n || fail(err, "%s: holds no recipe; want files that end in .ini", s->paths.recipes_dir));
 }
+
+bool may_replace(const char *path, const char *beginning, const char *what, struct err *err)
+{
+    char text[64];
+    size_t n = strlen(beginning);
+    FILE *f = is_device(path) ? NULL : fopen(path, "rbe");
+    size_t n_read = f ? fread(text, 1, n, f) : 0;
+    if (f)
+        fclose(f);
+    return n_read == 0 || (n_read == n && memcmp(text, beginning, n) == 0)
+        || fail(err, "%s: is there, and does not hold %s; remove it, or name another file", path, what);
+}

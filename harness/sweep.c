@@ -102,8 +102,8 @@ static const char *shard_path(const char *path, const struct shard *shard, struc
 
 static bool output_open_part(struct output *out, uint64_t n_bytes, struct err *err)
 {
-    out->f = fopen(out->part, "a+");
-    if (!out->f)
+    int fd = open(out->part, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd == -1 || !(out->f = fdopen(fd, "a+")))
         return fail(err, "%s: cannot be written: %s", out->part, strerror(errno));
     struct stat opened, there;
     if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0 || fstat(fileno(out->f), &opened) != 0 || stat(out->part, &there) != 0
@@ -137,6 +137,8 @@ static bool output_open(struct output *out, const struct options *o, const struc
         return false;
     if (is_device(out->path))
         return fail(err, "%s: is not a regular file; leave out --out to print the rows", out->path);
+    if (!may_replace(out->path, w->format == SWEEP_JSON ? "{\"configuration\"" : "configuration,", "the rows of a sweep", err))
+        return false;
     out->part = arena_printf(&s->arena, "%s.part", out->path);
     if (o->resume && access(out->path, F_OK) == 0) {
         out->is_whole = part_look(&out->n_done, &n_bytes, out->path, w, first, err) && out->n_done == end - first;
@@ -218,7 +220,11 @@ int command_merge(const struct options *o, struct session *s, struct err *err)
     struct new_file file;
     if (!o->out)
         return parts_merge(s->out, "standard output", o->arguments, o->n_arguments, &s->arena, err) ? EXIT_DONE : EXIT_BAD_INPUT;
-    if (!new_file_open(&file, o->out, err))
+    const char **paths = ARENA_ROOM(&s->arena, const char *, o->n_arguments + 1);
+    memcpy(paths, o->arguments, o->n_arguments * sizeof *paths);
+    paths[o->n_arguments] = o->out;
+    if (!files_are_distinct(paths, paths, o->n_arguments + 1, err) || !may_replace(o->out, "configuration,", "the rows of a sweep", err)
+        || !new_file_open(&file, o->out, err))
         return EXIT_BAD_INPUT;
     if (parts_merge(file.f, file.path, o->arguments, o->n_arguments, &s->arena, err))
         return new_file_save(&file, err) ? EXIT_DONE : EXIT_BAD_INPUT;

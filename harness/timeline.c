@@ -37,7 +37,7 @@ static bool is_where_text_goes(const char *path)
 static bool write_trace(struct simulation *sim, struct result *r, const struct options *o, struct err *err)
 {
     struct new_file file;
-    if (!new_file_open(&file, o->trace, err))
+    if (!may_replace(o->trace, "{\"displayTimeUnit\"", "a trace", err) || !new_file_open(&file, o->trace, err))
         return false;
     result_provenance(r, sim, o->sets, o->n_sets);
     json_t *made_by = provenance_json(r, sim, o->sets, o->n_sets);

@@ -4,6 +4,7 @@
  */
 #include "results/published/check.h"
 #include <math.h>
+#include <string.h>
 
 enum { MOST_GROUPS = 12, MOST_INPUTS = 6, MOST_ACCURACIES = 8 };
 
@@ -89,12 +90,28 @@ static void gate_add_accuracy(struct document *d, const struct gate *g)
         document_line(d, "  and %zu more groups that moved less", n_left_out);
 }
 
+/* The input that differs and whose name holds the id, else the first recipe among them, else the first; NULL: none differs. */
+static const char *suspect(const struct gate *g, const char *id)
+{
+    const char *found = NULL;
+    for (size_t i = g->n_inputs; i-- > 0; ) {
+        size_t n = strlen(g->inputs[i]);
+        bool is_recipe = n > 4 && text_is(g->inputs[i] + n - 4, ".ini");
+        if (is_recipe && strstr(g->inputs[i], id))
+            return g->inputs[i];
+        if (is_recipe || !found)
+            found = g->inputs[i];
+    }
+    return found;
+}
+
 static void add_judgements(struct judgements *out, const struct gate *g, struct arena *a)
 {
     out->suite = "podbench compare";
     for (size_t i = 0; i < g->n_groups; i++) {
         const struct gate_group *m = &g->groups[i];
         judgements_add(out, (struct judgement){ .group = "change", .name = arena_printf(a, "change of %s", m->cause), .judged = JUDGED_FAIL,
+                       .file = suspect(g, m->largest->id), .line = 1,
                        .message = arena_printf(a, "%zu prediction%s moved, %s; the largest: %s, %s", m->n, plural(m->n), range_text(m, a), m->largest->id,
                                                m->largest->what) }, a);
     }

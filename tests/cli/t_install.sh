@@ -98,7 +98,7 @@ project gate
 gives 0 'change: none' "make gate: nothing moved"
 sed -i 's/^micro_batch = .*/micro_batch = 8/' "$work/project/recipes/pod8.ini"
 project gate FORMAT=annotations
-gives 2 '::error title=change of' "make gate: a recipe was edited"
+gives 2 '::error file=recipes/pod8.ini,line=1,title=change of' "make gate: a recipe was edited"
 project baseline REASON="a smaller micro-batch"
 [ "$(grep -c . "$work/project/baseline/reasons.csv")" -eq 3 ] && grep -q ',a smaller micro-batch$' "$work/project/baseline/reasons.csv"
 result $? "each record adds a line" "$(cat "$work/project/baseline/reasons.csv" "$work/err")"
