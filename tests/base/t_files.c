@@ -153,7 +153,7 @@ static void a_folder_that_was_being_replaced_gets_its_name_back(void **state)
     arena_free(&a);
 }
 
-/* What nobody holds a lock on is removed; names that only look similar, and links, are not. */
+/* A temporary file that nobody holds a lock on is removed; names that only look similar, and links, are not. */
 static void leftovers_are_removed(void **state)
 {
     static const struct { const char *suffix; bool stays; } files[] = { { ".podbench-00000000.new", false }, { ".podbench-9f8e7d6c.new", false },
