@@ -103,6 +103,10 @@ const struct command commands[] = {
     { NULL, "rounds", "DIR...", "Print published MLPerf results of any rounds as one table", "DIR holds results repositories, or parts of them. --out FILE.html writes a "
       "page with figures and filters instead. Rows are cached in ~/.cache/podbench by the content of the logs.",
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_rounds, false },
+    { NULL, "judge", "PREDICTIONS.csv|podbench|roofline|convergence RESULTS...", "Judge predictions of published MLPerf results", "RESULTS are folders of logs, or the "
+      "table that rounds prints as csv. Prints errors, intervals, and the same for simple guesses. podbench and roofline predict what they can; "
+      "convergence judges samples to the target. Exit 1 when no prediction can be scored.",
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_judge, true },
     { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
       "and score, and says where the time differs.",
       OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),

@@ -82,6 +82,7 @@ static const struct { const char *command; enum option_id id; const char *argume
     { "history",   OPT_OUT,  "FILE.svg", "Draw the history instead of printing it" },
     { "history",   OPT_FROM, "FILE.csv", "Read this table of points (default: history.csv of the baseline)" },
     { "record",    OPT_FROM, "FILE.csv", "Append to this table of points (default: history.csv of the baseline)" },
+    { "judge",     OPT_OUT,  "FILE.csv",  "Also write the predictions, as PREDICTIONS.csv has them" },
     { "rounds",    OPT_OUT,  "FILE.html", "Write the table as a page with figures, instead of printing it" },
     { "search",    OPT_OVER, "KEY=VALUES", "Also vary SECTION.KEY over these values, written as for sweep" },
 };

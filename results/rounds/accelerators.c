@@ -26,7 +26,8 @@ static bool read_row(struct accelerator *out, const struct csv_table *t, const s
         && (*out->source || fail(err, "%s:%u: source is empty", t->path, row->line))
         && read_number(&out->peak_flop_per_s, t, row, "peak_flop_per_s", err)
         && read_number(&out->memory_bytes_per_s, t, row, "memory_bytes_per_s", err)
-        && read_number(&out->link_bytes_per_s, t, row, "link_bytes_per_s", err);
+        && read_number(&out->link_bytes_per_s, t, row, "link_bytes_per_s", err)
+        && read_number(&out->network_bytes_per_s, t, row, "network_bytes_per_s", err);
 }
 
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err)

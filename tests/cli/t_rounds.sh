@@ -27,4 +27,25 @@ refuses "no such folder" "a folder that is not there" rounds "$work/none"
 mkdir "$work/empty"
 refuses "no result_N.txt in it or below it" "a folder without logs" rounds "$work/empty"
 refuses "name it once" "a folder that is named twice" rounds "$work/tree" "$work/tree/."
+
+# ---- predictions, from start to end: the table, podbench's own predictions of it, the same judged from their file
+run rounds "$work/tree" --format csv
+cp "$work/out" "$work/results.csv"
+run judge podbench "$work/results.csv" --out "$work/own.csv" --format csv
+gives 0 ",samples/s," "podbench predicts results that a recipe describes"
+cp "$work/out" "$work/judged"
+[ "$(head -1 "$work/own.csv")" = "round,division,submitter,system,benchmark,global_batch,samples_per_s,minutes,low,high,use" ] && [ "$(wc -l <"$work/own.csv")" -eq 5 ]
+result $? "its predictions are a file of predictions" "$(cat "$work/own.csv")"
+run judge "$work/own.csv" "$work/tree" --format csv
+cmp -s "$work/judged" "$work/out"
+result $? "which is judged alike, also by the logs themselves" "$(diff "$work/judged" "$work/out" | head -4)"
+run judge "$work/own.csv" "$work/results.csv"
+gives 0 "4 of 4 predictions are scored; they cover 2 of 2 results." "as text"
+run judge convergence "$work/results.csv"
+gives 0 "knows nothing of" "the convergence model with one submitter left out"
+sed 's/podbench-simulated/somebody/' "$work/own.csv" >"$work/others.csv"
+run judge "$work/others.csv" "$work/results.csv"
+gives 1 "not among the results" "predictions of other results are not scored"
+refuses "no closed result is of" "no accelerator of the roofline" judge roofline "$work/results.csv"
+refuses "no column 'use'" "a table that is no file of predictions" judge "$work/results.csv" "$work/results.csv"
 done_testing

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * judge.c - podbench judge: predictions of published MLPerf results, judged next to what a reader would guess.
+ *
+ * Predictions come from a file, or are made by the command: podbench's own of the results that a recipe describes
+ * (throughput, and the score of drawn runs whose samples to converge are predicted from the batch), the roofline's, or
+ * the convergence model's.
+ */
+#include "harness/results_table.h"
+#include "harness/submission.h"
+#include "results/published/check.h"
+#include "results/rounds/predictions.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+/* ---- podbench's own ------------------------------------------------------------------------------------------ */
+
+/* Rows of role calibrate have shaped constants; all others were known. */
+static enum prediction_use use_of_recipe(const struct figures *figures, const char *recipe)
+{
+    for (size_t i = 0; i < figures->n; i++)
+        if (figures->items[i].role == FIGURE_CALIBRATE && text_is(figures->items[i].recipe, recipe))
+            return USE_FITTED;
+    return USE_SEEN;
+}
+
+/* Throughput counts samples as the logs do, which may differ from the model's for packed sequences. */
+static bool predict_by_recipe(struct predictions *out, const struct round_result *of, const char *recipe, enum prediction_use use,
+                              const struct track_record *record, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct drawn_runs drawn;
+    struct validity v;
+    struct convergence c;
+    struct submission_request q = { .seed = 1, .references = &record->references, .predict_schedule = true };
+    if (!simulator_run(&s->simulator, &sim, &r, recipe, NULL, 0, err))
+        return false;
+    bool good = simulator_convergence(&c, &s->simulator, &sim.recipe, err) && submission_draw(&drawn, &sim, &r, &q, s, err);
+    if (good) {
+        struct run_timing timing = simulated_timing(&sim, &r);
+        double rate = timing_samples_per_step(&timing, c.global_batch) / r.step_time_s;
+        validity_of(&v, record, &sim, &r, NULL, &s->arena);
+        prediction_add(out, of, false, rate, rate * v.low / v.throughput, rate * v.high / v.throughput, use, &s->arena);
+        prediction_add(out, of, true, drawn.expected_minutes, drawn.low_minutes, drawn.high_minutes, use, &s->arena);
+    }
+    simulation_free(&sim);
+    return good;
+}
+
+static bool predict_by_podbench(struct predictions *out, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
+{
+    struct track_record record;
+    struct figures figures;
+    if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
+        || !session_figures(&figures, o->published, s, err))
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct round_result *x = &r->items[i];
+        struct submission_names names = { x->round, x->submitter, x->system, x->benchmark };
+        const char *recipe;
+        if (!recipe_of_submission(&recipe, &names, &s->simulator, &s->arena, err)
+            || (recipe && !predict_by_recipe(out, x, recipe, use_of_recipe(&figures, recipe), &record, s, err)))
+            return false;
+    }
+    return out->n > 0 || fail(err, "no recipe describes any of these results: podbench has nothing to predict");
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+/* Results are one table that podbench rounds wrote as CSV, or folders of logs. */
+static bool load_results(struct round_results *out, const struct options *o, struct session *s, struct err *err)
+{
+    struct stat st;
+    struct rounds_counts counts;
+    const char *const *from = o->arguments + 1;
+    *out = (struct round_results){0};
+    if (stat(from[0], &st) == 0 && S_ISDIR(st.st_mode))
+        return results_from_folders(out, &counts, from, o->n_arguments - 1, o, s, err);
+    if (o->n_arguments > 2)
+        return fail(err, "%s: want one table of results, or folders of logs", from[0]);
+    if (!round_results_load(out, from[0], &s->arena, err))
+        return false;
+    round_results_finish(out);
+    return out->n > 0 || fail(err, "%s: holds no result; want rows below the header", from[0]);
+}
+
+static bool get_predictions(struct predictions *out, const struct round_results *r, const struct accelerator_table *accelerators, const struct options *o,
+                            struct session *s, struct err *err)
+{
+    *out = (struct predictions){0};
+    if (text_is(o->arguments[0], "podbench"))
+        return predict_by_podbench(out, r, o, s, err);
+    if (text_is(o->arguments[0], "roofline"))
+        return roofline_predict(out, r, accelerators, s->paths.data_dir, &s->arena, err);
+    return predictions_load(out, o->arguments[0], &s->arena, err);
+}
+
+static bool save_predictions(const struct predictions *p, const char *path, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    predictions_write(file.f, p);
+    return new_file_save(&file, err);
+}
+
+int command_judge(const struct options *o, struct session *s, struct err *err)
+{
+    struct round_results results;
+    struct accelerator_table accelerators;
+    struct predictions predictions;
+    struct judged_predictions judged;
+    struct document d = { .arena = &s->arena };
+    if (!load_results(&results, o, s, err) || !accelerators_load(&accelerators, s->paths.data_dir, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (text_is(o->arguments[0], "convergence")) {
+        convergence_left_out_document(&d, &results, s->paths.data_dir);
+        document_write(s->out, o->format, &d);
+        return EXIT_DONE;
+    }
+    if (!get_predictions(&predictions, &results, &accelerators, o, s, err) || (o->out && !save_predictions(&predictions, o->out, err)))
+        return EXIT_BAD_INPUT;
+    predictions_judge(&judged, &predictions, &results, &accelerators, &s->arena);
+    judged_predictions_document(&d, &judged, o->arguments[0], o->all);
+    document_write(s->out, o->format, &d);
+    return judged.n_scored ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

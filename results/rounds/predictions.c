@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * predictions.c - predictions of published results: reading, baselines, errors; see predictions.h.
+ *
+ *     error = predicted / published - 1
+ *
+ * A group's mean and median are of |error|, its bias is the mean of error, and its width that of (high - low) / value.
+ */
+#include "results/rounds/predictions.h"
+
+#include <math.h>
+
+const char *const prediction_uses[N_PREDICTION_USES + 1] = { "blind", "seen", "fitted", NULL };
+
+/* ---- the file ------------------------------------------------------------------------------------------- */
+
+#define C(member, ...) { COLUMN(struct result_prediction, member), .csv_digits = 15, __VA_ARGS__ }
+static const struct table_column prediction_columns[] = {
+    C(round), C(division), C(submitter), C(system), C(benchmark), C(global_batch), C(samples_per_s), C(minutes), C(low), C(high),
+    { COLUMN_AS(struct result_prediction, use_name, "use") },
+};
+#undef C
+
+void predictions_write(FILE *f, const struct predictions *p)
+{
+    const struct table t = TABLE_OF(prediction_columns, p->items, p->n);
+    table_write(f, FORMAT_CSV, &t);
+}
+
+void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
+                    enum prediction_use use, struct arena *a)
+{
+    p->items = arena_grow(a, p->items, p->n, &p->cap, sizeof *p->items);
+    p->items[p->n++] = (struct result_prediction){ of->round, of->division, of->submitter, of->system, of->benchmark, of->global_batch,
+        minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], use, 0 };
+}
+
+static bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
+{
+    const char *text = csv_cell(t, row, column);
+    *out = NAN;
+    return !*text || (parse_f64(text, out) && *out > 0)
+        || fail(err, "%s:%u: %s: '%.60s', want a number above 0, or nothing", t->path, row->line, column, text);
+}
+
+static bool read_use(struct result_prediction *p, const struct csv_table *t, const struct csv_row *row, struct err *err)
+{
+    p->use_name = csv_cell(t, row, "use");
+    for (p->use = 0; p->use < N_PREDICTION_USES; p->use++)
+        if (text_is(prediction_uses[p->use], p->use_name))
+            return true;
+    return fail(err, "%s:%u: use: '%.60s', want fitted, seen or blind", t->path, row->line, p->use_name);
+}
+
+static double predicted_value(const struct result_prediction *p)
+{
+    return isnan(p->minutes) ? p->samples_per_s : p->minutes;
+}
+
+static bool read_prediction(struct result_prediction *p, const struct csv_table *t, const struct csv_row *row, struct err *err)
+{
+    *p = (struct result_prediction){ .round = csv_cell(t, row, "round"), .division = csv_cell(t, row, "division"), .submitter = csv_cell(t, row, "submitter"),
+                              .system = csv_cell(t, row, "system"), .benchmark = csv_cell(t, row, "benchmark"), .line = row->line };
+    if (!read_positive(&p->global_batch, t, row, "global_batch", err) || !read_positive(&p->samples_per_s, t, row, "samples_per_s", err)
+        || !read_positive(&p->minutes, t, row, "minutes", err) || !read_positive(&p->low, t, row, "low", err)
+        || !read_positive(&p->high, t, row, "high", err) || !read_use(p, t, row, err))
+        return false;
+    if (isnan(p->samples_per_s) == isnan(p->minutes))
+        return fail(err, "%s:%u: want samples_per_s or minutes, one of them", t->path, row->line);
+    if (isnan(p->low) != isnan(p->high) || p->low > predicted_value(p) || p->high < predicted_value(p))
+        return fail(err, "%s:%u: low and high: want both, around the prediction, or neither", t->path, row->line);
+    return true;
+}
+
+static bool predicts_same(const struct result_prediction *p, const struct result_prediction *q)
+{
+    return text_is(p->round, q->round) && text_is(p->division, q->division) && text_is(p->submitter, q->submitter)
+        && text_is(p->system, q->system) && text_is(p->benchmark, q->benchmark);
+}
+
+/* Refuses a number that is predicted twice, and a result of two uses. */
+static bool check_pair(const struct result_prediction *p, const struct result_prediction *q, const char *path, struct err *err)
+{
+    if (!predicts_same(p, q))
+        return true;
+    if (isnan(p->minutes) == isnan(q->minutes))
+        return fail(err, "%s:%u: predicts what line %u predicts", path, q->line, p->line);
+    return p->use == q->use || fail(err, "%s:%u: use: %s, but line %u says that the same result is %s", path, q->line, q->use_name, p->line, p->use_name);
+}
+
+bool predictions_load(struct predictions *out, const char *path, struct arena *a, struct err *err)
+{
+    static const char *const needed[] = { "round", "division", "submitter", "system", "benchmark", "use" };
+    struct csv_table t;
+    size_t at;
+    *out = (struct predictions){0};
+    if (!csv_load(&t, path, a, err))
+        return false;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!csv_column(&at, &t, needed[i], err))
+            return false;
+    out->items = ARENA_ARRAY(a, struct result_prediction, t.n_rows);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        if (!read_prediction(&out->items[i], &t, &t.rows[i], err))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (!check_pair(&out->items[k], &out->items[i], path, err))
+                return false;
+        out->n = out->cap = i + 1;
+    }
+    return out->n > 0 || fail(err, "%s: holds no prediction; want rows below the header", path);
+}
+
+/* ---- baselines ---------------------------------------------------------------------------------------------- */
+
+static double result_value(const struct round_result *r, bool minutes)
+{
+    return minutes ? r->minutes : r->samples_per_s;
+}
+
+static double capacity(const struct round_result *r, const struct accelerator_table *accelerators, enum baseline b)
+{
+    const struct accelerator *x = accelerator_find(accelerators, r->accelerator);
+    return b == BASELINE_OWN_LAST ? r->accelerators : x ? r->accelerators * x->peak_flop_per_s : (double)NAN;
+}
+
+struct guess { const struct round_result *from; double ratio; };         /* capacity of the result over that of `from` */
+
+/* Later rounds come first, then the nearest capacity. For the nearest published result only the capacity counts, and
+ * the later of two that are equally near. */
+static bool is_better(const struct guess *g, const struct guess *than, enum baseline b)
+{
+    int later = strverscmp(g->from->round, than->from->round);
+    double nearer = fabs(log(than->ratio)) - fabs(log(g->ratio));
+    if (b == BASELINE_OWN_LAST)
+        return later > 0 || (later == 0 && nearer > 0);
+    return nearer > 0 || (!(nearer < 0) && later > 0);
+}
+
+static struct guess guess_from(const struct round_result *of, const struct round_results *r, bool minutes, enum baseline b,
+                               const struct accelerator_table *accelerators)
+{
+    struct guess best = {0};
+    double own = capacity(of, accelerators, b);
+    for (const struct round_result *x = r->items, *end = r->items + r->n; x < end; x++) {
+        if (strverscmp(x->round, of->round) >= 0 || !text_is(x->benchmark, of->benchmark) || !text_is(x->division, of->division)
+            || (b == BASELINE_OWN_LAST && !text_is(x->submitter, of->submitter)))
+            continue;
+        struct guess g = { x, own / capacity(x, accelerators, b) };
+        if (isfinite(g.ratio) && g.ratio > 0 && isfinite(result_value(x, minutes)) && (!best.from || is_better(&g, &best, b)))
+            best = g;
+    }
+    return best;
+}
+
+static void fill_guesses(struct judged_prediction *j, const struct round_results *r, bool minutes, const struct accelerator_table *accelerators)
+{
+    for (int b = 0; b < N_BASELINES; b++) {
+        struct guess g = guess_from(j->result, r, minutes, (enum baseline)b, accelerators);
+        j->guessed_from[b] = g.from;
+        j->guesses[b] = g.from ? result_value(g.from, minutes) * (minutes ? 1 / g.ratio : g.ratio) : (double)NAN;
+    }
+}
+
+/* ---- judging -------------------------------------------------------------------------------------------------- */
+
+static const struct round_result *result_of(const struct result_prediction *p, const struct round_results *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct round_result *x = &r->items[i];
+        if (text_is(p->round, x->round) && text_is(p->submitter, x->submitter) && text_is(p->system, x->system) && text_is(p->benchmark, x->benchmark)
+            && text_is(p->division, x->division))
+            return x;
+    }
+    return NULL;
+}
+
+static const char *why_not_scored(const struct judged_prediction *j, struct arena *a)
+{
+    const double same_batch = 1e-6;
+    if (!j->result)
+        return "not among the results";
+    if (fabs(j->prediction->global_batch / j->result->global_batch - 1) > same_batch)
+        return arena_printf(a, "global_batch is %.10g, the result's is %.10g", j->prediction->global_batch, j->result->global_batch);
+    return isfinite(j->published) ? NULL : "the result has no such number";
+}
+
+void predictions_judge(struct judged_predictions *out, const struct predictions *p, const struct round_results *r,
+                       const struct accelerator_table *accelerators, struct arena *a)
+{
+    *out = (struct judged_predictions){ .items = ARENA_ARRAY(a, struct judged_prediction, p->n), .n = p->n, .n_results = r->n, .of = p };
+    for (size_t i = 0; i < p->n; i++) {
+        struct judged_prediction *j = &out->items[i];
+        bool minutes = !isnan(p->items[i].minutes);
+        *j = (struct judged_prediction){ .prediction = &p->items[i], .result = result_of(&p->items[i], r), .predicted = predicted_value(&p->items[i]),
+                                         .published = NAN };
+        if (j->result) {
+            j->published = result_value(j->result, minutes);
+            fill_guesses(j, r, minutes, accelerators);
+        }
+        j->refused = why_not_scored(j, a);
+        out->n_scored += !j->refused;
+    }
+}
+
+/* ---- the scores of a group --------------------------------------------------------------------------------------- */
+
+struct group_score {
+    const char *predictor, *use, *metric, *benchmark, *worst_system;
+    uint64_t n, n_intervals;
+    double mean, predictor_mean, median, bias, worst, inside, width;
+};
+#define C(member, title, ...) { COLUMN(struct group_score, member), .heading = title, __VA_ARGS__ }
+#define SHARE(member, title) C(member, title, .scale = 100, .format = "%.1f")
+static const struct table_column group_columns[] = {
+    C(predictor, "predictor"), C(use, "use"), C(metric, "metric"), C(benchmark, "benchmark"), C(n, "rows"), SHARE(mean, "mean %"), SHARE(predictor_mean, "predictor there %"),
+    SHARE(median, "median %"), C(bias, "bias %", .scale = 100, .format = "%+.1f"), C(worst, "worst %", .scale = 100, .format = "%+.1f"),
+    C(n_intervals, "intervals"), SHARE(inside, "inside %"), SHARE(width, "width %"), C(worst_system, "worst row"),
+};
+#undef SHARE
+#undef C
+
+struct group_key { const char *name; int use; bool minutes; const char *benchmark; int baseline; };   /* benchmark NULL: all; baseline -1: the predictor */
+
+static double judged_value(const struct judged_prediction *j, int baseline)
+{
+    return baseline < 0 ? j->predicted : j->guesses[baseline];
+}
+
+static bool in_score_group(const struct judged_prediction *j, const struct group_key *k)
+{
+    return !j->refused && j->prediction->use == k->use && !isnan(j->prediction->minutes) == k->minutes
+        && (!k->benchmark || text_is(j->prediction->benchmark, k->benchmark)) && isfinite(judged_value(j, k->baseline));
+}
+
+static void add_error(struct group_score *g, const struct judged_prediction *j, int baseline, double error, struct arena *a)
+{
+    const struct result_prediction *p = j->prediction;
+    g->mean += fabs(error), g->bias += error;
+    g->predictor_mean += fabs(j->predicted / j->published - 1);
+    if (!g->worst_system || fabs(error) > fabs(g->worst)) {
+        g->worst = error;
+        g->worst_system = arena_printf(a, "%s %s %s", p->round, p->system, p->benchmark);
+    }
+    if (baseline < 0 && !isnan(p->low)) {
+        g->n_intervals++;
+        g->inside += j->published >= p->low && j->published <= p->high;
+        g->width += (p->high - p->low) / j->predicted;
+    }
+}
+
+/* False for a group without rows. */
+static bool score_group(struct group_score *g, const struct judged_predictions *j, const struct group_key *k, struct arena *a)
+{
+    double *errors = ARENA_ROOM(a, double, j->n);
+    *g = (struct group_score){ .predictor = k->name, .use = prediction_uses[k->use], .metric = k->minutes ? "minutes" : "samples/s",
+                               .benchmark = k->benchmark ? k->benchmark : "all" };
+    for (size_t i = 0; i < j->n; i++)
+        if (in_score_group(&j->items[i], k)) {
+            double error = judged_value(&j->items[i], k->baseline) / j->items[i].published - 1;
+            errors[g->n++] = fabs(error);
+            add_error(g, &j->items[i], k->baseline, error, a);
+        }
+    if (g->n == 0)
+        return false;
+    g->mean /= (double)g->n, g->bias /= (double)g->n;
+    g->predictor_mean = k->baseline < 0 ? (double)NAN : g->predictor_mean / (double)g->n;
+    g->median = median_of(errors, g->n);
+    g->inside = g->n_intervals ? g->inside / (double)g->n_intervals : (double)NAN;
+    g->width = g->n_intervals ? g->width / (double)g->n_intervals : (double)NAN;
+    return true;
+}
+
+static void add_groups(struct table *t, const struct judged_predictions *j, const char *name, int use, bool minutes, struct arena *a)
+{
+    const char *const names[] = { name, "nearest published row", "submitter's last round" };
+    for (int b = -1; b < N_BASELINES; b++) {
+        struct group_key key = { names[b + 1], use, minutes, NULL, b };
+        struct group_score g;
+        if (score_group(&g, j, &key, a))
+            table_add(t, &g, a);
+        for (size_t i = 0; i < j->n; i++) {
+            bool seen = false;
+            key.benchmark = j->items[i].prediction->benchmark;
+            for (size_t m = 0; m < i && !seen; m++)
+                seen = text_is(j->items[m].prediction->benchmark, key.benchmark);
+            if (!seen && score_group(&g, j, &key, a))
+                table_add(t, &g, a);
+        }
+    }
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------------------------ */
+
+struct prediction_line {
+    const char *round, *division, *submitter, *system, *benchmark, *use, *metric, *refused, *nearest_from, *own_last_from;
+    double published, predicted, error, low, high, nearest, own_last;
+};
+#define C(member, title, ...) { COLUMN(struct prediction_line, member), .heading = title, __VA_ARGS__ }
+static const struct table_column line_columns[] = {
+    C(round, "round"), C(division, NULL), C(submitter, NULL), C(system, "system"), C(benchmark, "benchmark"), C(use, "use"), C(metric, "metric"),
+    C(published, "published"), C(predicted, "predicted"), C(error, "error %", .scale = 100, .format = "%+.1f"), C(low, NULL), C(high, NULL),
+    C(nearest, "nearest"), C(own_last, "own last"), C(nearest_from, NULL), C(own_last_from, NULL), C(refused, "not scored"),
+};
+#undef C
+
+static const char *guess_source(const struct round_result *r, struct arena *a)
+{
+    return r ? arena_printf(a, "%s %s %s", r->round, r->submitter, r->system) : NULL;
+}
+
+static struct prediction_line line_of(const struct judged_prediction *j, struct arena *a)
+{
+    const struct result_prediction *p = j->prediction;
+    return (struct prediction_line){ p->round, p->division, p->submitter, p->system, p->benchmark, p->use_name,
+        isnan(p->minutes) ? "samples/s" : "minutes", j->refused, guess_source(j->guessed_from[BASELINE_NEAREST], a),
+        guess_source(j->guessed_from[BASELINE_OWN_LAST], a), j->published, j->predicted, j->refused ? (double)NAN : j->predicted / j->published - 1, p->low,
+        p->high, j->result ? j->guesses[BASELINE_NEAREST] : (double)NAN, j->result ? j->guesses[BASELINE_OWN_LAST] : (double)NAN };
+}
+
+static size_t count_results(const struct judged_predictions *j)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        bool seen = !j->items[i].result || j->items[i].refused;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = j->items[k].result == j->items[i].result && !j->items[k].refused;
+        n += !seen;
+    }
+    return n;
+}
+
+void judged_predictions_document(struct document *d, const struct judged_predictions *j, const char *name, bool all)
+{
+    struct table *groups = document_table(d, TABLE(group_columns, struct group_score));
+    groups->name = "groups", groups->formats = IN_TEXT | IN_JSON;
+    for (int use = 0; use < N_PREDICTION_USES; use++)
+        for (int minutes = 0; minutes < 2; minutes++)
+            add_groups(groups, j, name, use, minutes, d->arena);
+    document_line(d, "%zu of %zu predictions are scored; they cover %zu of %zu results.", j->n_scored, j->n, count_results(j), j->n_results);
+    document_line(d, "error = predicted / published - 1; mean and median are of its size. Baselines are scored on the rows of the predictor for which "
+                     "there is an earlier round;\npredictor there: the mean error of the predictor on the same rows.");
+    struct table *lines = document_table(d, TABLE(line_columns, struct prediction_line));
+    lines->name = "predictions", lines->formats = IN_CSV | IN_JSON | (all ? IN_TEXT : 0);
+    struct table *refused = document_table(d, TABLE(line_columns, struct prediction_line));
+    refused->title = "Not scored:", refused->formats = IN_TEXT;
+    for (size_t i = 0; i < j->n; i++) {
+        struct prediction_line line = line_of(&j->items[i], d->arena);
+        table_add(lines, &line, d->arena);
+        if (line.refused && !all)
+            table_add(refused, &line, d->arena);
+    }
+}

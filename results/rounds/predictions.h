@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * predictions.h - anybody's predictions of published MLPerf results, judged next to what a reader would guess.
+ *
+ * A file of predictions is a CSV with one row for each predicted number:
+ *
+ *     round,division,submitter,system,benchmark   the result, as in the table of podbench rounds
+ *     global_batch                                optional; refused as another configuration where the result differs
+ *     samples_per_s, minutes                      the prediction: one of the two
+ *     low, high                                   optional: its 90 % interval
+ *     use                                         fitted: the result shaped the predictor; seen: it was known when the
+ *                                                 predictor was made; blind: it was not
+ *
+ * A result that is fitted in one row cannot be seen or blind in another. Uses are never averaged together.
+ */
+#ifndef PREDICTIONS_H
+#define PREDICTIONS_H
+#include "results/rounds/rounds.h"
+
+enum prediction_use { USE_BLIND, USE_SEEN, USE_FITTED, N_PREDICTION_USES };
+extern const char *const prediction_uses[N_PREDICTION_USES + 1];
+
+struct result_prediction {
+    const char *round, *division, *submitter, *system, *benchmark;
+    double global_batch;                /* NaN: not stated */
+    double samples_per_s, minutes;      /* one is NaN */
+    double low, high;                   /* NaN: none */
+    const char *use_name;
+    int use;
+    uint32_t line;                      /* in the file; 0: not from a file */
+};
+struct predictions { struct result_prediction *items; size_t n, cap; };
+
+bool predictions_load(struct predictions *out, const char *path, struct arena *a, struct err *err);
+void predictions_write(FILE *f, const struct predictions *p);           /* as predictions_load() reads it */
+/* Adds a prediction of a result. value: samples/s, or minutes. */
+void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
+                    enum prediction_use use, struct arena *a);
+
+/* ---- judging ----------------------------------------------------------------------------------------------- */
+
+/* Guesses that need no model, from results of earlier rounds of the benchmark, in the same division:
+ *
+ *     nearest     the result whose accelerators x peak is nearest, scaled by accelerators x peak
+ *     own last    in the submitter's last round, the result with the nearest number of accelerators, scaled by it
+ */
+enum baseline { BASELINE_NEAREST, BASELINE_OWN_LAST, N_BASELINES };
+
+struct judged_prediction {
+    const struct result_prediction *prediction;
+    const struct round_result *result;  /* NULL: not in the table */
+    const char *refused;                /* why it is not scored; NULL: it is */
+    double published, predicted;        /* in the unit of the prediction */
+    double guesses[N_BASELINES];        /* NaN: no earlier result */
+    const struct round_result *guessed_from[N_BASELINES];
+};
+struct judged_predictions {
+    struct judged_prediction *items; size_t n, n_scored;
+    size_t n_results;                   /* of the table */
+    const struct predictions *of;
+};
+void predictions_judge(struct judged_predictions *out, const struct predictions *p, const struct round_results *r,
+                       const struct accelerator_table *accelerators, struct arena *a);
+
+/* name: of the predictor. As CSV: one row for each prediction. all: those rows in text too. */
+void judged_predictions_document(struct document *d, const struct judged_predictions *j, const char *name, bool all);
+
+/* ---- roofline.c -------------------------------------------------------------------------------------------- */
+
+/* Adds predictions of throughput from data sheets alone, for results on A100 and H100; a baseline, not podbench's
+ * model. */
+bool roofline_predict(struct predictions *out, const struct round_results *r, const struct accelerator_table *accelerators, const char *data_dir,
+                      struct arena *a, struct err *err);
+
+/* ---- left_out.c ---------------------------------------------------------------------------------------------- */
+
+/* How well samples to the target follow from the batch: each submitter's results predicted from the reference points
+ * and the other submitters' results. */
+void convergence_left_out_document(struct document *d, const struct round_results *r, const char *data_dir);
+#endif
