@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute.h - computes what a graph describes: numbers for its tensors, operation by operation.
+ * execute.h - computes what graph and plan describe: numbers for tensors, operation by operation, task by task.
  *
+ * Read in order: one operation (op_execute.c), optimizers (optimizer.c), a plan's training step (plan_execute.c).
  * Every element is held as fp32, whatever its tensor's type; whole numbers are exact up to 2^24. The caller owns all elements. Results depend
  * neither on the number of threads nor on anything but the arguments; between processors they may differ in the last bits, as OpenBLAS
  * multiplies by the processor it finds.
@@ -9,6 +10,9 @@
 #ifndef EXECUTE_H
 #define EXECUTE_H
 #include "system-model/graph/graph.h"
+#include "system-model/plan/plan.h"
+
+/* ---- op_execute.c: one pass of one operation ---------------------------------------------------------- */
 
 /* Elements of a tensor in row-major order; x NULL: the tensor is not there. */
 struct tensor_value { float *x; uint64_t n_elements; };
@@ -32,5 +36,74 @@ bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value
 bool graph_is_executable(const struct graph *g, struct err *err);
 bool op_is_loss(const struct op *op);   /* the forward pass of a loss: its output is one number */
 const char *execute_library(void);      /* the library of products: "OpenBLAS", or "plain loops" where it is not installed */
+
+/* ---- optimizer.c: new weights from gradients --------------------------------------------------------------- */
+
+/* Set from step to step. The moments' decays are momentum (SGD, LARS: the only one) and second_momentum. */
+struct optimizer_values {
+    double learning_rate, momentum, second_momentum, epsilon, weight_decay;
+    double trust;                       /* LARS: the share of the weights' norm that a step may be */
+    double clip_norm;                   /* of all gradients together, if the program clips; 0: no limit */
+};
+
+/* ---- plan_execute.c: training steps of a plan ------------------------------------------------------------------
+
+ * Tasks run in the order of the plan's cycles and slots, on all replicas side by side, operation by operation. A stage reads nothing but
+ * its own store: the weights of its IPU, the host's input, what neighbours handed over for this micro-batch, and what it stashed. What it keeps
+ * between the passes follows the plan's rule: its input, and the outputs of its checkpoints or, without recomputation, all that backward passes
+ * read; the rest is dropped when it is read for the last time. The stash is a FIFO of the plan's depth.
+ *
+ * Copies of tied weights on other IPUs: their gradients are added up before the update, which the plan's update does not price. */
+
+enum reduction_order { REDUCE_AS_TREE, REDUCE_AS_RING };        /* halves of the replicas; or a chunk for each replica, which travels round and ends there */
+
+/* Settings of a step; all zero is a sum of losses without scaling, on one thread. */
+struct execution_options {
+    struct optimizer_values optimizer;
+    enum reduction_order reduction;
+    uint64_t seed;                      /* of dropout */
+    bool mean_losses;
+    double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0: 1 */
+    uint32_t n_threads;
+    /* Fills a host input or a state tensor (micro_batch: counted from 0 in the step, for each replica) and, when the execution starts, each
+     * weight (UINT64_MAX). Must give the same whenever it is asked for the same. */
+    bool (*fill)(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
+    void *user;
+};
+
+/* Live bytes of a stage on one replica, by the tensors' own types. */
+enum live_category {
+    LIVE_WEIGHTS, LIVE_ACCUMULATORS, LIVE_STATE,        /* copies of tied weights included */
+    LIVE_STASH,                         /* kept between passes, of all micro-batches in flight */
+    LIVE_KEPT_INPUTS,                   /* the same of the host's inputs, which the plan counts as buffers of one micro-batch */
+    LIVE_HANDED_OVER,                   /* from a neighbour, before the task that reads it */
+    LIVE_ACTIVATIONS,                   /* of the task at work */
+    N_LIVE_CATEGORIES
+};
+extern const char *const live_category_names[N_LIVE_CATEGORIES];
+struct live_bytes {
+    uint64_t now[N_LIVE_CATEGORIES], peak[N_LIVE_CATEGORIES];
+    uint64_t entry_bytes;               /* stash of one micro-batch */
+    uint64_t unread_bytes;              /* part of it that no backward pass reads */
+    uint32_t deepest;                   /* micro-batches in flight, at most */
+};
+
+struct step_result {
+    double loss;                        /* mean over micro-batches and replicas */
+    uint64_t n_not_finite;              /* elements of gradients that are infinite or not a number, before the update */
+    bool skipped;                       /* there were such elements: no weight was changed */
+};
+
+enum { MAX_REPLICAS = 256 };            /* that are executed */
+struct execution;                       /* owns all numbers; points into the plan */
+/* NULL on a plan for inference or with a stash in fp8, on a graph that is not executable, or if fill() fails. */
+struct execution *execution_start(const struct plan *p, const struct execution_options *o, struct err *err);
+/* One weight update. Fails where a task reads a tensor that its stage does not hold, when a FIFO is full or out of order, and where the update
+ * does not reduce, change and gather every element of every weight once; messages name tensor, task and plan. Then nothing more can be executed. */
+bool execution_step(struct execution *x, struct step_result *out, struct err *err);
+void execution_set(struct execution *x, const struct optimizer_values *o);      /* for the steps that follow */
+float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: that IPU has none */
+const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* of replica 0 */
+void execution_end(struct execution *x);
 
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * execute_internal.h - what the files of this room share: the sequences of operations that a stage's tasks run, its store, its IPU's weights.
+ */
+#ifndef EXECUTE_INTERNAL_H
+#define EXECUTE_INTERNAL_H
+#include "system-model/execute/execute.h"
+
+struct id_list { uint32_t *ids, n; };
+
+/* ---- stage_program.c ---------------------------------------------------------------------- */
+
+/* Operations in order. After operation i the tensors freed.ids[freed_first[i] .. freed_first[i + 1]) are read no more by this task, nor kept. */
+struct op_sequence { struct id_list ops, freed; uint32_t *freed_first; };
+
+struct stage_program {
+    struct op_sequence pass[2];         /* by task_kind */
+    struct id_list inputs;              /* of the host, that either pass reads */
+    struct id_list kept;                /* between the passes: activations, and inputs that the backward pass reads */
+    enum live_category *kept_as;        /* by place in the list: stash, kept inputs, or activations of the last segment, which is not recomputed */
+    struct id_list handed[2];           /* to the next stage forward, to the one before backward */
+    bool *handed_is_kept;               /* by place in handed[TASK_FORWARD] */
+    uint64_t unread_bytes;              /* of the stash */
+};
+void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a);
+uint32_t stage_of_op(const struct plan *p, const struct op *op);
+
+/* ---- stage_store.c --------------------------------------------------------------------------- */
+
+/* The tensors that a stage of a replica holds for the task at work. Weights and state are borrowed: not counted, never freed. */
+struct stage_store { const struct graph *g; struct tensor_value *values; struct live_bytes live; };
+void live_add(struct live_bytes *l, enum live_category c, uint64_t bytes);
+void store_make(struct stage_store *s, uint32_t tensor_id);         /* an activation or gradient, undefined; no change if it is there */
+void store_drop(struct stage_store *s, uint32_t tensor_id);
+/* Tensors that left the store for a while, in the order of the list; NULL where one was not there. */
+struct packet { uint64_t micro_batch; const struct id_list *list; float **x; };
+struct packet store_take(struct stage_store *s, const struct id_list *list, uint64_t micro_batch);
+void store_put(struct stage_store *s, struct packet *p);            /* back, or into a neighbour's store; empties the packet */
+uint64_t packet_bytes(const struct packet *p, const struct graph *g);
+void packet_free(struct packet *p);                                 /* with the tensors in it */
+float *elements_new(uint64_t n);                                    /* zeros; ends the program where the host has no memory left */
+void store_clear(struct stage_store *s);                            /* drops all activations, gradients and inputs */
+
+/* ---- weights ------------------------------------------------------------------------------------- */
+
+/* A weight on an IPU of a replica. With sharding, moments and the reduced gradient are of its own part of n_local elements. */
+struct weight {
+    uint32_t tensor_id, ipu, stage;     /* stage: the first one on that IPU that reads it */
+    bool is_copy;                       /* of a tied weight that belongs to another IPU */
+    bool has_norms, sharded;            /* by its chain */
+    const struct update_steps *steps;   /* its chain's */
+    uint64_t n, n_local;
+    float *x, *gradient, *moments[2];
+    bool is_reduced, is_reduced_between;        /* in this update: over the replicas of a shard group, between the groups */
+};
+
+/* A replica's stage: its store, what its neighbours handed over, and its stash. list NULL: no packet. */
+struct stage_state {
+    struct stage_store store;
+    struct packet sent[2], handed[2];   /* to a neighbour, in this slot; from one, for a later task; by task_kind */
+    struct packet *entries; uint32_t n_entries;         /* FIFO, the oldest first; room for the plan's depth */
+};
+
+struct execution {
+    const struct plan *p;
+    const struct graph *g;
+    struct execution_options o;
+    struct arena arena;
+    struct stage_program *programs;     /* by stage */
+    struct stage_state *states;         /* [replica][stage] */
+    struct weight *weights; uint32_t n_weights;         /* [replica][weight], the same weights in the same order on each */
+    uint32_t shard;                     /* replicas that share a tensor's moments */
+    uint64_t step;
+    double loss;                        /* sum over micro-batches and replicas */
+};
+static inline struct stage_state *stage_state_of(const struct execution *x, uint32_t replica, uint32_t stage) { return &x->states[replica * x->p->n_stages + stage]; }
+static inline struct weight *weight_of(const struct execution *x, uint32_t replica, uint32_t i) { return &x->weights[replica * x->n_weights + i]; }
+
+/* weights.c */
+bool weights_start(struct execution *x, struct err *err);
+void weights_end(struct execution *x);
+struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL: none */
+void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient);
+bool update_execute(struct execution *x, struct step_result *out, struct err *err);     /* update_execute.c */
+/* reduction.c: adds up elements begin to end of a weight's gradient over n replicas, first, first + stride, ...; all of them get the sum. */
+void reduce_gradients(const struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end);
+
+/* optimizer.c: elements [0, n) of a weight or its shard. direction may be the gradient's own memory. */
+struct weight_part { float *w, *direction; float *const *moments; uint64_t n; };
+void optimizer_direction(const struct weight_part *p, enum vector_work work, const struct optimizer_values *v, uint64_t step);
+double optimizer_factor(enum vector_work work, const struct optimizer_values *v, double weight_norm, double gradient_norm, double direction_norm);
+void optimizer_apply(const struct weight_part *p, enum vector_work work, const struct optimizer_values *v, double factor);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan_execute.c - a training step of a plan: its tasks cycle by cycle and slot by slot, then its weight update.
+ */
+#include "system-model/execute/execute_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one task ------------------------------------------------------------------------------------------- */
+
+/* A task of all replicas for one micro-batch. */
+struct work { struct execution *x; const struct stage_program *program; uint32_t stage; enum task_kind kind; uint64_t micro_batch; };
+
+static struct stage_state *at_work(const struct work *w, uint32_t replica) { return stage_state_of(w->x, replica, w->stage); }
+
+static bool fail_in(const struct work *w, struct err *err)
+{
+    struct err inner = *err;
+    return fail(err, "%s, stage %u %s of micro-batch %ju: %s", w->x->g->name, w->stage, w->kind == TASK_FORWARD ? "forward" : "backward",
+                (uintmax_t)w->micro_batch, inner.msg);
+}
+
+/* Takes the packet that a neighbour handed over for this micro-batch. */
+static bool receive(const struct work *w, struct stage_state *s, struct err *err)
+{
+    struct packet *p = &s->handed[w->kind];
+    uint32_t neighbour = w->kind == TASK_FORWARD ? w->stage - 1 : w->stage + 1;
+    if (neighbour >= w->x->p->n_stages)
+        return true;
+    if (!p->list || p->micro_batch != w->micro_batch)
+        return fail(err, "stage %u has handed over nothing for it", neighbour);
+    s->store.live.now[LIVE_HANDED_OVER] -= packet_bytes(p, w->x->g);
+    store_put(&s->store, p);
+    return true;
+}
+
+/* Takes what the neighbour gets out of the store. What is kept as well stays there as a copy. */
+static void send(const struct work *w, struct stage_state *s)
+{
+    const struct id_list *list = &w->program->handed[w->kind];
+    s->sent[w->kind] = store_take(&s->store, list, w->micro_batch);
+    for (uint32_t i = 0; i < list->n && w->kind == TASK_FORWARD; i++) {
+        const float *x = s->sent[w->kind].x[i];
+        if (!x || !w->program->handed_is_kept[i])
+            continue;
+        store_make(&s->store, list->ids[i]);
+        memcpy(s->store.values[list->ids[i]].x, x, s->store.values[list->ids[i]].n_elements * sizeof *x);
+    }
+}
+
+/* After a slot, everything that its tasks sent moves at the same time. */
+static bool deliver(const struct work *w, uint32_t replica, struct err *err)
+{
+    uint32_t neighbour = w->kind == TASK_FORWARD ? w->stage + 1 : w->stage - 1;
+    struct stage_state *from = at_work(w, replica), *to = neighbour < w->x->p->n_stages ? stage_state_of(w->x, replica, neighbour) : NULL;
+    if (!to)
+        return true;
+    if (to->handed[w->kind].list)
+        return fail(err, "stage %u has not yet read what it was handed for micro-batch %ju", neighbour, (uintmax_t)to->handed[w->kind].micro_batch);
+    to->handed[w->kind] = from->sent[w->kind];
+    from->sent[w->kind] = (struct packet){ 0 };
+    live_add(&to->store.live, LIVE_HANDED_OVER, packet_bytes(&to->handed[w->kind], w->x->g));
+    return true;
+}
+
+/* Adds or takes away an entry's bytes, each tensor's in its category. */
+static void count_entry(struct live_bytes *l, const struct stage_program *program, const struct graph *g, bool add)
+{
+    l->entry_bytes = 0;
+    for (uint32_t i = 0; i < program->kept.n; i++) {
+        uint64_t bytes = tensor_bytes(&g->tensors[program->kept.ids[i]]);
+        if (add)
+            live_add(l, program->kept_as[i], bytes);
+        else
+            l->now[program->kept_as[i]] -= bytes;
+        l->entry_bytes += program->kept_as[i] == LIVE_STASH ? bytes : 0;
+    }
+}
+
+static bool push_entry(const struct work *w, struct stage_state *s, struct err *err)
+{
+    uint32_t depth = w->x->p->stages[w->stage].stash_depth;
+    if (s->n_entries == depth)
+        return fail(err, "the stash is full: %u micro-batches are in flight, the plan's depth", depth);
+    s->entries[s->n_entries++] = store_take(&s->store, &w->program->kept, w->micro_batch);
+    s->store.live.deepest = max_u32(s->store.live.deepest, s->n_entries);
+    count_entry(&s->store.live, w->program, w->x->g, true);
+    return true;
+}
+
+static bool pop_entry(const struct work *w, struct stage_state *s, struct err *err)
+{
+    if (s->n_entries == 0 || s->entries[0].micro_batch != w->micro_batch)
+        return fail(err, "the stash has no entry of it at its head");
+    count_entry(&s->store.live, w->program, w->x->g, false);
+    store_put(&s->store, &s->entries[0]);
+    memmove(s->entries, s->entries + 1, --s->n_entries * sizeof *s->entries);
+    return true;
+}
+
+static bool fill(const struct work *w, uint32_t replica, uint32_t id, struct err *err)
+{
+    struct stage_store *store = &at_work(w, replica)->store;
+    store_make(store, id);
+    return w->x->o.fill(w->x->o.user, store->values[id].x, id, w->x->step, replica, w->micro_batch, err);
+}
+
+/* Everything that the task may read is put into its store. The host's inputs are given to the forward pass alone. */
+static bool begin_task(const struct work *w, uint32_t replica, struct err *err)
+{
+    struct stage_state *s = at_work(w, replica);
+    for (uint32_t i = 0; i < w->program->inputs.n && w->kind == TASK_FORWARD; i++)
+        if (!fill(w, replica, w->program->inputs.ids[i], err))
+            return false;
+    return receive(w, s, err) && (w->kind == TASK_FORWARD || pop_entry(w, s, err));
+}
+
+static bool end_task(const struct work *w, uint32_t replica, struct err *err)
+{
+    struct stage_state *s = at_work(w, replica);
+    if (w->kind == TASK_FORWARD ? w->stage + 1 < w->x->p->n_stages : w->stage > 0)
+        send(w, s);
+    bool good = w->kind == TASK_BACKWARD || push_entry(w, s, err);
+    store_clear(&s->store);
+    return good;
+}
+
+/* ---- operations ---------------------------------------------------------------------------------------------- */
+
+static uint64_t dropout_key(const struct work *w, uint32_t replica)
+{
+    const uint64_t key[] = { w->x->o.seed, w->x->step, replica, w->micro_batch };
+    return hash_bytes(key, sizeof key, 0);
+}
+
+/* The replicas whose statistics a batch norm shares are neighbours. */
+static uint32_t span_of(const struct execution *x, const struct op *op)
+{
+    bool spans = op->kind == OP_BATCH_NORM && op->at->norm_groups > 1;
+    return spans ? min_u32(op->at->norm_groups, x->p->request.n_replicas) : 1;
+}
+
+static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struct err *err)
+{
+    const struct execution_options *o = &w->x->o;
+    const struct op *op = &w->x->g->ops[op_id];
+    const struct tensor_value *peers[MAX_REPLICAS];
+    uint32_t span = span_of(w->x, op), first = replica / span * span;
+    for (uint32_t i = 0; i < span && span > 1; i++)
+        peers[i] = at_work(w, first + i)->store.values;
+    struct op_context c = { .dropout_key = dropout_key(w, replica), .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = o->mean_losses,
+                            .loss_factor = o->loss_scale, .n_threads = o->n_threads };
+    return op_execute(w->x->g, op_id, at_work(w, replica)->store.values, &c, err);
+}
+
+/* Losses are counted when they are computed first; gradients of weights go to their accumulators at once. */
+static void use_results(const struct work *w, uint32_t replica, const struct op *op)
+{
+    const struct tensor_value *values = at_work(w, replica)->store.values;
+    if (op_is_loss(op) && w->kind == TASK_FORWARD)
+        w->x->loss += (double)values[op->outputs[0]].x[0];
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        if (w->x->g->tensors[op->outputs[k]].role == ROLE_WEIGHT_GRADIENT)
+            accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x);
+}
+
+static bool run_sequence(const struct work *w, struct err *err)
+{
+    const struct op_sequence *q = &w->program->pass[w->kind];
+    uint32_t n_replicas = w->x->p->request.n_replicas;
+    for (uint32_t i = 0; i < q->ops.n; i++) {
+        const struct op *op = &w->x->g->ops[q->ops.ids[i]];
+        for (uint32_t r = 0; r < n_replicas; r++) {
+            for (uint32_t k = 0; k < op->n_outputs; k++)
+                store_make(&at_work(w, r)->store, op->outputs[k]);
+            if (!run_op(w, r, q->ops.ids[i], err))
+                return false;
+            use_results(w, r, op);
+        }
+        for (uint32_t r = 0; r < n_replicas; r++)
+            for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1]; k++)
+                store_drop(&at_work(w, r)->store, q->freed.ids[k]);
+    }
+    return true;
+}
+
+static bool run_task(const struct work *w, struct err *err)
+{
+    bool good = true;
+    for (uint32_t r = 0; r < w->x->p->request.n_replicas && good; r++)
+        good = begin_task(w, r, err);
+    good = good && run_sequence(w, err);
+    for (uint32_t r = 0; r < w->x->p->request.n_replicas && good; r++)
+        good = end_task(w, r, err);
+    return good;
+}
+
+static bool deliver_all(const struct work *w, struct err *err)
+{
+    bool good = true;
+    for (uint32_t r = 0; r < w->x->p->request.n_replicas && good; r++)
+        good = deliver(w, r, err);
+    return good;
+}
+
+/* ---- the step -------------------------------------------------------------------------------------------------- */
+
+/* Calls each() for every task of a slot that is at work in a cycle. */
+static bool each_task(struct execution *x, uint64_t active, uint64_t cycle, uint32_t slot, bool (*each)(const struct work *, struct err *), struct err *err)
+{
+    for (uint32_t k = x->p->slot_first[slot]; k < x->p->slot_first[slot + 1]; k++) {
+        const struct task *t = &x->p->tasks[x->p->slot_tasks[k]];
+        struct work w = { x, &x->programs[t->stage], t->stage, t->kind, cycle - t->first_cycle };
+        if (active >> x->p->slot_tasks[k] & 1 && !each(&w, err))
+            return fail_in(&w, err);
+    }
+    return true;
+}
+
+static bool run_cycle(struct execution *x, uint64_t active, uint64_t cycle, struct err *err)
+{
+    for (uint32_t slot = 0; slot < x->p->n_slots; slot++)
+        if (!each_task(x, active, cycle, slot, run_task, err) || !each_task(x, active, cycle, slot, deliver_all, err))
+            return false;
+    return true;
+}
+
+static bool pipeline_is_empty(const struct execution *x, struct err *err)
+{
+    for (uint32_t s = 0; s < x->p->n_stages; s++)
+        if (stage_state_of(x, 0, s)->n_entries || stage_state_of(x, 0, s)->handed[0].list || stage_state_of(x, 0, s)->handed[1].list)
+            return fail(err, "%s, stage %u: the step ends before its micro-batches do", x->g->name, s);
+    return true;
+}
+
+bool execution_step(struct execution *x, struct step_result *out, struct err *err)
+{
+    *out = (struct step_result){ .loss = 0 };
+    x->loss = 0;
+    for (uint32_t i = 0; i < x->p->n_runs; i++) {
+        const struct pipeline_run *run = &x->p->runs[i];
+        for (uint32_t c = 0; c < run->n_cycles; c++)
+            if (!run_cycle(x, run->active, (uint64_t)run->first_cycle + c, err))
+                return false;
+    }
+    out->loss = x->loss / x->p->request.grad_accum / x->p->request.n_replicas;
+    if (!pipeline_is_empty(x, err) || !update_execute(x, out, err))
+        return false;
+    x->step++;
+    return true;
+}
+
+/* ---- beginning and end -------------------------------------------------------------------------------------------- */
+
+static bool check_plan(const struct plan *p, struct err *err)
+{
+    if (!p->request.training)
+        return fail(err, "%s: the plan is for inference, which has no step to execute", p->graph->name);
+    if (p->request.stash_type == TYPE_FP8)
+        return fail(err, "%s: a stash in fp8 is not executed; set parallel.stash_type=fp16", p->graph->name);
+    if (p->request.n_replicas > MAX_REPLICAS)
+        return fail(err, "%s: %u replicas, at most %d are executed; lower parallel.replicas", p->graph->name, p->request.n_replicas, MAX_REPLICAS);
+    return graph_is_executable(p->graph, err);
+}
+
+static void start_state(struct execution *x, uint32_t replica, uint32_t stage)
+{
+    struct stage_state *s = stage_state_of(x, replica, stage);
+    s->store = (struct stage_store){ x->g, ARENA_ARRAY(&x->arena, struct tensor_value, x->g->n_tensors), { .unread_bytes = x->programs[stage].unread_bytes } };
+    s->entries = ARENA_ARRAY(&x->arena, struct packet, max_u32(1, x->p->stages[stage].stash_depth));
+}
+
+/* Tensors that are neither trained nor streamed, such as masks, are filled once. */
+static bool fill_constants(struct execution *x, uint32_t replica, struct err *err)
+{
+    for (uint32_t i = 0; i < x->g->n_tensors; i++) {
+        const struct tensor *t = &x->g->tensors[i];
+        if (t->role != ROLE_STATE || t->producer_op != NO_ID)
+            continue;
+        float *all = ARENA_ARRAY(&x->arena, float, tensor_elements(t));
+        if (!x->o.fill(x->o.user, all, i, 0, replica, 0, err))
+            return false;
+        for (uint32_t s = 0; s < x->p->n_stages; s++)
+            stage_state_of(x, replica, s)->store.values[i] = (struct tensor_value){ all, tensor_elements(t) };
+    }
+    return true;
+}
+
+struct execution *execution_start(const struct plan *p, const struct execution_options *o, struct err *err)
+{
+    if (!check_plan(p, err))
+        return NULL;
+    struct execution *x = malloc(sizeof *x);
+    if (!x)
+        out_of_memory(sizeof *x);
+    *x = (struct execution){ .p = p, .g = p->graph, .o = *o, .shard = plan_shard_replicas(p) };
+    x->programs = ARENA_ARRAY(&x->arena, struct stage_program, p->n_stages);
+    x->states = ARENA_ARRAY(&x->arena, struct stage_state, (size_t)p->n_stages * p->request.n_replicas);
+    bool good = true;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        stage_program_make(&x->programs[s], p, s, &x->arena);
+    for (uint32_t r = 0; r < p->request.n_replicas && good; r++) {
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            start_state(x, r, s);
+        good = fill_constants(x, r, err);
+    }
+    if (good && weights_start(x, err))
+        return x;
+    execution_end(x);
+    return NULL;
+}
+
+void execution_set(struct execution *x, const struct optimizer_values *o) { x->o.optimizer = *o; }
+
+float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id)
+{
+    const struct weight *w = weight_on(x, replica, ipu, tensor_id);
+    return w ? w->x : NULL;
+}
+
+const struct live_bytes *execution_live(const struct execution *x, uint32_t stage) { return &stage_state_of(x, 0, stage)->store.live; }
+
+void execution_end(struct execution *x)
+{
+    if (!x)
+        return;
+    for (uint32_t i = 0; i < x->p->n_stages * x->p->request.n_replicas; i++) {
+        struct stage_state *s = &x->states[i];
+        if (s->store.values)
+            store_clear(&s->store);
+        for (uint32_t k = 0; k < s->n_entries; k++)
+            packet_free(&s->entries[k]);
+        for (int k = 0; k < 2; k++) {
+            packet_free(&s->handed[k]);
+            packet_free(&s->sent[k]);
+        }
+    }
+    weights_end(x);
+    arena_free(&x->arena);
+    free(x);
+}

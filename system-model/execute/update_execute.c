@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * update_execute.c - the weight update as the plan lists it, tensor by tensor, on all replicas.
+ *
+ * All reductions come first, as clipping needs the norm of all gradients: merged ones, then chain by chain. A replica keeps the
+ * sum of its own part of a sharded tensor alone, changes that, and gathers the others. The order of the plan's chains does not matter to the results. Norms are
+ * added up in double over the shards. Gradients that are not finite stop the update of the whole step, as loss scaling wants.
+ */
+#include "system-model/execute/execute_internal.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- what the plan says of a weight -------------------------------------------------------------- */
+
+static bool has_step(const struct weight *w, enum update_kind kind)
+{
+    for (uint32_t i = 0; i < w->steps->n_ops; i++)
+        if (w->steps->ops[i].kind == kind)
+            return true;
+    return false;
+}
+
+static bool has_merged(const struct execution *x, enum update_kind kind)
+{
+    const struct update_program *u = &x->p->update;
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        for (uint32_t k = 0; k < u->chains[i].steps->n_ops && u->chains[i].ipu == ALL_IPUS; k++)
+            if (u->chains[i].steps->ops[k].kind == kind)
+                return true;
+    return false;
+}
+
+static bool does(const struct execution *x, const struct weight *w, enum update_kind kind) { return has_step(w, kind) || has_merged(x, kind); }
+
+/* The replica's part of a weight; all of it if it is not sharded. */
+static uint64_t part_begin(const struct execution *x, const struct weight *w, uint32_t replica)
+{
+    return w->sharded ? min_u64(w->n, replica % x->shard * w->n_local) : 0;
+}
+
+static uint64_t part_end(const struct execution *x, const struct weight *w, uint32_t replica)
+{
+    return w->sharded ? min_u64(w->n, part_begin(x, w, replica) + w->n_local) : w->n;
+}
+
+static bool fail_of(const struct execution *x, const struct weight *w, const char *what, struct err *err)
+{
+    return fail(err, "%s, weight update: tensor %u (%s of layer %s) on IPU %u %s", x->g->name, w->tensor_id, x->g->tensors[w->tensor_id].name,
+                x->g->layers[x->g->tensors[w->tensor_id].layer_id].name, w->ipu, what);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------------------ */
+
+/* Copies of a tied weight get the sum of the gradients of all, in the order of the IPUs. */
+static void tie_gradients(struct execution *x, uint32_t replica)
+{
+    for (uint32_t i = 0; i < x->n_weights; i++) {
+        struct weight *copy = weight_of(x, replica, i), *owner = copy->is_copy ? copy : NULL;
+        for (uint32_t k = 0; k < x->n_weights && owner == copy; k++)
+            if (!weight_of(x, replica, k)->is_copy && weight_of(x, replica, k)->tensor_id == copy->tensor_id)
+                owner = weight_of(x, replica, k);
+        for (uint64_t e = 0; owner && e < copy->n; e++)
+            owner->gradient[e] += copy->gradient[e];
+    }
+    for (uint32_t i = 0; i < x->n_weights; i++)
+        for (uint32_t k = 0; k < x->n_weights; k++) {
+            struct weight *copy = weight_of(x, replica, i), *owner = weight_of(x, replica, k);
+            if (copy->is_copy && !owner->is_copy && owner->tensor_id == copy->tensor_id)
+                memcpy(copy->gradient, owner->gradient, copy->n * sizeof *copy->gradient);
+        }
+}
+
+static void scale_gradients(struct execution *x, struct step_result *out, uint32_t replica)
+{
+    double scale = x->o.loss_scale > 0 ? x->o.loss_scale : 1;
+    float factor = (float)(1 / (scale * x->p->request.grad_accum * x->p->request.n_replicas));
+    for (uint32_t i = 0; i < x->n_weights; i++)
+        for (uint64_t e = 0; e < weight_of(x, replica, i)->n; e++) {
+            float *g = &weight_of(x, replica, i)->gradient[e];
+            out->n_not_finite += !isfinite(*g);
+            *g *= factor;
+        }
+}
+
+/* After a reduce-scatter nothing is known of the others' parts. */
+static void forget_others(const struct execution *x, uint32_t i)
+{
+    for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {
+        struct weight *w = weight_of(x, r, i);
+        for (uint64_t e = 0; e < w->n; e++)
+            if (e < part_begin(x, w, r) || e >= part_end(x, w, r))
+                w->gradient[e] = NAN;
+    }
+}
+
+/* Over the replicas of each shard group; a sharded tensor's parts between the groups too. */
+static void reduce_weight(const struct execution *x, uint32_t i)
+{
+    struct weight *w = weight_of(x, 0, i);
+    uint32_t n = x->p->request.n_replicas, group = w->sharded ? x->shard : n;
+    if (does(x, w, UPDATE_REDUCE) || n == 1)
+        for (uint32_t first = 0; first < n; first += group)
+            reduce_gradients(x, i, first, 1, group, 0, w->n);
+    w->is_reduced = group == 1 || does(x, w, UPDATE_REDUCE);
+    if (w->sharded)
+        forget_others(x, i);
+    bool between = group < n && does(x, w, UPDATE_REDUCE_PODS);
+    for (uint32_t k = 0; k < group && between; k++)
+        reduce_gradients(x, i, k, group, n / group, part_begin(x, w, k), part_end(x, w, k));
+    w->is_reduced_between = group == n || between;
+}
+
+static bool reduce_all(struct execution *x, struct err *err)
+{
+    for (uint32_t i = 0; i < x->n_weights; i++) {
+        reduce_weight(x, i);
+        const struct weight *w = weight_of(x, 0, i);
+        if (!w->is_reduced || !w->is_reduced_between)
+            return fail_of(x, w, w->is_reduced ? "is not reduced between the pods" : "is not reduced over the replicas", err);
+    }
+    return true;
+}
+
+/* ---- norms ----------------------------------------------------------------------------------------------- */
+
+static double squares(const float *x, uint64_t begin, uint64_t end)
+{
+    double sum = 0;
+    for (uint64_t i = begin; i < end; i++)
+        sum += (double)x[i] * x[i];
+    return sum;
+}
+
+/* The squares of a replica's weight or gradient, over all replicas that hold a part of it. */
+static double all_squares(const struct execution *x, uint32_t i, uint32_t replica, bool of_gradient)
+{
+    const struct weight *w = weight_of(x, replica, i);
+    uint32_t group = w->sharded ? x->shard : 1, first = replica / group * group;
+    double sum = 0;
+    for (uint32_t r = first; r < first + group; r++) {
+        const struct weight *part = weight_of(x, r, i);
+        sum += squares(of_gradient ? part->gradient : part->x, part_begin(x, part, r), part_end(x, part, r));
+    }
+    return sum;
+}
+
+static void clip(struct execution *x)
+{
+    double sum = 0, limit = x->o.optimizer.clip_norm;
+    if (!x->p->request.program.clip_norm || limit <= 0)
+        return;
+    for (uint32_t i = 0; i < x->n_weights; i++)
+        sum += weight_of(x, 0, i)->is_copy ? 0 : all_squares(x, i, 0, true);
+    float factor = (float)fmin(1, limit / sqrt(sum));
+    for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++)
+        for (uint64_t e = 0; e < x->weights[i].n; e++)
+            x->weights[i].gradient[e] *= factor;        /* the others' parts stay what they are: not a number */
+}
+
+/* ---- new weights -------------------------------------------------------------------------------------------- */
+
+static struct weight_part part_of(const struct execution *x, struct weight *w, uint32_t replica)
+{
+    uint64_t begin = part_begin(x, w, replica);
+    return (struct weight_part){ w->x + begin, w->gradient + begin, w->moments, part_end(x, w, replica) - begin };
+}
+
+/* One tensor on all replicas: directions, then norms over the shards, then steps along the directions. */
+static void step_weight(struct execution *x, uint32_t i)
+{
+    const struct optimizer *o = &x->p->request.optimizer;
+    uint32_t n = x->p->request.n_replicas, group = weight_of(x, 0, i)->sharded ? x->shard : 1;
+    enum vector_work work = weight_of(x, 0, i)->has_norms ? o->work : o->work_without_norms;
+    double weights = 0, gradients = 0, factor = 1;
+    for (uint32_t r = 0; r < n; r++) {
+        if (r % group == 0) {
+            weights = sqrt(all_squares(x, i, r, false)), gradients = sqrt(all_squares(x, i, r, true));
+            for (uint32_t k = r; k < r + group; k++) {
+                struct weight_part part = part_of(x, weight_of(x, k, i), k);
+                optimizer_direction(&part, work, &x->o.optimizer, x->step);
+            }
+            factor = optimizer_factor(work, &x->o.optimizer, weights, gradients, sqrt(all_squares(x, i, r, true)));
+        }
+        struct weight_part part = part_of(x, weight_of(x, r, i), r);
+        optimizer_apply(&part, work, &x->o.optimizer, factor);
+    }
+}
+
+static void gather_weight(struct execution *x, uint32_t i)
+{
+    for (uint32_t r = 0; r < x->p->request.n_replicas; r++)
+        for (uint32_t from = r / x->shard * x->shard, k = from; k < from + x->shard; k++) {
+            struct weight *to = weight_of(x, r, i), *part = weight_of(x, k, i);
+            uint64_t begin = part_begin(x, part, k), end = part_end(x, part, k);
+            if (k != r && end > begin)
+                memcpy(to->x + begin, part->x + begin, (end - begin) * sizeof *to->x);
+        }
+}
+
+static bool update_weight(struct execution *x, uint32_t i, struct err *err)
+{
+    const struct weight *w = weight_of(x, 0, i);
+    bool norms_over_shards = w->has_norms && w->sharded && x->p->request.program.merge_norm_bytes == 0;
+    if (!has_step(w, UPDATE_OPTIMIZER))
+        return fail_of(x, w, "is not changed", err);
+    if (norms_over_shards && !does(x, w, UPDATE_NORMS))
+        return fail_of(x, w, "has norms, which are not added over its shards", err);
+    if (w->sharded && !has_step(w, UPDATE_GATHER))
+        return fail_of(x, w, "is not gathered from its shards", err);
+    if (plan_streams(&x->p->request, w->n) && !(has_step(w, UPDATE_LOAD) && has_step(w, UPDATE_STORE)))
+        return fail_of(x, w, "has moments in streaming memory that are not loaded and stored", err);
+    step_weight(x, i);
+    if (w->sharded)
+        gather_weight(x, i);
+    return true;
+}
+
+static void clear_gradients(struct execution *x)
+{
+    for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++)
+        memset(x->weights[i].gradient, 0, x->weights[i].n * sizeof *x->weights[i].gradient);
+}
+
+bool update_execute(struct execution *x, struct step_result *out, struct err *err)
+{
+    for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {
+        tie_gradients(x, r);
+        scale_gradients(x, out, r);
+    }
+    out->skipped = out->n_not_finite > 0;
+    if (!reduce_all(x, err))
+        return false;
+    clip(x);
+    for (uint32_t i = 0; i < x->n_weights && !out->skipped; i++)
+        if (!update_weight(x, i, err))
+            return false;
+    clear_gradients(x);
+    return true;
+}
