@@ -107,7 +107,8 @@ static bool plan_keeps(const struct maker *m, const struct uses *u, uint32_t id)
 static bool is_carried(const struct maker *m, const struct uses *u, uint32_t id)
 {
     uint32_t layer = m->g->tensors[id].layer_id;
-    return m->p->request.recompute != RECOMPUTE_NONE && layer < stage_end(m->s) && layer >= m->s->first_layer + m->s->n_layers_again && u->backward[id];
+    bool last_stage = m->stage + 1 == m->p->n_stages;
+    return last_stage && m->p->request.recompute != RECOMPUTE_NONE && layer < stage_end(m->s) && layer >= m->s->first_layer + m->s->n_layers_again && u->backward[id];
 }
 
 /* Marks what a pass reads without having made it. */

@@ -176,8 +176,217 @@ static void random_plans(void **state)
     assert_true(n_planned > 6 * n);
 }
 
+/* ---- live bytes against the plan's ------------------------------------------------------------------------- */
+
+static uint64_t planned_state_bytes(const struct planned_model *m, const struct stage_plan *s)
+{
+    return (uint64_t)((double)(s->n_parameters + s->n_copied) * m->p.request.optimizer.state_bytes_per_param);
+}
+
+/* A tensor that crosses several checkpoints is kept once; the plan adds it up at each (the pooled output of BERT's heads). */
+static void check_stage_bytes(const struct planned_model *m, const struct stage_plan *s, const struct live_bytes *l)
+{
+    assert_int_equal(l->peak[LIVE_WEIGHTS], s->weight_bytes);
+    assert_int_equal(l->peak[LIVE_ACCUMULATORS], s->weight_bytes);
+    assert_int_equal(l->peak[LIVE_STATE], planned_state_bytes(m, s));
+    assert_int_equal(l->deepest, s->stash_depth);
+    if (m->p.request.recompute == RECOMPUTE_LAYER)
+        assert_true(l->entry_bytes <= s->stash_bytes && 4 * l->entry_bytes >= 3 * s->stash_bytes);
+    else
+        assert_int_equal(l->entry_bytes, s->stash_bytes);
+    assert_int_equal(l->peak[LIVE_STASH], l->entry_bytes * s->stash_depth);
+    assert_true(l->now[LIVE_STASH] == 0 && l->now[LIVE_ACTIVATIONS] == 0 && l->now[LIVE_HANDED_OVER] == 0 && l->now[LIVE_KEPT_INPUTS] == 0);
+}
+
+/* Executes one step of a plan of three stages, if there is one. */
+static bool check_bytes(const struct small_model *s, enum schedule schedule, enum recompute recompute)
+{
+    struct planned_model m;
+    struct step_result result;
+    struct variant v = { .n_replicas = 1, .n_ipus = 3, .grad_accum = 7, .span = 1, .schedule = schedule, .recompute = recompute };
+    bool planned = plan_model(&m, &base, s, &v);
+    struct execution *x = planned ? started(&m) : NULL;
+    if (planned)
+        assert_true(execution_step(x, &result, &m.err));
+    for (uint32_t i = 0; i < m.p.n_stages && planned; i++)
+        check_stage_bytes(&m, &m.p.stages[i], execution_live(x, i));
+    execution_end(x);
+    arena_free(&m.arena);
+    return planned;
+}
+
+/* Every family, schedule and recomputation. */
+static void live_bytes(void **state)
+{
+    (void)state;
+    uint32_t n = 0;
+    for (size_t i = 0; i < N_SMALL_MODELS; i++)
+        for (int schedule = SCHEDULE_SEQUENTIAL; schedule < N_SCHEDULES; schedule++)
+            for (int recompute = RECOMPUTE_NONE; recompute < RECOMPUTE_CHECKPOINTS; recompute++)
+                n += check_bytes(&small_models[i], (enum schedule)schedule, (enum recompute)recompute);
+    assert_int_equal(n, 12 * N_SMALL_MODELS);
+}
+
+/* ---- updates ---------------------------------------------------------------------------------------------------- */
+
+/* Three steps; the weights afterwards, one after the other. */
+static float *trained(const struct small_model *s, const struct variant *v, enum reduction_order order, uint64_t *n, struct arena *a)
+{
+    struct planned_model m;
+    bool planned = plan_model(&m, &base, s, v);
+    assert_string_equal(m.err.msg, "");
+    assert_true(planned);
+    struct execution_options o = options_of(&m.g);
+    struct step_result result;
+    o.reduction = order, o.optimizer.momentum = 0.875, o.optimizer.weight_decay = 0.01, o.optimizer.clip_norm = 0.5, o.optimizer.learning_rate = 0.01;
+    struct execution *x = execution_start(&m.p, &o, &m.err);
+    for (int step = 0; step < 3; step++)
+        assert_true(execution_step(x, &result, &m.err));
+    float *all = ARENA_ARRAY(a, float, graph_parameters(&m.g));
+    *n = 0;
+    for (uint32_t i = 0; i < m.g.n_tensors; i++)
+        for (uint64_t e = 0; m.g.tensors[i].role == ROLE_WEIGHT && e < tensor_elements(&m.g.tensors[i]); e++)
+            all[(*n)++] = execution_weight(x, v->n_replicas - 1, plan_stage_of(&m.p, m.g.tensors[i].layer_id)->ipu, i)[e];
+    execution_end(x);
+    arena_free(&m.arena);
+    return all;
+}
+
+static double difference(const float *a, const float *b, uint64_t n)
+{
+    double most = 0, off = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        most = fmax(most, fabs((double)a[i]));
+        off = fmax(off, fabs((double)a[i] - (double)b[i]));
+    }
+    return off / most;
+}
+
+/* Whatever the optimizer: sharded over four replicas, or in merged reductions, or with streamed moments, the update gives the bits of the plain
+ * one; in the order of a ring, 1e-5 of the largest weight. */
+static void updates_agree(void **state)
+{
+    static const enum vector_work works[] = { WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB };
+    static const struct variant others[] = {
+        { .rts = RTS_YES, .sharded_elements = 1 }, { .rts = RTS_YES, .sharded_elements = 30 }, { .merge_buffer_bytes = 200 },
+        { .merge_buffer_bytes = 1e6, .merge_norm_bytes = 100 }, { .rts = RTS_YES, .sharded_elements = 9, .streaming = true, .merge_buffer_bytes = 60 },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof works / sizeof *works; k++)
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            struct arena a = { 0 };
+            uint64_t n;
+            struct variant plain = { .n_replicas = 4, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_GROUPED, .work = works[k], .clip = i % 2 };
+            struct variant other = others[i];
+            other.n_replicas = 4, other.n_ipus = 2, other.grad_accum = 3, other.schedule = SCHEDULE_POPART, other.work = works[k], other.clip = i % 2;
+            const float *want = trained(&small_models[1], &plain, REDUCE_AS_TREE, &n, &a), *got = trained(&small_models[1], &other, REDUCE_AS_TREE, &n, &a);
+            const float *ring = trained(&small_models[1], &other, REDUCE_AS_RING, &n, &a);
+            assert_memory_equal(got, want, n * sizeof *want);
+            assert_true(difference(want, ring, n) < 1e-5);
+            arena_free(&a);
+        }
+}
+
+/* The same samples as micro-batches of one replica or of four, without dropout: sums in another order. */
+static bool fill_by_sample(void *user, float *to, uint32_t id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err)
+{
+    const struct planned_model *m = user;
+    return fill_noise((void *)(uintptr_t)&m->g, to, id, step, 0, replica * m->p.request.grad_accum + micro_batch, err);
+}
+
+static double loss_after(const struct small_model *s, const struct variant *v)
+{
+    struct planned_model m;
+    struct step_result result = { 0 };
+    assert_true(plan_model(&m, &base, s, v));
+    struct execution_options o = options_of(&m.g);
+    o.fill = fill_by_sample, o.user = &m;
+    struct execution *x = execution_start(&m.p, &o, &m.err);
+    for (int i = 0; i < 4; i++)
+        assert_true(execution_step(x, &result, &m.err));
+    execution_end(x);
+    arena_free(&m.arena);
+    return result.loss;
+}
+
+static void replicas_are_micro_batches(void **state)
+{
+    (void)state;
+    struct variant alone = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 12, .schedule = SCHEDULE_SEQUENTIAL };
+    struct variant four = { .n_replicas = 4, .n_ipus = 1, .grad_accum = 3, .schedule = SCHEDULE_SEQUENTIAL };
+    double want = loss_after(&small_models[4], &alone), got = loss_after(&small_models[4], &four);
+    assert_near(got / want, 1, 1e-5);
+}
+
+/* ---- plans that are wrong ---------------------------------------------------------------------------------------- */
+
+/* The message of a step of a plan that was changed by hand. */
+static void refused(const struct small_model *s, const struct variant *v, void (*spoil)(struct plan *p), const char *message)
+{
+    struct planned_model m;
+    struct step_result result;
+    assert_true(plan_model(&m, &base, s, v));
+    spoil(&m.p);
+    struct execution_options o = options_of(&m.g);
+    struct execution *x = execution_start(&m.p, &o, &m.err);
+    assert_false(x && execution_step(x, &result, &m.err));
+    assert_string_equal(m.err.msg, message);
+    execution_end(x);
+    arena_free(&m.arena);
+}
+
+static void shallow_stash(struct plan *p) { p->stages[0].stash_depth--; }
+static void early_backward(struct plan *p) { p->tasks[p->n_tasks - 1].first_cycle--; }
+static void short_run(struct plan *p) { p->runs[p->n_runs - 1].n_cycles--; }
+
+static void nothing_again(struct plan *p) { p->stages[0].n_layers_again = 0; }
+static void shared_layer(struct plan *p) { p->stages[0].n_layers--; }
+
+/* Takes a kind of step out of all chains. */
+static void without(struct plan *p, enum update_kind kind)
+{
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        struct update_steps *s = (struct update_steps *)(uintptr_t)p->update.chains[i].steps;
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < s->n_ops; k++)
+            if (s->ops[k].kind != kind)
+                s->ops[n++] = s->ops[k];
+        s->n_ops = n;
+    }
+}
+
+static void no_reduction(struct plan *p) { without(p, UPDATE_REDUCE); }
+static void no_gather(struct plan *p) { without(p, UPDATE_GATHER); }
+static void no_norms(struct plan *p) { without(p, UPDATE_NORMS); }
+static void no_load(struct plan *p) { without(p, UPDATE_LOAD); }
+static void chain_too_many(struct plan *p) { p->update.chains[p->update.n_chains - 1].n_tensors++; }
+
+static void wrong_plans(void **state)
+{
+    const struct small_model *gpt = &small_models[1];
+    struct variant pipe = { .n_replicas = 1, .n_ipus = 3, .grad_accum = 7, .schedule = SCHEDULE_POPART };
+    struct variant layers = pipe, shards = { .n_replicas = 2, .n_ipus = 1, .grad_accum = 1, .schedule = SCHEDULE_SEQUENTIAL, .rts = RTS_YES,
+                                             .sharded_elements = 1, .work = WORK_LAMB };
+    (void)state;
+    layers.recompute = RECOMPUTE_LAYER;
+    refused(gpt, &pipe, shallow_stash, "gpt2, stage 0 forward of micro-batch 4: the stash is full: 4 micro-batches are in flight, the plan's depth");
+    refused(gpt, &pipe, early_backward, "gpt2, stage 0 backward of micro-batch 1: stage 1 has handed over nothing for it");
+    refused(gpt, &pipe, short_run, "gpt2, stage 0: the step ends before its micro-batches do");
+    refused(gpt, &layers, nothing_again, "gpt2, stage 0 backward of micro-batch 0: operation 181 (matmul backward-weight of layer "
+            "decoder1/feed-forward) reads tensor 80 (gelu of layer decoder1/feed-forward), which is not there");
+    refused(gpt, &pipe, shared_layer, "gpt2: the plan's update changes 12 tensors like 'gamma' on IPU 0, which has 9");
+    refused(gpt, &shards, no_reduction, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 is not reduced over the replicas");
+    refused(gpt, &shards, no_gather, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 is not gathered from its shards");
+    refused(gpt, &shards, no_norms, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 has norms, which are not added over its shards");
+    refused(gpt, &shards, chain_too_many, "gpt2: the plan's update changes 9 tensors like 'kernel' on IPU 0, which has 8");
+    shards.streaming = true;
+    refused(gpt, &shards, no_load,
+            "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 has moments in streaming memory that are not loaded and stored");
+}
+
 static int setup(void **state) { (void)state; start(&base, RECIPE); return 0; }
 static int teardown(void **state) { (void)state; stop(&base); return 0; }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(random_plans) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(random_plans), cmocka_unit_test(live_bytes), cmocka_unit_test(updates_agree),
+                                          cmocka_unit_test(replicas_are_micro_batches), cmocka_unit_test(wrong_plans) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, setup, teardown); }
