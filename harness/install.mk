@@ -20,7 +20,7 @@ $B/libpodbench.a: $(library)
 # Its name holds the version: struct podbench_result grows with the table of metrics. Only the names of its header are seen from outside.
 $B/libpodbench.so.$(version): $(library) harness/podbench.map
 	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script=harness/podbench.map -o $@ $(library) $(libs)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--disable-new-dtags '-Wl,-rpath,$$ORIGIN' -Wl,--version-script=harness/podbench.map -o $@ $(library) $(libs)
 
 $B/podbench.pc: harness/install.mk
 	@mkdir -p $(@D)
@@ -64,4 +64,20 @@ deb: $B/podbench library                  ## build a Debian package in the build
 	CC="$(CC)" sh harness/deb-control.sh $B/deb/usr/bin/podbench $(version) > $B/deb/DEBIAN/control
 	dpkg-deb --root-owner-group --build $B/deb $B/podbench_$(version).deb
 
-.PHONY: library install uninstall deb
+.PHONY: library install uninstall deb python-files wheel python-test
+
+# ---- Python: the package holds the library, what it loads, and the data. PYTHON_FILES is the package's folder.
+# Debian's own libraries are found beside ours, so that a wheel needs none of them installed.
+PYTHON ?= python3
+python-files: $B/libpodbench.so.$(version)
+	@[ -n "$(PYTHON_FILES)" ] || { echo 'podbench: make python-files wants PYTHON_FILES=DIR; pip install . calls it' >&2; exit 2; }
+	rm -rf $(PYTHON_FILES)/lib $(PYTHON_FILES)/data && mkdir -p $(PYTHON_FILES)/lib
+	cp $< $(PYTHON_FILES)/lib/
+	for l in $$(ldd $< | sed -n 's/.*=> \(\/[^ ]*\/lib\(gsl\|gslcblas\|csv\|jansson\|protobuf-c\|xxhash\)\.so[^ ]*\).*/\1/p'); do cp $$l $(PYTHON_FILES)/lib/ || exit 1; done
+	for f in $(data); do install -D -m 644 "$$f" "$(PYTHON_FILES)/data/$$f" || exit 1; done
+
+wheel: $B/libpodbench.so.$(version)     ## build a Python wheel in the build folder
+	$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $B .
+
+python-test: $B/libpodbench.so.$(version)      ## run the tests of the Python package, and the cells of its notebook
+	PYTHONPATH=python PODBENCH_LIBRARY=$(abspath $<) PODBENCH_ROOT=$(abspath .) $(PYTHON) -m unittest discover -s python/tests -t python/tests

@@ -66,6 +66,7 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
     if (!p->is_open)
         return -1;                      /* the message of podbench_open stays */
     p->err = (struct err){ "" };
+    p->session.simulator.options = (struct simulator_options){ .totals_only = true };       /* numbers need no spans */
     if (!simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err))
         return -1;
     copy_numbers(out, &r);
@@ -111,6 +112,7 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
     s->out = text_stream(&text, &n_text);
     s->log = text_stream(&p->notes, &n_notes);
     s->arena = (struct arena){0};
+    s->simulator.options = (struct simulator_options){0};
     if (p->is_open) {
         p->err = (struct err){ "" };
         *status = run_words(s, words, n_words, &p->err);
@@ -119,7 +121,6 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
     fclose(s->log);
     arena_free(&s->arena);
     struct simulator simulator = s->simulator;
-    simulator.options = before.simulator.options;
     simulator.watch = before.simulator.watch;
     *s = before;
     s->simulator = simulator;

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Python package says what the program says, refuses as it does, leaks nothing, and its notebook runs."""
+
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import threading
+import unittest
+import warnings
+
+import podbench
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("PODBENCH", str(ROOT / "build" / "podbench"))
+BERT, RESNET = "mlperf-v2.0-closed-bow-pod64-bert-large", "vendor-c600-resnet50-b1-poprt"
+
+
+def program(*words):
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, env={**os.environ, "PODBENCH_ROOT": str(ROOT)}).stdout
+
+
+class SameAsTheProgram(unittest.TestCase):
+    def test_run(self):
+        for recipe, sets in ((BERT, None), (BERT, {"parallel.micro_batch": 2, "machine.clock_hz": 1.5e9}), (RESNET, {"parallel.micro_batch": 4})):
+            options = [word for key, value in (sets or {}).items() for word in ("--set", f"{key}={value!r}")]
+            run = podbench.run(recipe, sets)
+            want = json.loads(program("run", recipe, "--format", "json", *options))
+            self.assertEqual(run.to_dict(), want[0] if isinstance(want, list) else want)
+            self.assertEqual(run.text, program("run", recipe, *options))
+            self.assertEqual(repr(run), run.text)
+
+    def test_numbers_are_those_of_a_run(self):
+        numbers, run = podbench.numbers(BERT), podbench.run(BERT)
+        for name, value in numbers.items():
+            if isinstance(run.get(name), (int, float)):
+                self.assertAlmostEqual(value, run[name], delta=1e-12 * abs(run[name]), msg=name)
+        self.assertGreater(numbers["throughput_samples_per_s"], 1000)
+
+    def test_other_questions(self):
+        self.assertEqual(podbench.explain(RESNET).text, program("explain", RESNET))
+        self.assertEqual(podbench.fit(RESNET).text, program("fit", RESNET))
+        self.assertEqual(podbench.diff(RESNET, RESNET, {"parallel.micro_batch": 4}).text,
+                         program("diff", RESNET, RESNET, "--set", "parallel.micro_batch=4"))
+        self.assertIn("calibrate", podbench.validate())
+        self.assertEqual(len(podbench.recipes()), len(json.loads(program("list", "recipes", "--format", "json"))))
+
+    def test_sweep(self):
+        rows = podbench.sweep_rows(RESNET, {"parallel.micro_batch": [1, 2], "machine.clock_hz": "1.3e9,1.5e9"})
+        self.assertEqual([row["settings"]["parallel.micro_batch"] for row in rows], ["1", "1", "2", "2"])
+        self.assertEqual(rows[0]["throughput_samples_per_s"], podbench.run(RESNET, {"parallel.micro_batch": 1, "machine.clock_hz": "1.3e9"})
+                         .throughput_samples_per_s)
+
+    def test_frame(self):
+        try:
+            import pandas
+        except ImportError:
+            with self.assertRaisesRegex(podbench.PodbenchError, "install pandas"):
+                podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2]})
+            return
+        frame = podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2]})
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(list(frame["settings.parallel.micro_batch"]), ["1", "2"])
+        self.assertTrue((frame["validity.interval_low"] < frame["throughput_samples_per_s"]).all())
+
+
+class Refusals(unittest.TestCase):
+    def test_what_the_program_refuses_raises(self):
+        for call, why in ((lambda: podbench.run("no-such"), "no recipe 'no-such'"),
+                          (lambda: podbench.run(RESNET, {"parallel.nonsense": 1}), "parallel.nonsense"),
+                          (lambda: podbench.numbers(RESNET, {"parallel.micro_batch": -1}), "micro_batch"),
+                          (lambda: podbench.command("rnu"), "did you mean 'run'?"), (lambda: podbench.run("--help"), "no recipe '--help'"),
+                          (lambda: podbench.Podbench("/nowhere"), "/nowhere: holds no system-model/specs")):
+            with self.assertRaisesRegex(podbench.PodbenchError, why):
+                call()
+
+    def test_messages_are_warnings(self):
+        with self.assertWarnsRegex(podbench.PodbenchWarning, "no effect here: training.samples_to_converge"):
+            podbench.run(RESNET, {"training.samples_to_converge": 3000})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            podbench.run(RESNET)
+
+    def test_attributes(self):
+        run = podbench.run(RESNET)
+        self.assertEqual(run.validity.level, run["validity"]["level"])
+        self.assertIn("throughput_samples_per_s", dir(run))
+        with self.assertRaisesRegex(AttributeError, "no 'speed'; it has id, "):
+            run.speed
+
+    def test_a_closed_simulator(self):
+        with podbench.Podbench(ROOT) as simulator:
+            simulator.run(RESNET)
+        simulator.close()
+        with self.assertRaisesRegex(podbench.PodbenchError, "is closed"):
+            simulator.run(RESNET)
+
+
+class Endurance(unittest.TestCase):
+    def test_memory_does_not_grow(self):
+        """100,000 calls, a tenth of them of other configurations; then a thousand answers as text."""
+        def mib():
+            return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+
+        def call(i):
+            podbench.numbers(RESNET, {"parallel.micro_batch": 1 + i % 10})
+        for i in range(20):
+            call(i)
+            podbench.run(RESNET)
+        before = mib()
+        for i in range(100_000):
+            call(i)
+        for i in range(1000):
+            podbench.command("run", RESNET)
+        self.assertLess(mib() - before, 8)
+
+    def test_threads_have_simulators_of_their_own(self):
+        found = []
+
+        def work():
+            found.append(podbench.run(BERT).to_dict())
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, 4 * [podbench.run(BERT).to_dict()])
+
+
+class Display(unittest.TestCase):
+    def test_html(self):
+        text = podbench.run(BERT)._repr_html_()
+        self.assertIn("samples/s", text)
+        self.assertIn("<svg", text)
+        self.assertIn("bubble", text)
+        self.assertIn("<table>", podbench.explain(RESNET)._repr_html_())
+
+    def test_names_are_escaped(self):
+        self.assertIn("a&lt;b", podbench.Answer({"a<b": "<script>"})._repr_html_())
+        self.assertNotIn("<script>", podbench.Answer({"a<b": "<script>"})._repr_html_())
+
+    def test_notebook(self):
+        path = ROOT / "python" / "scaling-of-bert.ipynb"
+        try:
+            import nbclient
+            import nbformat
+        except ImportError:
+            cells = json.loads(path.read_text())["cells"]
+            scope = {}
+            for cell in cells:
+                if cell["cell_type"] == "code":
+                    exec("".join(cell["source"]), scope)
+            return
+        notebook = nbclient.NotebookClient(nbformat.read(path, as_version=4), timeout=300).execute()
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        self.assertTrue(any("text/html" in output.get("data", {}) for output in outputs))
+        self.assertTrue(any("efficiency 1.00" in output.get("text", "") for output in outputs))
+        self.assertFalse(any(output["output_type"] == "error" or output.get("name") == "stderr" for output in outputs))
+
+
+if __name__ == "__main__":
+    unittest.main()
