@@ -180,10 +180,10 @@ bool split_layers(struct plan_request *opt, struct compiler *c, uint32_t most_at
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
     const struct split_key *key = split_key(&n_bytes, opt, most_attempts, &scratch);
-    struct answer *answer = hash_table_find(&c->splits, key, n_bytes);
+    struct answer *answer = hash_table_find(&plan_tables(c)->splits, key, n_bytes);
     bool good = answer || find_split(opt, c, most_attempts, err);
     if (good && !answer) {
-        answer = hash_table_add(&c->splits, key, n_bytes, sizeof *answer, c->arena);
+        answer = hash_table_add(&plan_tables(c)->splits, key, n_bytes, sizeof *answer, c->arena);
         answer->n_stages = opt->n_stages;
         memcpy(answer->sizes, opt->stage_sizes, sizeof answer->sizes);
     }

@@ -208,8 +208,7 @@ struct compiler {
     struct compiled **variants; size_t n_variants, cap_variants;
     struct hash_table collectives, flows, sums, codes;
     struct collective_cache collective_cache;
-    /* Tables of the rooms above, for what follows from compiled layers. The compiler does not read them. */
-    struct hash_table checkpoints, stages, placements, memories, updates, splits;
+    struct plan_tables *plans;                  /* the tables of plan.h, which the compiler does not read */
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 

@@ -304,11 +304,11 @@ static const struct tile_memory *find_memory(const struct plan *p, struct compil
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
                                   o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o),
                                   o->training, o->optimizer.work, o->optimizer.n_moments };
-    const struct tile_memory *known = p->placed ? hash_table_find(&c->memories, question, sizeof question) : NULL;
+    const struct tile_memory *known = p->placed ? hash_table_find(&plan_tables(c)->memories, question, sizeof question) : NULL;
     if (known)
         return known;
     size_t n_bytes = o->ipus_per_replica * sizeof *known;
-    struct tile_memory *memory = p->placed ? hash_table_add(&c->memories, question, sizeof question, n_bytes, c->arena) : arena_alloc(a, n_bytes);
+    struct tile_memory *memory = p->placed ? hash_table_add(&plan_tables(c)->memories, question, sizeof question, n_bytes, c->arena) : arena_alloc(a, n_bytes);
     count_memory(memory, p, c);
     return memory;
 }

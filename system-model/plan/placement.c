@@ -117,13 +117,13 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
     char *names = arena_alloc(a, n_bytes), *end = names;
     for (uint32_t i = 0; i < p->request.n_checkpoints; i++)
         end = stpcpy(end, p->request.checkpoints[i]) + 1;
-    p->named_checkpoints = hash_table_find(&c->checkpoints, names, n_bytes);
+    p->named_checkpoints = hash_table_find(&plan_tables(c)->checkpoints, names, n_bytes);
     if (p->named_checkpoints)
         return true;
     bool *named = ARENA_ARRAY(a, bool, n_named);
     if (!name_checkpoints(named, p, err))
         return false;
-    p->named_checkpoints = memcpy(hash_table_add(&c->checkpoints, names, n_bytes, n_named, c->arena), named, n_named);
+    p->named_checkpoints = memcpy(hash_table_add(&plan_tables(c)->checkpoints, names, n_bytes, n_named, c->arena), named, n_named);
     return true;
 }
 
@@ -287,14 +287,14 @@ static void find_stage(struct plan *p, struct compiler *c, struct stage_plan *s,
     const struct plan_request *o = &p->request;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
                                   (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
-    const struct stage_plan *known = hash_table_find(&c->stages, question, sizeof question);
+    const struct stage_plan *known = hash_table_find(&plan_tables(c)->stages, question, sizeof question);
     uint32_t ipu = s->ipu;
     if (known)
         *s = *known;
     else
         sum_stage(p, c, s, last);
     if (!known)
-        *(struct stage_plan *)hash_table_add(&c->stages, question, sizeof question, sizeof *s, c->arena) = *s;
+        *(struct stage_plan *)hash_table_add(&plan_tables(c)->stages, question, sizeof question, sizeof *s, c->arena) = *s;
     s->ipu = ipu;
 }
 
@@ -385,13 +385,13 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         return false;
     size_t n_bytes = placement_key(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
-    p->placed = hash_table_find(&c->placements, &question, n_bytes);
+    p->placed = hash_table_find(&plan_tables(c)->placements, &question, n_bytes);
     if (p->placed) {
         memcpy(p->stages, p->placed, stages_bytes);
         return true;
     }
     if (!place_stages(p, c, err))
         return false;
-    p->placed = memcpy(hash_table_add(&c->placements, &question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
+    p->placed = memcpy(hash_table_add(&plan_tables(c)->placements, &question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
     return true;
 }

@@ -7,6 +7,12 @@
 
 #include <inttypes.h>
 
+struct plan_tables *plan_tables(struct compiler *c)
+{
+    c->plans = c->plans ? c->plans : ARENA_NEW(c->arena, struct plan_tables);
+    return c->plans;
+}
+
 static bool check_options(const struct plan *p, struct err *err)
 {
     const struct plan_request *o = &p->request;

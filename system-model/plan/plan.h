@@ -137,6 +137,10 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */
 
+/* Decisions that follow from compiled layers, remembered as long as the compiler lives. */
+struct plan_tables { struct hash_table checkpoints, stages, placements, memories, updates, splits; };
+struct plan_tables *plan_tables(struct compiler *c);            /* made when they are first asked for */
+
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err);

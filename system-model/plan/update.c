@@ -461,8 +461,8 @@ static struct kept_updates *kept_updates(struct compiler *c, const struct plan *
 {
     struct update_key q;
     fill_key(&q, p);
-    struct kept_updates *known = hash_table_find(&c->updates, &q, sizeof q);
-    return known ? known : hash_table_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
+    struct kept_updates *known = hash_table_find(&plan_tables(c)->updates, &q, sizeof q);
+    return known ? known : hash_table_add(&plan_tables(c)->updates, &q, sizeof q, sizeof *known, c->arena);
 }
 
 struct stage_place { uint32_t ipu, first_layer, n_layers; };
