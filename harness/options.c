@@ -61,6 +61,8 @@ static const struct option_row {
     [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "Give operators of an ONNX file that are not modelled a rough price, and list "
                           "them, instead of refusing the file", IS_SETTING, AT(sets) },
     [OPT_SIZE]      = { "size", "N", "List the changes that make micro-batch N fit (default: the recipe's own, where it does not fit)", TAKES_COUNT, AT(size) },
+    [OPT_ONNX]      = { "onnx", "FILE.onnx", "Write the model as an ONNX file, which may be read back, or run by others", TAKES_TEXT, AT(onnx) },
+    [OPT_WEIGHTS]   = { "weights", "SEED", "With --onnx, draw weights from this seed into FILE.onnx.data (default: shapes without weights)", TAKES_TEXT, AT(weights) },
     [OPT_EXPECT]    = { "expect", "FILE.csv", "Table of expected failures: id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
     [OPT_MARGIN]    = { "margin", "SHARE", "How much the mean error of a group of validate rows may grow (default 0.01: one percentage point)", TAKES_TEXT, AT(margin) },
     [OPT_REASON]    = { "reason", "TEXT", "Why the predictions moved; recorded beside the baseline", TAKES_TEXT, AT(reason) },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator
- * was imported.
+ * was imported; or a built-in model as an ONNX file.
  */
 #include "harness/harness.h"
 #include "system-model/graph/graph.h"
@@ -84,12 +84,30 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
     return workload_graph(g, w, &m, &s->arena, err);
 }
 
+/* Inference has no losses, and its file is written with the outputs that the model has. */
+static int write_model(const struct options *o, const struct workload *w, const struct graph *g, struct session *s, struct err *err)
+{
+    uint64_t seed = 0;
+    if (w->traits & IS_FILE)
+        return bad_input(err, "workload: --onnx writes built-in models; %s is an ONNX file already", o->arguments[0]);
+    if (!onnx_is_file(o->onnx))
+        return bad_input(err, "workload: --onnx %.200s: want a name that ends in .onnx, as 'podbench workload' takes it back", o->onnx);
+    if (o->weights && !parse_u64(o->weights, &seed))
+        return bad_input(err, "workload: --weights: '%.60s' %s", o->weights, why_no_u64(o->weights));
+    if (!onnx_write(o->onnx, g, o->weights ? &seed : NULL, err))
+        return EXIT_BAD_INPUT;
+    fprintf(stderr, "podbench: wrote %s%s\n", o->onnx, o->weights ? arena_printf(&s->arena, " and %s.data", o->onnx) : "");
+    return EXIT_DONE;
+}
+
 int command_workload(const struct options *o, struct session *s, struct err *err)
 {
     struct graph g = {0};
     struct onnx_import import = {0};
-    if (o->n_arguments == 0 && (o->ops || o->n_sets))
-        return bad_input(err, "workload: %s wants a NAME", o->ops ? "--ops" : "--set, or --approximate,");
+    if (o->n_arguments == 0 && (o->ops || o->n_sets || o->onnx))
+        return bad_input(err, "workload: %s wants a NAME", o->onnx ? "--onnx" : o->ops ? "--ops" : "--set, or --approximate,");
+    if (o->weights && !o->onnx)
+        return bad_input(err, "workload: --weights SEED is of the file that --onnx writes");
     if (o->ops && o->format == FORMAT_JSON)
         return bad_input(err, "workload: --ops prints every operation as text; json has their number");
     if (o->n_arguments == 0 && o->format == FORMAT_JSON)
@@ -102,6 +120,8 @@ int command_workload(const struct options *o, struct session *s, struct err *err
     const struct workload *w = workload_find(o->arguments[0], err);
     if (!w || !build_workload(&g, &import, w, o, s, err))
         return EXIT_BAD_INPUT;
+    if (o->onnx)
+        return write_model(o, w, &g, s, err);
     print_workload(o, w, &g, &import, s);
     return EXIT_DONE;
 }

@@ -174,6 +174,7 @@ static bool add_loss(struct mapper *p, uint32_t tensor)
     }
     uint32_t labels = graph_tensor(p->g, "labels", ROLE_INPUT, TYPE_INT32, n, dims);
     graph_op(p->g, OP_CROSS_ENTROPY, (uint32_t[]){ tensor, labels }, 2, NO_ATTRIBUTES);
+    p->g->tensors[labels].layer_id = p->g->ops[p->g->n_ops - 1].layer_id = p->g->tensors[tensor].layer_id;
     return true;
 }
 
@@ -303,8 +304,11 @@ static bool map_all(struct mapper *p)
     p->wanted = map_wanted(p);
     for (size_t i = 0; i < m->n_nodes; i++) {
         p->n = &m->nodes[i];
+        size_t n_ops = p->g->n_ops;
+        bool named = onnx_open_layer(p->g, p->n);
         if (!map_node(p))
             return false;
+        p->layers_named &= named || p->g->n_ops == n_ops;
     }
     for (size_t i = 0; i < (p->o->inference ? 1 : m->n_wanted); i++)
         if (!map_output(p, i))
@@ -341,13 +345,15 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     import->n_nodes = m->n_nodes;
     graph_start(out, file_name(path), o->batch, a);
     graph_layer(out, (struct layer){ .name = "all" });
-    struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values), .err = err };
+    struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values), .layers_named = true,
+                        .err = err };
     if (!map_all(&p))
         return false;
     if (!has_work(out))
         return refuse_idle(&p);
     find_state(out);
-    onnx_group_layers(out);
+    if (!p.layers_named)
+        onnx_group_layers(out);
     graph_keep_fp32(out, o->fp32_kinds);
     if (!o->inference)
         graph_add_backward(out);

@@ -3,7 +3,8 @@
  * file.c - an ONNX file's bytes as protobuf messages in the arena, and the numbers that its tensors hold.
  *
  * Only shapes count unless the contents are asked for, so the numbers of large tensors are skipped, which may be
- * hundreds of megabytes; external files of weights are never read. Protobuf's format is a sequence of fields: a tag
+ * hundreds of megabytes, in the file or in others that it names (external data: a location in the model's folder, an offset, a length).
+ * A file of weights that is missing is none's concern until contents are asked for. Protobuf's format is a sequence of fields: a tag
  * (number and wire type), then a varint, 4 or 8 bytes, or a length and as many bytes. Messages that may hold tensors
  * are entered; a length that shrinks is written in five bytes.
  */
@@ -204,12 +205,52 @@ static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, bool conten
     return good;
 }
 
+/* ---- external data: numbers in another file ----------------------------------------------------------- */
+
+struct external { const char *location; uint64_t offset, length; };
+
+static bool read_external(struct external *out, const Onnx__TensorProto *t)
+{
+    *out = (struct external){ 0 };
+    bool good = true;
+    for (size_t i = 0; i < t->n_external_data; i++) {
+        const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
+        if (text_is(key, "location"))
+            out->location = value;
+        else if (text_is(key, "offset"))
+            good &= parse_u64(value, &out->offset);
+        else if (text_is(key, "length"))
+            good &= parse_u64(value, &out->length);
+    }
+    /* never outside the model's folder */
+    return good && out->location && *out->location != '/' && !strstr(out->location, "..") && out->offset < INT64_MAX;
+}
+
+/* Takes the numbers of a small tensor, or of any with contents, from its file. What cannot be read stays unknown. */
+static void fetch_numbers(Onnx__TensorProto *t, const char *path, bool contents, struct arena *a)
+{
+    struct external e;
+    struct err none = { "" };
+    size_t size, folder = strrchr(path, '/') ? (size_t)(strrchr(path, '/') + 1 - path) : 0;
+    if (t->data_location != 1 || !read_external(&e, t) || (!contents && e.length > MOST_BYTES) || e.length > MAX_FILE_BYTES)
+        return;
+    FILE *f = open_regular(&size, arena_printf(a, "%.*s%s", (int)folder, path, e.location), &none);
+    if (!f)
+        return;
+    uint8_t *bytes = e.offset <= size && e.length <= size - e.offset ? arena_alloc(a, e.length + 1) : NULL;
+    if (bytes && fseeko(f, (off_t)e.offset, SEEK_SET) == 0 && fread(bytes, 1, e.length, f) == e.length) {
+        t->has_raw_data = true;
+        t->raw_data = (ProtobufCBinaryData){ e.length, bytes };
+    }
+    fclose(f);
+}
+
 const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struct arena *a, struct err *err)
 {
     struct arena raw = { 0 };
     uint8_t *bytes = NULL;
     size_t n = 0;
-    const Onnx__ModelProto *model = NULL;
+    Onnx__ModelProto *model = NULL;
     ProtobufCAllocator allocator = allocator_in(a);
     if (read_bytes(&bytes, &n, path, contents, &raw, err)) {
         model = onnx__model_proto__unpack(&allocator, n, bytes);
@@ -218,6 +259,8 @@ const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struc
         else if (!model->graph)
             fail(err, "%s: a model without a graph", path);
     }
+    for (size_t i = 0; model && model->graph && i < model->graph->n_initializer; i++)
+        fetch_numbers(model->graph->initializer[i], path, contents, a);
     arena_free(&raw);
     return model && model->graph ? model : NULL;
 }

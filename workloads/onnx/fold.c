@@ -347,10 +347,12 @@ static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
     return computed && onnx_is(n, ONNX_OP_CONCAT) && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
 }
 
-/* Parts, copies and rows of parameters stay operations, as they are trained. */
+/* Parts, copies and rows of parameters, and their products with constants (a projection of position codes), stay operations, as parameters
+ * are trained. */
 static bool takes_parameters(const struct onnx_model *m, const struct onnx_node *n)
 {
-    if (!onnx_has(n, ONNX_REPEATS | ONNX_PICKS | ONNX_CUTS | ONNX_JOINS) || joins_sizes(m, n))
+    bool kept = onnx_has(n, ONNX_REPEATS | ONNX_PICKS | ONNX_CUTS | ONNX_JOINS) || onnx_is(n, ONNX_OP_MATMUL);
+    if (!kept || joins_sizes(m, n))
         return false;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct onnx_value *v = onnx_in(m, n, i);

@@ -45,7 +45,8 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     if (o->output && !stop_at(m, o->output, err))
         return false;
-    m->n_wanted = o->inference || o->output ? m->n_outputs : 1;
+    bool all_trained = onnx_metadata(m->file->metadata_props, m->file->n_metadata_props, ONNX_LOSS_KEY) != NULL;
+    m->n_wanted = o->inference || o->output || all_trained ? m->n_outputs : 1;
     bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values), all = false;
     for (size_t i = 0; i < m->n_wanted; i++)
         wanted[m->outputs[i]] = true;

@@ -7,10 +7,12 @@
  * follows from weights alone (position biases, rows of a table of angles), are recomputed or copied. If such places
  * are far apart (a U-Net's levels), a stretch with more than a share of all products is cut again where two tensors
  * are alive, then three. A stretch without products joins the one before it, but the head's pooling joins the head.
- * The first layer is the stem, the last the head, those between are blocks.
+ * The first layer is the stem, the last the head, those between are blocks. A file whose nodes name their layers, as this program writes
+ * them, keeps those.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
+#include <inttypes.h>
 
 enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* a stretch with more than 1/SHARE of the products is cut again */
 
@@ -167,4 +169,22 @@ void onnx_group_layers(struct graph *g)
     }
     move_tensors(g, &scratch);
     arena_free(&scratch);
+}
+
+/* ---- layers that the file names -------------------------------------------------------------------------------------- */
+
+bool onnx_open_layer(struct graph *g, const struct onnx_node *n)
+{
+    int role, at = 0;
+    struct layer l = { 0 }, *open = &g->layers[g->n_layers - 1];
+    if (!n->layer || sscanf(n->layer, "%d %" SCNu32 " %" SCNu32 " %" SCNu32 " %n", &role, &l.block_id, &l.part_id, &l.n_parts, &at) < 4 || !at || role < LAYER_FIRST ||
+        role > LAYER_LAST || l.part_id >= l.n_parts)
+        return false;
+    l.role = (enum layer_role)role;
+    l.name = arena_strdup(g->arena, n->layer + at);
+    if (open->n_parts == 0)             /* the one that holds the inputs */
+        *open = l;
+    else if (open->role != l.role || open->block_id != l.block_id || open->part_id != l.part_id || !text_is(open->name, l.name))
+        graph_layer(g, l);
+    return true;
 }

@@ -144,7 +144,7 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
     *n = (struct onnx_node){ .op = onnx_operator(p->op_type ? p->op_type : "", m->arena), .name = p->name ? p->name : "", .proto = p,
                              .written = p->op_type ? p->op_type : "",
                              .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output, .scope = scope,
-                             .call = call };
+                             .call = call, .layer = onnx_metadata(p->metadata_props, p->n_metadata_props, ONNX_LAYER_KEY) };
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, p->n_input);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, p->n_output);
     for (size_t i = 0; i < p->n_input; i++) {

@@ -238,9 +238,29 @@ static bool is_last_vector(const struct tensor *t, const struct tensor *of)
            tensor_elements(t) == t->dims[t->n_dims - 1];
 }
 
+/* [batch, t, 1, h] and [batch, 1, u, h]: each step with each label, as the joint network of a transducer adds them. */
+static bool is_outer(const struct tensor *a, const struct tensor *b)
+{
+    return a->n_dims == 4 && a->dims[0] == b->dims[0] && a->dims[3] == b->dims[3] && a->dims[2] == 1 && b->dims[1] == 1 && a->dims[1] > 1 && b->dims[2] > 1;
+}
+
+static uint32_t outer_sum(struct mapper *p, uint32_t a, uint32_t b)
+{
+    uint64_t rows[4], columns[4];
+    memcpy(rows, p->g->tensors[a].dims, sizeof rows);
+    memcpy(columns, p->g->tensors[b].dims, sizeof columns);
+    a = VIEW(p, a, rows[0], rows[1], rows[3]);
+    b = VIEW(p, b, columns[0], columns[2], columns[3]);
+    return map_emit2(p, OP_OUTER_ADD, a, b, NO_ATTRIBUTES);
+}
+
 static uint32_t combine(struct mapper *p, struct function_of_two two, uint32_t a, uint32_t b)
 {
     bool inverted = false;
+    if (two.kind == OP_ADD && is_outer(&p->g->tensors[a], &p->g->tensors[b]))
+        return outer_sum(p, a, b);
+    if (two.kind == OP_ADD && is_outer(&p->g->tensors[b], &p->g->tensors[a]))
+        return outer_sum(p, b, a);
     if (!map_fits_in(&p->g->tensors[b], &p->g->tensors[a])) {
         if (map_fits_in(&p->g->tensors[a], &p->g->tensors[b])) {
             uint32_t swap = a;

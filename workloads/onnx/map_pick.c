@@ -110,15 +110,18 @@ static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64
 bool map_gather_nd(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    uint64_t deep = at->dims[at->n_dims - 1];
-    if (onnx_int(p->n, "batch_dims", 0))
-        return MAP_REFUSE(p, "has batch dimensions; want none");
-    uint64_t rows = onnx_elements_between(v, 0, (uint32_t)deep);
+    uint32_t batch_dims = (uint32_t)onnx_int(p->n, "batch_dims", 0);
+    uint64_t deep = at->dims[at->n_dims - 1], batch = onnx_elements_between(v, 0, batch_dims);
+    uint64_t rows = onnx_elements_between(v, batch_dims, batch_dims + (uint32_t)deep);
     assert(deep && rows);               /* empty operands are refused before */
-    uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
+    uint64_t inner = onnx_elements(v) / rows / batch, n = onnx_elements(at) / deep;
     uint32_t table = map_any_plain(p, map_in_id(p, 0)), index = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
-    index = row_numbers(p, index, n, deep, v->dims);
+    index = row_numbers(p, index, n, deep, v->dims + batch_dims);
     table = VIEW(p, table, rows, inner);
+    if (batch_dims > 0) {               /* a table for each sample */
+        table = VIEW(p, table, batch, rows, inner);
+        index = VIEW(p, index, batch, n / batch);
+    }
     return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 

@@ -15,6 +15,14 @@ static const Onnx__AttributeProto *attribute_named(Onnx__AttributeProto *const *
     return NULL;
 }
 
+const char *onnx_metadata(Onnx__StringStringEntryProto *const *props, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(props[i]->key, key))
+            return props[i]->value;
+    return NULL;
+}
+
 /* In a function, an attribute may refer to one of the call, whose default the function may hold. */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name)
 {

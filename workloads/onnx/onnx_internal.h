@@ -16,6 +16,13 @@
 enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 7, NEWEST_OPSET = 25, MOST_NODES = 200000, DEEPEST_BODIES = 32 };
 enum { MOST_KNOWN = 4096 };         /* constants of at most so many elements have known contents */
 
+/* The key in a node's metadata_props that names its layer: role, block, part, parts and name, as write.c has it. */
+#define ONNX_LAYER_KEY "podbench.layer"
+/* The key in a model's metadata_props that says that all of its outputs are trained on; its value is the loss. */
+#define ONNX_LOSS_KEY "podbench.loss"
+/* The value of a key among metadata_props; NULL: it is not there. */
+const char *onnx_metadata(Onnx__StringStringEntryProto *const *props, size_t n, const char *key);
+
 /* TensorProto.DataType; types that are not read are left out. */
 enum onnx_type {
     ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT8 = 3, ONNX_UINT16 = 4, ONNX_INT16 = 5, ONNX_INT32 = 6, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_BOOL = 9,
@@ -55,6 +62,7 @@ struct onnx_node {
     const char *name, *written;             /* written: the operator in the file, which fusing may change */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all have their defaults */
     const struct onnx_call *call;           /* the call that it is part of, or NULL */
+    const char *layer;                      /* what its metadata say of its layer, or NULL */
     const char *scope;                      /* prefix of names in its branch, round or function; "": the graph itself */
     struct onnx_loop *loop;                 /* state of a Loop between two rounds */
     uint32_t n_inputs, n_outputs;
@@ -275,6 +283,7 @@ struct mapper {
     const bool *wanted;             /* by value: an output needs it */
     struct division *divisions; size_t n_divisions, cap_divisions;
     const char *into;               /* the node's fate, for the report */
+    bool layers_named;              /* so far, each node that made operations has named their layer */
     struct err *err;
 };
 
@@ -350,6 +359,8 @@ uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t c
 
 /* layers.c: gives every operation its layer; marks tensors that depend on one of this role. */
 void onnx_group_layers(struct graph *g);
+/* Opens the layer that the node's metadata name, if it is another one than the open one. False: they name none. */
+bool onnx_open_layer(struct graph *g, const struct onnx_node *n);
 void map_dependent(bool *depends, const struct graph *g, enum tensor_role role);
 
 /* ---- the functions that rows of the table name: false is a refusal ------------------------------------------------------- */

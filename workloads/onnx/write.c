@@ -1,0 +1,762 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write.c - a forward graph as an ONNX file (opset 21), which ONNX Runtime runs and this room reads back as the same graph.
+ *
+ * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the reader
+ * takes for what it is. A bias joins the convolution before it. The layer of each node stands in its metadata_props, from which
+ * the reader takes placement. Losses are left out: they are what the outputs are trained on. Weights are drawn from a seed into a
+ * file of their own beside the model (external data), or left out.
+ */
+#include "workloads/onnx/onnx_internal.h"
+#include <math.h>
+#include <string.h>
+
+enum { WRITTEN_OPSET = 21, WRITTEN_IR = 10, NODE_INPUTS = MAX_OP_INPUTS, NODE_ATTRIBUTES = 8 };
+enum attribute_type { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_STRING = 3, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
+
+struct writer {
+    struct arena a;
+    const struct graph *g;
+    const struct op *op;                    /* the operation being written */
+    Onnx__GraphProto graph;
+    size_t cap_nodes, cap_weights, cap_inputs, cap_outputs;
+    const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL: not made */
+    bool *done;                             /* by operation: part of another one */
+    const uint64_t *seed;                   /* of the weights; NULL: they are left out */
+    FILE *data;
+    uint64_t n_data_bytes;
+    const char *location;                   /* of the weights, relative to the model */
+};
+
+static const struct tensor *tensor_in(const struct writer *w, uint32_t i) { return &w->g->tensors[w->op->inputs[i]]; }
+static const struct tensor *tensor_out(const struct writer *w) { return &w->g->tensors[w->op->outputs[0]]; }
+
+/* ---- messages -------------------------------------------------------------------------------------------------------- */
+
+static void *append(struct writer *w, void *list, size_t *n, size_t *cap, void *one)
+{
+    void **all = arena_grow(&w->a, list, *n, cap, sizeof *all);
+    all[(*n)++] = one;
+    return all;
+}
+
+static Onnx__StringStringEntryProto *entry(struct writer *w, const char *key, const char *value)
+{
+    Onnx__StringStringEntryProto *e = ARENA_NEW(&w->a, Onnx__StringStringEntryProto);
+    *e = (Onnx__StringStringEntryProto)ONNX__STRING_STRING_ENTRY_PROTO__INIT;
+    e->key = arena_strdup(&w->a, key);
+    e->value = arena_strdup(&w->a, value);
+    return e;
+}
+
+static void name_layer(struct writer *w, Onnx__NodeProto *n)
+{
+    const struct layer *l = &w->g->layers[w->op->layer_id];
+    n->metadata_props = ARENA_ARRAY(&w->a, Onnx__StringStringEntryProto *, 1);
+    n->metadata_props[n->n_metadata_props++] = entry(w, ONNX_LAYER_KEY, arena_printf(&w->a, "%d %u %u %u %s", (int)l->role, l->block_id, l->part_id,
+                                                                                       l->n_parts, l->name));
+}
+
+/* Appends a node with one output. Inputs are separated by blanks. */
+static Onnx__NodeProto *node(struct writer *w, const char *op, const char *inputs, const char *output)
+{
+    Onnx__NodeProto *n = ARENA_NEW(&w->a, Onnx__NodeProto);
+    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
+    n->op_type = arena_strdup(&w->a, op);
+    n->name = arena_printf(&w->a, "%s:%s", output, op);
+    n->input = ARENA_ARRAY(&w->a, char *, NODE_INPUTS);
+    for (char *at = arena_strdup(&w->a, inputs), *word; (word = strsep(&at, " ")); )
+        if (*word)
+            n->input[n->n_input++] = word;
+    n->output = ARENA_ARRAY(&w->a, char *, MAX_OP_OUTPUTS);
+    n->output[n->n_output++] = arena_strdup(&w->a, output);
+    n->attribute = ARENA_ARRAY(&w->a, Onnx__AttributeProto *, NODE_ATTRIBUTES);
+    if (w->op)
+        name_layer(w, n);
+    w->graph.node = append(w, w->graph.node, &w->graph.n_node, &w->cap_nodes, n);
+    return n;
+}
+
+static Onnx__AttributeProto *attribute(struct writer *w, Onnx__NodeProto *n, const char *name, enum attribute_type type)
+{
+    Onnx__AttributeProto *p = ARENA_NEW(&w->a, Onnx__AttributeProto);
+    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
+    p->name = arena_strdup(&w->a, name);
+    p->has_type = true;
+    p->type = type;
+    n->attribute[n->n_attribute++] = p;
+    return p;
+}
+
+static void put_int(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t x)
+{
+    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_INT);
+    p->has_i = true;
+    p->i = x;
+}
+
+static void put_float(struct writer *w, Onnx__NodeProto *n, const char *name, double x)
+{
+    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_FLOAT);
+    p->has_f = true;
+    p->f = (float)x;
+}
+
+static void put_string(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
+{
+    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_STRING);
+    p->has_s = true;
+    p->s = (ProtobufCBinaryData){ strlen(text), (uint8_t *)arena_strdup(&w->a, text) };
+}
+
+static void put_ints(struct writer *w, Onnx__NodeProto *n, const char *name, size_t count, const uint32_t *numbers)
+{
+    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_INTS);
+    p->ints = ARENA_ARRAY(&w->a, int64_t, count);
+    for (size_t i = 0; i < count; i++)
+        p->ints[p->n_ints++] = numbers[i];
+}
+#define PUT_INTS(w, n, name, ...) put_ints(w, n, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
+
+static int onnx_type_of(const struct tensor *t)
+{
+    return t->type == TYPE_INT32 ? ONNX_INT32 : t->type == TYPE_UINT8 ? ONNX_BOOL : ONNX_FLOAT;
+}
+
+static Onnx__TensorProto *constant(struct writer *w, const char *name, int type, uint32_t n_dims, const uint64_t *dims)
+{
+    Onnx__TensorProto *t = ARENA_NEW(&w->a, Onnx__TensorProto);
+    *t = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
+    t->name = arena_strdup(&w->a, name);
+    t->has_data_type = true;
+    t->data_type = type;
+    t->n_dims = n_dims;
+    t->dims = ARENA_ARRAY(&w->a, int64_t, n_dims + 1);
+    for (uint32_t i = 0; i < n_dims; i++)
+        t->dims[i] = (int64_t)dims[i];
+    return t;
+}
+
+static const char *add_constant(struct writer *w, Onnx__TensorProto *t)
+{
+    w->graph.initializer = append(w, w->graph.initializer, &w->graph.n_initializer, &w->cap_weights, t);
+    return t->name;
+}
+
+/* A list of integers, and a single float, as initialisers. */
+static const char *whole_numbers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers)
+{
+    Onnx__TensorProto *t = constant(w, name, ONNX_INT64, 1, (uint64_t[]){ n });
+    t->int64_data = ARENA_ARRAY(&w->a, int64_t, n);
+    for (t->n_int64_data = 0; t->n_int64_data < n; t->n_int64_data++)
+        t->int64_data[t->n_int64_data] = (int64_t)numbers[t->n_int64_data];
+    return add_constant(w, t);
+}
+
+static const char *number(struct writer *w, const char *name, double x)
+{
+    Onnx__TensorProto *t = constant(w, name, ONNX_FLOAT, 0, NULL);
+    t->float_data = ARENA_NEW(&w->a, float);
+    t->float_data[t->n_float_data++] = (float)x;
+    return add_constant(w, t);
+}
+
+/* ---- weights ------------------------------------------------------------------------------------------------------------ */
+
+/* The first operation that reads a tensor, and which of its inputs the tensor is; NULL: none. */
+static const struct op *first_reader(uint32_t *input, const struct graph *g, uint32_t id)
+{
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        for (*input = 0; *input < g->ops[i].n_inputs; ++*input)
+            if (g->ops[i].inputs[*input] == id)
+                return &g->ops[i];
+    return NULL;
+}
+
+static bool is_norm(enum op_kind kind) { return kind == OP_BATCH_NORM || kind == OP_GROUP_NORM || kind == OP_LAYER_NORM; }
+
+/* Uniform within a range of the centre: kernels and matrices by their number of inputs (LeCun et al. 1998), tables and vectors narrow. */
+void onnx_initial(double *out, const struct graph *g, uint32_t id, uint64_t seed)
+{
+    const struct tensor *t = &g->tensors[id];
+    uint32_t input;
+    const struct op *by = first_reader(&input, g, id);
+    uint64_t n = tensor_elements(t), columns = t->dims[t->n_dims - 1], rows = t->n_dims > 1 ? t->dims[t->n_dims - 2] : 1;
+    bool state = t->role == ROLE_STATE, product = t->n_dims > 1 && by && input > 0 && by->kind != OP_GATHER;
+    double centre = by && is_norm(by->kind) && input == 1, range = product && !state ? sqrt(3 / ((double)n / (double)columns)) : 0.1;
+    uint64_t key[2] = { seed, id };
+    key[0] = hash_bytes(key, sizeof key, 0);
+    for (uint64_t i = 0; i < n; i++) {
+        key[1] = i;
+        double draw = (double)(hash_bytes(key, sizeof key, 0) >> 11) * 0x1p-53;
+        out[i] = state && t->type == TYPE_UINT8 ? columns != rows || i % columns <= i / columns % rows : (double)(float)(centre + (2 * draw - 1) * range);
+    }
+}
+
+/* Index in the graph's kernel [height, width, in, out] of element i of the file's [out, in, height, width]. */
+static uint64_t kernel_index(uint64_t i, const uint64_t *d)
+{
+    uint64_t x = i % d[1], y = i / d[1] % d[0], in = i / d[1] / d[0] % d[2], out = i / d[1] / d[0] / d[2];
+    return ((y * d[1] + x) * d[2] + in) * d[3] + out;
+}
+
+/* Index in the graph's [width, 4 x hidden] or [8 x hidden] of element i of the file's [1, 4 x hidden, width] or [1, 8 x hidden], whose
+ * gates are input, output, forget, cell where the graph has input, forget, cell, output. */
+static uint64_t gate_index(uint64_t i, const struct tensor *t)
+{
+    static const uint64_t order[] = { 0, 3, 1, 2 };
+    bool bias = t->n_dims == 1;
+    uint64_t width = bias ? 1 : t->dims[0], all = bias ? t->dims[0] / 2 : t->dims[1], hidden = all / 4;
+    uint64_t column = i / width % all, k = order[column / hidden] * hidden + column % hidden;
+    return bias ? i / all * all + k : i % width * all + k;
+}
+
+enum form { FORM_AS_IS, FORM_KERNEL, FORM_GATES };
+
+static void write_data(struct writer *w, Onnx__TensorProto *to, uint32_t id, enum form form)
+{
+    struct arena scratch = { 0 };
+    const struct tensor *t = &w->g->tensors[id];
+    uint64_t n = tensor_elements(t);
+    double *from = ARENA_ROOM(&scratch, double, n);
+    float *numbers = ARENA_ROOM(&scratch, float, n);
+    onnx_initial(from, w->g, id, *w->seed);
+    for (uint64_t i = 0; i < n; i++)
+        numbers[i] = (float)from[form == FORM_KERNEL ? kernel_index(i, t->dims) : form == FORM_GATES ? gate_index(i, t) : i];
+    fwrite(numbers, sizeof *numbers, n, w->data);
+    to->has_data_location = true;
+    to->data_location = 1;
+    to->external_data = ARENA_ARRAY(&w->a, Onnx__StringStringEntryProto *, 3);
+    to->external_data[to->n_external_data++] = entry(w, "location", w->location);
+    to->external_data[to->n_external_data++] = entry(w, "offset", arena_printf(&w->a, "%ju", (uintmax_t)w->n_data_bytes));
+    to->external_data[to->n_external_data++] = entry(w, "length", arena_printf(&w->a, "%ju", (uintmax_t)(n * sizeof *numbers)));
+    w->n_data_bytes += n * sizeof *numbers;
+    arena_free(&scratch);
+}
+
+static const char *name_of(struct writer *w, uint32_t id)
+{
+    const struct tensor *t = &w->g->tensors[id];
+    const char *layer = w->g->layers[t->layer_id].name;
+    return t->role == ROLE_INPUT ? t->name : arena_printf(&w->a, "%s/%s_%u", layer, t->name ? t->name : op_kind_names[w->g->ops[t->producer_op].kind], id);
+}
+
+static const char *weight(struct writer *w, uint32_t id, enum form form, uint32_t n_dims, const uint64_t *dims)
+{
+    Onnx__TensorProto *t = constant(w, arena_printf(&w->a, "%s%s", name_of(w, id), form == FORM_AS_IS && n_dims > 1 && w->g->tensors[id].n_dims == 1 ? "_column" : ""),
+                                    ONNX_FLOAT, n_dims, dims);
+    if (w->seed)
+        write_data(w, t, id, form);
+    return add_constant(w, t);
+}
+
+/* State is a Constant node, as what is an initialiser is trained. */
+static const char *state(struct writer *w, uint32_t id)
+{
+    const struct tensor *s = &w->g->tensors[id];
+    uint64_t n = tensor_elements(s);
+    double *from = ARENA_ROOM(&w->a, double, n);
+    Onnx__TensorProto *t = constant(w, name_of(w, id), onnx_type_of(s), s->n_dims, s->dims);
+    onnx_initial(from, w->g, id, w->seed ? *w->seed : 0);
+    size_t each = t->data_type == ONNX_BOOL ? 1 : sizeof(float);
+    t->has_raw_data = true;
+    t->raw_data = (ProtobufCBinaryData){ n * each, arena_alloc(&w->a, n * each) };
+    for (uint64_t i = 0; i < n; i++) {
+        float x = (float)from[i];
+        uint8_t bit = from[i] != 0;
+        memcpy(t->raw_data.data + i * each, each == 1 ? (void *)&bit : (void *)&x, each);
+    }
+    attribute(w, node(w, "Constant", "", t->name), "value", ATTRIBUTE_TENSOR)->t = t;
+    return t->name;
+}
+
+/* ---- values in both layouts ------------------------------------------------------------------------------------------------ */
+
+static const char *plain(struct writer *w, uint32_t id)
+{
+    const struct tensor *t = &w->g->tensors[id];
+    const char **name = &w->plain[id];
+    if (*name)
+        return *name;
+    if (t->producer_op == NO_ID && t->role == ROLE_WEIGHT)
+        return *name = weight(w, id, FORM_AS_IS, t->n_dims, t->dims);
+    if (t->producer_op == NO_ID && t->role == ROLE_STATE)
+        return *name = state(w, id);
+    *name = arena_printf(&w->a, "%s_channels_last", w->image[id]);
+    PUT_INTS(w, node(w, "Transpose", w->image[id], *name), "perm", 0, 2, 3, 1);
+    return *name;
+}
+
+/* Channels first; a vector becomes [channels, 1, 1]. */
+static const char *image(struct writer *w, uint32_t id)
+{
+    const struct tensor *t = &w->g->tensors[id];
+    const char **name = &w->image[id];
+    if (*name)
+        return *name;
+    if (t->n_dims == 1 && t->role == ROLE_WEIGHT)
+        return *name = weight(w, id, FORM_AS_IS, 3, (uint64_t[]){ t->dims[0], 1, 1 });
+    const char *from = plain(w, id);
+    *name = arena_printf(&w->a, "%s_channels_first", from);
+    PUT_INTS(w, node(w, "Transpose", from, *name), "perm", 0, 3, 1, 2);
+    return *name;
+}
+
+static const char *out_name(struct writer *w, uint32_t i) { return name_of(w, w->op->outputs[i]); }
+static const char *part(struct writer *w, const char *tag) { return arena_printf(&w->a, "%s_%s", out_name(w, 0), tag); }
+
+/* The result, channels first or as it is. */
+static const char *made(struct writer *w, bool as_image)
+{
+    return (as_image ? w->image : w->plain)[w->op->outputs[0]] = out_name(w, 0);
+}
+
+/* Work on elements stays in the layout that its first input has. */
+static bool is_image(const struct writer *w) { return tensor_in(w, 0)->n_dims == 4 && w->image[w->op->inputs[0]] && !w->plain[w->op->inputs[0]]; }
+static const char *in_layout(struct writer *w, uint32_t i, bool as_image) { return (as_image ? image : plain)(w, w->op->inputs[i]); }
+
+/* All inputs in one layout, separated by blanks. */
+static const char *all_inputs(struct writer *w, bool as_image)
+{
+    const char *names = in_layout(w, 0, as_image);
+    for (uint32_t i = 1; i < w->op->n_inputs; i++)
+        names = arena_printf(&w->a, "%s %s", names, in_layout(w, i, as_image));
+    return names;
+}
+
+/* ---- operations -------------------------------------------------------------------------------------------------------------- */
+
+static Onnx__NodeProto *elements_node(struct writer *w, const char *op)
+{
+    bool as_image = is_image(w);
+    return node(w, op, all_inputs(w, as_image), made(w, as_image));
+}
+
+static void reshape(struct writer *w, const char *from, const char *to, uint32_t n, const uint64_t *dims)
+{
+    node(w, "Reshape", arena_printf(&w->a, "%s %s", from, whole_numbers(w, arena_printf(&w->a, "%s_shape", to), n, dims)), to);
+}
+
+static void put_window(struct writer *w, Onnx__NodeProto *n)
+{
+    const struct op_attributes *at = w->op->at;
+    uint32_t ph = at->kernel_h > 1 ? at->pad : 0, pw = at->kernel_w > 1 ? at->pad : 0, dilation = at->dilation ? at->dilation : 1;
+    PUT_INTS(w, n, "kernel_shape", at->kernel_h, at->kernel_w);
+    PUT_INTS(w, n, "strides", at->stride, at->stride_w ? at->stride_w : at->stride);
+    PUT_INTS(w, n, "pads", ph + at->zeros[0], pw + at->zeros[1], ph + at->zeros[2], pw + at->zeros[3]);
+    PUT_INTS(w, n, "dilations", dilation, dilation);
+}
+
+/* The addition of a vector that alone reads the result comes with it. */
+static const char *with_bias(struct writer *w, const char *inputs)
+{
+    const struct op *next = w->op + 1, *end = w->g->ops + w->g->n_forward_ops;
+    uint32_t y = w->op->outputs[0];
+    for (const struct op *op = next; op < end; op++)
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (op->inputs[k] == y && op != next)
+                return inputs;
+    if (next >= end || next->kind != OP_BIAS_ADD || next->inputs[0] != y)
+        return inputs;
+    w->done[next - w->g->ops] = true;
+    w->image[next->outputs[0]] = out_name(w, 0);
+    return arena_printf(&w->a, "%s %s", inputs, plain(w, next->inputs[1]));
+}
+
+static void write_conv(struct writer *w)
+{
+    const uint64_t *d = tensor_in(w, 1)->dims;
+    const char *inputs = arena_printf(&w->a, "%s %s", image(w, w->op->inputs[0]),
+                                      weight(w, w->op->inputs[1], FORM_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
+    Onnx__NodeProto *n = node(w, w->op->kind == OP_CONV ? "Conv" : "ConvTranspose", with_bias(w, inputs), made(w, true));
+    put_window(w, n);
+    put_int(w, n, "group", w->op->at->groups);
+    if (w->op->kind == OP_CONV_TRANSPOSE)
+        PUT_INTS(w, n, "output_shape", (uint32_t)tensor_out(w)->dims[1], (uint32_t)tensor_out(w)->dims[2]);
+}
+
+static void write_pool(struct writer *w)
+{
+    bool most = w->op->kind == OP_MAX_POOL;
+    Onnx__NodeProto *n = node(w, most ? "MaxPool" : "AveragePool", image(w, w->op->inputs[0]), made(w, true));
+    put_window(w, n);
+    if (!most)
+        put_int(w, n, "count_include_pad", w->op->at->counts_padding);
+}
+
+static void put_epsilon(struct writer *w, Onnx__NodeProto *n) { put_float(w, n, "epsilon", w->op->at->epsilon > 0 ? w->op->at->epsilon : 1e-5); }
+
+/* Its moving averages are constants, which training replaces. */
+static void write_batch_norm(struct writer *w)
+{
+    uint64_t c = tensor_in(w, 1)->dims[0];
+    const char *names[2] = { part(w, "mean"), part(w, "variance") };
+    for (int i = 0; i < 2; i++) {
+        Onnx__TensorProto *t = constant(w, names[i], ONNX_FLOAT, 1, &c);
+        t->float_data = ARENA_ARRAY(&w->a, float, c);
+        for (t->n_float_data = 0; t->n_float_data < c; )
+            t->float_data[t->n_float_data++] = (float)i;
+        add_constant(w, t);
+    }
+    bool as_image = tensor_in(w, 0)->n_dims == 4;
+    const char *x = in_layout(w, 0, as_image), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
+    put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, names[0], names[1]), made(w, as_image)));
+}
+
+static void write_group_norm(struct writer *w)
+{
+    const char *x = image(w, w->op->inputs[0]), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
+    Onnx__NodeProto *n = node(w, "GroupNormalization", arena_printf(&w->a, "%s %s %s", x, scale, shift), made(w, true));
+    put_int(w, n, "num_groups", w->op->at->norm_groups);
+    put_epsilon(w, n);
+}
+
+static void write_layer_norm(struct writer *w) { put_epsilon(w, node(w, "LayerNormalization", all_inputs(w, false), made(w, false))); }
+
+static void write_softmax(struct writer *w) { put_int(w, node(w, "Softmax", all_inputs(w, false), made(w, false)), "axis", -1); }
+
+static void write_matmul(struct writer *w)
+{
+    const char *a = plain(w, w->op->inputs[0]), *b = plain(w, w->op->inputs[1]);
+    uint32_t n = tensor_in(w, 1)->n_dims, order[MAX_DIMS] = { 0, 1, 2, 3, 4 };
+    order[n - 1] = n - 2;
+    order[n - 2] = n - 1;
+    if (w->op->at->transpose_b) {
+        put_ints(w, node(w, "Transpose", b, part(w, "turned")), "perm", n, order);
+        b = part(w, "turned");
+    }
+    node(w, "MatMul", arena_printf(&w->a, "%s %s", a, b), made(w, false));
+}
+
+static void write_scale(struct writer *w)
+{
+    bool as_image = is_image(w);
+    const char *x = in_layout(w, 0, as_image);
+    node(w, "Mul", arena_printf(&w->a, "%s %s", x, number(w, part(w, "factor"), w->op->at->rate)), made(w, as_image));
+}
+
+static void write_gelu(struct writer *w) { put_string(w, elements_node(w, "Gelu"), "approximate", "tanh"); }
+
+/* As PyTorch writes swish. */
+static void write_swish(struct writer *w)
+{
+    bool as_image = is_image(w);
+    const char *x = in_layout(w, 0, as_image), *gate = part(w, "gate");
+    node(w, "Sigmoid", x, gate);
+    node(w, "Mul", arena_printf(&w->a, "%s %s", x, gate), made(w, as_image));
+}
+
+static void write_dropout(struct writer *w)
+{
+    bool as_image = is_image(w);
+    const char *x = in_layout(w, 0, as_image), *yes = part(w, "yes");
+    Onnx__TensorProto *t = constant(w, yes, ONNX_BOOL, 0, NULL);
+    t->int32_data = ARENA_NEW(&w->a, int32_t);
+    t->int32_data[t->n_int32_data++] = 1;
+    add_constant(w, t);
+    node(w, "Dropout", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "rate"), w->op->at->rate), yes), made(w, as_image));
+}
+
+static void write_map(struct writer *w)
+{
+    const struct op_attributes *at = w->op->at;
+    bool as_image = is_image(w);
+    const char *x = in_layout(w, 0, as_image);
+    node(w, "Clip", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "low"), at->low), number(w, part(w, "high"), at->high)), made(w, as_image));
+}
+
+static void write_select(struct writer *w)
+{
+    const char *x = plain(w, w->op->inputs[0]), *condition = plain(w, w->op->inputs[1]);
+    node(w, "Where", arena_printf(&w->a, "%s %s %s", condition, x, number(w, part(w, "else"), w->op->at->rate)), made(w, false));
+}
+
+static uint32_t onnx_axis_of(uint32_t axis, bool as_image)
+{
+    static const uint32_t first[] = { 0, 2, 3, 1 };
+    return as_image ? first[axis] : axis;
+}
+
+static void write_concat(struct writer *w)
+{
+    bool as_image = is_image(w);
+    Onnx__NodeProto *n = node(w, "Concat", all_inputs(w, as_image), made(w, as_image));
+    put_int(w, n, "axis", onnx_axis_of(w->op->at->axis, as_image));
+}
+
+static void write_slice(struct writer *w)
+{
+    const struct op_attributes *at = w->op->at;
+    bool as_image = is_image(w);
+    const uint64_t from = at->begin, to = at->begin + at->length, axis = onnx_axis_of(at->axis, as_image);
+    const char *x = in_layout(w, 0, as_image);
+    if (at->pieces == 0) {
+        node(w, "Slice", arena_printf(&w->a, "%s %s %s %s", x, whole_numbers(w, part(w, "from"), 1, &from), whole_numbers(w, part(w, "to"), 1, &to),
+                                      whole_numbers(w, part(w, "axis"), 1, &axis)), made(w, as_image));
+        return;
+    }
+    Onnx__NodeProto *n = node(w, "Split", x, made(w, as_image));
+    for (uint32_t i = 1; i < at->pieces; i++) {
+        (as_image ? w->image : w->plain)[w->op->outputs[i]] = out_name(w, i);
+        n->output[n->n_output++] = arena_strdup(&w->a, out_name(w, i));
+    }
+    put_int(w, n, "axis", (int64_t)axis);
+    put_int(w, n, "num_outputs", at->pieces);
+}
+
+static void write_pad(struct writer *w)
+{
+    const struct op_attributes *at = w->op->at;
+    bool as_image = is_image(w);
+    const struct tensor *x = tensor_in(w, 0);
+    uint64_t pads[2 * MAX_DIMS] = { 0 };
+    uint32_t axis = onnx_axis_of(at->axis, as_image);
+    pads[axis] = at->begin;
+    pads[x->n_dims + axis] = at->length - at->begin - x->dims[at->axis];
+    const char *from = in_layout(w, 0, as_image);
+    node(w, "Pad", arena_printf(&w->a, "%s %s %s", from, whole_numbers(w, part(w, "pads"), 2 * x->n_dims, pads), number(w, part(w, "border"), at->rate)),
+         made(w, as_image));
+}
+
+/* Input seen in a shape, dimensions in another order, and the result's own shape; steps that change nothing are left out. */
+static void write_transpose(struct writer *w)
+{
+    const struct op_attributes *at = w->op->at;
+    const struct tensor *x = tensor_in(w, 0), *y = tensor_out(w);
+    uint32_t n = 0, moved = 0;
+    uint64_t dims[MAX_VIEW_DIMS];
+    for (; n < MAX_VIEW_DIMS && at->view[n]; n++) {
+        dims[n] = at->view[at->order[n]];
+        moved += at->order[n] != n;
+    }
+    const char *from = plain(w, w->op->inputs[0]);
+    bool seen = n != x->n_dims || memcmp(at->view, x->dims, n * sizeof *dims) != 0, joined = n != y->n_dims || memcmp(dims, y->dims, n * sizeof *dims) != 0;
+    if (seen && moved) {
+        reshape(w, from, part(w, "seen"), n, at->view);
+        from = part(w, "seen");
+    }
+    if (moved) {
+        const char *to = joined ? part(w, "moved") : made(w, false);
+        put_ints(w, node(w, "Transpose", from, to), "perm", n, at->order);
+        from = to;
+    }
+    if (joined || !moved)
+        reshape(w, from, made(w, false), y->n_dims, y->dims);
+}
+
+static void write_view(struct writer *w) { reshape(w, plain(w, w->op->inputs[0]), made(w, false), tensor_out(w)->n_dims, tensor_out(w)->dims); }
+
+static void write_expand(struct writer *w)
+{
+    const struct tensor *y = tensor_out(w);
+    const char *x = plain(w, w->op->inputs[0]);
+    node(w, "Expand", arena_printf(&w->a, "%s %s", x, whole_numbers(w, part(w, "shape"), y->n_dims, y->dims)), made(w, false));
+}
+
+/* A table for each sample is read by GatherND with one batch dimension. */
+static void write_gather(struct writer *w)
+{
+    const char *table = plain(w, w->op->inputs[0]), *at = plain(w, w->op->inputs[1]);
+    if (tensor_in(w, 0)->n_dims == 2) {
+        put_int(w, node(w, "Gather", arena_printf(&w->a, "%s %s", table, at), made(w, false)), "axis", 0);
+        return;
+    }
+    const uint64_t *d = tensor_in(w, 1)->dims;
+    put_int(w, node(w, "Cast", at, part(w, "wide")), "to", ONNX_INT64);
+    reshape(w, part(w, "wide"), part(w, "rows"), 3, (uint64_t[]){ d[0], d[1], 1 });
+    put_int(w, node(w, "GatherND", arena_printf(&w->a, "%s %s", table, part(w, "rows")), made(w, false)), "batch_dims", 1);
+}
+
+/* [batch, t, 1, h] + [batch, 1, u, h] */
+static void write_outer_add(struct writer *w)
+{
+    const uint64_t *a = tensor_in(w, 0)->dims, *b = tensor_in(w, 1)->dims;
+    reshape(w, plain(w, w->op->inputs[0]), part(w, "rows"), 4, (uint64_t[]){ a[0], a[1], 1, a[2] });
+    reshape(w, plain(w, w->op->inputs[1]), part(w, "columns"), 4, (uint64_t[]){ b[0], 1, b[1], b[2] });
+    node(w, "Add", arena_printf(&w->a, "%s %s", part(w, "rows"), part(w, "columns")), made(w, false));
+}
+
+/* ONNX has time first, and a dimension for directions. */
+static void write_lstm(struct writer *w)
+{
+    const struct tensor *in = tensor_in(w, 1), *again = tensor_in(w, 2), *bias = tensor_in(w, 3);
+    const char *x = plain(w, w->op->inputs[0]), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
+    const char *weights[3] = { weight(w, w->op->inputs[1], FORM_GATES, 3, (uint64_t[]){ 1, in->dims[1], in->dims[0] }),
+                               weight(w, w->op->inputs[2], FORM_GATES, 3, (uint64_t[]){ 1, again->dims[1], again->dims[0] }),
+                               weight(w, w->op->inputs[3], FORM_GATES, 2, (uint64_t[]){ 1, bias->dims[0] }) };
+    PUT_INTS(w, node(w, "Transpose", x, first), "perm", 1, 0, 2);
+    put_int(w, node(w, "LSTM", arena_printf(&w->a, "%s %s %s %s", first, weights[0], weights[1], weights[2]), all), "hidden_size", w->op->at->hidden);
+    const uint64_t axis = 1;
+    node(w, "Squeeze", arena_printf(&w->a, "%s %s", all, whole_numbers(w, part(w, "axis"), 1, &axis)), one);
+    PUT_INTS(w, node(w, "Transpose", one, made(w, false)), "perm", 1, 0, 2);
+}
+
+static void write_cast(struct writer *w)
+{
+    put_int(w, elements_node(w, "Cast"), "to", w->op->at->to_type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT);
+}
+
+/* The reader puts the preparation of bytes before pictures, as the recipe has them. */
+static void write_prepare(struct writer *w)
+{
+    w->image[w->op->outputs[0]] = image(w, w->op->inputs[0]);
+}
+
+static void write_add(struct writer *w) { elements_node(w, "Add"); }
+static void write_mul(struct writer *w) { elements_node(w, "Mul"); }
+static void write_relu(struct writer *w) { elements_node(w, "Relu"); }
+static void write_tanh(struct writer *w) { elements_node(w, "Tanh"); }
+static void write_sigmoid(struct writer *w) { elements_node(w, "Sigmoid"); }
+static void write_loss(struct writer *w) { (void)w; }
+
+static void (*const writers[N_OP_KINDS])(struct writer *w) = {
+    [OP_CONV] = write_conv, [OP_CONV_TRANSPOSE] = write_conv, [OP_MAX_POOL] = write_pool, [OP_AVERAGE_POOL] = write_pool, [OP_MATMUL] = write_matmul,
+    [OP_ADD] = write_add, [OP_BIAS_ADD] = write_add, [OP_MUL] = write_mul, [OP_SCALE] = write_scale, [OP_RELU] = write_relu, [OP_GELU] = write_gelu,
+    [OP_TANH] = write_tanh, [OP_SIGMOID] = write_sigmoid, [OP_SWISH] = write_swish, [OP_SOFTMAX] = write_softmax, [OP_BATCH_NORM] = write_batch_norm,
+    [OP_GROUP_NORM] = write_group_norm, [OP_LAYER_NORM] = write_layer_norm, [OP_DROPOUT] = write_dropout, [OP_MAP] = write_map,
+    [OP_SELECT] = write_select, [OP_CONCAT] = write_concat, [OP_SLICE] = write_slice, [OP_PAD] = write_pad, [OP_TRANSPOSE] = write_transpose,
+    [OP_VIEW] = write_view, [OP_EXPAND] = write_expand, [OP_GATHER] = write_gather, [OP_OUTER_ADD] = write_outer_add, [OP_LSTM] = write_lstm,
+    [OP_CAST] = write_cast, [OP_INPUT_PREPARE] = write_prepare, [OP_CROSS_ENTROPY] = write_loss,
+};
+
+/* ---- the file ------------------------------------------------------------------------------------------------------------------ */
+
+static Onnx__ValueInfoProto *value_info(struct writer *w, const char *name, int type, uint32_t n_dims, const uint64_t *dims)
+{
+    Onnx__ValueInfoProto *v = ARENA_NEW(&w->a, Onnx__ValueInfoProto);
+    Onnx__TypeProto *t = ARENA_NEW(&w->a, Onnx__TypeProto);
+    Onnx__TypeProto__Tensor *tensor = ARENA_NEW(&w->a, Onnx__TypeProto__Tensor);
+    Onnx__TensorShapeProto *shape = ARENA_NEW(&w->a, Onnx__TensorShapeProto);
+    *v = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
+    *t = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
+    *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
+    *shape = (Onnx__TensorShapeProto)ONNX__TENSOR_SHAPE_PROTO__INIT;
+    shape->dim = ARENA_ARRAY(&w->a, Onnx__TensorShapeProto__Dimension *, n_dims + 1);
+    for (uint32_t i = 0; i < n_dims; i++) {
+        Onnx__TensorShapeProto__Dimension *d = ARENA_NEW(&w->a, Onnx__TensorShapeProto__Dimension);
+        *d = (Onnx__TensorShapeProto__Dimension)ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
+        d->has_dim_value = true;
+        d->dim_value = (int64_t)dims[i];
+        shape->dim[shape->n_dim++] = d;
+    }
+    tensor->has_elem_type = true;
+    tensor->elem_type = type;
+    tensor->shape = shape;
+    t->tensor_type = tensor;
+    v->name = arena_strdup(&w->a, name);
+    v->type = t;
+    return v;
+}
+
+static bool is_loss(enum op_kind kind) { return kind == OP_CROSS_ENTROPY || kind == OP_TRANSDUCER_LOSS; }
+
+/* Pictures come channels first, as floats; labels belong to the losses. */
+static void write_input(struct writer *w, uint32_t id)
+{
+    const struct tensor *t = &w->g->tensors[id];
+    uint32_t input;
+    const struct op *by = first_reader(&input, w->g, id);
+    if (by && is_loss(by->kind))
+        return;
+    bool picture = t->n_dims == 4 && by && (by->kind == OP_INPUT_PREPARE || by->kind == OP_CONV);
+    const uint64_t turned[] = { t->dims[0], t->dims[3], t->dims[1], t->dims[2] };
+    int type = t->type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT;
+    (picture ? w->image : w->plain)[id] = t->name;
+    w->graph.input = append(w, w->graph.input, &w->graph.n_input, &w->cap_inputs, value_info(w, t->name, type, t->n_dims, picture ? turned : t->dims));
+}
+
+/* Outputs are what losses read, or results that nothing reads; casts that nothing reads are left out. */
+static void write_outputs(struct writer *w)
+{
+    uint32_t input;
+    for (uint32_t id = 0; id < w->g->n_tensors; id++) {
+        const struct tensor *t = &w->g->tensors[id];
+        const struct op *by = first_reader(&input, w->g, id), *from = t->producer_op == NO_ID ? NULL : &w->g->ops[t->producer_op];
+        if (!from || from->pass != PASS_FORWARD || is_loss(from->kind) || from->kind == OP_CAST || (by && !(is_loss(by->kind) && input == 0)))
+            continue;
+        bool as_image = !w->plain[id];
+        const uint64_t turned[] = { t->dims[0], t->dims[t->n_dims - 1], t->dims[1], t->dims[2] };
+        w->graph.output = append(w, w->graph.output, &w->graph.n_output, &w->cap_outputs,
+                                 value_info(w, as_image ? w->image[id] : w->plain[id], onnx_type_of(t), t->n_dims, as_image ? turned : t->dims));
+    }
+}
+
+static bool check_operations(const struct graph *g, struct err *err)
+{
+    for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
+        if (!writers[op->kind] || (op->kind == OP_MAP && op->at->function != FUNCTION_CLIP))
+            return fail(err, "%s: no ONNX operator is known for %s%s", g->name, op->kind == OP_MAP ? op_function_name(op->at->function) : op_kind_names[op->kind],
+                        op->kind == OP_TRANSDUCER_LOSS ? "; write the model's inference: --set recipe.mode=infer" : "");
+    return true;
+}
+
+static void write_operations(struct writer *w)
+{
+    for (size_t i = 0; i < w->g->n_forward_ops; i++) {
+        w->op = &w->g->ops[i];
+        if (!w->done[i])
+            writers[w->op->kind](w);
+    }
+    w->op = NULL;
+}
+
+static void pack(struct writer *w, FILE *f)
+{
+    Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
+    Onnx__OperatorSetIdProto opset = ONNX__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = { &opset };
+    opset.domain = arena_strdup(&w->a, "");
+    opset.has_version = model.has_ir_version = true;
+    opset.version = WRITTEN_OPSET;
+    model.ir_version = WRITTEN_IR;
+    model.producer_name = arena_strdup(&w->a, "podbench");
+    Onnx__StringStringEntryProto *props[] = { entry(w, ONNX_LOSS_KEY, op_kind_names[OP_CROSS_ENTROPY]) };
+    for (size_t i = 0; i < w->g->n_forward_ops; i++)
+        if (is_loss(w->g->ops[i].kind))
+            model.n_metadata_props = 1;
+    model.metadata_props = props;
+    model.opset_import = opsets;
+    model.n_opset_import = 1;
+    model.graph = &w->graph;
+    w->graph.name = arena_strdup(&w->a, w->g->name);
+    size_t n = onnx__model_proto__get_packed_size(&model);
+    uint8_t *bytes = arena_alloc(&w->a, n);
+    onnx__model_proto__pack(&model, bytes);
+    fwrite(bytes, 1, n, f);             /* saving the file reports what failed */
+}
+
+static void write_graph(struct writer *w)
+{
+    w->plain = ARENA_ARRAY(&w->a, const char *, w->g->n_tensors);
+    w->image = ARENA_ARRAY(&w->a, const char *, w->g->n_tensors);
+    w->done = ARENA_ARRAY(&w->a, bool, w->g->n_ops);
+    for (uint32_t i = 0; i < w->g->n_tensors; i++)
+        if (w->g->tensors[i].role == ROLE_INPUT)
+            write_input(w, i);
+    write_operations(w);
+    write_outputs(w);
+}
+
+bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, struct err *err)
+{
+    struct writer w = { .g = g, .seed = seed, .graph = ONNX__GRAPH_PROTO__INIT };
+    struct new_file model, data;
+    const char *slash = strrchr(path, '/'), *data_path = arena_printf(&w.a, "%s.data", path);
+    w.location = arena_printf(&w.a, "%s.data", slash ? slash + 1 : path);
+    bool good = check_operations(g, err) && new_file_open(&model, path, err);
+    if (good && seed && !new_file_open(&data, data_path, err)) {
+        new_file_drop(&model);
+        good = false;
+    }
+    if (good) {
+        w.data = seed ? data.f : NULL;
+        write_graph(&w);
+        pack(&w, model.f);
+        good = !seed || new_file_save(&data, err);
+        if (good)
+            good = new_file_save(&model, err);
+        else
+            new_file_drop(&model);
+    }
+    arena_free(&w.a);
+    return good;
+}
