@@ -88,6 +88,10 @@ ONNX_NODES ?= /usr/share/libonnx-testdata/data/node
 onnx-nodes: $B/tests/onnx/nodes         ## run the ONNX project's tests of single operators (ONNX_NODES=DIR): exit 1 when one differs
 	$B/tests/onnx/nodes $(ONNX_NODES)
 
+MODULES ?= node_modules
+onnx-runtime: $B/podbench $B/tests/onnx/outputs     ## ONNX Runtime (MODULES=DIR with onnxruntime-node) runs built-in models and must get the same outputs
+	PODBENCH=$B/podbench OUTPUTS=$B/tests/onnx/outputs sh tests/onnx/runtime.sh $(MODULES)
+
 assumed: $B/podbench                    ## halve and double each assumed number of the code: how far that moves every recipe
 	perl tests/assumed.pl $B/assumed "$(CC)"
 
@@ -160,7 +164,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always assumed onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always assumed onnx-outputs onnx-nodes onnx-runtime all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

@@ -96,7 +96,7 @@ static int write_model(const struct options *o, const struct workload *w, const 
         return bad_input(err, "workload: --weights: '%.60s' %s", o->weights, why_no_u64(o->weights));
     if (!onnx_write(o->onnx, g, o->weights ? &seed : NULL, err))
         return EXIT_BAD_INPUT;
-    fprintf(stderr, "podbench: wrote %s%s\n", o->onnx, o->weights ? arena_printf(&s->arena, " and %s.data", o->onnx) : "");
+    fprintf(s->out, "wrote %s%s\n", o->onnx, o->weights ? arena_printf(&s->arena, " and %s.data", o->onnx) : "");
     return EXIT_DONE;
 }
 

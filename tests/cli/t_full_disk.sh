@@ -41,6 +41,8 @@ no_room 1 't.json' timeline $id --trace t.json
 no_room 1 'h.svg' history throughput_samples_per_s --baseline base --out h.svg
 no_room 1 'resnet' run $resnet --runs 2 --mllog logs
 no_room 1 'mine' init mine
+no_room 8 'm.onnx' workload resnet18 --onnx m.onnx
+no_room 100 'm.onnx.data' workload resnet18 --onnx m.onnx --weights 1
 no_room 1 'own/recipes/my-run.ini' init own
 no_room 1 'run/report.html' report run
 for kib in 1 4; do

@@ -47,6 +47,12 @@ for option in --ops '--format json' '--set recipe.output=h' '--set recipe.output
 done
 show workload resnet18 --format json
 show workload bert-base --set data.sequence_length=64
+show workload --onnx x.onnx
+show workload rnnt --onnx x.onnx
+show workload resnet18 --onnx x
+show workload resnet18 --weights 1
+show workload resnet18 --onnx x.onnx --weights one
+show workload tests/root/two-layers.onnx --onnx x.onnx
 printed workload
 
 show plan $resnet

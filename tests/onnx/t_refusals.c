@@ -426,7 +426,7 @@ static const struct { const char *op, *operands, *attributes, *message; } node_r
     { "ScatterElements", "2,6 =2x1:5,1 2,2", "axis=1", "axis is out of range, or there are not as many updates as indices" },
     { "ScatterElements", "2,6 =1x1:5 1,1", "axis=1", "along dimension 1, of a part of the others; want all of them" },
     { "ScatterElements", "2,6 =2x1:5,1 2,1", "axis=1 reduction=mul", "with reduction mul is not modelled; none, add and max are" },
-    { "GatherND", "2,6 =2x1:0,1", "batch_dims=1", "has batch dimensions; want none" },
+    { "GatherND", "2,6 =3x1:0,1,2", "batch_dims=1", "its indices are of 3 samples, its data of 2" },
     { "OneHot", "n2,6 =7 2", "", "its two values are computed while the model runs" },
     { "QuantizeLinear", "2,6 1", "", "of what is computed; want one scale and zero point that the file knows" },
     { "QuantizeLinear", "2,6 ~0", "", "has a scale of 0" },

@@ -96,7 +96,7 @@ static void layers_beside_a_table(void **state)
 }
 
 /* Weights computed element by element from parameters (weight norm, a gain as an offset from one) are trained; those
- * computed from integers, or in other ways, are not. */
+ * computed from integers, or by other functions, are not. A product of parameters is an operation. */
 static void computed_weights(void **state)
 {
     static const struct { const char *nodes[3][4]; uint64_t n_trained; } cases[] = {
@@ -104,7 +104,7 @@ static void computed_weights(void **state)
         { { { "Add", "one v", "w", "" } }, 5 * 5 }, { { { "Sub", "one v", "a", "" }, { "Exp", "a", "b", "" }, { "Transpose", "b", "w", "" } }, 5 * 5 },
         { { { "Cast", "whole", "c", "to=1" }, { "Mul", "c one", "k", "" }, { "Expand", "k shape", "w", "" } }, 0 },
         { { { "Mul", "g v", "w", "" } }, 5 * 5 },
-        { { { "MatMul", "v v", "w", "" } }, 0 }, { { { "Sin", "v", "w", "" } }, 0 },
+        { { { "MatMul", "v v", "w", "" } }, 5 * 5 }, { { { "Sin", "v", "w", "" } }, 0 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

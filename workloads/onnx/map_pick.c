@@ -117,11 +117,8 @@ bool map_gather_nd(struct mapper *p)
     uint64_t inner = onnx_elements(v) / rows / batch, n = onnx_elements(at) / deep;
     uint32_t table = map_any_plain(p, map_in_id(p, 0)), index = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
     index = row_numbers(p, index, n, deep, v->dims + batch_dims);
-    table = VIEW(p, table, rows, inner);
-    if (batch_dims > 0) {               /* a table for each sample */
-        table = VIEW(p, table, batch, rows, inner);
-        index = VIEW(p, index, batch, n / batch);
-    }
+    table = batch_dims ? VIEW(p, table, batch, rows, inner) : VIEW(p, table, rows, inner);
+    index = batch_dims ? VIEW(p, index, batch, n / batch) : index;
     return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 

@@ -64,8 +64,8 @@ bool onnx_is_file(const char *name);            /* it ends in .onnx */
 bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
                 struct err *err);
 void onnx_print(FILE *f, const struct onnx_import *import);
-/* Writes the forward graph as an ONNX file whose outputs are what its losses read, and with a seed its weights beside it, as PATH.data. Without a
- * seed the weights have no contents. */
+/* Writes the forward graph as an ONNX file. Its outputs are the tensors that losses read. With a seed, weights are written to PATH.data; without
+ * one they have no contents. */
 bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, struct err *err);
 /* What the seed makes of a weight or of state: elements in the graph's order, each exactly a float. */
 void onnx_initial(double *out, const struct graph *g, uint32_t tensor_id, uint64_t seed);

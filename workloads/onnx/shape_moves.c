@@ -522,6 +522,9 @@ bool infer_gather_nd(const struct inference *s)
     int64_t batched = onnx_int(s->n, "batch_dims", 0);
     if (batched < 0 || batched >= (int64_t)s->y->n_dims || !deep || deep + (uint64_t)batched > s->x->n_dims)
         return REFUSE(s, "its indices name %" PRIu64 " of %u dimensions", deep, s->x->n_dims);
+    for (int64_t i = 0; i < batched; i++)
+        if (s->x->dims[i] != s->y->dims[i])
+            return REFUSE(s, "its indices are of %" PRIu64 " samples, its data of %" PRIu64, s->y->dims[i], s->x->dims[i]);
     uint32_t n = 0;
     for (; n + 1 < s->y->n_dims; n++)
         dims[n] = s->y->dims[n];

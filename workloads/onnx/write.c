@@ -2,12 +2,13 @@
 /*
  * write.c - a forward graph as an ONNX file (opset 21), which ONNX Runtime runs and this room reads back as the same graph.
  *
- * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the reader
- * takes for what it is. A bias joins the convolution before it. The layer of each node stands in its metadata_props, from which
- * the reader takes placement. Losses are left out: they are what the outputs are trained on. Weights are drawn from a seed into a
- * file of their own beside the model (external data), or left out.
+ * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the
+ * reader undoes. A bias joins the convolution before it. The metadata_props of each node name its layer, so that the
+ * reader places it alike. Losses are left out; the reader adds them to the outputs. Weights are drawn from a seed into a second
+ * file (external data), or left out.
  */
 #include "workloads/onnx/onnx_internal.h"
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,8 +29,8 @@ struct writer {
     const char *location;                   /* of the weights, relative to the model */
 };
 
-static const struct tensor *tensor_in(const struct writer *w, uint32_t i) { return &w->g->tensors[w->op->inputs[i]]; }
-static const struct tensor *tensor_out(const struct writer *w) { return &w->g->tensors[w->op->outputs[0]]; }
+static const struct tensor *in_tensor(const struct writer *w, uint32_t i) { return &w->g->tensors[w->op->inputs[i]]; }
+static const struct tensor *out_tensor(const struct writer *w) { return &w->g->tensors[w->op->outputs[0]]; }
 
 /* ---- messages -------------------------------------------------------------------------------------------------------- */
 
@@ -49,7 +50,7 @@ static Onnx__StringStringEntryProto *entry(struct writer *w, const char *key, co
     return e;
 }
 
-static void name_layer(struct writer *w, Onnx__NodeProto *n)
+static void mark_layer(struct writer *w, Onnx__NodeProto *n)
 {
     const struct layer *l = &w->g->layers[w->op->layer_id];
     n->metadata_props = ARENA_ARRAY(&w->a, Onnx__StringStringEntryProto *, 1);
@@ -72,7 +73,7 @@ static Onnx__NodeProto *node(struct writer *w, const char *op, const char *input
     n->output[n->n_output++] = arena_strdup(&w->a, output);
     n->attribute = ARENA_ARRAY(&w->a, Onnx__AttributeProto *, NODE_ATTRIBUTES);
     if (w->op)
-        name_layer(w, n);
+        mark_layer(w, n);
     w->graph.node = append(w, w->graph.node, &w->graph.n_node, &w->cap_nodes, n);
     return n;
 }
@@ -144,7 +145,7 @@ static const char *add_constant(struct writer *w, Onnx__TensorProto *t)
 }
 
 /* A list of integers, and a single float, as initialisers. */
-static const char *whole_numbers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers)
+static const char *integers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers)
 {
     Onnx__TensorProto *t = constant(w, name, ONNX_INT64, 1, (uint64_t[]){ n });
     t->int64_data = ARENA_ARRAY(&w->a, int64_t, n);
@@ -312,7 +313,7 @@ static const char *made(struct writer *w, bool as_image)
 }
 
 /* Work on elements stays in the layout that its first input has. */
-static bool is_image(const struct writer *w) { return tensor_in(w, 0)->n_dims == 4 && w->image[w->op->inputs[0]] && !w->plain[w->op->inputs[0]]; }
+static bool is_image(const struct writer *w) { return in_tensor(w, 0)->n_dims == 4 && w->image[w->op->inputs[0]] && !w->plain[w->op->inputs[0]]; }
 static const char *in_layout(struct writer *w, uint32_t i, bool as_image) { return (as_image ? image : plain)(w, w->op->inputs[i]); }
 
 /* All inputs in one layout, separated by blanks. */
@@ -334,7 +335,7 @@ static Onnx__NodeProto *elements_node(struct writer *w, const char *op)
 
 static void reshape(struct writer *w, const char *from, const char *to, uint32_t n, const uint64_t *dims)
 {
-    node(w, "Reshape", arena_printf(&w->a, "%s %s", from, whole_numbers(w, arena_printf(&w->a, "%s_shape", to), n, dims)), to);
+    node(w, "Reshape", arena_printf(&w->a, "%s %s", from, integers(w, arena_printf(&w->a, "%s_shape", to), n, dims)), to);
 }
 
 static void put_window(struct writer *w, Onnx__NodeProto *n)
@@ -365,14 +366,14 @@ static const char *with_bias(struct writer *w, const char *inputs)
 
 static void write_conv(struct writer *w)
 {
-    const uint64_t *d = tensor_in(w, 1)->dims;
+    const uint64_t *d = in_tensor(w, 1)->dims;
     const char *inputs = arena_printf(&w->a, "%s %s", image(w, w->op->inputs[0]),
                                       weight(w, w->op->inputs[1], FORM_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
     Onnx__NodeProto *n = node(w, w->op->kind == OP_CONV ? "Conv" : "ConvTranspose", with_bias(w, inputs), made(w, true));
     put_window(w, n);
     put_int(w, n, "group", w->op->at->groups);
     if (w->op->kind == OP_CONV_TRANSPOSE)
-        PUT_INTS(w, n, "output_shape", (uint32_t)tensor_out(w)->dims[1], (uint32_t)tensor_out(w)->dims[2]);
+        PUT_INTS(w, n, "output_shape", (uint32_t)out_tensor(w)->dims[1], (uint32_t)out_tensor(w)->dims[2]);
 }
 
 static void write_pool(struct writer *w)
@@ -389,7 +390,7 @@ static void put_epsilon(struct writer *w, Onnx__NodeProto *n) { put_float(w, n, 
 /* Its moving averages are constants, which training replaces. */
 static void write_batch_norm(struct writer *w)
 {
-    uint64_t c = tensor_in(w, 1)->dims[0];
+    uint64_t c = in_tensor(w, 1)->dims[0];
     const char *names[2] = { part(w, "mean"), part(w, "variance") };
     for (int i = 0; i < 2; i++) {
         Onnx__TensorProto *t = constant(w, names[i], ONNX_FLOAT, 1, &c);
@@ -398,7 +399,7 @@ static void write_batch_norm(struct writer *w)
             t->float_data[t->n_float_data++] = (float)i;
         add_constant(w, t);
     }
-    bool as_image = tensor_in(w, 0)->n_dims == 4;
+    bool as_image = in_tensor(w, 0)->n_dims == 4;
     const char *x = in_layout(w, 0, as_image), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
     put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, names[0], names[1]), made(w, as_image)));
 }
@@ -418,7 +419,7 @@ static void write_softmax(struct writer *w) { put_int(w, node(w, "Softmax", all_
 static void write_matmul(struct writer *w)
 {
     const char *a = plain(w, w->op->inputs[0]), *b = plain(w, w->op->inputs[1]);
-    uint32_t n = tensor_in(w, 1)->n_dims, order[MAX_DIMS] = { 0, 1, 2, 3, 4 };
+    uint32_t n = in_tensor(w, 1)->n_dims, order[MAX_DIMS] = { 0, 1, 2, 3, 4 };
     order[n - 1] = n - 2;
     order[n - 2] = n - 1;
     if (w->op->at->transpose_b) {
@@ -491,8 +492,8 @@ static void write_slice(struct writer *w)
     const uint64_t from = at->begin, to = at->begin + at->length, axis = onnx_axis_of(at->axis, as_image);
     const char *x = in_layout(w, 0, as_image);
     if (at->pieces == 0) {
-        node(w, "Slice", arena_printf(&w->a, "%s %s %s %s", x, whole_numbers(w, part(w, "from"), 1, &from), whole_numbers(w, part(w, "to"), 1, &to),
-                                      whole_numbers(w, part(w, "axis"), 1, &axis)), made(w, as_image));
+        node(w, "Slice", arena_printf(&w->a, "%s %s %s %s", x, integers(w, part(w, "from"), 1, &from), integers(w, part(w, "to"), 1, &to),
+                                      integers(w, part(w, "axis"), 1, &axis)), made(w, as_image));
         return;
     }
     Onnx__NodeProto *n = node(w, "Split", x, made(w, as_image));
@@ -508,13 +509,13 @@ static void write_pad(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
     bool as_image = is_image(w);
-    const struct tensor *x = tensor_in(w, 0);
+    const struct tensor *x = in_tensor(w, 0);
     uint64_t pads[2 * MAX_DIMS] = { 0 };
     uint32_t axis = onnx_axis_of(at->axis, as_image);
     pads[axis] = at->begin;
     pads[x->n_dims + axis] = at->length - at->begin - x->dims[at->axis];
     const char *from = in_layout(w, 0, as_image);
-    node(w, "Pad", arena_printf(&w->a, "%s %s %s", from, whole_numbers(w, part(w, "pads"), 2 * x->n_dims, pads), number(w, part(w, "border"), at->rate)),
+    node(w, "Pad", arena_printf(&w->a, "%s %s %s", from, integers(w, part(w, "pads"), 2 * x->n_dims, pads), number(w, part(w, "border"), at->rate)),
          made(w, as_image));
 }
 
@@ -522,7 +523,7 @@ static void write_pad(struct writer *w)
 static void write_transpose(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
-    const struct tensor *x = tensor_in(w, 0), *y = tensor_out(w);
+    const struct tensor *x = in_tensor(w, 0), *y = out_tensor(w);
     uint32_t n = 0, moved = 0;
     uint64_t dims[MAX_VIEW_DIMS];
     for (; n < MAX_VIEW_DIMS && at->view[n]; n++) {
@@ -544,24 +545,24 @@ static void write_transpose(struct writer *w)
         reshape(w, from, made(w, false), y->n_dims, y->dims);
 }
 
-static void write_view(struct writer *w) { reshape(w, plain(w, w->op->inputs[0]), made(w, false), tensor_out(w)->n_dims, tensor_out(w)->dims); }
+static void write_view(struct writer *w) { reshape(w, plain(w, w->op->inputs[0]), made(w, false), out_tensor(w)->n_dims, out_tensor(w)->dims); }
 
 static void write_expand(struct writer *w)
 {
-    const struct tensor *y = tensor_out(w);
+    const struct tensor *y = out_tensor(w);
     const char *x = plain(w, w->op->inputs[0]);
-    node(w, "Expand", arena_printf(&w->a, "%s %s", x, whole_numbers(w, part(w, "shape"), y->n_dims, y->dims)), made(w, false));
+    node(w, "Expand", arena_printf(&w->a, "%s %s", x, integers(w, part(w, "shape"), y->n_dims, y->dims)), made(w, false));
 }
 
 /* A table for each sample is read by GatherND with one batch dimension. */
 static void write_gather(struct writer *w)
 {
     const char *table = plain(w, w->op->inputs[0]), *at = plain(w, w->op->inputs[1]);
-    if (tensor_in(w, 0)->n_dims == 2) {
+    if (in_tensor(w, 0)->n_dims == 2) {
         put_int(w, node(w, "Gather", arena_printf(&w->a, "%s %s", table, at), made(w, false)), "axis", 0);
         return;
     }
-    const uint64_t *d = tensor_in(w, 1)->dims;
+    const uint64_t *d = in_tensor(w, 1)->dims;
     put_int(w, node(w, "Cast", at, part(w, "wide")), "to", ONNX_INT64);
     reshape(w, part(w, "wide"), part(w, "rows"), 3, (uint64_t[]){ d[0], d[1], 1 });
     put_int(w, node(w, "GatherND", arena_printf(&w->a, "%s %s", table, part(w, "rows")), made(w, false)), "batch_dims", 1);
@@ -570,7 +571,7 @@ static void write_gather(struct writer *w)
 /* [batch, t, 1, h] + [batch, 1, u, h] */
 static void write_outer_add(struct writer *w)
 {
-    const uint64_t *a = tensor_in(w, 0)->dims, *b = tensor_in(w, 1)->dims;
+    const uint64_t *a = in_tensor(w, 0)->dims, *b = in_tensor(w, 1)->dims;
     reshape(w, plain(w, w->op->inputs[0]), part(w, "rows"), 4, (uint64_t[]){ a[0], a[1], 1, a[2] });
     reshape(w, plain(w, w->op->inputs[1]), part(w, "columns"), 4, (uint64_t[]){ b[0], 1, b[1], b[2] });
     node(w, "Add", arena_printf(&w->a, "%s %s", part(w, "rows"), part(w, "columns")), made(w, false));
@@ -579,7 +580,7 @@ static void write_outer_add(struct writer *w)
 /* ONNX has time first, and a dimension for directions. */
 static void write_lstm(struct writer *w)
 {
-    const struct tensor *in = tensor_in(w, 1), *again = tensor_in(w, 2), *bias = tensor_in(w, 3);
+    const struct tensor *in = in_tensor(w, 1), *again = in_tensor(w, 2), *bias = in_tensor(w, 3);
     const char *x = plain(w, w->op->inputs[0]), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
     const char *weights[3] = { weight(w, w->op->inputs[1], FORM_GATES, 3, (uint64_t[]){ 1, in->dims[1], in->dims[0] }),
                                weight(w, w->op->inputs[2], FORM_GATES, 3, (uint64_t[]){ 1, again->dims[1], again->dims[0] }),
@@ -587,7 +588,7 @@ static void write_lstm(struct writer *w)
     PUT_INTS(w, node(w, "Transpose", x, first), "perm", 1, 0, 2);
     put_int(w, node(w, "LSTM", arena_printf(&w->a, "%s %s %s %s", first, weights[0], weights[1], weights[2]), all), "hidden_size", w->op->at->hidden);
     const uint64_t axis = 1;
-    node(w, "Squeeze", arena_printf(&w->a, "%s %s", all, whole_numbers(w, part(w, "axis"), 1, &axis)), one);
+    node(w, "Squeeze", arena_printf(&w->a, "%s %s", all, integers(w, part(w, "axis"), 1, &axis)), one);
     PUT_INTS(w, node(w, "Transpose", one, made(w, false)), "perm", 1, 0, 2);
 }
 
@@ -700,7 +701,7 @@ static void write_operations(struct writer *w)
     w->op = NULL;
 }
 
-static void pack(struct writer *w, FILE *f)
+static bool pack(struct writer *w, FILE *f)
 {
     Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
     Onnx__OperatorSetIdProto opset = ONNX__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = { &opset };
@@ -721,7 +722,8 @@ static void pack(struct writer *w, FILE *f)
     size_t n = onnx__model_proto__get_packed_size(&model);
     uint8_t *bytes = arena_alloc(&w->a, n);
     onnx__model_proto__pack(&model, bytes);
-    fwrite(bytes, 1, n, f);             /* saving the file reports what failed */
+    errno = 0;
+    return fwrite(bytes, 1, n, f) == n && fflush(f) == 0;
 }
 
 static void write_graph(struct writer *w)
@@ -750,8 +752,11 @@ bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, s
     if (good) {
         w.data = seed ? data.f : NULL;
         write_graph(&w);
-        pack(&w, model.f);
-        good = !seed || new_file_save(&data, err);
+        good = pack(&w, model.f) || fail(err, "%s: cannot be written completely: %s", path, write_cause());
+        if (good && seed)
+            good = new_file_save(&data, err);
+        else if (seed)
+            new_file_drop(&data);
         if (good)
             good = new_file_save(&model, err);
         else
