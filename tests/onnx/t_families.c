@@ -180,7 +180,7 @@ static void transducers(void **state)
 
 /* ---- every built-in model -------------------------------------------------------------------------------------------- */
 
-/* What the reader makes cheaper than the built-in model has it: norms of inference before a convolution, which DenseNet keeps. */
+/* The reader makes one thing cheaper than the built-in model has it: norms of inference before a convolution, which DenseNet keeps. */
 static bool is_folded(const struct workload *w, bool inference) { return inference && text_is(w->name, "densenet121"); }
 
 static void same_numbers(const struct workload *w, bool inference)

@@ -67,7 +67,7 @@ void onnx_print(FILE *f, const struct onnx_import *import);
 /* Writes the forward graph as an ONNX file. Its outputs are the tensors that losses read. With a seed, weights are written to PATH.data; without
  * one they have no contents. */
 bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, struct err *err);
-/* What the seed makes of a weight or of state: elements in the graph's order, each exactly a float. */
+/* The contents that the seed gives a weight or state: elements in the graph's order, each exactly a float. */
 void onnx_initial(double *out, const struct graph *g, uint32_t tensor_id, uint64_t seed);
 /* Contents of a constant, in the model's arena; NULL: not constant, or not in the file. */
 double *onnx_contents(struct onnx_model *m, uint32_t value_id);

@@ -62,7 +62,7 @@ struct onnx_node {
     const char *name, *written;             /* written: the operator in the file, which fusing may change */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all have their defaults */
     const struct onnx_call *call;           /* the call that it is part of, or NULL */
-    const char *layer;                      /* what its metadata say of its layer, or NULL */
+    const char *layer;                      /* the value of ONNX_LAYER_KEY, or NULL */
     const char *scope;                      /* prefix of names in its branch, round or function; "": the graph itself */
     struct onnx_loop *loop;                 /* state of a Loop between two rounds */
     uint32_t n_inputs, n_outputs;
