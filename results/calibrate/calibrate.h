@@ -44,6 +44,10 @@ struct fit_problem {
 };
 bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct err *err);
 
+/* A sheet without rows, as every fit writes it. */
+struct fitted_value { const char *key, *value, *unit, *source, *note; };
+struct table fitted_sheet(void);
+
 /* ---- chip_fit.c: the constants of the chips, fitted to measured kernels and runs ------------------------------- */
 
 /* share: the part of its time that comes from each constant's distance to its open-source value. */

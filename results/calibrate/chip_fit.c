@@ -175,16 +175,20 @@ bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const str
 
 void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table)
 {
-    fprintf(f, "key,value,unit,source,note\n");
+    struct arena a = {0};
+    struct table t = fitted_sheet();
+    const char *source = arena_printf(&a, "fitted to %s, %zu recipes, by least squares on log ratios", table, fit->n_rows);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
         const struct fit_value *v = &fit->values[i];
-        bool whole = k->field.type == FIELD_U64;
-        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu recipes, by least squares on log ratios\",", generation_names[k->generation], k->field.name,
-                whole ? 0 : 3, v->value, k->field.unit, table, fit->n_rows);
-        fprintf(f, "\"standard error %.*f; bounds %g to %g; open source %g%s\"\n", whole ? 0 : 3, v->standard_error,
-                k->field.min, k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");
+        int digits = k->field.type == FIELD_U64 ? 0 : 3;
+        const char *note = arena_printf(&a, "standard error %.*f; bounds %g to %g; open source %g%s", digits, v->standard_error, k->field.min,
+                                        k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");
+        table_add(&t, &(struct fitted_value){ arena_printf(&a, "%s.%s", generation_names[k->generation], k->field.name),
+                                              arena_printf(&a, "%.*f", digits, v->value), k->field.unit, source, note }, &a);
     }
+    table_write(f, FORMAT_CSV, &t);
+    arena_free(&a);
 }
 
 static void print_constant(FILE *f, const struct chip_fit *fit, size_t k)

@@ -161,3 +161,16 @@ bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct er
     arena_free(&job.arena);
     return good && !job.failed;
 }
+
+/* ---- the sheet of a fit ------------------------------------------------------------------------------ */
+
+static const struct table_column sheet_columns[] = {
+#define C(member) { COLUMN(struct fitted_value, member) }
+    C(key), C(value), C(unit), C(source), C(note),
+#undef C
+};
+
+struct table fitted_sheet(void)
+{
+    return TABLE(sheet_columns, struct fitted_value);
+}

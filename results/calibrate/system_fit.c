@@ -402,29 +402,27 @@ bool system_fit_run(struct system_fit *out, const struct figures *figures, const
 }
 
 /* ---- the sheet and the report -------------------------------------------------------------------------------------- */
-/* ---- the sheet and the report -------------------------------------------------------------------------------------- */
-
-static void write_constant(FILE *f, const struct system_fit *fit, int k)
-{
-    const struct system_constant *c = &system_constants[k];
-    fprintf(f, "%s,%.4g,%s,", c->field.name, fit->values[k].value, c->field.unit);
-    if (fit->fitted[k])
-        fprintf(f, "\"fitted by podbench calibrate to %zu times (%zu configurations) of role calibrate in results/published\","
-                "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", fit->n_rows, fit->n_configurations, fit->values[k].standard_error,
-                c->field.min, c->field.max, c->unfitted_value);
-    else
-        fprintf(f, "\"%s\",\"not fitted: the %zu times of role calibrate cannot tell it from this, or are predicted better by it\"\n",
-                c->default_source, fit->n_rows);
-}
 
 void system_fit_write(FILE *f, const struct system_fit *fit)
 {
-    fputs("key,value,unit,source,note\n", f);
-    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
-        write_constant(f, fit, k);
-    fprintf(f, "%s,%.4g,%s,\"1.4826 x median of |ln(simulated / published)| over the same %zu rows, each predicted by the fit to the others\","
-            "\"not fitted: the error of a throughput that the calibration has not seen\"\n", throughput_error_field.name,
-            fit->left_out_spread, throughput_error_field.unit, fit->n_rows);
+    struct arena a = {0};
+    struct table t = fitted_sheet();
+    const char *fitted = arena_printf(&a, "fitted by podbench calibrate to %zu times (%zu configurations) of role calibrate in results/published",
+                                      fit->n_rows, fit->n_configurations);
+    const char *unfitted = arena_printf(&a, "not fitted: the %zu times of role calibrate cannot tell it from this, or are predicted better by it",
+                                        fit->n_rows);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        const struct system_constant *c = &system_constants[k];
+        const char *note = fit->fitted[k] ? arena_printf(&a, "standard error %.2g; bounds %g to %g; unfitted %g", fit->values[k].standard_error,
+                                                         c->field.min, c->field.max, c->unfitted_value) : unfitted;
+        table_add(&t, &(struct fitted_value){ c->field.name, arena_printf(&a, "%.4g", fit->values[k].value), c->field.unit,
+                                              fit->fitted[k] ? fitted : c->default_source, note }, &a);
+    }
+    table_add(&t, &(struct fitted_value){ throughput_error_field.name, arena_printf(&a, "%.4g", fit->left_out_spread), throughput_error_field.unit,
+                  arena_printf(&a, "1.4826 x median of |ln(simulated / published)| over the same %zu rows, each predicted by the fit to the others",
+                               fit->n_rows), "not fitted: the error of a throughput that the calibration has not seen" }, &a);
+    table_write(f, FORMAT_CSV, &t);
+    arena_free(&a);
 }
 
 static void print_rows(FILE *f, const struct system_fit *fit)

@@ -168,29 +168,34 @@ bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *a
     return true;
 }
 
+struct remedy_row { const char *what, *outcome, *settings; };
+static const struct table_column remedy_columns[] = {
+#define C(member) { COLUMN(struct remedy_row, member), .heading = "" }
+    C(what), C(outcome), C(settings),
+#undef C
+};
+
 void remedies_print(FILE *f, const struct remedy *r, size_t n)
 {
-    fprintf(f, "does not fit; what was tried:\n");
+    struct arena a = {0};
+    struct table t = TABLE(remedy_columns, struct remedy_row);
+    t.title = "does not fit; what was tried:";
+    t.indent = "  ";
     for (size_t i = 0; i < n; i++) {
-        fprintf(f, "  %-44s", r[i].what);
-        if (r[i].fits)
-            fprintf(f, " fits, %.6g samples/s:", r[i].throughput_samples_per_s);
-        else
-            fprintf(f, " %" PRIu64 " bytes too many on the fullest tile:", r[i].shortfall_bytes_per_tile);
-        for (uint32_t k = 0; k < r[i].n_sets; k++)
-            fprintf(f, " --set %s", r[i].sets[k]);
-        fputc('\n', f);
+        struct remedy_row row = { r[i].what, r[i].fits ? arena_printf(&a, "fits, %.6g samples/s:", r[i].throughput_samples_per_s)
+                : arena_printf(&a, "%" PRIu64 " bytes too many on the fullest tile:", r[i].shortfall_bytes_per_tile),
+            arena_printf(&a, "--set %s", names_joined(r[i].sets, r[i].n_sets, " --set ", &a)) };
+        table_add(&t, &row, &a);
     }
+    table_write(f, FORMAT_TEXT, &t);
+    arena_free(&a);
 }
 
 json_t *remedies_json(const struct remedy *r, size_t n)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_t *sets = json_array();
-        for (uint32_t k = 0; k < r[i].n_sets; k++)
-            json_array_append_new(sets, json_string(r[i].sets[k]));
-        json_array_append_new(all, json_pack("{s:s, s:o, s:b, s:f, s:f, s:I}", "what", r[i].what, "set", sets, "fits", r[i].fits,
+        json_array_append_new(all, json_pack("{s:s, s:o, s:b, s:f, s:f, s:I}", "what", r[i].what, "set", json_words(r[i].sets, r[i].n_sets), "fits", r[i].fits,
                                              "fits_probability", r[i].fits_probability, "throughput_samples_per_s", r[i].throughput_samples_per_s, "shortfall_bytes_per_tile",
                                              (json_int_t)r[i].shortfall_bytes_per_tile));
     }
