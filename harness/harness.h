@@ -154,7 +154,7 @@ void progress_end(struct progress *p);
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
-command_function command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_run, command_fit, command_explain, command_diff,
+command_function command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_run, command_fit, command_explain, command_diff,
     command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_manual, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
     command_plot, command_report, command_watch;

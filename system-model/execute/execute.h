@@ -65,8 +65,8 @@ struct execution_options {
     bool mean_losses;
     double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0: 1 */
     uint32_t n_threads;
-    /* Fills a host input or a state tensor (micro_batch: counted from 0 in the step, for each replica) and, when the execution starts, each
-     * weight (UINT64_MAX). Must give the same whenever it is asked for the same. */
+    /* Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
+     * micro-batch is UINT64_MAX, else it counts from 0 in each step and replica. The same question must get the same answer. */
     bool (*fill)(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
     void *user;
 };
@@ -83,6 +83,7 @@ enum live_category {
 extern const char *const live_category_names[N_LIVE_CATEGORIES];
 struct live_bytes {
     uint64_t now[N_LIVE_CATEGORIES], peak[N_LIVE_CATEGORIES];
+    uint64_t peak_together;             /* of stash and activations */
     uint64_t entry_bytes;               /* stash of one micro-batch */
     uint64_t unread_bytes;              /* part of it that no backward pass reads */
     uint32_t deepest;                   /* micro-batches in flight, at most */
@@ -105,5 +106,13 @@ void execution_set(struct execution *x, const struct optimizer_values *o);      
 float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: that IPU has none */
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* of replica 0 */
 void execution_end(struct execution *x);
+/* Host memory that a step takes, without the buffers of single operations. */
+uint64_t execution_host_bytes(const struct plan *p);
+
+/* ---- noise.c: something to compute with ------------------------------------------------------------------------- */
+
+/* A fill function whose user is the graph: weights of variance 1 / rows, scales 1, biases 0, masks that let everything through, inputs that are
+ * noise by step, replica and micro-batch, indices and labels within their tables. */
+bool fill_with_noise(void *graph, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
 
 #endif

@@ -16,6 +16,7 @@ struct op_sequence { struct id_list ops, freed; uint32_t *freed_first; };
 struct stage_program {
     struct op_sequence pass[2];         /* by task_kind */
     struct id_list inputs;              /* of the host, that either pass reads */
+    struct id_list states;              /* neither trained nor streamed: filled before each task */
     struct id_list kept;                /* between the passes: activations, and inputs that the backward pass reads */
     enum live_category *kept_as;        /* by place in the list: stash, kept inputs, or activations of the last segment, which is not recomputed */
     struct id_list handed[2];           /* to the next stage forward, to the one before backward */

@@ -105,14 +105,21 @@ static bool fill(const struct work *w, uint32_t replica, uint32_t id, struct err
     return w->x->o.fill(w->x->o.user, store->values[id].x, id, w->x->step, replica, w->micro_batch, err);
 }
 
+static bool fill_all(const struct work *w, uint32_t replica, const struct id_list *ids, struct err *err)
+{
+    for (uint32_t i = 0; i < ids->n; i++)
+        if (!fill(w, replica, ids->ids[i], err))
+            return false;
+    return true;
+}
+
 /* Everything that the task may read is put into its store. The host's inputs are given to the forward pass alone. */
 static bool begin_task(const struct work *w, uint32_t replica, struct err *err)
 {
     struct stage_state *s = at_work(w, replica);
-    for (uint32_t i = 0; i < w->program->inputs.n && w->kind == TASK_FORWARD; i++)
-        if (!fill(w, replica, w->program->inputs.ids[i], err))
-            return false;
-    return receive(w, s, err) && (w->kind == TASK_FORWARD || pop_entry(w, s, err));
+    bool forward = w->kind == TASK_FORWARD;
+    return fill_all(w, replica, &w->program->states, err) && (!forward || fill_all(w, replica, &w->program->inputs, err))
+        && receive(w, s, err) && (forward || pop_entry(w, s, err));
 }
 
 static bool end_task(const struct work *w, uint32_t replica, struct err *err)
@@ -270,20 +277,15 @@ static void start_state(struct execution *x, uint32_t replica, uint32_t stage)
     s->entries = ARENA_ARRAY(&x->arena, struct packet, max_u32(1, x->p->stages[stage].stash_depth));
 }
 
-/* Tensors that are neither trained nor streamed, such as masks, are filled once. */
-static bool fill_constants(struct execution *x, uint32_t replica, struct err *err)
+/* Tensors that are neither trained nor streamed, such as masks. */
+static void start_states(struct execution *x, uint32_t replica)
 {
-    for (uint32_t i = 0; i < x->g->n_tensors; i++) {
-        const struct tensor *t = &x->g->tensors[i];
-        if (t->role != ROLE_STATE || t->producer_op != NO_ID)
-            continue;
-        float *all = ARENA_ARRAY(&x->arena, float, tensor_elements(t));
-        if (!x->o.fill(x->o.user, all, i, 0, replica, 0, err))
-            return false;
-        for (uint32_t s = 0; s < x->p->n_stages; s++)
-            stage_state_of(x, replica, s)->store.values[i] = (struct tensor_value){ all, tensor_elements(t) };
-    }
-    return true;
+    for (uint32_t s = 0; s < x->p->n_stages; s++)
+        for (uint32_t i = 0; i < x->programs[s].states.n; i++) {
+            uint32_t id = x->programs[s].states.ids[i];
+            uint64_t n = tensor_elements(&x->g->tensors[id]);
+            stage_state_of(x, replica, s)->store.values[id] = (struct tensor_value){ ARENA_ARRAY(&x->arena, float, n), n };
+        }
 }
 
 struct execution *execution_start(const struct plan *p, const struct execution_options *o, struct err *err)
@@ -296,15 +298,14 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
     *x = (struct execution){ .p = p, .g = p->graph, .o = *o, .shard = plan_shard_replicas(p) };
     x->programs = ARENA_ARRAY(&x->arena, struct stage_program, p->n_stages);
     x->states = ARENA_ARRAY(&x->arena, struct stage_state, (size_t)p->n_stages * p->request.n_replicas);
-    bool good = true;
     for (uint32_t s = 0; s < p->n_stages; s++)
         stage_program_make(&x->programs[s], p, s, &x->arena);
-    for (uint32_t r = 0; r < p->request.n_replicas && good; r++) {
+    for (uint32_t r = 0; r < p->request.n_replicas; r++) {
         for (uint32_t s = 0; s < p->n_stages; s++)
             start_state(x, r, s);
-        good = fill_constants(x, r, err);
+        start_states(x, r);
     }
-    if (good && weights_start(x, err))
+    if (weights_start(x, err))
         return x;
     execution_end(x);
     return NULL;

@@ -130,20 +130,21 @@ static void make_kept(struct stage_program *out, const struct maker *m)
     size_t n = m->g->n_tensors;
     struct uses u = uses_of(m->g, m->a);
     const bool *forward = needed_by(&out->pass[TASK_FORWARD], m), *backward = needed_by(&out->pass[TASK_BACKWARD], m);
-    bool *inputs = ARENA_ARRAY(m->a, bool, n);
+    bool *inputs = ARENA_ARRAY(m->a, bool, n), *states = ARENA_ARRAY(m->a, bool, n);
     out->kept.ids = ARENA_ARRAY(m->a, uint32_t, n);
     out->kept_as = ARENA_ARRAY(m->a, enum live_category, n);
     for (uint32_t i = 0; i < n; i++) {
         enum tensor_role role = m->g->tensors[i].role;
         bool stash = role == ROLE_ACTIVATION && plan_keeps(m, &u, i), input = role == ROLE_INPUT && backward[i];
         inputs[i] = role == ROLE_INPUT && (forward[i] || backward[i]);
+        states[i] = role == ROLE_STATE && (forward[i] || backward[i]);
         out->unread_bytes += stash && !backward[i] ? tensor_bytes(&m->g->tensors[i]) : 0;
         if (!stash && !input && !(role == ROLE_ACTIVATION && is_carried(m, &u, i)))
             continue;
         out->kept_as[out->kept.n] = stash ? LIVE_STASH : input ? LIVE_KEPT_INPUTS : LIVE_ACTIVATIONS;
         list_add(&out->kept, i);
     }
-    out->inputs = list_of(inputs, n, m->a);
+    out->inputs = list_of(inputs, n, m->a), out->states = list_of(states, n, m->a);
 }
 
 /* ---- what is handed on --------------------------------------------------------------------------------- */

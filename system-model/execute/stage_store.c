@@ -15,6 +15,7 @@ void live_add(struct live_bytes *l, enum live_category c, uint64_t bytes)
 {
     l->now[c] += bytes;
     l->peak[c] = max_u64(l->peak[c], l->now[c]);
+    l->peak_together = max_u64(l->peak_together, l->now[LIVE_STASH] + l->now[LIVE_ACTIVATIONS]);
 }
 
 static uint64_t stored_bytes(const struct stage_store *s, uint32_t id) { return tensor_bytes(&s->g->tensors[id]); }

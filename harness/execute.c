@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * execute.c - podbench execute: computes a step of a plan in numbers, on noise, and prints live bytes next to those that the plan counts.
+ */
+#include "harness/harness.h"
+#include "results/simulate/simulate.h"
+#include "system-model/execute/execute.h"
+#include <unistd.h>
+
+/* ---- host memory ------------------------------------------------------------------------------- */
+
+static bool check_host(const struct plan *p, FILE *f, struct err *err)
+{
+    double wanted = (double)execution_host_bytes(p), there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    fprintf(f, "host memory wanted: %.3g GB\n", wanted / 1e9);
+    fflush(f);
+    return wanted < 0.9 * there || fail(err, "%s: executing it takes %.3g GB of host memory, and there are %.3g GB; lower parallel.replicas, "
+                                             "parallel.micro_batch or parallel.gradient_accumulation", p->graph->name, wanted / 1e9, there / 1e9);
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------- */
+
+
+/* Stash and activations at the worst moment of a stage (plan/memory.c), in bytes of all tiles. */
+static uint64_t planned_together(const struct plan *p, const struct stage_plan *s)
+{
+    uint64_t most = 0, segment = 0, mine = stage_input_bytes(s), others = s->stash_bytes * (min_u32(s->stash_depth, p->request.grad_accum) - 1);
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        most = max_u64(most, others + mine + segment + l->forward_moment.live_bytes);
+        segment += l->kept_bytes;
+        most = max_u64(most, others + mine + segment + l->backward_moment.live_bytes);
+        mine += plan_is_checkpoint(p, i) ? l->output_bytes : 0;
+        segment = plan_is_checkpoint(p, i) ? 0 : segment;
+    }
+    return most;
+}
+
+static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, enum live_category c)
+{
+    const struct plan_request *o = &p->request;
+    double state = o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param / plan_shard_replicas(p) : 0;
+    switch (c) {
+    case LIVE_WEIGHTS: return s->weight_bytes;
+    case LIVE_ACCUMULATORS: return plan_keeps_gradients(o) ? s->weight_bytes : 0;
+    case LIVE_STATE: return (uint64_t)((double)(s->n_parameters + s->n_copied) * state);
+    case LIVE_STASH: return s->stash_bytes * min_u32(s->stash_depth, o->grad_accum);
+    case LIVE_KEPT_INPUTS: return s->host_bytes;
+    default: return 0;
+    }
+}
+
+static void print_row(FILE *f, uint32_t stage, const char *category, uint64_t executed, uint64_t planned)
+{
+    fprintf(f, "%5u  %-21s %15ju %15ju\n", stage, category, (uintmax_t)executed, (uintmax_t)planned);
+}
+
+static void print_bytes(const struct execution *x, const struct plan *p, FILE *f)
+{
+    fprintf(f, "live bytes of one replica by stage, at most, and what the plan counts\n%5s  %-21s %15s %15s\n", "stage", "category", "executed", "planned");
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        for (int c = 0; c <= LIVE_KEPT_INPUTS; c++)
+            print_row(f, s, live_category_names[c], execution_live(x, s)->peak[c], planned_bytes(p, &p->stages[s], (enum live_category)c));
+        print_row(f, s, "stash and activations", execution_live(x, s)->peak_together, planned_together(p, &p->stages[s]));
+    }
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------- */
+
+static struct execution_options options_of(const struct simulation *sim, const struct options *o)
+{
+    return (struct execution_options){
+        .optimizer = { .learning_rate = 1e-3, .momentum = 0.9, .second_momentum = 0.999, .epsilon = 1e-6, .weight_decay = 1e-4, .trust = 1e-3, .clip_norm = 1 },
+        .seed = o->seed ? o->seed : 1, .mean_losses = true, .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .fill = fill_with_noise, .user = (void *)(uintptr_t)sim->plan.graph };
+}
+
+static bool execute(const struct simulation *sim, const struct options *o, FILE *f, struct err *err)
+{
+    const struct plan *p = &sim->plan;
+    struct execution_options options = options_of(sim, o);
+    struct step_result r;
+    fprintf(f, "%s: %u replica%s of %u stage%s, %u micro-batch%s of %ju; products by %s\n", p->graph->name, p->request.n_replicas,
+            plural(p->request.n_replicas), p->n_stages, plural(p->n_stages), p->request.grad_accum, p->request.grad_accum == 1 ? "" : "es",
+            (uintmax_t)p->graph->micro_batch, execute_library());
+    if (!check_host(p, f, err))
+        return false;
+    struct execution *x = execution_start(p, &options, err);
+    bool good = x && execution_step(x, &r, err);
+    if (good) {
+        fprintf(f, "loss %.5g; %ju elements of gradients are not finite%s\n", r.loss, (uintmax_t)r.n_not_finite, r.skipped ? ", so no weight was changed" : "");
+        print_bytes(x, p, f);
+    }
+    execution_end(x);
+    return good;
+}
+
+int command_execute(const struct options *o, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    bool good = simulate_argument(&sim, &r, o, s, err) && execute(&sim, o, s->out, err);
+    simulation_free(&sim);
+    return good ? EXIT_DONE : EXIT_BAD_INPUT;
+}

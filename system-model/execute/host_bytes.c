@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_bytes.c - the host memory that a step of a plan takes: weights, gradients, moments and stashes of all replicas, and the tensors of the task that
+ * needs most, found by going through its operations without running them.
+ */
+#include "system-model/execute/execute_internal.h"
+
+struct walk { const struct graph *g; bool *there; uint64_t now, peak; };
+
+static void hold(struct walk *w, uint32_t id, bool there)
+{
+    enum tensor_role role = w->g->tensors[id].role;
+    if (w->there[id] == there || role == ROLE_WEIGHT || role == ROLE_STATE)
+        return;
+    uint64_t bytes = tensor_elements(&w->g->tensors[id]) * sizeof(float);
+    w->there[id] = there;
+    w->now = there ? w->now + bytes : w->now - bytes;
+    w->peak = max_u64(w->peak, w->now);
+}
+
+static uint64_t peak_of(const struct op_sequence *q, const struct id_list *before, const struct graph *g, struct arena *a)
+{
+    struct walk w = { g, ARENA_ARRAY(a, bool, g->n_tensors), 0, 0 };
+    for (uint32_t i = 0; i < before->n; i++)
+        hold(&w, before->ids[i], true);
+    for (uint32_t i = 0; i < q->ops.n; i++) {
+        const struct op *op = &g->ops[q->ops.ids[i]];
+        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++)
+            hold(&w, k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs], true);
+        for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1]; k++)
+            hold(&w, q->freed.ids[k], false);
+    }
+    return w.peak;
+}
+
+static uint64_t list_bytes(const struct id_list *l, const struct graph *g)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        n += tensor_elements(&g->tensors[l->ids[i]]) * sizeof(float);
+    return n;
+}
+
+uint64_t execution_host_bytes(const struct plan *p)
+{
+    struct arena a = { 0 };
+    uint64_t kept = 0, at_work = 0, n_weights = 0, weight_arrays = 2 + p->request.optimizer.n_moments;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        struct stage_program program;
+        stage_program_make(&program, p, s, &a);
+        kept += list_bytes(&program.kept, p->graph) * p->stages[s].stash_depth;
+        n_weights += p->stages[s].n_parameters + p->stages[s].n_copied;
+        for (int k = 0; k < 2; k++)
+            at_work = max_u64(at_work, peak_of(&program.pass[k], k == TASK_BACKWARD ? &program.kept : &program.inputs, p->graph, &a));
+    }
+    arena_free(&a);
+    return (kept + at_work + n_weights * weight_arrays * sizeof(float)) * p->request.n_replicas;
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# podbench execute: a step in numbers, the same at any number of threads, and what cannot be executed is refused.
+. tests/tap.sh
+recipe=vendor-ipu-pod16-resnet50-pipelined
+few="--set parallel.replicas=1 --set parallel.gradient_accumulation=1 --set parallel.micro_batch=1 --set framework.accumulation_multiple=0"
+few="$few --set parallel.schedule=sequential --set data.image_size=32"
+
+run execute $recipe $few --jobs 1
+gives 0 "; 0 elements of gradients are not finite" "a small step gives a loss"
+grep -q "^host memory wanted: " "$work/out"
+result $? "after the host memory that it wants"
+[ "$(awk '$2 == "weights" && $3 == $4' "$work/out" | wc -l)" -eq 4 ]
+result $? "the weights of each of four stages are what the plan counts" "$(cat "$work/out")"
+cp "$work/out" "$work/alone"
+run execute $recipe $few --jobs 3
+cmp -s "$work/out" "$work/alone"
+result $? "three threads: the same bytes" "$(diff "$work/out" "$work/alone")"
+run execute $recipe --set parallel.gradient_accumulation=100000 --set parallel.micro_batch=4096
+gives 2 "GB; lower parallel.replicas" "too little host memory is said first"
+run execute $recipe --set recipe.mode=infer
+gives 2 "resnet50: the plan is for inference, which has no step to execute" "inference has no step"
+done_testing
