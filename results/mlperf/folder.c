@@ -84,6 +84,8 @@ void folder_names_from(struct folder_names *out, const struct judge *j, const ch
 
 struct folder_reading { struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user; struct arena scratch; };
 
+const char hpc_problem[] = "MLPerf HPC is not covered, only MLPerf Training";
+
 static void name_by_path(struct folder_reading *r, const char *logged_benchmark, struct arena *a)
 {
     struct folder *f = r->f;
@@ -95,7 +97,7 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
     f->edition = edition_find(&r->j->rounds, wanted);
     struct err why;
     if (strstr(f->dir, "hpc_results_"))
-        f->problem = "MLPerf HPC is not covered, only MLPerf Training";
+        f->problem = hpc_problem;
     else if (*wanted && !f->edition && !edition_unknown(&r->j->rounds, wanted, &why))
         f->problem = arena_strdup(a, why.msg);
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "results/mlperf/mlperf_internal.h"
 
@@ -42,12 +43,36 @@ static void lint_folder_log(void *user, const struct folder *f, const char *path
     arena_free(&a);
 }
 
+/* Remarks on each ORG/systems/SYSTEM.json without results of that system, once for each ORG. dir is
+ * ORG/results/SYSTEM/BENCHMARK; the reverse, results without a description, is a part of the folder's verdict. */
+static void compare_systems(struct lint *l, const char *dir, struct arena *a)
+{
+    char **names;
+    size_t n, cut = strlen(dir);
+    for (int up = 0; up < 2 && cut > 0; up++)
+        for (cut--; cut > 0 && dir[cut] != '/'; cut--) {}
+    const char *results = arena_printf(a, "%.*s", (int)cut, dir), *slash = strrchr(results, '/');
+    if (!slash || !text_is(slash, "/results") || text_is(l->org, results))
+        return;
+    arena_reset(&l->org_arena);
+    l->org = arena_strdup(&l->org_arena, results);
+    const char *systems = arena_printf(a, "%.*s/systems", (int)(slash - results), results);
+    if (access(systems, R_OK) != 0 || !list_folder(&names, &n, systems, ".json", a, NULL))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (access(arena_printf(a, "%s/%s", results, names[i]), F_OK) != 0) {
+            l->counts.reviews++;
+            lint_print_remark(l, arena_printf(a, "%s/%s.json", systems, names[i]), "describes a system without results");
+        }
+}
+
 static void lint_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     struct lint *l = user;
     struct folder f;
-    folder_judge(&f, l->judge, dir, logs, n, lint_folder_log, l, a);
     begin_output(l);
+    compare_systems(l, dir, a);
+    folder_judge(&f, l->judge, dir, logs, n, lint_folder_log, l, a);
     l->counts.folders++;
     l->counts.folders_passed += f.passed;
     l->failed = l->failed || !f.passed;
@@ -73,6 +98,12 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
     folder_names_from(&names, l->judge, arena_printf(&a, "%.*s", slash ? (int)(slash - path) : 0, path), NULL, &a);
     const char *round = l->judge->options->ruleset ? l->judge->options->ruleset : names.round;
     const struct edition *e = edition_find(&l->judge->rounds, round);
+    if (strstr(path, "hpc_results_")) {
+        arena_free(&a);
+        return fail(err, "%s: %s", path, hpc_problem);
+    }
+    if (e && *names.round && !text_is(names.round, e->round))
+        l->notice(path, arena_printf(&a, "judged as %s, though the path says %s", e->round, names.round));
     bool good = e || !*round ? log_judge(&j, l->judge, path, true, e, *names.benchmark ? names.benchmark : NULL, &a, &why)
                              : edition_unknown(&l->judge->rounds, round, &why);
     if (good) {
@@ -113,5 +144,6 @@ bool lint_end(struct lint *l)
     if (l->messages)
         fclose(l->messages);
     arena_free(&l->found_arena);
+    arena_free(&l->org_arena);
     return !l->failed;
 }

@@ -335,6 +335,21 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
     }
 }
 
+void lint_print_remark(struct lint *l, const char *path, const char *text)
+{
+    struct compliance remark = { .passed = true, .messages = &(struct log_message){ SEVERITY_REVIEW, 0, "", text }, .n_messages = 1 };
+    if (l->format == FORMAT_TEXT && shows(l, true)) {
+        fprintf(l->out, "%s: %s: %s\n", path, severity_names[SEVERITY_REVIEW], text);
+    } else if (l->format == FORMAT_CSV && shows(l, true)) {
+        struct csv_line line = line_without_rcp((struct csv_line){ .check = "systems", .verdict = severity_names[SEVERITY_REVIEW], .detail = text, .path = path });
+        table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
+    } else if (l->format == FORMAT_JSON) {
+        json_log(l, path, &remark);
+    } else if (is_judging(l)) {
+        judge_part(l, "systems", path, "systems", JUDGED_SKIP, text);
+    }
+}
+
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     switch (l->format) {

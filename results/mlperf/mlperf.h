@@ -232,6 +232,7 @@ struct lint {
     FILE *messages;                     /* temporary: JSON's messages, which come after all folders */
     struct judgement_stream judged;     /* the judging formats: one set for each folder, */
     struct judgements found; struct arena found_arena;      /* which is gathered here as its logs are read */
+    const char *org; struct arena org_arena;        /* the submitter whose systems were compared last; NULL: none */
     bool begun;                         /* something is printed; before that, an error leaves no output */
     bool failed;                        /* something does not pass, or could not be read */
     bool any_message, any_folder;       /* a JSON message or folder is written */

@@ -35,6 +35,7 @@ void eval_review_end(const struct eval_review *r, const char *benchmark, double 
 /* ---- folder.c: who and what a folder of logs is about, from its path; "" where the path does not say -------- */
 
 struct folder_names { const char *round, *division, *submitter, *system, *benchmark; };
+extern const char hpc_problem[];        /* why logs in a repository of MLPerf HPC are refused */
 /* logged_benchmark: what the logs say; NULL: nothing. */
 void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a);
 
@@ -59,5 +60,7 @@ void lint_print_head(struct lint *l);
 /* f NULL: the log was given by name. */
 void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a);
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a);
+/* A remark for reviewers about a file, before the folder that it belongs to. */
+void lint_print_remark(struct lint *l, const char *path, const char *text);
 void lint_print_foot(struct lint *l);
 #endif

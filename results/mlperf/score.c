@@ -82,8 +82,8 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
 #define M(name, measure, ...) { COLUMN_AS(struct score_row, measures[measure], name), .csv_digits = 12, __VA_ARGS__ }
 #define SHOWN(text, least) .heading = text, .width = least
 static const struct table_column score_columns[] = {
-    C(round, SHOWN("round", 5)), C(division, SHOWN("division", 8)), C(submitter, SHOWN("submitter", 10)), C(system, SHOWN("system", 30)),
-    C(benchmark, SHOWN("benchmark", 9)), C(runs, SHOWN("runs", 4)), C(failed, SHOWN("failed", 6)), C(required_runs),
+    C(round, SHOWN("round", 5)), C(division, SHOWN("division", 8)), C(submitter, SHOWN("submitter", 10)), C(system, SHOWN("system", 44)),
+    C(benchmark, SHOWN("benchmark", 16)), C(runs, SHOWN("runs", 4)), C(failed, SHOWN("failed", 6)), C(required_runs),
     C(score_minutes, SHOWN("score_minutes", 13), .format = "%.4f"), C(scaling), C(mean_minutes), C(min_minutes), C(max_minutes),
     C(spread, SHOWN("spread", 8), .format = "%.4f"), M("epochs_to_converge", MEASURE_EPOCHS),
     M("samples_to_converge", MEASURE_SAMPLES, SHOWN("samples_to_converge", 19), .format = "%.0f"),

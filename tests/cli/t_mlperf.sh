@@ -28,6 +28,19 @@ result $? "as many logs as the rules ask for"
 result $? "every log has a seed of its own"
 [ "$(grep -c '": "' "$out"/podbench-simulated/systems/mlperf-v1.1-closed-ipu-pod16-bert-large-simulated.json)" -eq 33 ]
 result $? "the system description has its 33 fields"
+log=$(find "$out" -name result_0.txt)
+mkdir -p "$work/hpc_results_v3.0" "$work/v2.0"
+cp "$log" "$work/hpc_results_v3.0/result_0.txt"
+cp "$log" "$work/v2.0/result_0.txt"
+refuses "MLPerf HPC is not covered" "a log of MLPerf HPC" lint "$work/hpc_results_v3.0/result_0.txt"
+run lint --ruleset 1.1.0 "$work/v2.0/result_0.txt"
+gives 0 "result_0.txt: judged as v1.1, though the path says v2.0" "a ruleset that the path contradicts is said, also for one log"
+cp "$out"/podbench-simulated/systems/*.json "$out/podbench-simulated/systems/other.json"
+run lint "$out"
+gives 0 "podbench-simulated/systems/other.json: review: describes a system without results" "a description without results is noted for review"
+run lint "$out" --format csv
+gives 0 ",systems,,review,," "and in CSV"
+rm "$out/podbench-simulated/systems/other.json"
 
 cp -r "$out" "$work/again"
 refuses "replace them by --force" "logs that are there are not overwritten" \

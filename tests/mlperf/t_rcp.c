@@ -74,6 +74,31 @@ static void test_worked_examples(void **state)
     assert_true(!v.passed && v.limit.match == RCP_SMALLER_BATCH);
 }
 
+/* The worked examples' margin in runs. 19 19 20 sum to 58 of the 59.79 that pass: one at 20.75 gives 59.75, two 61.5. The
+ * sum of 15 16 17 exceeds 45.64 by 2.36: the slowest may be 15, the next too would leave 45. */
+static void test_margin_in_runs(void **state)
+{
+    (void)state;
+    static const struct { double batch; double points[5]; const char *text; } cases[] = {
+        { 256, { 19, 19, 19, 20, 21 }, "it would pass if the 2 fastest of them took the reference's mean" },
+        { 128, { 15, 15, 16, 17, 18 }, "; 1 of the 3 runs that count could be as fast as the fastest of them" },
+        { 128, { 15, 15, 15, 16, 16 }, "; 0 of the 3 runs that count could be as fast as the fastest of them" },
+        { 512, { 30, 30, 30, 30, 30 }, "'Missing RCP': reference points must be supplied" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err;
+        struct rcp_verdict v;
+        const char *dir = table_of(worked, &a);
+        assert_true(rcp_check(&v, "resnet", "v1.1", cases[i].batch, cases[i].points, 5, dir, &a, &err));
+        if (!strstr(v.text, cases[i].text))
+            print_error("%s\n", v.text);
+        assert_non_null(strstr(v.text, cases[i].text));
+        rounds_folder_remove(dir, &a);
+        arena_free(&a);
+    }
+}
+
 /* One run in five may fail; it is dropped as the slowest. Two fail the test: the checker counts a failed run as 1e9
  * epochs. */
 static void test_runs_that_did_not_converge(void **state)
@@ -234,7 +259,7 @@ static void test_what_editions_differ_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_runs_that_did_not_converge), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_means_beyond_the_grid), cmocka_unit_test(test_failed_runs_count_as_slowest),
+        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_margin_in_runs), cmocka_unit_test(test_runs_that_did_not_converge), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_means_beyond_the_grid), cmocka_unit_test(test_failed_runs_count_as_slowest),
         cmocka_unit_test(test_scaling), cmocka_unit_test(test_what_each_edition_scales), cmocka_unit_test(test_pruning), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_editions_differ_in),
     };
