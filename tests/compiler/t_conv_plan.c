@@ -60,8 +60,8 @@ static void test_a_product_is_a_convolution(void **state)
     assert_memory_equal(&product, &conv, sizeof conv);
 }
 
-/* More units at the same rate are no slower, as fewer may work: 18 make no result of 16 channels wait for more. At
- * twice the rate, twice the units are faster. */
+/* More units at the same rate are no slower: a plan may leave some idle, so 18 units do not make a result of 16
+ * channels wait. Twice the units at twice the rate are faster. */
 static void test_more_units_are_no_slower(void **state)
 {
     (void)state;
@@ -78,9 +78,9 @@ static void test_more_units_are_no_slower(void **state)
     assert_true(op_plan_cycles(&(struct op_plan[]){ planned(&s, &chip, &options) }[0]) < first);
 }
 
-/* Four groups of one channel fill a slice vertex as one of four does, moved and multiplied together: all that is more
- * is the order of their weights, 12 cycles a turn for each of 3 rows of a kernel slice. Five groups leave three of eight
- * channels empty. */
+/* Four groups of one channel share a slice vertex and cost as much as one group of four, but for the order of their
+ * weights: 12 cycles a turn for each of the 3 rows of a kernel slice. Five groups leave three of eight channels
+ * empty. */
 static void test_depthwise_groups_go_together(void **state)
 {
     (void)state;
@@ -103,8 +103,8 @@ static void test_depthwise_groups_go_together(void **state)
     assert_int_equal(p[1].n_supersteps, p[0].n_supersteps);
 }
 
-/* 65536 samples of 2048 x 2048 positions are 2^38 input channels of the weight gradient: counted in 32 bits they were
- * none, and divided by. */
+/* 65536 samples of 2048 x 2048 positions give the weight gradient 2^38 input channels. In 32 bits that count was 0,
+ * and a division by zero followed. */
 static void test_more_positions_than_32_bits_hold(void **state)
 {
     (void)state;
@@ -127,9 +127,9 @@ static void test_no_padding_where_all_divides(void **state)
     assert_int_equal(p.padded_mac, p.mac);
 }
 
-/* 400 x 192 x 256 fp32 on four tiles: a quarter of the rows (77 kB), all weights (197 kB) and the sums (102 kB), or
- * any other quarter, do not fit in 0.6 of 300 kB, so the outputs come in steps, the tile's share of all weights (49 kB)
- * with them. */
+/* 400 x 192 x 256 in fp32 on four tiles. A quarter of the rows (77 kB), all weights (197 kB) and the sums (102 kB)
+ * exceed 0.6 of 300 kB, and so does any other division by four. The outputs are therefore computed in steps, each
+ * with its part of the weights (49 kB a tile). */
 static void test_memory_forces_serial_steps(void **state)
 {
     (void)state;
@@ -199,10 +199,10 @@ static void test_images_beside_each_other_are_one_row(void **state)
     assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * 6 * 19 + (451 + 2 * 434) * 17)) + 6 * (26 + 3606));
 }
 
-/* A field of one dimension is a row: of its 31 positions each worker has 6 in one piece, 16 + 24, where pieces of one
- * took 120. A pass 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442, five of them with 14 each, and 14 + 14 + 34 + 224 around
- * them; the outer four meet padding, so that no worker has more than 5 positions; 496 sums start at zero, 6 x (5 + 21).
- * */
+/* A field of one dimension is a row of 31 positions. A worker computes 6 of them in one piece, 16 + 24 cycles; in
+ * pieces of one position they took 120. A pass takes 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442 cycles, five passes take
+ * 14 more each, and 14 + 14 + 34 + 224 surround them. The outer four passes meet padding, so that no worker has more
+ * than 5 positions. Zeroing 496 sums takes 6 x (5 + 21). */
 static void test_one_dimension_is_a_row(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void test_one_dimension_is_a_row(void **state)
     assert_int_equal(got.compute_cycles, 224 + 34 + 14 + 14 + 5 * (14 + 442) - 4 * 6 * 4 + 6 * (5 + 21));
 }
 
-/* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any
+/* HMAC reads four channels together. Two channels are copied, one by one, into rows of four, as they are before any
  * other vertex. */
 static void test_hmac_pads_channels(void **state)
 {
@@ -229,9 +229,9 @@ static void test_hmac_pads_channels(void **state)
     assert_int_equal(got.rearrange_cycles, 587 + (676 * 4 * 2 * 515 + 99) / 100);
 }
 
-/* 8 channels, 3 x 3 kernel: two kernel rows share a pass, so that a fourth row of zeros joins the weights of each
- * tile, 8 x 8 x 9 x 2 B = 1152 B, and the input that it reaches: 10 rows of 56 results from 12 rows, 8 channels of 2 B
- * each, 10752 B. 587 + 0.44 x 11904 = 587 + 5238. A kernel of two rows needs none. */
+/* 8 channels and a 3 x 3 kernel: two kernel rows share a pass, so that a fourth row of zeros joins the weights of
+ * each tile, 8 x 8 x 9 x 2 B = 1152 B. The input grows to 12 rows for 10 rows of 56 results, 8 channels of 2 B each:
+ * 10752 B. Together 587 + 0.44 x 11904 = 587 + 5238 cycles. A kernel of two rows needs no copy. */
 static void test_kernel_rows_are_padded(void **state)
 {
     (void)state;
@@ -250,8 +250,8 @@ static void test_kernel_rows_are_padded(void **state)
     assert_int_equal(planned(&s, &chip, &options).rearrange_cycles, 0);
 }
 
-/* With 4 channels, a quarter of a grain, four kernel rows share a pass; with 5 to 8, two do; with more, each has its
- * own. */
+/* With 4 channels, a quarter of a grain, four kernel rows share a pass. With 5 to 8 channels two rows do, and with
+ * more each row has its own pass. */
 static void test_grains_of_few_channels(void **state)
 {
     static const struct { uint32_t in_chans; uint64_t grain; } cases[] = { { 3, 4 }, { 4, 4 }, { 5, 8 }, { 8, 8 }, { 9, 16 } };
@@ -287,8 +287,8 @@ static void test_bytes_of_all_operands(void **state)
     assert_int_equal(conv_search_start(&back, &chip, &options).operand_bytes, 370);
 }
 
-/* A gradient of weights over an odd number of rows turns both operands in fours too, the last one filled up: 1021
- * rows of 64 cost no more than 1024. Turned by single elements they would cost 587 + 5.15 a byte. */
+/* A gradient of weights over an odd number of rows turns both operands by fours too, after it has filled up the last
+ * four: 1021 rows of 64 cost no more than 1024. Turned by single elements they would cost 587 + 5.15 cycles a byte. */
 static void test_odd_lengths(void **state)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void test_partials(void **state)
 }
 
 /* Sums are set to zero once, however many grains of input channels are added to them. On one tile 16 rows of 16
- * columns are 256 halves: a worker has 43, in eleven words. As floats they are 22 words. */
+ * columns are 256 halves, so a worker zeroes 43, in eleven words; as floats they fill 22 words. */
 static void test_sums_start_at_zero(void **state)
 {
     (void)state;
@@ -332,9 +332,9 @@ static void test_sums_start_at_zero(void **state)
     }
 }
 
-/* The sums of so many tiles, 13 rows of 16 columns in halves: up to fifteen are added at once, then in stages of
- * equal depth, two, and from 125 on three. A stage has a superstep, what comes from all others of it, 4 bytes a cycle
- * and 37 on the way, and its additions. */
+/* Sums of several tiles, 13 rows of 16 columns in halves. Up to fifteen are added at once; more take two stages of
+ * equal depth, and from 125 on three. A stage costs a superstep, the bytes that arrive from its other tiles (4 a
+ * cycle, 37 cycles of transit), and its additions. */
 static void test_sums_come_in_stages(void **state)
 {
     static const struct { uint32_t depth; uint64_t fans[4]; } cases[] = {
@@ -373,8 +373,8 @@ static void test_sums_come_in_stages(void **state)
     }
 }
 
-/* A split whose vertices alone take as long as the best plan so far is still priced. With one cycle more it is not.
- * If a vertex works in several steps, the time of all of them counts. */
+/* A split whose vertices alone take as long as the best plan so far is still priced; one that takes a cycle more is
+ * not. The vertices of all serial steps count. */
 static void test_work_alone_leaves_a_split(void **state)
 {
     struct chip chip = small_chip(4);
@@ -395,7 +395,7 @@ static void test_work_alone_leaves_a_split(void **state)
     }
 }
 
-/* If nothing fits into all of a tile's memory, the bound doubles, and is not unlimited at once. */
+/* If no plan fits into the whole tile, the bound doubles step by step instead of becoming unlimited at once. */
 static void test_the_bound_grows_by_two(void **state)
 {
     struct chip chip = small_chip(3);
@@ -410,10 +410,9 @@ static void test_the_bound_grows_by_two(void **state)
     assert_memory_equal(&h, &within, sizeof h);
 }
 
-/* Splits, each sooner than those below it: a candidate before another, then fewer steps, of as many those of outputs,
- * then fewer parts of groups, of outputs, of the inner dimension, of the kernel and of the batch, then the larger
- * height, whatever the later ones are. Which is kept where they take as long does not depend on which is priced first.
- * */
+/* Each split comes before those below it, by these keys in turn: candidate, fewer steps, fewer steps of outputs,
+ * fewer parts of groups, of outputs, of the inner dimension, of the kernel and of the batch, and the larger height.
+ * Of equally fast splits the first in this order is kept, whichever was priced first. */
 static void test_of_equals_the_first_is_kept(void **state)
 {
     static const struct { size_t order; uint64_t serial_out, serial_in, p_groups, p_out, p_in, p_kernel, p_batch, height; } splits[] = {
@@ -504,8 +503,8 @@ static void test_products_turn_round(void **state)
     assert_false(conv_shape_swapped(&t, &s));
 }
 
-/* A tile holds padded data twice while it copies it: eight channels as a grain of sixteen, 512 B; with a kernel of
- * three rows, of which two share a pass, 1024 B of input and 2304 B of weights for a fourth row. */
+/* While it pads, a tile holds the data twice: eight channels in a grain of sixteen take 512 B. With a kernel of
+ * three rows, two of which share a pass, the fourth row takes 1024 B of input and 2304 B of weights. */
 static void test_padding_takes_memory(void **state)
 {
     (void)state;
@@ -546,8 +545,8 @@ static void test_loads_beyond_interleaved_memory(void **state)
 }
 
 /* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, none of which is
- * there before. A third of weights in place is there. If all are there, one tile computes five rows (365 cycles, and 54
- * for 80 sums at zero) and nothing moves. */
+ * on the tile already. Weights that are in place move only by the two thirds that are elsewhere. If all operands are
+ * in place, one tile computes five rows (365 cycles, and 54 to zero 80 sums) and nothing moves. */
 static void test_operands_from_elsewhere(void **state)
 {
     (void)state;
@@ -606,9 +605,9 @@ static void test_fully_connected(void **state)
     assert_int_equal(joint[PASS_FORWARD].split.in_chans, 5);
 }
 
-/* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four
- * tiles take 256 outputs each; on 5 tiles that is 5 / 4 of an even share. On three tiles two take 512. On 7 tiles
- * six take half of the channels and up to 6 of the positions: 192 outputs. */
+/* The gradient of a 2 x 2 convolution of stride 2 has 16 positions of 4 elements and 16 channels, 1024 outputs. Four
+ * tiles take 256 outputs each; out of 5 tiles that is 5 / 4 of an even share. Of three tiles, two take 512. Of 7
+ * tiles, six take half of the channels and up to 6 of the positions: 192 outputs. */
 static void test_imbalance_of_a_dilated_gradient(void **state)
 {
     (void)state;
@@ -626,8 +625,8 @@ static void test_imbalance_of_a_dilated_gradient(void **state)
     }
 }
 
-/* Only what is a product alone is turned: no batch, width, kernel, stride or expansion, be there two of one or of any
- * two of these. */
+/* Only a pure product is turned: one with a batch, width, kernel, stride or expansion of two, or with any two of
+ * these, is not. */
 static void test_only_products_are_turned(void **state)
 {
     (void)state;

@@ -62,8 +62,8 @@ static void test_relu(void **state)
     toy_end(&t);
 }
 
-/* An operand that a product left uneven, with half as much again on the fullest tile: 36 of 150 elements instead of
- * 24, two vectors a worker. The result is as uneven; what is moved is even afterwards. */
+/* A product left its result uneven, with half as much again on the fullest tile: 36 of 150 elements instead of 24,
+ * two vectors a worker. The next result is as uneven; moved data is even afterwards. */
 static void test_runs_where_the_operand_lies(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void test_runs_where_the_operand_lies(void **state)
     toy_end(&t);
 }
 
-/* Seen in another shape: nothing moves, nothing is computed. */
+/* A reshape neither moves nor computes anything. */
 static void test_view(void **state)
 {
     (void)state;
@@ -96,8 +96,8 @@ static void test_view(void **state)
     toy_end(&t);
 }
 
-/* A row of 50 for three: each tile gets the 24 that it needs, and multiplies with a vector's vertex: 13 + 6 x (24 +
- * 2). */
+/* A row of 50 is broadcast to three: each tile receives the 24 elements that it needs, and multiplies with a
+ * vector's vertex: 13 + 6 x (24 + 2). */
 static void test_repeated_operand(void **state)
 {
     (void)state;
@@ -123,8 +123,9 @@ static void test_function_of_steps(void **state)
     toy_end(&t);
 }
 
-/* 25 pixels of 6 channels, one window: each tile adds its 24 halves (11 + 6 x 18); 7 sums of 4 bytes meet for each
- * channel (7 cycles, one begun, 37 on the way; 11 + 6 x 18); 6 means (11 + 6 x 22). */
+/* 25 pixels of 6 channels in one window. Each tile adds its 24 halves (11 + 6 x 18). Then 7 sums of 4 bytes arrive
+ * for each channel (7 cycles, one begun, 37 of transit) and are added (11 + 6 x 18). Dividing gives 6 means (11 + 6
+ * x 22). */
 static void test_window_over_all_is_a_sum(void **state)
 {
     (void)state;
@@ -137,8 +138,8 @@ static void test_window_over_all_is_a_sum(void **state)
     toy_end(&t);
 }
 
-/* 150 halves on 7 tiles, 24 of the fullest, 4 of a worker, two a cycle; the scale of quarters is sent to every tile
- * first: a word, one begun, and 37 on the way. Floats have none. */
+/* 150 halves on 7 tiles: 24 on the fullest, 4 for each worker, two a cycle. The scale of quarters is sent to every
+ * tile first: a word, one begun, and 37 of transit. Floats have no scale. */
 static void test_quarters_are_cast_by_their_scale(void **state)
 {
     (void)state;
@@ -165,7 +166,7 @@ static void test_quarters_are_cast_by_their_scale(void **state)
     toy_end(&t);
 }
 
-/* The second operand is on other tiles: 24 halves, 48 bytes, 12 cycles and one begun, 37 of transit. */
+/* The second operand is on other tiles: 24 halves, 48 bytes, take 12 cycles, one begun, and 37 of transit. */
 static void test_add(void **state)
 {
     (void)state;
@@ -179,8 +180,8 @@ static void test_add(void **state)
     toy_end(&t);
 }
 
-/* Three halves of another tensor arrive as the whole word of four that they are in; three that are repeated arrive as
- * they are. */
+/* Three halves of another tensor arrive as the whole word of four that holds them; three halves that are repeated
+ * arrive alone. */
 static void test_small_operands(void **state)
 {
     (void)state;
@@ -214,7 +215,8 @@ static uint32_t norm_inputs(struct toy *t, uint32_t *in, uint64_t width)
     return 3;
 }
 
-/* Training: sums, sums of sums, root, four passes. Inference: two. Over replicas: two more small steps. */
+/* Training takes sums, sums of sums, a root and four passes; inference takes two passes; over replicas, two more
+ * small steps. */
 static void test_batch_norm_passes(void **state)
 {
     (void)state;
@@ -246,10 +248,10 @@ static void test_softmax_passes(void **state)
     toy_end(&t);
 }
 
-/* 70 rows of 48 halves on 7 tiles: 480 elements each, 30 pieces of 16, five a worker. Max and sum: 11 + 6 x (17 + 20)
- * and a piece's 10 five times in each turn; less the max and times the inverse: 13 + 6 x (24 + 2 x 20) and as much; exp
- * 20 + 6 x (33 + 4 x 20); inverses of 70 rows, 12 on the fullest, 20 + 6 x (17 + 15). A batch norm of the same meets its
- * channels without pieces. */
+/* 70 rows of 48 halves on 7 tiles: 480 elements on each, 30 pieces of 16, five for each worker. Maximum and sum: 11
+ * + 6 x (17 + 20), and 10 for each of five pieces in each turn. Less the maximum, and times the inverse: 13 + 6 x
+ * (24 + 2 x 20), and as much for pieces. Exponential: 20 + 6 x (33 + 4 x 20). Inverses of 70 rows, 12 on the
+ * fullest: 20 + 6 x (17 + 15). A batch norm of the same size has no pieces. */
 static void test_rows_meet_their_values_in_pieces(void **state)
 {
     (void)state;
@@ -262,8 +264,9 @@ static void test_rows_meet_their_values_in_pieces(void **state)
     toy_end(&t);
 }
 
-/* 3 x 50 halves, 24 on the fullest tile: 6 + 6 x 24 + 2 x 6 vectors. Three times the states of six generators, 16
- * bytes each, pass: 6 x (48 + 2); the seed of 8 bytes moves once. Drawn again backward. */
+/* 3 x 50 halves, 24 on the fullest tile: 6 + 6 x 24 + 2 x 6 vectors. The states of six generators, 16 bytes each,
+ * are read or written three times: 6 x (48 + 2). The seed of 8 bytes moves once. The backward pass draws the mask
+ * again. */
 static void test_dropout_sets_and_restores_generators(void **state)
 {
     (void)state;
@@ -277,7 +280,7 @@ static void test_dropout_sets_and_restores_generators(void **state)
     toy_end(&t);
 }
 
-/* Equal pieces of an axis lie where they lay; a range is copied: 5 x 4 halves, 4 on the fullest tile, 8 bytes. */
+/* Equal pieces of an axis stay in place. A range is copied: 5 x 4 halves, 4 of them, 8 bytes, on the fullest tile. */
 static void test_slice(void **state)
 {
     (void)state;
@@ -320,8 +323,8 @@ static void test_gather(void **state)
     toy_end(&t);
 }
 
-/* One lookup of a row of 48 on four tiles: 12 elements each, 19 + 12 cycles shared by six workers, 6; a fifth tile
- * has no part in it. */
+/* One lookup of a row of 48 on four tiles: 12 elements on each, 19 + 12 cycles shared by six workers, 6 altogether.
+ * A fifth tile has nothing to do. */
 static void test_gather_takes_all_tiles(void **state)
 {
     (void)state;
@@ -337,7 +340,8 @@ static void test_gather_takes_all_tiles(void **state)
     }
 }
 
-/* Twice the steps, twice the cell's supersteps: an LSTM runs through time. Work is the matmuls'. */
+/* Twice the steps take twice the supersteps of the cell, as an LSTM runs through time. Its work is that of its
+ * products. */
 static void test_lstm_is_serial(void **state)
 {
     (void)state;
@@ -356,8 +360,8 @@ static void test_lstm_is_serial(void **state)
     toy_end(&t);
 }
 
-/* 3 x 11 x 80 halves are 755 bytes on the fullest of 7 tiles: with memory for ten times as much the inputs of all
- * steps are multiplied at once, and lie there; with a byte less each step multiplies its own. */
+/* 3 x 11 x 80 halves are 755 bytes on the fullest of 7 tiles. With memory for ten times as much, the inputs of all
+ * steps are multiplied at once and kept; with a byte less, each step multiplies its own. */
 static void test_inputs_of_all_steps_at_once(void **state)
 {
     (void)state;
@@ -376,8 +380,8 @@ static void test_inputs_of_all_steps_at_once(void **state)
     assert_true(plans[0].temp_bytes_per_tile >= 755 && plans[1].temp_bytes_per_tile < plans[0].temp_bytes_per_tile);
 }
 
-/* A GRU multiplies three gates and works on three; where its state is reset before, the candidate's product waits for
- * it. */
+/* A GRU multiplies three gates and works on three. If its state is reset before the product, the candidate's product
+ * waits for the reset. */
 static void test_gru(void **state)
 {
     (void)state;
@@ -398,7 +402,7 @@ static void test_gru(void **state)
     toy_end(&t);
 }
 
-/* The index of the largest: value and index of each element, in one reduction of 7 rows of 1000. */
+/* The index of the largest: a reduction over 7 rows of 1000 carries the value and the index of each element. */
 static void test_arg_max(void **state)
 {
     (void)state;
@@ -413,8 +417,8 @@ static void test_arg_max(void **state)
 }
 
 /* For rows of 1000, the largest is found in 10 halvings of a comparison and two selections each. The largest 3 are
- * found as 4: runs of 4 sorted in 1 + 2 stages, then 8 halvings, each with 2 stages that sort again. Shorter rows take
- * fewer. */
+ * found as the largest 4: runs of 4 are sorted in 1 + 2 stages, then 8 halvings follow, each with 2 stages that sort
+ * again. Shorter rows take fewer. */
 static void test_top_k(void **state)
 {
     (void)state;
@@ -434,8 +438,8 @@ static void test_top_k(void **state)
     toy_end(&t);
 }
 
-/* A scatter costs more than the copy of its table, more updates more, and the same whether rows are replaced or the
- * larger kept. */
+/* A scatter costs more than the copy of its table, and more with more updates. Replacing rows costs as much as
+ * keeping the larger. */
 static void test_scatter(void **state)
 {
     (void)state;
@@ -478,10 +482,10 @@ static void test_all_kinds_backward(void **state)
     }
 }
 
-/* Two tensors of 960 bytes: 480 halves each, 72 on the fullest of 7 tiles. Each is a slice of 25 + 6 x (63 + 2 x 3)
- * and two steps of its index, 11 + 6 x (58 + 3); read, a copy of 144 bytes besides, 6 x (48 + 3). As fp8, 72 bytes:
- * slices of 36 halves, 25 + 6 x (63 + 2 x 2), and a cast each way, 12 + 6 x (37 + 6): quarters are cast two at a time,
- * as halves are. */
+/* Two tensors of 960 bytes: 480 halves each, 72 on the fullest of 7 tiles. Each is written as a slice, 25 + 6 x (63
+ * + 2 x 3), with two steps of its index, 11 + 6 x (58 + 3). Reading adds a copy of 144 bytes, 6 x (48 + 3). As fp8
+ * they are 72 bytes: slices of 36 halves, 25 + 6 x (63 + 2 x 2), and a cast each way, 12 + 6 x (37 + 6), since
+ * quarters are cast two at a time as halves are. */
 static void test_stash_is_sliced(void **state)
 {
     (void)state;
@@ -504,7 +508,7 @@ static void test_stash_is_sliced(void **state)
     assert_int_equal(op_plan_cycles(&write) + op_plan_cycles(&read), 0);
 }
 
-/* 1000 parameters on 7 tiles: 144 on the fullest. LAMB has two norms that ADAM has not; both count in floats. */
+/* 1000 parameters on 7 tiles: 144 on the fullest. LAMB has two norms more than Adam; both count in floats. */
 static void test_optimizer_work(void **state)
 {
     (void)state;
