@@ -45,8 +45,7 @@ static bool is_replaced(const struct configuration *c, size_t at)
 }
 
 /* True if the findings stay the same when the settings of one key are replaced by another text, or left out (NULL).
- * Settings that were found idle are left out as well, so that of two settings either of which would do, one is not
- * idle. */
+ * Settings already found idle are left out as well: of two that make each other idle, the second is not. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
 {
     struct arena scratch = {0};

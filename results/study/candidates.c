@@ -204,8 +204,9 @@ static bool by_batch(const struct search_state *s)
     return s->q->objective != MAXIMISE_THROUGHPUT || s->q->throughput.high > 0;
 }
 
-/* The accumulations that keep the batch within its limits: all of them if they are few, else some, the least and the most among them. For
- * throughput the most is enough, as more samples then share what a step takes once (tested as a law); or one, which adds up no gradients. */
+/* The accumulations that keep the batch within its limits: all if they are few, else some, with the least and the most
+ * among them. For throughput the most is enough, since more samples share the costs of a step (tested as a law), and
+ * one, which adds up no gradients. */
 static void find_accumulations(struct search_candidate *c, const struct search_state *s, uint32_t replicas)
 {
     const struct search_request *q = s->q;

@@ -70,8 +70,8 @@ static bool in_place(const struct op *op)
     return op_is_elementwise(op) && op->kind != OP_OUTER_ADD && op->kind != OP_EXPAND;
 }
 
-/* By tensor, its bytes as if every tile held as much of it as the fullest one, which is the one that must suffice.
- * Results are where their plan computed them (op_plan's imbalance); without plans (NULL), tensors are even. */
+/* The bytes of each tensor if every tile held as much of it as the fullest tile, which must have room. Results are
+ * where their plan computed them (op_plan's imbalance); without plans (NULL), tensors are even. */
 static const uint64_t *lying_bytes(const struct graph *g, const struct op_plan *const *plans, struct arena *scratch)
 {
     uint64_t *out = ARENA_ROOM(scratch, uint64_t, g->n_tensors);

@@ -27,8 +27,8 @@ void step_flows_add(struct step_flows *e, uint32_t from, uint32_t to)
     e->items[e->n++].to = to;
 }
 
-/* If the flows are the same ones inside each of several domains, domain after domain: how many there are in each. Otherwise, or if links may
- * differ, all of them. */
+/* The number of flows in each domain if the flows repeat inside domain after domain. Otherwise, or if links may differ,
+ * the number of all. */
 static size_t flows_of_domain(const struct topology *t, const struct step_flows *e)
 {
     uint32_t width = t->ipus_per_domain, domain = e->items[0].from / width;
