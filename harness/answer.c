@@ -5,7 +5,8 @@
  * The IPU that waits least bounds the step: the answer names its largest kind of work, and the IPU that waits most. The
  * parts of a step are means over the IPUs. Published figures are compared only when nothing of the recipe was changed.
  */
-#include "harness/answer.h"
+#include "results/published/published.h"
+#include "results/simulate/simulate.h"
 #include "harness/harness.h"
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,8 @@
  * reasons.csv gets one line for each record: the version, how many predictions moved, the largest move, whether
  * accuracy held, and why the change was accepted. Lines are only appended, so branches merge.
  */
-#include "harness/judging.h"
+#include "harness/harness.h"
+#include "results/published/check.h"
 #include "results/history/history.h"
 #include "results/simulate/run_folder.h"
 #include <stdlib.h>

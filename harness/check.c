@@ -2,7 +2,8 @@
 /*
  * check.c - podbench check: compares a run, or a fresh simulation, with the published figures.
  */
-#include "harness/judging.h"
+#include "harness/harness.h"
+#include "results/published/check.h"
 
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err)
 {

@@ -2,7 +2,8 @@
 /*
  * compare.c - podbench compare: the gates between two runs; with --all, and for two tables, every cell that differs.
  */
-#include "harness/judging.h"
+#include "harness/harness.h"
+#include "results/published/check.h"
 #include "results/study/diff.h"
 #include <jansson.h>
 #include <sys/stat.h>
@@ -114,7 +115,7 @@ static bool load_tables(struct gate_tables *out, const char *run, struct session
            csv_load(&out->rows, rows, &s->arena, err) && csv_load(&out->check, check, &s->arena, err);
 }
 
-bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s,
+bool gate_of(struct gate *out, struct gate_tables *tables, const char *base, const char *run, double margin, struct session *s,
              struct err *err)
 {
     const char *manifests[2];

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "harness/logs.h"
+#include "harness/harness.h"
 #include "harness/submission.h"
 #include "results/published/check.h"
 #include "results/mlperf/mlperf.h"

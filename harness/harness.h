@@ -151,6 +151,40 @@ void progress_show(void *progress, size_t done, size_t of);
 void progress_report(void *progress, const char *what, size_t done, size_t of);   /* of one part of the work; for struct watch */
 void progress_end(struct progress *p);
 
+/* ---- helpers that several commands share ------------------------------------------------------------------ */
+
+struct check;
+struct gate;
+struct gate_tables;
+struct judge_options;
+struct round_results;
+struct rounds_counts;
+
+struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p);    /* starts p */
+/* The file as named, or the real path of a folder, whose names say the round and system. NULL with a message when it
+ * is not there. */
+const char *logs_path(const char *path, struct session *s, struct err *err);
+const char *logs_folder(const char *path, struct session *s, struct err *err);
+void logs_notice(const char *path, const char *text);                       /* prints to stderr */
+void logs_on_notice(void *user, const char *path, const char *text);        /* the same, for tree_visit */
+/* rounds.c: reads folders of logs, by the user's cache. */
+bool results_from_folders(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct options *o,
+                          struct session *s, struct err *err);
+/* check.c: values come from the run that is named, or every recipe is simulated when it is needed. */
+bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err);
+
+/* compare.c */
+bool gate_of(struct gate *out, struct gate_tables *tables, const char *base, const char *run, double margin, struct session *s,
+             struct err *err);
+bool baseline_is_recorded(const char *baseline, struct arena *a);
+bool margin_of(double *margin, const struct options *o, struct err *err);      /* --margin, or one point of mean error */
+/* Shows the published figures of this recipe, unless figures is NULL. r holds its provenance. With colour a verdict of
+ * no is red. */
+void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour);
+
+/* True if f is a terminal and NO_COLOR is not set. */
+bool in_colour(FILE *f);
+
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);

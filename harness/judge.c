@@ -6,7 +6,8 @@
  * (throughput, and the score of drawn runs whose samples to converge are predicted from the batch), the roofline's, or
  * the convergence model's.
  */
-#include "harness/results_table.h"
+#include "harness/harness.h"
+#include "results/rounds/rounds.h"
 #include "harness/submission.h"
 #include "results/published/check.h"
 #include "results/rounds/predictions.h"

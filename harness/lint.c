@@ -5,7 +5,6 @@
 #include "results/mlperf/mlperf.h"
 
 #include "harness/harness.h"
-#include "harness/logs.h"
 
 /* Paths are checked before anything is printed, so that a wrong one leaves no partial answer. */
 static bool all_there(const struct options *o, struct session *s, struct err *err)

@@ -2,7 +2,8 @@
 /*
  * logs.c - options and paths of the commands that read MLPerf logs; see logs.h.
  */
-#include "harness/logs.h"
+#include "harness/harness.h"
+#include "results/mlperf/mlperf.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,8 +4,9 @@
  *
  * Rows are cached in $XDG_CACHE_HOME/podbench/rounds, or ~/.cache/podbench/rounds.
  */
-#include "harness/logs.h"
-#include "harness/results_table.h"
+#include "harness/harness.h"
+#include "results/mlperf/mlperf.h"
+#include "results/rounds/rounds.h"
 
 #include <unistd.h>
 

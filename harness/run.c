@@ -7,7 +7,7 @@
  * is 2.
  */
 #include "harness/submission.h"
-#include "harness/answer.h"
+#include "results/published/published.h"
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
 #include "results/simulate/remedies.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "harness/harness.h"
-#include "harness/logs.h"
 
 struct scoring { struct judge *judge; struct session *session; enum output_format format; uint64_t n; bool any_without; };
 

@@ -2,7 +2,7 @@
 /*
  * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
  */
-#include "harness/judging.h"
+#include "harness/harness.h"
 #include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
 #include "results/study/trust.h"

@@ -7,7 +7,6 @@
  * simulated values in the way it was computed from their published ones.
  */
 #include "results/published/check.h"
-#include "results/published/link_rows.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

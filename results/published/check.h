@@ -159,6 +159,14 @@ bool memory_of_plan(double *out, const struct plan *p, const char *metric, struc
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
 struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
 
+/* ---- link_rows.c: predictions of measured micro-benchmarks of links, of collectives between tiles, and of the host ----
+ *
+ * A case is written as link:EXPERIMENT;key=value;... - the recipe column of results/published/links.csv.
+ * Experiments: p2p halves hop broadcast gather scatter all-to-all reduce host. Keys (link_rows.c has them in a table):
+ * machine from to ipus tiles bytes operands both apart column. Metrics: latency_us, aggregate_gb_per_s. */
+
+bool link_row_predict(double *value, const char *recipe, const char *metric, const char *specs_dir, struct arena *a, struct err *err);
+
 /* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);

@@ -2,7 +2,7 @@
 /*
  * link_rows.c - rows of links.csv: turns "link:EXPERIMENT;key=value;..." into an exchange that the network room prices.
  */
-#include "results/published/link_rows.h"
+#include "results/published/check.h"
 #include "system-model/network/exchange.h"
 
 #include <assert.h>

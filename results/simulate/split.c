@@ -10,7 +10,6 @@
  * Not tried: stages that share an IPU, other than that of the heads, and more stages than IPUs.
  */
 #include "results/simulate/split.h"
-#include "results/simulate/split_balanced.h"
 #include "system-model/graph/graph.h"
 #include <string.h>
 

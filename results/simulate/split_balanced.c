@@ -6,7 +6,7 @@
  * memory for their weights, gradients, optimizer state and the stash of the micro-batches in flight. The stem is part of the first stage. The
  * heads are part of the last, or of a stage of their own on the first IPU.
  */
-#include "results/simulate/split_balanced.h"
+#include "results/simulate/split.h"
 #include "system-model/graph/graph.h"
 
 struct balance { const struct units *units; const struct chip *chip; const struct plan_request *asked; uint32_t n_stages; bool alone; };

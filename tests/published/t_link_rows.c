@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_link_rows.c - micro-benchmark cases: by hand from the sheet's values, every published case predicts, refusals. */
 #include "tests/golden_text.h"
-#include "results/published/link_rows.h"
+#include "results/published/check.h"
 #include "system-model/machine/machine.h"
 
 static struct arena a;

@@ -3,7 +3,7 @@
  * t_split_balanced.c - the longest stage is as short as can be: as in the best of all divisions, tried one by one; and what a unit takes.
  */
 #include "tests/planned.h"
-#include "results/simulate/split_balanced.h"
+#include "results/simulate/split.h"
 #include "system-model/graph/graph.h"
 
 /* ---- all divisions ------------------------------------------------------------------------------------------ */
