@@ -412,7 +412,7 @@ static void test_the_bound_grows_by_two(void **state)
 
 /* Each split comes before those below it, by these keys in turn: candidate, fewer steps, fewer steps of outputs,
  * fewer parts of groups, of outputs, of the inner dimension, of the kernel and of the batch, and the larger height.
- * Of equally fast splits the first in this order is kept, whichever was priced first. */
+ * Among equally fast splits the first in this order is kept, whichever was priced first. */
 static void test_of_equals_the_first_is_kept(void **state)
 {
     static const struct { size_t order; uint64_t serial_out, serial_in, p_groups, p_out, p_in, p_kernel, p_batch, height; } splits[] = {
@@ -606,7 +606,7 @@ static void test_fully_connected(void **state)
 }
 
 /* The gradient of a 2 x 2 convolution of stride 2 has 16 positions of 4 elements and 16 channels, 1024 outputs. Four
- * tiles take 256 outputs each; out of 5 tiles that is 5 / 4 of an even share. Of three tiles, two take 512. Of 7
+ * tiles take 256 outputs each; out of 5 tiles that is 5 / 4 of an even share. With three tiles, two take 512. With 7
  * tiles, six take half of the channels and up to 6 of the positions: 192 outputs. */
 static void test_imbalance_of_a_dilated_gradient(void **state)
 {
