@@ -14,8 +14,9 @@
 
 const struct command commands[] = {
     { "Look at what there is",
-      "list", "recipes|machines|workloads|frameworks|keys|metrics|assumptions", "List recipes, machines, models, frameworks, recipe keys, metrics or assumptions",
-      "Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are docs/formats.md. Assumptions "
+      "list", "recipes|machines|workloads|frameworks|keys|metrics|schema|assumptions",
+      "List recipes, machines, models, frameworks, recipe keys, metrics or assumptions",
+      "Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are docs/formats.md. The schema is that of run's JSON. Assumptions "
       "are values that no source states; for those on sheets: how far halving or doubling moves a step.", 0,
       TEXT_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "

@@ -87,10 +87,14 @@ int command_list(const struct options *o, struct session *s, struct err *err)
         document_write(s->out, o->format, &d);
         return EXIT_DONE;
     }
+    if (text_is(o->arguments[0], "schema")) {
+        print_json(s->out, result_json_schema());
+        return EXIT_DONE;
+    }
     if (text_is(o->arguments[0], "assumptions"))
         return list_assumptions(o, s, err);
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (text_is(listings[i].name, o->arguments[0]))
             return print_names(listings[i].names, o, s, err);
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, assumptions", o->arguments[0]);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions", o->arguments[0]);
 }

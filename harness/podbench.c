@@ -7,6 +7,7 @@
 #include "results/simulate/simulate.h"
 #include <argp.h>
 #include <gsl/gsl_errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,9 +143,10 @@ char *podbench_run_json(struct podbench *p, const char *recipe, const char *cons
     words[n++] = "--";
     words[n++] = recipe;
     char *text = podbench_answer(p, words, n, &status);
-    arena_free(&a);
-    if (status != EXIT_BAD_INPUT)
-        return text;
+    json_t *array = status == EXIT_BAD_INPUT ? NULL : json_loads(text, 0, NULL);
     free(text);
-    return NULL;
+    text = array ? json_dumps(json_array_get(array, 0), JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(array);
+    arena_free(&a);
+    return text;
 }

@@ -56,7 +56,7 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
  * --recipes are refused: another handle has other data. */
 char *podbench_answer(struct podbench *p, const char *const *words, size_t n_words, int *status);
 
-/* The JSON object of `podbench run --format json`, or NULL with the reason in podbench_message. Free it with free(). */
+/* The one object of `podbench run --format json`, or NULL with the reason in podbench_message. Free it with free(). */
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets);
 
 #ifdef __cplusplus

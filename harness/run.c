@@ -25,7 +25,6 @@ struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 /* Arrays with an item for each result; distributions only when runs are drawn. */
 struct run_state {
     struct results results;
-    size_t n_asked;                     /* the recipes named; results has those that could be simulated */
     struct drawn_runs *distributions;
     struct tried *tried;
     char **answers;
@@ -230,10 +229,6 @@ static json_t *one_json(const struct run_state *state, size_t i)
 
 static void print_results_json(FILE *f, const struct run_state *state)
 {
-    if (state->n_asked == 1) {
-        print_json(f, one_json(state, 0));
-        return;
-    }
     json_t *array = json_array();
     for (size_t i = 0; i < state->results.n; i++)
         json_array_append_new(array, one_json(state, i));
@@ -303,7 +298,7 @@ static struct run_state run_state_of(const struct options *o, struct arena *a)
 {
     size_t n = o->n_arguments;
     return (struct run_state){
-        .status = EXIT_DONE, .draws = o->runs || o->mllog, .n_asked = n,
+        .status = EXIT_DONE, .draws = o->runs || o->mllog,
         .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
         .validities = ARENA_ARRAY(a, json_t *, n),

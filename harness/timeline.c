@@ -34,7 +34,7 @@ static bool is_where_text_goes(const char *path)
     return file.st_dev == text.st_dev && file.st_ino == text.st_ino;
 }
 
-static bool write_trace(struct simulation *sim, struct result *r, const struct options *o, struct err *err)
+static bool write_trace(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
 {
     struct new_file file;
     if (!may_replace(o->trace, "{\"displayTimeUnit\"", "a trace", err) || !new_file_open(&file, o->trace, err))
@@ -47,7 +47,10 @@ static bool write_trace(struct simulation *sim, struct result *r, const struct o
     json_decref(made_by);
     if (!good)
         new_file_drop(&file);
-    return good && new_file_save(&file, err);
+    good = good && new_file_save(&file, err);
+    if (good)
+        fprintf(s->log, "podbench: %s: open it at https://ui.perfetto.dev\n", o->trace);
+    return good;
 }
 
 int command_timeline(const struct options *o, struct session *s, struct err *err)
@@ -57,7 +60,7 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
     s->paths.unfolded = o->unfolded;
     if (o->trace && is_where_text_goes(o->trace))
         return bad_input(err, "--trace %s: is standard output, where the timeline is printed; name another file", o->trace);
-    bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, err));
+    bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, s, err));
     if (good)
         warn_unfit(&r, s);
     if (good && o->format == FORMAT_CSV)

@@ -50,6 +50,6 @@ json_t *provenance_json(const struct result *r, struct simulation *sim, const ch
         json_array_append_new(paths, json_string(sheets[i]->path));
     for (size_t i = 0; i < n_overrides; i++)
         json_array_append_new(sets, json_string(utf8_text(overrides[i], &sim->arena)));
-    return json_pack("{s:s, s:s, s:o, s:o, s:s}", "podbench", r->version, "recipe", sim->recipe.path, "overrides", sets, "sheets", paths,
+    return json_pack("{s:s, s:i, s:s, s:o, s:o, s:s}", "podbench", r->version, "format", RESULT_FORMAT, "recipe", sim->recipe.path, "overrides", sets, "sheets", paths,
                      "inputs", r->inputs);
 }

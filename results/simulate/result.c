@@ -347,6 +347,81 @@ json_t *metrics_json(void)
     return all;
 }
 
+/* ---- the schema of JSON ----------------------------------------------------------------------- */
+
+static json_t *schema_of_type(const char *type, bool may_be_null)
+{
+    return may_be_null ? json_pack("[s, s]", type, "null") : json_string(type);
+}
+
+static json_t *schema_of_metric(const struct metric *m)
+{
+    static const char *const types[] = { [FIELD_TEXT] = "string", [FIELD_U64] = "integer", [FIELD_F64] = "number", [FIELD_BOOL] = "boolean" };
+    json_t *property = json_pack("{s:o, s:s}", "type", schema_of_type(types[m->type], m->absence == OR_UNKNOWN), "description", m->help);
+    if (*m->unit)
+        json_object_set_new(property, "unit", json_string(m->unit));
+    return property;
+}
+
+/* An object of these properties; required holds the names that it never lacks. */
+static json_t *schema_of_object(json_t *properties, json_t *required, const char *description)
+{
+    return json_pack("{s:s, s:s, s:o, s:o}", "type", "object", "description", description, "properties", properties, "required", required);
+}
+
+/* The metrics of a group as members of an object, or with N_METRIC_GROUPS those that are members of the result itself. */
+static json_t *schema_of_group(int group, const char *description)
+{
+    json_t *properties = json_object(), *required = json_array();
+    for (size_t i = 0; i < N_METRICS; i++) {
+        const struct metric *m = &metrics[i];
+        bool belongs = group == N_METRIC_GROUPS ? m->place == ROW && m->group != METRICS_PROVENANCE : (int)m->group == group && m->member;
+        if (!belongs)
+            continue;
+        json_object_set_new(properties, group == N_METRIC_GROUPS ? m->name : m->member, schema_of_metric(m));
+        if (group == N_METRIC_GROUPS)           /* the members of an object are left out where the first says why */
+            json_array_append_new(required, json_string(m->name));
+    }
+    return schema_of_object(properties, required, description);
+}
+
+static json_t *schema_of_breakdown(void)
+{
+    json_t *parts = json_object(), *required = json_array();
+    for (size_t i = 0; i < N_PARTS; i++) {
+        json_object_set_new(parts, part_names[i], json_pack("{s:s, s:s}", "type", "number", "unit", "s"));
+        json_array_append_new(required, json_string(part_names[i]));
+    }
+    return schema_of_object(parts, required, "the seconds of a step, mean over the IPUs; they sum to step_time_s");
+}
+
+static json_t *schema_of_provenance(void)
+{
+    json_t *texts = json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", "string");
+    json_t *properties = json_pack("{s:{s:s}, s:{s:s}, s:{s:s}, s:O, s:O, s:{s:s}}", "podbench", "type", "string", "format", "type", "integer", "recipe", "type",
+                                   "string", "overrides", texts, "sheets", texts, "inputs", "type", "string");
+    json_decref(texts);
+    return schema_of_object(properties, json_pack("[s, s, s, s, s, s]", "podbench", "format", "recipe", "overrides", "sheets", "inputs"), "what made the result");
+}
+
+json_t *result_json_schema(void)
+{
+    json_t *result = schema_of_group(N_METRIC_GROUPS, "the result of one recipe"), *properties = json_object_get(result, "properties");
+    static const char *const always[] = { "breakdown", "made_by", "validity" };
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        json_array_append_new(json_object_get(result, "required"), json_string(always[i]));
+    json_object_set_new(properties, "breakdown", schema_of_breakdown());
+    json_object_set_new(properties, "made_by", schema_of_provenance());
+    json_object_set_new(properties, "validity", json_pack("{s:s, s:s}", "type", "object", "description", "how far the throughput can be trusted"));
+    for (int g = 0; g < N_METRIC_GROUPS; g++)
+        if (groups[g].object)
+            json_object_set_new(properties, groups[g].object, schema_of_group(g, groups[g].title));
+    return json_pack("{s:s, s:s, s:i, s:s, s:o}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title", "podbench run --format json", "version",
+                     RESULT_FORMAT, "type", "array", "items", result);
+}
+
+/* ---- the page of formats ---------------------------------------------------------------------- */
+
 static bool is_in_answer(const struct metric *m)
 {
     char bracket[64];
@@ -383,9 +458,12 @@ void metrics_print_markdown(FILE *f)
           "and the library's `struct podbench_result` come too. `podbench list metrics` prints it.\n\n"
           "- **Answer**: `podbench run RECIPE` prints the metrics marked below in a dozen lines; `--all` adds one line for each column of CSV.\n"
           "- **CSV**: `--format csv`, and the `rows.csv` of a run's folder. A value that is not known is an empty cell.\n"
-          "- **JSON**: `--format json`; one object for one recipe, an array for several. Columns of CSV are members of the object, those under\n"
+          "- **JSON**: `--format json`; an array with an object for each recipe. Columns of CSV are members of the object, those under\n"
           "  Provenance in its member `made_by`; energy and money have objects of their own. A value that is not known is null.\n"
-          "- **Library**: every number is a field of `struct podbench_result`; 0 where it is not known.\n", f);
+          "  `podbench list schema` prints its JSON Schema.\n"
+          "- **Library**: every number is a field of `struct podbench_result`; 0 where it is not known.\n\n", f);
+    fprintf(f, "The version of these formats is %d; JSON has it as `made_by.format`. Columns and members may be added at any time, so pick them by name.\n"
+               "When one is renamed, goes, or changes its unit or meaning, the version grows, and CHANGELOG.md says what to change.\n", RESULT_FORMAT);
     for (int g = 0; g < N_METRIC_GROUPS; g++)
         print_group_markdown(f, (enum metric_group)g);
     fputs("\n## Parts of the step\n\nSeconds of one step, mean over the IPUs; they sum to `step_time_s`. JSON has them in the object `breakdown`.\n\n", f);

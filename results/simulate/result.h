@@ -48,6 +48,10 @@ void metrics_print(FILE *f);
 void metrics_print_markdown(FILE *f);
 struct json_t *metrics_json(void);              /* the caller owns it */
 
+/* The version of CSV and JSON: it grows when a column or member is renamed, goes, or changes its unit or meaning. */
+enum { RESULT_FORMAT = 1 };
+struct json_t *result_json_schema(void);        /* JSON Schema of `run --format json`; the caller owns it */
+
 /* The results of a run: read back from its rows, where absent values are 0, or gathered as they are simulated. */
 struct results { struct result *items; size_t n, cap; };
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err);

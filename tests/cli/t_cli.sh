@@ -34,7 +34,7 @@ perl -MJSON::PP -e 'local $/; my %k = map { ("$_->{section}.$_->{key}" => $_) } 
 result $? "list keys --format json"
 run list keys
 gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
-refuses "known: recipes, machines, workloads, frameworks, keys, metrics, assumptions" "list of something else" list bananas
+refuses "known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions" "list of something else" list bananas
 refuses "only metrics are listed as markdown" "recipes as markdown" list recipes --format markdown
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
@@ -147,14 +147,14 @@ run run mlperf-v2.0-closed-bow-pod128-bert-large --set parallel.rts_domain=pod -
 result $? "one of several pods, and uploads, do have one" "$(cat "$work/err")"
 
 run run "$recipe" --format json
-keys=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my $s = 0; $s += $_ for values %{$o->{breakdown}};
+keys=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>)->[0]; my $s = 0; $s += $_ for values %{$o->{breakdown}};
     for (qw(id workload system ipus global_batch throughput_samples_per_s step_time_s samples_to_converge time_to_train_s fits
             memory_peak_bytes_per_tile mfu hfu breakdown)) { exists $o->{$_} or print "no $_ " }
     abs($s - $o->{step_time_s}) < 1e-9 * $s or print "breakdown sums to $s "' <"$work/out")
 [ "$status" -eq 0 ] && [ -z "$keys" ] && [ ! -s "$work/err" ]
-result $? "run --format json: one object, every member, a breakdown that sums to the step" "$keys"
+result $? "run --format json: an array of one object, every member, a breakdown that sums to the step" "$keys"
 run run "$recipe" --set parallel.micro_batch=16 --set machine.clock_hz=2e9 --format json
-perl -MJSON::PP -e 'local $/; my $m = decode_json(<STDIN>)->{made_by};
+perl -MJSON::PP -e 'local $/; my $m = decode_json(<STDIN>)->[0]{made_by};
     exit !("@{$m->{overrides}}" eq "parallel.micro_batch=16 machine.clock_hz=2e9" && $m->{podbench} && @{$m->{sheets}} > 3 && $m->{inputs} =~ /^xxh3:/)' <"$work/out"
 result $? "run --format json: overrides, sheets and version are recorded"
 run run "$recipe" --set parallel.micro_batch=16 --format csv

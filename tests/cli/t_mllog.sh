@@ -7,7 +7,7 @@ for r in mlperf-v1.0-closed-ipu-pod16-bert-large mlperf-v1.1-closed-ipu-pod64-re
     rules=$(echo "$r" | sed 's/mlperf-v\(...\).*/\1.0/')
     rm -rf "$work/logs"
     run run "$r" --mllog "$work/logs" --seed 4 --format json
-    of_run=$(perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>)->{distribution}; printf "%.3f", $d->{score_minutes} // 0' <"$work/out")
+    of_run=$(perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>)->[0]{distribution}; printf "%.3f", $d->{score_minutes} // 0' <"$work/out")
     run score "$work/logs" --format json
     of_score=$(perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>)->[0]; printf "%.3f", $d->{score_minutes} // 0' <"$work/out")
     awk -v a="$of_run" -v b="$of_score" 'BEGIN { d = a - b; exit !(d * d < 0.0021 ^ 2) }'

@@ -4,7 +4,7 @@
 
 resnet=mlperf-v1.1-closed-ipu-pod16-resnet50
 json() { # CODE - Perl on the decoded output, $o; true: good
-    perl -MJSON::PP -MList::Util=sum -e 'local $/; my $o = decode_json(<STDIN>); exit !('"$1"')' <"$work/out"
+    perl -MJSON::PP -MList::Util=sum -e 'local $/; my $o = decode_json(<STDIN>); $o = $o->[0] if ref $o eq "ARRAY" && @$o == 1; exit !('"$1"')' <"$work/out"
 }
 
 # ---- validity, energy, money

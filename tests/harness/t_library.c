@@ -126,6 +126,59 @@ static void an_answer_is_what_the_program_prints(void **state)
     podbench_close(p);
 }
 
+/* A value has one of the types that its schema names; an object has what it must have, and nothing that the schema does not know. */
+static void check_schema(const json_t *value, const json_t *schema, const char *name)
+{
+    static const struct { json_type type; const char *name; } types[] = {
+        { JSON_OBJECT, "object" }, { JSON_ARRAY, "array" }, { JSON_STRING, "string" }, { JSON_INTEGER, "integer" }, { JSON_REAL, "number" },
+        { JSON_TRUE, "boolean" }, { JSON_FALSE, "boolean" }, { JSON_NULL, "null" },
+    };
+    const json_t *type = json_object_get(schema, "type"), *properties = json_object_get(schema, "properties"), *item;
+    bool is_of_type = false;
+    size_t i;
+    const char *key;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        for (i = 0; types[k].type == json_typeof(value) && i < (json_is_array(type) ? json_array_size(type) : 1); i++)
+            is_of_type |= strcmp(json_string_value(json_is_array(type) ? json_array_get(type, i) : type), types[k].name) == 0;
+    if (!is_of_type)
+        print_error("%s is of another type\n", name), assert_true(false);
+    json_array_foreach(json_object_get(schema, "required"), i, item)
+        if (!json_object_get(value, json_string_value(item)))
+            print_error("%s lacks %s\n", name, json_string_value(item)), assert_true(false);
+    if (properties)
+        json_object_foreach((json_t *)value, key, item) {
+            if (!json_object_get(properties, key))
+                print_error("%s.%s is not in the schema\n", name, key), assert_true(false);
+            check_schema(item, json_object_get(properties, key), key);
+        }
+    json_array_foreach(value, i, item)
+        if (json_object_get(schema, "items"))
+            check_schema(item, json_object_get(schema, "items"), name);
+}
+
+static void json_keeps_its_schema(void **state)
+{
+    static const char *const lines[] = { "run mlperf-v2.0-closed-bow-pod16-resnet50 --format json",
+                                         "run vendor-c600-resnet50-b1-poprt mlperf-v2.0-closed-bow-pod16-resnet50 --format json",
+                                         "run mlperf-v2.0-closed-bow-pod16-resnet50 --set cost.price_per_hour=3 --format json" };
+    struct podbench *p = podbench_open("tests/root");
+    int status;
+    char *text = answer_of(p, "list schema", &status);
+    json_t *schema = json_loads(text, 0, NULL);
+    (void)state;
+    free(text);
+    assert_non_null(schema);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        text = answer_of(p, lines[i], &status);
+        json_t *answer = json_loads(text, 0, NULL);
+        check_schema(answer, schema, "answer");
+        json_decref(answer);
+        free(text);
+    }
+    json_decref(schema);
+    podbench_close(p);
+}
+
 static void refused_words_are_told(void **state)
 {
     static const struct { const char *words, *message; } cases[] = {
@@ -211,5 +264,6 @@ static void roots(void **state)
 }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(a_library_says_what_a_simulator_says), cmocka_unit_test(failures_are_told),
-    cmocka_unit_test(an_answer_is_what_the_program_prints), cmocka_unit_test(refused_words_are_told), cmocka_unit_test(threads_with_handles_of_their_own_agree), cmocka_unit_test(roots) };
+    cmocka_unit_test(an_answer_is_what_the_program_prints), cmocka_unit_test(json_keeps_its_schema),
+    cmocka_unit_test(refused_words_are_told), cmocka_unit_test(threads_with_handles_of_their_own_agree), cmocka_unit_test(roots) };
 TAP_MAIN(tests)
