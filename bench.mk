@@ -92,6 +92,14 @@ MODULES ?= node_modules
 onnx-runtime: $B/podbench $B/tests/onnx/outputs     ## ONNX Runtime (MODULES=DIR with onnxruntime-node) runs built-in models and must get the same outputs
 	PODBENCH=$B/podbench OUTPUTS=$B/tests/onnx/outputs sh tests/onnx/runtime.sh $(MODULES)
 
+# Debian's python3-torch, for Debian's python3.
+PYTHON3 ?= /usr/bin/python3
+torch: $B/tests/execute/torch_steps     ## train three small models here and in PyTorch, if it is installed, and compare losses and gradients: exit 1 beyond 1e-5
+	@mkdir -p $B/torch
+	$B/tests/execute/torch_steps $B/torch
+	@if $(PYTHON3) -c 'import torch' 2>/dev/null; then $(PYTHON3) tests/execute/torch_modules.py $B/torch tests/execute/torch_losses.csv; \
+	else echo "podbench: nothing compared: PyTorch is not installed; apt-get install python3-torch"; fi
+
 assumed: $B/podbench                    ## halve and double each assumed number of the code: how far that moves every recipe
 	perl tests/assumed.pl $B/assumed "$(CC)"
 
@@ -164,7 +172,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always assumed onnx-outputs onnx-nodes onnx-runtime all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch assumed onnx-outputs onnx-nodes onnx-runtime all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

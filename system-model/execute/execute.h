@@ -104,6 +104,8 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
 bool execution_step(struct execution *x, struct step_result *out, struct err *err);
 void execution_set(struct execution *x, const struct optimizer_values *o);      /* for the steps that follow */
 float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: that IPU has none */
+/* The direction of the last step: for SGD without weight decay the mean gradient. */
+const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* of replica 0 */
 void execution_end(struct execution *x);
 /* Host memory that a step takes, without the buffers of single operations. */

@@ -82,6 +82,7 @@ bool weights_start(struct execution *x, struct err *err);
 void weights_end(struct execution *x);
 struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL: none */
 void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient);
+void clear_gradients(struct execution *x);
 bool update_execute(struct execution *x, struct step_result *out, struct err *err);     /* update_execute.c */
 /* reduction.c: adds up elements begin to end of a weight's gradient over n replicas, first, first + stride, ...; all of them get the sum. */
 void reduce_gradients(const struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end);

@@ -244,6 +244,7 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
 {
     *out = (struct step_result){ .loss = 0 };
     x->loss = 0;
+    clear_gradients(x);
     for (uint32_t i = 0; i < x->p->n_runs; i++) {
         const struct pipeline_run *run = &x->p->runs[i];
         for (uint32_t c = 0; c < run->n_cycles; c++)
@@ -317,6 +318,12 @@ float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ip
 {
     const struct weight *w = weight_on(x, replica, ipu, tensor_id);
     return w ? w->x : NULL;
+}
+
+const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id)
+{
+    const struct weight *w = weight_on(x, replica, ipu, tensor_id);
+    return w ? w->gradient : NULL;
 }
 
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage) { return &stage_state_of(x, 0, stage)->store.live; }

@@ -215,12 +215,6 @@ static bool update_weight(struct execution *x, uint32_t i, struct err *err)
     return true;
 }
 
-static void clear_gradients(struct execution *x)
-{
-    for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++)
-        memset(x->weights[i].gradient, 0, x->weights[i].n * sizeof *x->weights[i].gradient);
-}
-
 bool update_execute(struct execution *x, struct step_result *out, struct err *err)
 {
     for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {
@@ -234,6 +228,5 @@ bool update_execute(struct execution *x, struct step_result *out, struct err *er
     for (uint32_t i = 0; i < x->n_weights && !out->skipped; i++)
         if (!update_weight(x, i, err))
             return false;
-    clear_gradients(x);
     return true;
 }

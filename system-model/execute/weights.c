@@ -4,6 +4,7 @@
  */
 #include "system-model/execute/execute_internal.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id)
 {
@@ -20,6 +21,12 @@ void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gr
     struct weight *w = weight_on(x, replica, ipu, x->g->tensors[gradient_id].of_tensor);
     for (uint64_t i = 0; i < w->n; i++)
         w->gradient[i] += gradient[i];
+}
+
+void clear_gradients(struct execution *x)
+{
+    for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++)
+        memset(x->weights[i].gradient, 0, x->weights[i].n * sizeof *x->weights[i].gradient);
 }
 
 /* ---- where weights are ------------------------------------------------------------------------------- */
