@@ -100,9 +100,12 @@ static json_t *document_json(const struct document *d)
     return rows ? rows : object;
 }
 
-static void drop_json(struct document *d)
+/* Frees the JSON of the parts that are not in the document's JSON, which was written; all of it for another format. */
+static void drop_json(struct document *d, enum output_format format)
 {
     for (size_t i = 0; i < d->n; i++) {
+        if (format == FORMAT_JSON && is_in(&d->parts[i], FORMAT_JSON))
+            continue;
         json_decref(d->parts[i].member);
         if (d->parts[i].table)
             table_drop_json(d->parts[i].table);
@@ -124,11 +127,9 @@ static void write_parts(FILE *f, enum output_format format, const struct documen
 
 void document_write(FILE *f, enum output_format format, struct document *d)
 {
-    if (format == FORMAT_JSON) {
+    if (format == FORMAT_JSON)
         print_json(f, document_json(d));
-        return;
-    }
-    if (!d->judged.suite || !judgements_write(f, format, &d->judged))
+    else if (!d->judged.suite || !judgements_write(f, format, &d->judged))
         write_parts(f, format, d);
-    drop_json(d);
+    drop_json(d, format);
 }

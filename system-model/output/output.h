@@ -39,7 +39,7 @@ struct table_column {
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
     int width;                          /* in text, at least */
-    bool zero_is_unknown;               /* a number that is 0 is not known, or is not there */
+    bool zero_is_unknown;               /* a real number or 32-bit count that is 0 is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
     const char *unit, *help;            /* for lists of columns; no writer prints them */
 };

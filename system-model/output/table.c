@@ -31,6 +31,12 @@ static bool has_column(const struct table_column *c, enum output_format format)
 
 enum { CELL_ROOM = 64 };
 
+static double real_at(const struct table_column *c, const void *row)
+{
+    double x = *(const double *)((const char *)row + c->offset);
+    return c->zero_is_unknown && x == 0 ? (double)NAN : x;
+}
+
 static const char *real_text(char room[CELL_ROOM], const struct table_column *c, double x, enum output_format format)
 {
     if (!isfinite(x))
@@ -48,7 +54,7 @@ static const char *cell_text(char room[CELL_ROOM], const struct table_column *c,
     const void *at = (const char *)row + c->offset;
     switch (c->type) {
     case CELL_TEXT: return *(const char *const *)at;
-    case CELL_REAL: return real_text(room, c, *(const double *)at, format);
+    case CELL_REAL: return real_text(room, c, real_at(c, row), format);
     case CELL_BOOL: return *(const bool *)at ? "yes" : "no";
     case CELL_U64:  snprintf(room, CELL_ROOM, "%" PRIu64, *(const uint64_t *)at); return room;
     case CELL_U32:
@@ -236,7 +242,7 @@ static json_t *cell_json(const struct table_column *c, const void *row)
     const void *at = (const char *)row + c->offset;
     switch (c->type) {
     case CELL_TEXT: return json_text(*(const char *const *)at);
-    case CELL_REAL: return json_number(*(const double *)at);
+    case CELL_REAL: return json_number(real_at(c, row));
     case CELL_BOOL: return json_boolean(*(const bool *)at);
     case CELL_U64:  return json_integer((json_int_t)*(const uint64_t *)at);
     case CELL_U32:
