@@ -6,3 +6,4 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 include bench.mk
 include tests/tests.mk
+include explorer/explorer.mk

@@ -4,7 +4,6 @@
  */
 #include "harness/harness.h"
 #include <argp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -123,15 +122,6 @@ const struct command commands[] = {
     { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
-
-int bad_input(struct err *err, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(err->msg, sizeof err->msg, format, args);
-    va_end(args);
-    return EXIT_BAD_INPUT;
-}
 
 const struct command *command_find(const char *name)
 {

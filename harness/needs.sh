@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs.sh build|lint - looks for what the build, or the static analysis, needs, and installs what is missing
+# needs.sh build|lint|explorer|explorer-test - looks for what a target needs, and installs what is missing
 # by name with apt-get; where it may not, says what to install and ends with status 2.
 set -u
 APT_GET=${APT_GET:-apt-get}
@@ -49,8 +49,18 @@ look() {
         program cppcheck cppcheck
         program xz-utils xz
         ;;
+    explorer)
+        program emscripten emcc
+        [ -d /usr/share/nodejs/acorn ] || missing="$missing node-acorn"
+        program dpkg-dev dpkg-source
+        program nodejs node
+        program npm npm
+        ;;
+    explorer-test)
+        program chromium chromium
+        ;;
     *)
-        echo "needs.sh: '$1' is neither build nor lint" >&2
+        echo "needs.sh: '$1' is none of build, lint, explorer, explorer-test" >&2
         exit 2
         ;;
     esac

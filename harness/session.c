@@ -7,13 +7,22 @@
 #include "results/simulate/simulate.h"
 #include "results/simulate/run_folder.h"
 #include "system-model/machine/fitted.h"
-#include "system-model/machine/fitted.h"
 #include <jansson.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int bad_input(struct err *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->msg, sizeof err->msg, format, args);
+    va_end(args);
+    return EXIT_BAD_INPUT;
+}
 
 static bool is_folder(const char *path)
 {

@@ -50,7 +50,7 @@ bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct 
     }
     FILE *f = fdopen(fd, "rb");
     if (!f)
-        out_of_memory(sizeof *f);
+        out_of_memory(BUFSIZ);
     mllog_open_stream(out, f, path);
     return true;
 }

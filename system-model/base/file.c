@@ -86,7 +86,7 @@ FILE *text_stream(char **text, size_t *n_bytes)
 {
     FILE *f = open_memstream(text, n_bytes);
     if (!f)
-        out_of_memory(sizeof *f);
+        out_of_memory(BUFSIZ);
     return f;
 }
 

@@ -44,11 +44,18 @@ struct table_column {
     const char *unit, *help;            /* for lists of columns; no writer prints them */
 };
 
+/* Where size_t is none of the types of fixed size (32 bit), it is a cell of its own. */
+#if SIZE_MAX == UINT32_MAX
+#define CELL_OF_SIZE size_t: CELL_U32,
+#else
+#define CELL_OF_SIZE
+#endif
+
 /* A column of a member: its type is the member's own. Further members of the column may follow in the braces around
  * it. */
 #define COLUMN(record, member) COLUMN_AS(record, member, #member)
 #define COLUMN_AS(record, member, csv_name) .name = csv_name, .offset = offsetof(record, member), \
-    .type = _Generic(((record *)0)->member, const char *: CELL_TEXT, char *: CELL_TEXT, double: CELL_REAL, uint64_t: CELL_U64, \
+    .type = _Generic(((record *)0)->member, CELL_OF_SIZE const char *: CELL_TEXT, char *: CELL_TEXT, double: CELL_REAL, uint64_t: CELL_U64, \
                      uint32_t: CELL_U32, int64_t: CELL_I64, bool: CELL_BOOL, struct json_t *: CELL_JSON)
 
 struct table {

@@ -15,7 +15,8 @@ rooms='system-model/base system-model/output
     results/calibrate
     results/study
     results/figures
-    harness'
+    harness
+    explorer'
 below=
 for room in $rooms; do
     below="$below${below:+|}$room"
@@ -25,7 +26,7 @@ for room in $rooms; do
 done
 
 wrong=
-for folder in $(find system-model workloads results harness -name '*.c' -exec dirname {} + | sort -u); do
+for folder in $(find system-model workloads results harness explorer -name '*.c' -exec dirname {} + | sort -u); do
     case " $(echo $rooms) " in *" $folder "*) ;; *) wrong="$wrong $folder" ;; esac
 done
 [ -z "$wrong" ]

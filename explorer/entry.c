@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * entry.c - the simulator as WebAssembly: what the page of the explorer calls.
+ *
+ * One session stays open, so that the caches of its simulator make the second answer faster than the first. A command is the program's own
+ * command_NAME() with its options given as JSON; what it prints is the same to the byte as the native program's. A picture is one simulation
+ * with what no command prints as data: memory by IPU, and every span.
+ */
+#include "harness/harness.h"
+#include "results/study/fit.h"
+#include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct session session;
+static char *output, *messages;         /* of the last request; owned here */
+
+/* Commands that need no file of their own and no second thread. */
+static const struct { const char *name; command_function *run; } page_commands[] = {
+    { "run", command_run }, { "explain", command_explain }, { "diff", command_diff }, { "sweep", command_sweep }, { "fit", command_fit },
+    { "plan", command_plan }, { "machine", command_machine }, { "workload", command_workload },
+};
+
+/* The data is in the current folder. Returns false without it. */
+int explorer_open(void)
+{
+    gsl_set_error_handler_off();
+    return session_open(&session, ".", NULL);
+}
+
+const char *explorer_output(void) { return output; }
+const char *explorer_messages(void) { return messages; }
+
+static const char **texts_of(size_t *n, const json_t *list, struct arena *a)
+{
+    *n = json_array_size(list);
+    const char **out = ARENA_ARRAY(a, const char *, *n + 1);
+    for (size_t i = 0; i < *n; i++)
+        out[i] = arena_strdup(a, json_string_value(json_array_get(list, i)));
+    return out;
+}
+
+static enum output_format format_of(const json_t *name)
+{
+    for (int i = 0; i < N_OUTPUT_FORMATS; i++)
+        if (text_is(format_names[i], json_string_value(name)))
+            return (enum output_format)i;
+    return FORMAT_TEXT;
+}
+
+static struct options options_of(const json_t *q, struct arena *a)
+{
+    struct options o = { .seed = 1, .jobs = 1, .format = format_of(json_object_get(q, "format")) };
+    o.arguments = texts_of(&o.n_arguments, json_object_get(q, "arguments"), a);
+    o.sets = texts_of(&o.n_sets, json_object_get(q, "set"), a);
+    o.overs = texts_of(&o.n_overs, json_object_get(q, "over"), a);
+    o.all = json_is_true(json_object_get(q, "all"));
+    return o;
+}
+
+/* ---- what Emscripten's C library lacks ----------------------------------------------------------------------- */
+
+static comparison_with_context *sort_order;
+static void *sort_context;
+
+static int sort_compare(const void *x, const void *y)
+{
+    return sort_order(x, y, sort_context);
+}
+
+void qsort_r(void *items, size_t n, size_t item_bytes, comparison_with_context *compare, void *context)
+{
+    sort_order = compare;
+    sort_context = context;
+    qsort(items, n, item_bytes, sort_compare);
+}
+
+/* ---- the picture ------------------------------------------------------------------------------------------ */
+
+static json_t *memory_by_ipu(const struct plan *p)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
+        json_t *row = json_array();
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+            json_array_append_new(row, json_integer((json_int_t)p->memory[i].bytes[k]));
+        json_array_append_new(rows, json_pack("{s:o, s:I}", "bytes", row, "total_bytes", (json_int_t)p->memory[i].total_bytes));
+    }
+    return rows;
+}
+
+static json_t *parts_by_ipu(const struct timeline *t)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < t->n_rows; i++) {
+        if (t->rows[i].replica != 0)
+            continue;
+        json_t *row = json_array();
+        for (int k = 0; k < N_PARTS; k++)
+            json_array_append_new(row, json_integer((json_int_t)t->rows[i].spent.part[k]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+/* Seven numbers for each span of the first replica: IPU, start, length, period, repeats, kind, which. */
+static json_t *flat_spans(const struct timeline *t)
+{
+    json_t *flat = json_array();
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        if (t->rows[s->row].replica != 0)
+            continue;
+        const uint64_t numbers[] = { t->rows[s->row].ipu, s->start_cycle, s->n_cycles, s->period_cycles, s->repeat, s->kind, s->which };
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            json_array_append_new(flat, json_integer((json_int_t)numbers[k]));
+    }
+    return flat;
+}
+
+/* The recipe as it was simulated, and each key's name in the framework, where it has one. */
+static void add_settings(json_t *picture, const struct simulation *sim, struct arena *a)
+{
+    struct recipe_setting *settings;
+    size_t n = recipe_settings(&settings, &sim->recipe, a);
+    json_t *list = json_array(), *options = json_array();
+    for (size_t i = 0; i < n; i++) {
+        if (!settings[i].value)
+            continue;
+        const char *key = arena_printf(a, "%s.%s", settings[i].section, settings[i].field->name), *source = NULL;
+        const char *option = framework_option(&source, sim->recipe.framework, arena_printf(a, "%s=%s", key, settings[i].value), a);
+        json_array_append_new(list, json_pack("[s, s, b]", key, settings[i].value, settings[i].matters));
+        if (option)
+            json_array_append_new(options, json_pack("{s:s, s:s, s:s}", "key", key, "text", option, "source", source));
+    }
+    json_object_set_new(picture, "settings", list);
+    json_object_set_new(picture, "framework_options", options);
+}
+
+static json_t *picture_of(const struct simulation *sim, const struct result *r, struct arena *a)
+{
+    const struct plan *p = &sim->plan;
+    const struct chip *chip = &sim->machine->chip;
+    json_t *picture = json_pack("{s:f, s:I, s:I, s:I, s:I, s:f}", "clock_hz", chip->clock_hz, "step_cycles", (json_int_t)sim->timeline.step_cycles,
+        "tile_memory_bytes", (json_int_t)chip->tile_memory_bytes, "worst_ipu", (json_int_t)p->worst_ipu,
+        "machine_ipus", (json_int_t)sim->machine->n_ipus, "link_bytes_per_s", chip->link_bytes_per_s);
+    json_t *result = result_json(r);
+    result_json_add_groups(result, r);
+    json_object_set_new(picture, "result", result);
+    json_object_set_new(picture, "memory", memory_by_ipu(p));
+    json_object_set_new(picture, "parts", parts_by_ipu(&sim->timeline));
+    json_object_set_new(picture, "spans", flat_spans(&sim->timeline));
+    json_object_set_new(picture, "memory_names", json_words(memory_category_names, N_MEMORY_CATEGORIES));
+    json_object_set_new(picture, "part_names", json_words(part_names, N_PARTS));
+    json_object_set_new(picture, "span_names", json_words(span_kind_names, N_SPAN_KINDS));
+    add_settings(picture, sim, a);
+    return picture;
+}
+
+static int print_picture(const struct options *o, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    session.simulator.options.totals_only = false;
+    if (o->n_arguments != 1)
+        return bad_input(err, "picture: want one recipe");
+    if (!simulator_run(&session.simulator, &sim, &r, o->arguments[0], o->sets, o->n_sets, err))
+        return EXIT_BAD_INPUT;
+    json_t *picture = picture_of(&sim, &r, &sim.arena);
+    json_dumpf(picture, session.out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_decref(picture);
+    simulation_free(&sim);
+    return EXIT_DONE;
+}
+
+static int answer(const json_t *q, struct err *err)
+{
+    struct options o = options_of(q, &session.arena);
+    const char *name = json_string_value(json_object_get(q, "command"));
+    if (text_is(name, "picture"))
+        return print_picture(&o, err);
+    for (size_t i = 0; i < sizeof page_commands / sizeof *page_commands; i++)
+        if (text_is(page_commands[i].name, name))
+            return page_commands[i].run(&o, &session, err);
+    return bad_input(err, "%.60s: is not a command of the page", name ? name : "");
+}
+
+/* request: {"command": NAME, "arguments": [...], "set": [...], "over": [...], "format": NAME, "all": BOOL}; the command "picture" prints the
+ * picture. Returns the exit status; explorer_output() and explorer_messages() have the rest until the next request. */
+int explorer_ask(const char *request)
+{
+    struct arena kept = session.arena;
+    struct err err = {0};
+    size_t n_output, n_messages;
+    free(output);
+    free(messages);
+    session.out = open_memstream(&output, &n_output);
+    session.log = open_memstream(&messages, &n_messages);
+    session.arena = (struct arena){0};
+    json_t *q = json_loads(request, 0, NULL);
+    int status = answer(q, &err);
+    if (*err.msg)
+        fprintf(session.log, "podbench: %s\n", err.msg);
+    fclose(session.out);
+    fclose(session.log);
+    json_decref(q);
+    arena_free(&session.arena);
+    session.arena = kept;
+    return status;
+}

@@ -1,0 +1,63 @@
+# explorer.mk - the simulator as WebAssembly, and the page around it. Included by the Makefile after bench.mk.
+# It needs Debian's emscripten, node-acorn, dpkg-dev and nodejs with npm, which `make explorer` looks for and names.
+W    := $B/wasm
+emcc := NODE_PATH=/usr/share/nodejs emcc -O2 -ffp-contract=off
+
+# What commands of the page use; the linker takes what is reached.
+wasm_rooms   := $(filter-out results/calibrate/% results/figures/% results/history/%,$(sources))
+wasm_harness := $(patsubst %,harness/%.c,answer diff explain fit list machine plan progress run session submission sweep unused workload)
+wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/entry.c) $(schemas:%.proto=$W/%.pb-c.o)
+
+# The files of GSL that are reached from there, and the other libraries, from Debian's source packages.
+gsl_files := $(addprefix blas/,blas) $(addprefix block/,init) complex/math \
+    $(addprefix cdf/,beta chisq exponential gamma gauss gaussinv tdist tdistinv) err/error err/stream err/strerror \
+    $(addprefix linalg/,balance bidiag condest householder inline qr qrpt svd) $(addprefix matrix/,copy init matrix oper rowcol submatrix swap view minmax) \
+    multifit/multilinear multifit/work $(addprefix multifit_nlinear/,convergence covar fdf fdfvv fdjac lm qr scaling trust) \
+    $(addprefix permutation/,init permutation permute) $(addprefix randist/,chisq exponential gamma gauss gausszig tdist) rng/inline rng/mt rng/rng roots/brent roots/fsolver \
+    $(addprefix specfunc/,beta elementary erfc exp expint gamma gamma_inc log psi trig zeta) $(addprefix statistics/,mean median quantiles select variance) \
+    sort/sortvec $(addprefix sys/,coerce fdiv infnan pow_int) $(addprefix vector/,copy init oper subvector swap vector view)
+gsl_files += $(addprefix cblas/,dasum daxpy dcopy ddot dgemm dgemv dger dnrm2 dscal dswap dsymv dsyrk dtrmv dtrsm dtrsv idamax drot drotg xerbla)
+libraries := $(gsl_files:%=$W/gsl/%.o) $W/protobuf-c.o $W/libcsv.o $W/xxhash.o \
+    $(patsubst %,$W/jansson/%.o,dump error hashtable hashtable_seed load memory pack_unpack strbuffer strconv utf value)
+
+$W/podbench.mjs: $(wasm_objects) $(libraries)
+	$(say) link $@
+	$(quiet)$(emcc) -o $@ $^ -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=worker -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB \
+	    -sTOTAL_STACK=1MB -sFORCE_FILESYSTEM=1 -sEXPORTED_FUNCTIONS=_explorer_open,_explorer_ask,_explorer_output,_explorer_messages \
+	    -sEXPORTED_RUNTIME_METHODS=FS,ccall,UTF8ToString --no-entry
+
+$W/%.o: %.c | $W/needs
+	@mkdir -p $(@D)
+	$(say) emcc $<
+	$(quiet)$(emcc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include explorer/musl.h -c -o $@ $<
+
+$W/workloads/onnx/%.pb-c.o: $B/workloads/onnx/%.pb-c.c | $W/needs
+	@mkdir -p $(@D)
+	$(quiet)$(emcc) -I$B -I$W/include -c -o $@ $<
+
+# Each source package is complete once $W/needs is there.
+$W/gsl/%.o: $W/needs
+	@mkdir -p $(@D)
+	$(say) emcc gsl/$*.c
+	$(quiet)$(emcc) -w -Iexplorer/gsl -I$W/sources/gsl -I$W/sources/gsl/$(*D) -I$W/include -c -o $@ $W/sources/gsl/$*.c
+$W/jansson/%.o: $W/needs
+	@mkdir -p $(@D)
+	$(quiet)$(emcc) -DHAVE_STDINT_H -DHAVE_UNISTD_H -DUSE_URANDOM=0 -I$W/include -c -o $@ $W/sources/jansson/src/$*.c
+$W/protobuf-c.o: $W/needs
+	$(quiet)$(emcc) -I$W/sources/protobuf-c -c -o $@ $W/sources/protobuf-c/protobuf-c/protobuf-c.c
+$W/libcsv.o: $W/needs
+	$(quiet)$(emcc) -c -o $@ $W/sources/libcsv/libcsv.c
+$W/xxhash.o: $W/needs
+	$(quiet)$(emcc) -c -o $@ $W/sources/xxhash/xxhash.c
+
+# The headers are those of the packages that the native program is built with.
+$W/needs: explorer/sources.sh | $B/needs
+	@sh harness/needs.sh explorer
+	@mkdir -p $W/include/protobuf-c
+	sh explorer/sources.sh $W/sources
+	cp -r /usr/include/gsl /usr/include/jansson.h /usr/include/jansson_config.h /usr/include/csv.h /usr/include/xxhash.h $W/include/
+	cp /usr/include/protobuf-c/protobuf-c.h $W/include/protobuf-c/
+	: > $W/include/jansson_private_config.h
+	touch $@
+
+-include $(wasm_objects:.o=.d)
