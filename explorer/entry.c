@@ -26,7 +26,7 @@ static const struct { const char *name; command_function *run; } page_commands[]
 int explorer_open(void)
 {
     gsl_set_error_handler_off();
-    return session_open(&session, ".", NULL);
+    return session_open(&session, ".", "the page", NULL);
 }
 
 const char *explorer_output(void) { return output; }

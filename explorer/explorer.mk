@@ -60,4 +60,27 @@ $W/needs: explorer/sources.sh | $B/needs
 	: > $W/include/jansson_private_config.h
 	touch $@
 
+
+# ---- the page
+
+page_files := $(wildcard explorer/*.js explorer/*.html explorer/*.css) explorer/build.mjs
+page_data  := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
+    workloads/convergence/*/*/*.csv results/published/*.csv results/published/*/*.csv results/validity/*.csv)
+
+explorer: $B/explorer.html              ## write the explorer, the simulator as one page of HTML, to build/explorer.html; needs Emscripten and npm
+$B/explorer.html: $W/podbench.mjs $B/podbench $(page_files) $(page_data) $B/explorer/installed
+	node explorer/build.mjs $B
+
+# The versions are those that package.json names.
+$B/explorer/installed: explorer/package.json | $W/needs
+	@mkdir -p $(@D)
+	cp explorer/package.json $(@D)/
+	cd $(@D) && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	touch $@
+
+explorer-test: $B/explorer.html         ## try the explorer in headless Chromium
+	@sh harness/needs.sh explorer-test
+	node explorer/test.mjs $B
+
+.PHONY: explorer explorer-test
 -include $(wasm_objects:.o=.d)

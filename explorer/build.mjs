@@ -1,0 +1,62 @@
+// node explorer/build.mjs BUILD: bundles the page, the simulator and its data into BUILD/explorer.html.
+// The data: sheets, recipes, published tables and reference points as they lie in the source tree, gzipped and in base64.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const B = process.argv[2];
+const modules = resolve(B, 'explorer/node_modules');
+const { build } = createRequire(`${modules}/`)('esbuild');
+const FOLDERS = ['system-model/specs', 'workloads/recipes', 'workloads/convergence', 'results/published', 'results/validity'];
+
+function addFiles(out, folder) {
+  for (const name of readdirSync(folder).sort()) {
+    const path = `${folder}/${name}`;
+    if (statSync(path).isDirectory()) addFiles(out, path);
+    else out[path] = readFileSync(path, 'utf8');
+  }
+}
+
+const packed = (data) => gzipSync(data, { level: 9 }).toString('base64');
+const program = (...words) => JSON.parse(spawnSync(`${B}/podbench`, [...words, '--format', 'json'], { maxBuffer: 1 << 28 }).stdout);
+
+async function bundle(entry) {
+  const done = await build({
+    entryPoints: [entry], bundle: true, minify: true, write: false, format: 'iife', target: 'es2022', nodePaths: [modules],
+    alias: { 'podbench-module': resolve(B, 'wasm/podbench.mjs') }, logOverride: { 'empty-import-meta': 'silent' },
+  });
+  return done.outputFiles[0].text.replaceAll('</script', '<\\/script');
+}
+
+// What the page shows before the simulator has answered: the runs with their published figures, the keys and their choices.
+function catalogue(files) {
+  const key = (text, name) => text.match(new RegExp(`^${name} *= *(.*)$`, 'm'))?.[1] ?? '';
+  const runs = Object.entries(files).filter(([path]) => path.startsWith('workloads/recipes/') && path.endsWith('.ini')).map(([path, text]) => ({
+    id: path.slice('workloads/recipes/'.length, -'.ini'.length), workload: key(text, 'workload'), system: key(text, 'system'), framework: key(text, 'framework'),
+  }));
+  const systems = Object.entries(files).filter(([path, text]) => path.startsWith('system-model/specs/') && /^n_ipus,/m.test(text)).map(([path, text]) => ({
+    name: path.slice('system-model/specs/'.length, -'.csv'.length), ipus: Number(text.match(/^n_ipus,(\d+)/m)[1]), board: text.match(/^board,([^,]*)/m)?.[1] ?? '',
+  }));
+  const figures = program('check');
+  const published = figures.filter((row) => ['throughput_samples_per_s', 'time_to_train_min'].includes(row.metric))
+    .map(({ id, recipe, metric, role, published: value, simulated, error }) => ({ id, recipe, metric, role, published: value, simulated, error }));
+  const keys = program('list', 'keys').map(({ section, key: name, choices, help, default: usual }) => ({ name: `${section}.${name}`, choices, help, usual }));
+  return { runs, systems, published, keys };
+}
+
+const files = {};
+FOLDERS.forEach((folder) => addFiles(files, folder));
+const css = [`${modules}/uplot/dist/uPlot.min.css`, 'explorer/page.css'].map((path) => readFileSync(path, 'utf8')).join('\n');
+const parts = {
+  CSS: css,
+  CATALOGUE: JSON.stringify(catalogue(files)).replaceAll('<', '\\u003c'),
+  WASM: packed(readFileSync(`${B}/wasm/podbench.wasm`)),
+  FILES: packed(JSON.stringify(files)),
+  ENGINE: await bundle('explorer/engine.js'),
+  PAGE: await bundle('explorer/page.js'),
+};
+const html = readFileSync('explorer/page.html', 'utf8').replace(/\{\{(\w+)\}\}/g, (all, name) => parts[name]);
+writeFileSync(`${B}/explorer.html`, html);
+console.log(`${B}/explorer.html: ${(html.length / 1e6).toFixed(2)} MB`);

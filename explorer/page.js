@@ -1,0 +1,239 @@
+// The page: a state, kept in the address, and what is drawn from it. Each change asks for a picture first, which is drawn at once; when
+// nothing newer waits, the whole answer of `podbench run` follows, with its interval and warnings.
+import { drawBars } from './bars.js';
+import { Client, newestOnly } from './client.js';
+import { drawCompare, runCommand } from './compare.js';
+import { Controls } from './controls.js';
+import { readAddress, recipeText, settingsOf, writeAddress } from './state.js';
+import { Sweep } from './sweep.js';
+import { Timeline } from './timeline.js';
+import { byId, bytes, copyButton, element, joules, number, percent, seconds, signedPercent } from './view.js';
+
+const FIRST = 'mlperf-v2.0-closed-bow-pod16-bert-large';
+const SETTLE_MS = 250;
+const text = (id) => byId(id).textContent;
+const catalogue = JSON.parse(text('catalogue'));
+const client = new Client(text('engine'), { wasm: text('wasm'), files: text('files') });
+const pictures = new Map();             // by state; the newest ones
+const dropped = new Map();              // recipes that were opened: id -> text
+let state = readAddress(location.hash, FIRST);
+let answered = null;                    // what the last picture was drawn from
+let settled = 0;
+
+const controls = new Controls(catalogue, (sets) => update({ ...state, sets: { ...sets } }));
+const timeline = new Timeline(byId('timeline'));
+const sweep = new Sweep(byId('sweep'), client, () => state, (sets) => {
+  for (const [key, value] of Object.entries(sets)) controls.assign(key, value);
+  controls.show();
+  update({ ...state, sets: { ...controls.sets } });
+});
+
+// ---- asking
+
+async function picture({ run, sets }) {
+  const name = JSON.stringify([run, sets]);
+  if (!pictures.has(name)) {
+    const answer = await client.ask({ command: 'picture', arguments: [run], set: settingsOf({ sets }) });
+    if (answer.status !== 0) throw new Error(answer.messages.trim());
+    if (pictures.size > 50) pictures.clear();
+    pictures.set(name, JSON.parse(answer.output));
+  }
+  return pictures.get(name);
+}
+
+const redraw = newestOnly(async (wanted) => {
+  const began = performance.now();
+  try {
+    const published = await picture({ run: wanted.run, sets: {} });
+    const now = await picture(wanted);
+    const kept = wanted.kept ? await picture(wanted.kept) : null;
+    answered = { wanted, published, now, kept };
+    draw(answered);
+    say('');
+    document.documentElement.dataset.redrawMs = (performance.now() - began).toFixed(1);
+    document.documentElement.dataset.drawn = writeAddress(wanted);
+  } catch (error) {
+    say(error.message, true);
+    document.documentElement.dataset.drawn = writeAddress(wanted);
+  }
+  clearTimeout(settled);
+  settled = setTimeout(() => settle(wanted), SETTLE_MS);
+});
+
+// The slower part of an answer, once the hand rests.
+async function settle(wanted) {
+  document.documentElement.dataset.settled = 'no';
+  if (answered?.wanted === wanted) {
+    const answer = await client.ask({ command: 'run', arguments: [wanted.run], set: settingsOf(wanted), format: 'json' });
+    if (wanted === state && answer.output) drawTrust(JSON.parse(answer.output), answer.messages);
+    if (wanted === state) await drawCompare(byId('compare'), { client, state: wanted, pictures: answered, keep: () => update({ ...state, kept: { run: state.run, sets: { ...state.sets } } }), drop: () => update({ ...state, kept: null }) });
+  }
+  document.documentElement.dataset.settled = wanted === state ? 'yes' : 'no';
+}
+
+function update(next) {
+  state = next;
+  document.documentElement.dataset.settled = 'no';
+  history.replaceState(null, '', writeAddress(state));
+  redraw(state);
+}
+
+function say(message, isError = false) {
+  byId('status').textContent = message;
+  byId('status').classList.toggle('error', isError);
+  document.body.classList.toggle('stale', isError);
+}
+
+// ---- drawing
+
+function tile(name, value, note, isBad = false) {
+  return element('div', isBad ? { class: 'bad' } : {}, element('dt', {}, name), element('dd', {}, value, note ? element('small', {}, note) : null));
+}
+
+function drawTiles({ now, kept, published }) {
+  const r = now.result;
+  const base = (kept ?? published).result;
+  const change = (of) => (of(r) && of(base) && of(r) !== of(base) ? `${signedPercent(of(r) / of(base) - 1)} against ${kept ? 'the kept one' : 'the recipe'}` : '');
+  const room = now.tile_memory_bytes - r.memory_peak_bytes_per_tile;
+  const fits = r.fits ? (r.fits_probability >= 0.9 ? 'yes' : 'barely') : 'no';
+  byId('tiles').replaceChildren(
+    tile('Throughput', `${number(r.throughput_samples_per_s)} samples/s`, change((x) => x.throughput_samples_per_s)),
+    r.time_to_train_s ? tile('Time to train', seconds(r.time_to_train_s), change((x) => x.time_to_train_s)) : tile('Latency', seconds(r.latency_s), change((x) => x.latency_s)),
+    tile('Step', seconds(r.step_time_s), `${number(r.global_batch)} samples on ${r.ipus} IPUs`),
+    tile('MFU', percent(r.mfu), change((x) => x.mfu)),
+    tile('Energy', r.energy_j ? joules(r.energy_j) : joules(r.energy_per_step_j), r.energy_j ? `to train; ${joules(r.energy_per_step_j)} a step` : 'a step'),
+    tile('Fits', fits, r.fits ? `${bytes(room)} free on the fullest tile, ${percent(r.fits_probability, 0)} likely` : `${bytes(r.memory_shortfall_bytes_per_tile)} too many a tile; the rest is as if it fitted`, !r.fits));
+}
+
+function drawSentence({ now }) {
+  const r = now.result;
+  const [part, time] = Object.entries(r.breakdown).sort((a, b) => b[1] - a[1])[0];
+  byId('sentence').textContent = `${r.workload} on ${r.ipus} IPU${r.ipus > 1 ? 's' : ''} of ${r.system} makes ${number(r.throughput_samples_per_s)} samples/s; `
+    + `the largest part of a step is ${part.replace('_', ' ')}, ${percent(time / r.step_time_s, 0)}.`;
+}
+
+function drawTime({ now }) {
+  const { result: r, part_names: names } = now;
+  const parts = Object.entries(r.breakdown).filter(([, s]) => s > 0).sort((a, b) => b[1] - a[1]);
+  drawBars(byId('time'), { caption: 'Where the time of a step goes, by IPU', names, text: (cycles) => `${percent(cycles / now.step_cycles)} (${seconds(cycles / now.clock_hz).replace('–', '0')})`,
+    rows: now.parts.map((values, i) => ({ label: `IPU ${i}`, values })),
+    summary: `Mean of the IPUs: ${parts.slice(0, 6).map(([name, s]) => `${name.replace('_', ' ')} ${percent(s / r.step_time_s, 0)}`).join(', ')}.` });
+}
+
+function drawMemory({ now }) {
+  const { tile_memory_bytes: limit, worst_ipu: worst, memory } = now;
+  drawBars(byId('memory'), { caption: 'Memory of the fullest tile, by IPU and category', names: now.memory_names, limit, text: bytes,
+    rows: memory.map(({ bytes: values }, i) => ({ label: `IPU ${i}`, values })),
+    summary: `IPU ${worst} is the fullest: ${bytes(memory[worst].total_bytes)} of ${bytes(limit)} on its fullest tile.` });
+}
+
+function draw(parts) {
+  if (controls.published !== parts.published) {
+    controls.setRecipe(parts.published);
+    controls.sets = { ...state.sets };
+  }
+  controls.show();
+  drawSentence(parts);
+  drawTiles(parts);
+  drawTime(parts);
+  drawMemory(parts);
+  timeline.show(parts.now);
+  drawTake(parts);
+}
+
+// The interval, what is published of this recipe and near it, and what the program warns of.
+function drawTrust(answer, messages) {
+  const v = answer.validity;
+  const isPublished = Object.keys(state.sets).length === 0;
+  const figures = isPublished ? catalogue.published.filter(({ recipe }) => recipe === state.run) : [];
+  const figure = ({ metric, published: value, simulated, error, role }) => element('li', {}, metric === 'time_to_train_min'
+    ? `${number(value)} min published, ${number(simulated)} predicted (${signedPercent(error)}, ${role})` : `${number(value)} samples/s published, ${number(simulated)} predicted (${signedPercent(error)}, ${role})`);
+  const near = ({ configuration, error, distance }) => element('li', {}, element('a', { href: `#run=${configuration}` }, configuration),
+    ` at distance ${number(distance)}, predicted ${signedPercent(error)} off when it was left out of the fit`);
+  const warnings = messages.trim().split('\n').filter(Boolean);
+  byId('trust').replaceChildren(...[
+    element('p', {}, v.interval_low ? `90 % interval: ${number(v.interval_low)} to ${number(v.interval_high)} samples/s. ` : 'No interval: nothing published is near. ',
+      `${percent(v.from_fitted_share, 0)} of the time rests on fitted values, ${percent(v.from_assumed_share, 0)} on assumed ones.`),
+    v.near ? null : element('p', { class: 'error' }, 'Nothing near is published: take the numbers as an extrapolation.'),
+    ...(figures.length ? [element('h3', {}, 'Published of this run'), element('ul', {}, ...figures.map(figure))] : []),
+    element('h3', {}, 'Published nearby'), element('ul', {}, ...v.nearest.map(near)),
+    ...(warnings.length ? [element('h3', {}, 'The program warns'), element('ul', {}, ...warnings.map((line) => element('li', {}, line.replace(/^podbench: /, ''))))] : []),
+  ].filter(Boolean));
+}
+
+const fileOf = async (run) => dropped.get(run) ?? JSON.parse(await packedFiles())[`workloads/recipes/${run}.ini`];
+let unpacked = null;
+function packedFiles() {
+  const bytes64 = Uint8Array.from(atob(text('files')), (c) => c.charCodeAt(0));
+  unpacked ??= new Response(new Blob([bytes64]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  return unpacked;
+}
+
+function drawTake({ now, wanted }) {
+  const options = now.framework_options;
+  const recipe = element('pre', { tabindex: '0', 'aria-label': 'Recipe' });
+  const recipeDetails = element('details', { ontoggle: async () => { recipe.textContent = recipeText(await fileOf(wanted.run), wanted); } }, element('summary', {}, 'The recipe'), recipe);
+  fileOf(wanted.run).then((source) => { recipe.textContent = recipeText(source, wanted); });
+  byId('take').replaceChildren(
+    element('p', {}, 'The program gives the same digits:'), element('pre', { id: 'command', tabindex: '0', 'aria-label': 'Command' }, runCommand(wanted)),
+    element('p', { class: 'buttons' }, copyButton('Copy the command', () => runCommand(wanted)), copyButton('Copy the recipe', () => recipe.textContent), copyButton('Copy a link', () => location.href)),
+    recipeDetails,
+    element('h3', {}, `As options of ${controls.value('recipe.framework') || 'the framework'}`),
+    options.length ? element('ul', { class: 'options' }, ...options.map(({ key, text: option, source }) => element('li', { title: source ?? '' }, element('code', {}, option), ` (${key})`)))
+      : element('p', { class: 'note' }, 'No option of this framework is known for these keys.'));
+}
+
+// ---- choosing a run, opening a file
+
+function fillRuns() {
+  const byModel = Map.groupBy ? Map.groupBy(catalogue.runs, ({ workload }) => workload) : catalogue.runs.reduce((m, r) => m.set(r.workload, [...(m.get(r.workload) ?? []), r]), new Map());
+  byId('run').replaceChildren(...[...byModel].sort().map(([workload, runs]) => element('optgroup', { label: workload }, ...runs.map(({ id }) => element('option', { value: id }, id)))));
+  showRun();
+}
+
+function showRun() {
+  const select = byId('run');
+  if (![...select.options].some(({ value }) => value === state.run)) select.prepend(element('option', { value: state.run }, state.run));
+  select.value = state.run;
+}
+
+function choose(run, sets = {}) {
+  update({ ...state, run, sets });
+  showRun();
+}
+
+// A recipe is simulated as it is; an ONNX file takes the place of the model of the recipe that is shown.
+async function openFile(file) {
+  const path = `/dropped/${Date.now()}-${file.name.replace(/[^\w.-]/g, '_')}`;
+  await client.writeFile(path, new Uint8Array(await file.arrayBuffer()));
+  if (file.name.endsWith('.onnx')) {
+    const one = { 'recipe.workload': path, 'recipe.approximate': 'yes', 'parallel.layers_per_ipu': '', 'parallel.ipus_per_replica': '1', 'parallel.schedule': '', 'parallel.recompute_checkpoints': '' };
+    choose(state.run, one);
+  } else {
+    dropped.set(path, await file.text());
+    choose(path);
+  }
+}
+
+byId('run').addEventListener('change', (event) => choose(event.target.value));
+byId('reset').addEventListener('click', () => choose(state.run));
+byId('open-file').addEventListener('click', () => byId('file').click());
+byId('file').addEventListener('change', ({ target }) => { if (target.files[0]) openFile(target.files[0]); });
+document.addEventListener('dragover', (event) => event.preventDefault());
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
+});
+window.addEventListener('hashchange', () => {
+  state = readAddress(location.hash, FIRST);
+  controls.sets = { ...state.sets };
+  showRun();
+  redraw(state);
+});
+byId('controls').addEventListener('submit', (event) => event.preventDefault());
+
+window.podbench = { ask: (request) => client.ask(request) };     // the simulator for the browser's console, and for tests
+
+fillRuns();
+client.ready.catch((error) => say(`The simulator cannot start in this browser: ${error.message}`, true));
+redraw(state);

@@ -1,0 +1,168 @@
+// node explorer/test.mjs BUILD: the page in headless Chromium. Prints TAP, and the times that it measured; screenshots go to BUILD/explorer/shots.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const B = process.argv[2];
+const CONFIGURATIONS = 50;
+const required = createRequire(`${resolve(B, 'explorer/node_modules')}/`);
+const puppeteer = required('puppeteer-core');
+const shots = `${B}/explorer/shots`;
+mkdirSync(shots, { recursive: true });
+
+let n = 0;
+let failed = 0;
+function result(good, name, detail = '') {
+  n += 1;
+  failed += !good;
+  console.log(`${good ? 'ok' : 'not ok'} ${n} - ${name}`);
+  if (!good && detail) console.log(String(detail).split('\n').slice(0, 12).map((line) => `# ${line}`).join('\n'));
+}
+const median = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)];
+
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'], protocolTimeout: 600000 });
+const page = await browser.newPage();
+page.setDefaultTimeout(300000);
+const complaints = [];
+page.on('console', (message) => { if (['error', 'warn'].includes(message.type())) complaints.push(message.text()); });
+page.on('pageerror', (error) => complaints.push(String(error)));
+
+const address = pathToFileURL(resolve(B, 'explorer.html')).href;
+const settled = () => page.waitForFunction(() => document.documentElement.dataset.settled === 'yes');
+const drawn = () => page.waitForFunction(() => document.documentElement.dataset.drawn === location.hash);
+const attribute = (name) => page.evaluate((key) => document.documentElement.dataset[key], name);
+
+// ---- it loads
+
+await page.setViewport({ width: 1400, height: 1000 });
+await page.goto(address);
+await page.waitForSelector('#tiles dd');
+console.log(`# first answer after ${(await page.evaluate(() => performance.now())).toFixed(0)} ms`);
+await settled();
+result((await page.$$('#tiles > div')).length === 6, 'the page answers from a file, without a server');
+result((await page.$eval('#trust', (place) => place.textContent)).includes('90 % interval'), 'the interval follows');
+
+// ---- the same digits as the native program
+
+const catalogue = await page.$eval('#catalogue', (script) => JSON.parse(script.textContent));
+const settings = [[], ['parallel.micro_batch=2'], ['parallel.gradient_accumulation=24'], ['machine.clock_hz=1.5e9'], ['parallel.available_memory=0.25'], ['machine.link_bytes_per_s=24e9', 'precision.partials=fp32']];
+const native = (words) => {
+  const { stdout, stderr } = spawnSync(`${B}/podbench`, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  return { stdout, stderr };
+};
+let equal = 0;
+let refused = 0;
+for (let i = 0; i < CONFIGURATIONS; i++) {
+  const { id } = catalogue.runs[Math.floor((i * catalogue.runs.length) / CONFIGURATIONS)];
+  const set = settings[i % settings.length];
+  const ours = await page.evaluate((request) => window.podbench.ask(request), { command: 'run', arguments: [id], set, format: 'json' });
+  const theirs = native(['run', id, '--format', 'json', ...set.flatMap((text) => ['--set', text])]);
+  const same = ours.output === theirs.stdout && ours.messages === theirs.stderr;
+  equal += same;
+  refused += !theirs.stdout;
+  if (!same) {
+    writeFileSync(`${B}/explorer/ours.json`, ours.output + ours.messages);
+    writeFileSync(`${B}/explorer/theirs.json`, theirs.stdout + theirs.stderr);
+    console.log(`# ${id} ${set.join(' ')}: differs; see ours.json and theirs.json in ${B}/explorer`);
+  }
+}
+result(equal === CONFIGURATIONS, `${equal} of ${CONFIGURATIONS} configurations: the same bytes as the native program (${refused} are refused by both)`);
+
+// ---- each control moves the answer, or says why it cannot
+
+const times = [];
+const knobs = await page.$$eval('#knobs .knob', (rows) => rows.map((row) => row.querySelector('[id^=knob]').id.slice('knob-'.length)));
+for (const key of knobs) {
+  await page.evaluate(() => { document.getElementById('reset').click(); });
+  await drawn();
+  const before = await page.$eval('#sentence', (p) => p.textContent);
+  const moved = await page.evaluate((id) => {
+    const field = document.getElementById(`knob-${id}`);
+    const slider = field.parentNode.querySelector('input[type=range]');
+    const target = slider ?? field;
+    if (slider) slider.value = Number(slider.value) + (slider.value === slider.max ? -1 : 1);
+    else if (field.options) field.selectedIndex = (field.selectedIndex + 1) % field.options.length;
+    else field.value = '';
+    target.dispatchEvent(new Event(slider ? 'input' : 'change', { bubbles: true }));
+    return location.hash;
+  }, key);
+  await drawn();
+  const error = await page.$eval('#status', (p) => p.textContent);
+  if (!error) times.push(Number(await attribute('redrawMs')));
+  const named = key === 'ipus' ? 'parallel.replicas' : key;
+  result(moved.includes(encodeURIComponent(named)) && (error.startsWith('podbench: ') || !error), `${key}: moves${error ? `, refused: ${error}` : ''}`, `${moved}\n${before}\n${error}`);
+}
+
+// ---- the redraw, where the slider has been before and where it has not
+
+await page.evaluate(() => { document.getElementById('reset').click(); });
+await drawn();
+const slides = [];
+for (let step = 0; step < 20; step++) {
+  await page.evaluate((i) => {
+    const slider = document.getElementById('knob-machine.link_bytes_per_s').parentNode.querySelector('input[type=range]');
+    slider.value = i % 10;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+  }, step);
+  await drawn();
+  slides.push(Number(await attribute('redrawMs')));
+}
+console.log(`# redraw of the page: median ${median(times).toFixed(0)} ms over ${times.length} controls; a slider of the link rate: first time ${median(slides.slice(0, 10)).toFixed(0)} ms, again ${median(slides.slice(10)).toFixed(0)} ms`);
+
+// ---- address, comparison, sweep, recipe
+
+await page.goto('about:blank');
+await page.goto(`${address}#run=mlperf-v2.0-closed-bow-pod16-bert-large&parallel.micro_batch=2&a.run=mlperf-v2.0-closed-bow-pod16-bert-large`);
+await settled();
+result((await page.$eval('[id="knob-parallel.micro_batch"]', (field) => field.value)) === '2', 'a link shows its configuration');
+result((await page.$eval('#compare', (place) => place.textContent)).includes('parallel.micro_batch 3 -> 2'), 'side by side, the reason of the difference is named');
+result((await page.$eval('#command', (pre) => pre.textContent)) === 'podbench run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.micro_batch=2', 'the command line is there to be copied');
+await page.click('#sweep-go');
+await page.waitForSelector('#sweep canvas');
+await page.select('#sweep-y', 'parallel.available_memory');
+await page.$eval('#sweep-ys', (field) => { field.value = '0.2,0.3,0.4'; });
+await page.$eval('#sweep-xs', (field) => { field.value = '1,2,3,4'; });
+await page.click('#sweep-go');
+await page.waitForSelector('#sweep table.map');
+result((await page.$$('#sweep table.map td')).length === 12, 'two keys are a map');
+await page.screenshot({ path: `${shots}/compared.png`, fullPage: true });
+
+const recipe = `${B}/explorer/dropped.ini`;
+writeFileSync(recipe, readFileSync('workloads/recipes/mlperf-v2.0-closed-bow-pod16-resnet50.ini', 'utf8'));
+await (await page.$('#file')).uploadFile(recipe);
+await page.waitForFunction(() => document.getElementById('sentence').textContent.startsWith('resnet50'));
+result(true, 'a recipe that is opened is simulated');
+await settled();
+
+// ---- keyboard, accessibility, screenshots
+
+await page.goto('about:blank');
+await page.goto(address);
+await settled();
+await page.focus('#timeline canvas');
+await page.keyboard.press('+');
+await page.focus('[id="knob-parallel.micro_batch"]');
+await page.keyboard.down('Shift');
+await page.keyboard.press('Tab');
+await page.keyboard.up('Shift');
+await page.keyboard.press('ArrowLeft');
+await drawn();
+result((await page.evaluate(() => location.hash)).includes('parallel.micro_batch=2'), 'the keyboard moves a slider');
+await page.evaluate(() => { document.getElementById('reset').click(); });
+await settled();
+await page.evaluate(readFileSync(required.resolve('axe-core/axe.min.js'), 'utf8'));
+for (const [name, width, scheme] of [['desktop', 1400, 'light'], ['desktop-dark', 1400, 'dark'], ['phone', 390, 'light'], ['phone-dark', 390, 'dark']]) {
+  await page.setViewport({ width, height: 844 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  await new Promise((done) => { setTimeout(done, 300); });
+  const { violations } = await page.evaluate(() => window.axe.run());
+  result(violations.length === 0, `axe-core finds no fault: ${name}`, violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((node) => node.target).join(', ')}`).join('\n'));
+  result(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `nothing is wider than the page: ${name}`);
+  await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+}
+result(complaints.length === 0, 'nothing in the console', complaints.join('\n'));
+await browser.close();
+console.log(`1..${n}`);
+process.exit(failed ? 1 : 0);
