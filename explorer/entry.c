@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A sweep's first thread does the whole sweep (musl.h); room for its chunks is by the number of threads, 256 configurations each. */
+enum { ROOM_FOR_CHUNKS = 2 };
+
 static struct session session;
 static char *output, *messages;         /* of the last request; owned here */
 
@@ -51,7 +54,7 @@ static enum output_format format_of(const json_t *name)
 
 static struct options options_of(const json_t *q, struct arena *a)
 {
-    struct options o = { .seed = 1, .jobs = 1, .format = format_of(json_object_get(q, "format")) };
+    struct options o = { .seed = 1, .jobs = ROOM_FOR_CHUNKS, .format = format_of(json_object_get(q, "format")) };
     o.arguments = texts_of(&o.n_arguments, json_object_get(q, "arguments"), a);
     o.sets = texts_of(&o.n_sets, json_object_get(q, "set"), a);
     o.overs = texts_of(&o.n_overs, json_object_get(q, "over"), a);

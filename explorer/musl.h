@@ -5,6 +5,7 @@
 #ifndef MUSL_H
 #define MUSL_H
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #define RENAME_NOREPLACE 1
@@ -18,5 +19,15 @@ static inline int renameat2(int from_folder, const char *from, int to_folder, co
 
 typedef int comparison_with_context(const void *, const void *, void *);
 void qsort_r(void *items, size_t n, size_t item_bytes, comparison_with_context *compare, void *context);
+
+/* The page's worker is one thread: a thread that is started does all its work at once. */
+static inline int run_at_once(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *user)
+{
+    (void)thread, (void)attributes;
+    work(user);
+    return 0;
+}
+#define pthread_create run_at_once
+#define pthread_join(thread, result) ((void)(thread), (void)(result))
 
 #endif

@@ -161,23 +161,28 @@ function drawTrust(answer, messages) {
   ].filter(Boolean));
 }
 
-const fileOf = async (run) => dropped.get(run) ?? JSON.parse(await packedFiles())[`workloads/recipes/${run}.ini`];
+// The recipe's text: only read when it is asked for, as the data is large.
 let unpacked = null;
-function packedFiles() {
-  const bytes64 = Uint8Array.from(atob(text('files')), (c) => c.charCodeAt(0));
-  unpacked ??= new Response(new Blob([bytes64]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
-  return unpacked;
+async function recipeSource(run) {
+  if (dropped.has(run)) return dropped.get(run);
+  const unpack = async () => {
+    const packed = Uint8Array.from(atob(text('files')), (c) => c.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+  };
+  unpacked ??= unpack();
+  return (await unpacked)[`workloads/recipes/${run}.ini`] ?? '';
 }
 
 function drawTake({ now, wanted }) {
   const options = now.framework_options;
-  const recipe = element('pre', { tabindex: '0', 'aria-label': 'Recipe' });
-  const recipeDetails = element('details', { ontoggle: async () => { recipe.textContent = recipeText(await fileOf(wanted.run), wanted); } }, element('summary', {}, 'The recipe'), recipe);
-  fileOf(wanted.run).then((source) => { recipe.textContent = recipeText(source, wanted); });
+  const wasOpen = byId('recipe')?.open;
+  const recipe = element('pre', { tabindex: '0', role: 'region', 'aria-label': 'Recipe' });
+  const text = async () => recipeText(await recipeSource(wanted.run), wanted);
+  const shown = element('details', { id: 'recipe', open: wasOpen, ontoggle: async () => { recipe.textContent = await text(); } }, element('summary', {}, 'The recipe'), recipe);
   byId('take').replaceChildren(
-    element('p', {}, 'The program gives the same digits:'), element('pre', { id: 'command', tabindex: '0', 'aria-label': 'Command' }, runCommand(wanted)),
-    element('p', { class: 'buttons' }, copyButton('Copy the command', () => runCommand(wanted)), copyButton('Copy the recipe', () => recipe.textContent), copyButton('Copy a link', () => location.href)),
-    recipeDetails,
+    element('p', {}, 'The program gives the same digits:'), element('pre', { id: 'command', tabindex: '0', role: 'region', 'aria-label': 'Command' }, runCommand(wanted)),
+    element('p', { class: 'buttons' }, copyButton('Copy the command', () => runCommand(wanted)), copyButton('Copy the recipe', text), copyButton('Copy a link', () => location.href)),
+    shown,
     element('h3', {}, `As options of ${controls.value('recipe.framework') || 'the framework'}`),
     options.length ? element('ul', { class: 'options' }, ...options.map(({ key, text: option, source }) => element('li', { title: source ?? '' }, element('code', {}, option), ` (${key})`)))
       : element('p', { class: 'note' }, 'No option of this framework is known for these keys.'));
@@ -198,6 +203,7 @@ function showRun() {
 }
 
 function choose(run, sets = {}) {
+  controls.sets = { ...sets };
   update({ ...state, run, sets });
   showRun();
 }

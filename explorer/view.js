@@ -66,9 +66,11 @@ export function showTip(event, text) {
 }
 export const hideTip = () => { tip.hidden = true; };
 
+// text: a function that returns the text, or a promise of it.
 export function copyButton(label, text) {
   return element('button', { type: 'button', onclick: async ({ target }) => {
-    await navigator.clipboard.writeText(text()).catch(() => fallbackCopy(text()));
+    const copied = await text();
+    await navigator.clipboard.writeText(copied).catch(() => fallbackCopy(copied));
     target.textContent = 'Copied';
     setTimeout(() => { target.textContent = label; }, 1200);
   } }, label);

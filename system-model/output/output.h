@@ -44,7 +44,7 @@ struct table_column {
     const char *unit, *help;            /* for lists of columns; no writer prints them */
 };
 
-/* Where size_t is none of the types of fixed size (32 bit), it is a cell of its own. */
+/* On 32-bit machines size_t is none of the types of fixed size, so it is named by itself. */
 #if SIZE_MAX == UINT32_MAX
 #define CELL_OF_SIZE size_t: CELL_U32,
 #else
