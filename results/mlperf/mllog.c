@@ -64,31 +64,72 @@ void mllog_close(struct mllog_reader *r)
     *r = (struct mllog_reader){ 0 };
 }
 
+static bool read_block(struct mllog_reader *r)
+{
+    enum { BLOCK_BYTES = 32 << 10 };
+    if (!r->block)
+        r->block = arena_alloc(&r->arena, BLOCK_BYTES);
+    r->at = 0;
+    r->end = fread(r->block, 1, BLOCK_BYTES, r->f);
+    return r->end > 0;
+}
+
+static int raw_byte(struct mllog_reader *r)
+{
+    return r->at < r->end || read_block(r) ? (unsigned char)r->block[r->at++] : EOF;
+}
+
 /* The next byte, with every line end as '\n'; a lone '\r' ends a record without counting as a line. */
 static int next_byte(struct mllog_reader *r)
 {
-    int c = getc_unlocked(r->f);
+    int c = raw_byte(r);
     if (r->after_newline && c != EOF) {
         r->line++;
         r->after_newline = false;
     }
     if (c == '\r') {
-        int d = getc_unlocked(r->f);
-        if (d == '\n') {
+        int d = raw_byte(r);
+        if (d == '\n')
             r->after_newline = true;
-        } else if (d != EOF) {
-            ungetc(d, r->f);
-        }
+        else if (d != EOF)
+            r->at--;
         return '\n';
     }
     r->after_newline = c == '\n';
     return c;
 }
 
+/* The number of bytes before the next `stop` or '\r' in the block. */
+static size_t span_before(const struct mllog_reader *r, int stop)
+{
+    const char *from = r->block + r->at;
+    size_t n = r->end - r->at;
+    if (n == 0)
+        return 0;
+    const char *found = memchr(from, stop, n);
+    n = found ? (size_t)(found - from) : n;
+    found = n ? memchr(from, '\r', n) : NULL;
+    return found ? (size_t)(found - from) : n;
+}
+
+/* Does for a span without '\r' what next_byte() does for each of its bytes. */
+static void skip_span(struct mllog_reader *r, size_t n)
+{
+    const char *from = r->block + r->at, *end = from + n;
+    if (n == 0)
+        return;
+    r->line += r->after_newline;
+    for (const char *p = from; p < end - 1 && (p = memchr(p, '\n', (size_t)(end - 1 - p))); p++)
+        r->line++;
+    r->after_newline = end[-1] == '\n';
+    r->at += n;
+}
+
 /* Reads up to the end of the next token. Returns false at the end of the file. */
 static bool find_token(struct mllog_reader *r)
 {
     size_t matched = 0;
+    skip_span(r, span_before(r, ':'));
     for (int c; (c = next_byte(r)) != EOF; ) {
         if (c == token[matched])
             matched++;
@@ -98,6 +139,8 @@ static bool find_token(struct mllog_reader *r)
             matched = 0;
         if (matched == TOKEN_LENGTH)
             return true;
+        if (matched == 0)
+            skip_span(r, span_before(r, ':'));
     }
     return false;
 }
@@ -127,6 +170,11 @@ static bool read_event(struct mllog_reader *r)
             continue;
         r->raw = buffer_room(r, r->raw, &r->raw_cap, n + 1);
         r->raw[n++] = (char)c;
+        size_t more = min_u64(span_before(r, '\n'), MLLOG_LONGEST_EVENT - n);      /* all that follow in the block, at once */
+        r->raw = buffer_room(r, r->raw, &r->raw_cap, n + more);
+        if (more)
+            memcpy(r->raw + n, r->block + r->at, more);
+        n += more, r->at += more;
     }
     while (n > 0 && isspace((unsigned char)r->raw[n - 1]))
         n--;

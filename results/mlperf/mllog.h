@@ -24,7 +24,8 @@ struct mllog_reader {
     FILE *f;
     uint64_t line;                      /* number of the line just read, from 1 */
     bool after_newline;
-    struct arena arena;                 /* owns the two buffers */
+    struct arena arena;                 /* owns the three buffers */
+    char *block; size_t at, end;        /* the part of the file that is being read, and what of it is left */
     char *raw, *clean;
     size_t raw_cap, clean_cap, n_raw;
     json_t *event;                      /* the last line's; freed by the next call */
