@@ -18,6 +18,7 @@ static const char *cache_folder(struct arena *a)
     return path && make_folders(path, NULL) && access(path, W_OK) == 0 ? path : NULL;
 }
 
+/* A round need not have every table. */
 static uint64_t hash_of_file(const char *path, uint64_t seed, struct arena *a)
 {
     char *text;
@@ -29,6 +30,7 @@ static uint64_t hash_of_file(const char *path, uint64_t seed, struct arena *a)
 static const char *judging_hash(struct session *s, struct arena *a)
 {
     static const char *const tables[] = { "edition.csv", "rules.csv", "benchmarks.csv", "rcp.csv", "tensors.csv", "system_fields.csv" };
+    const size_t n_tables = sizeof tables / sizeof *tables;
     struct arena scratch = {0};
     char **rounds, block[1 << 15];
     size_t n;
@@ -39,10 +41,8 @@ static const char *judging_hash(struct session *s, struct arena *a)
     if (program)
         fclose(program);
     if (list_folder(&rounds, &n, arena_printf(&scratch, "%s/rounds", s->paths.data_dir), "", &scratch, NULL))
-        for (size_t i = 0; i < n * (sizeof tables / sizeof *tables); i++) {
-            const char *path = arena_printf(a, "%s/rounds/%s/%s", s->paths.data_dir, rounds[i / 6], tables[i % 6]);
-            hash = access(path, R_OK) == 0 ? hash_of_file(path, hash, &scratch) : hash;
-        }
+        for (size_t i = 0; i < n * n_tables; i++)
+            hash = hash_of_file(arena_printf(&scratch, "%s/rounds/%s/%s", s->paths.data_dir, rounds[i / n_tables], tables[i % n_tables]), hash, &scratch);
     arena_free(&scratch);
     return arena_printf(a, "%016llx", (unsigned long long)hash);
 }
