@@ -33,7 +33,7 @@ perl -MJSON::PP -e 'local $/; my %k = map { ("$_->{section}.$_->{key}" => $_) } 
     exit !($k{"parallel.replicas"}{required} && $k{"parallel.replicas"}{maximum} == 65536 && grep { $_ eq "popart" } @{$k{"parallel.schedule"}{choices}})' <"$work/out"
 result $? "list keys --format json"
 run list keys
-gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
+gives 0 "parallel.replicas                   required  copies of the model (1..65536)" "list keys: a recipe's keys"
 refuses "known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions" "list of something else" list bananas
 refuses "only metrics are listed as markdown" "recipes as markdown" list recipes --format markdown
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
