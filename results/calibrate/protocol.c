@@ -2,7 +2,7 @@
 /*
  * protocol.c - what a calibration may use; see calibrate.h.
  *
- * The constants that are counted are those of the model of time, on all sheets together. What is fitted to convergence
+ * The constants that are counted are those of the models of time and of energy, on all sheets together. What is fitted to convergence
  * describes other data and moves no time of a step.
  */
 #include "results/calibrate/calibrate.h"

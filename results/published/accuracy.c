@@ -179,7 +179,7 @@ static void add_times_to_train(struct summary *s, const char *group, enum sample
 
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
 {
-    static const enum figure_kind kinds[] = { FIGURE_OF_RUN, FIGURE_OF_EVALUATION, FIGURE_DERIVED, FIGURE_OF_KERNEL, FIGURE_OF_LINK };
+    static const enum figure_kind kinds[] = { FIGURE_OF_RUN, FIGURE_OF_EVALUATION, FIGURE_DERIVED, FIGURE_OF_POWER, FIGURE_OF_KERNEL, FIGURE_OF_LINK };
     struct summary s = { .check = c, .a = a };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         add_group(&s, "all", figure_kind_names[kinds[k]], (struct check_group){ .kind = kinds[k] });
@@ -189,7 +189,7 @@ struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a
             add_times_to_train(&s, "given", SAMPLES_PUBLISHED);
             add_times_to_train(&s, "predicted", SAMPLES_PREDICTED);
         }
-        if (kinds[k] == FIGURE_DERIVED)
+        if (kinds[k] == FIGURE_DERIVED || kinds[k] == FIGURE_OF_POWER)
             add_by_metric(&s, kinds[k]);
     }
     *n = s.n;

@@ -211,8 +211,8 @@ static bool simulate_row_value(struct check_row *row, struct check_source *from,
 {
     const struct figure *f = row->figure;
     enum figure_kind kind = figure_kind(f);
-    if (kind == FIGURE_OF_KERNEL || kind == FIGURE_OF_LINK)
-        return simulate_part(row, from, kind == FIGURE_OF_KERNEL, a);
+    if (is_kernel_recipe(f->recipe) || kind == FIGURE_OF_LINK)
+        return simulate_part(row, from, kind != FIGURE_OF_LINK, a);
     if (!*f->recipe)
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
     if (kind == FIGURE_OF_MEMORY)
@@ -239,14 +239,19 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
-/* True if a row of this configuration calibrates what the figure is about: its time, or the same category of its
+static bool is_of_time(const struct figure *f)
+{
+    return figure_kind(f) != FIGURE_OF_MEMORY && figure_kind(f) != FIGURE_OF_POWER;
+}
+
+/* True if a row of this configuration calibrates what the figure is about: its time, its power, or the same category of its
  * memory. */
 static bool calibrates_too(const struct check *c, const struct figure *f)
 {
     bool is_memory = figure_kind(f) == FIGURE_OF_MEMORY;
     for (size_t i = 0; i < c->n; i++) {
         const struct figure *other = c->rows[i].figure;
-        bool same_subject = is_memory ? text_is(other->metric, f->metric) : figure_kind(other) != FIGURE_OF_MEMORY;
+        bool same_subject = is_memory ? text_is(other->metric, f->metric) : is_of_time(other) == is_of_time(f);
         if (other->role == FIGURE_CALIBRATE && same_subject && *f->configuration && text_is(other->configuration, f->configuration))
             return true;
     }

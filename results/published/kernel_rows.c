@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, N_KERNEL_KINDS };
-static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", NULL };
+enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_TRIAD, N_KERNEL_KINDS };
+static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "triad", NULL };
 static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
 static const char *const partials_names[] = { "fp16", "fp32", NULL };
 
@@ -54,11 +54,15 @@ static const struct field fc_fields[] = {
     MACHINE, U(batch, "rows of the input"), U(in, "columns of the input"), U(out, "columns of the output"),
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
 };
+static const struct field triad_fields[] = {
+    MACHINE, { "n", "", FIELD_U64, offsetof(struct kernel_case, n), 1, 1e9, NULL, true, "elements of a vector" }, CHOICE(type, type_names, "of the operands"),
+};
 static const struct { const struct field *fields; size_t n; } kind_fields[N_KERNEL_KINDS] = {
     [KERNEL_MATMUL] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
     [KERNEL_CONV] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
     [KERNEL_GEMM] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
     [KERNEL_FC] = { fc_fields, sizeof fc_fields / sizeof *fc_fields },
+    [KERNEL_TRIAD] = { triad_fields, sizeof triad_fields / sizeof *triad_fields },
 };
 #undef U
 #undef CHOICE
@@ -123,7 +127,7 @@ static bool parse_kernel_case(struct kernel_case *c, const char *text, struct ar
     while (c->kind < N_KERNEL_KINDS && !text_is(kernel_kind_names[c->kind], kind))
         c->kind++;
     if (c->kind == N_KERNEL_KINDS)
-        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv, gemm, fc", text, kind);
+        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv, gemm, fc, triad", text, kind);
     while (*rest) {
         char *entry = rest;
         rest += strcspn(rest, ";");
@@ -147,6 +151,12 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
     graph_start(g, "kernel", 1, a);
     graph_layer(g, (struct layer){ .name = "kernel", .role = LAYER_BODY, .n_parts = 1 });
     uint32_t inputs[2];
+    if (c->kind == KERNEL_TRIAD) {      /* a = b + 2 c, as one pass over two vectors */
+        inputs[0] = graph_tensor(g, "b", ROLE_INPUT, type, 1, (uint64_t[]){ c->n });
+        inputs[1] = graph_tensor(g, "c", ROLE_INPUT, type, 1, (uint64_t[]){ c->n });
+        graph_op(g, OP_ADD, inputs, 2, (struct op_attributes){ 0 });
+        return;
+    }
     if (c->kind != KERNEL_CONV) {     /* the transpose of weights times input: n rows */
         inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 2, (uint64_t[]){ c->n, c->k });
         inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 2, (uint64_t[]){ c->k, c->m });
@@ -161,14 +171,17 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
     graph_op(g, OP_CONV, inputs, 2, at);
 }
 
-static void plan_case(struct op_plan *out, const struct kernel_case *c, const struct chip *chip,
+/* energy may be NULL. */
+static void plan_case(struct op_plan *out, struct energy *energy, const struct kernel_case *c, const struct chip *chip,
                       struct plan_cache *cache, struct arena *a)
 {
     struct graph g;
     build_graph(&g, c, a);
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
                                    .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
-    op_plan_build(out, &g, 0, even_operands, chip, &opt, cache);
+    op_plan_build(out, &g, 0, (struct operands){ 1, true }, chip, &opt, cache);
+    if (energy)
+        *energy = op_energy(&g, &g.ops[0], out, chip);
 }
 
 static bool multiplies(const struct kernel_case *c, const struct chip *chip, const char *text, struct arena *a, struct err *err)
@@ -190,7 +203,7 @@ static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
 /* cycles: of the plan. A multiplication and an addition are two operations. */
 static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, const struct chip *chip)
 {
-    double products = (double)c->m * (double)c->k * (double)c->n;
+    double products = c->kind == KERNEL_TRIAD ? (double)c->n : (double)c->m * (double)c->k * (double)c->n;
     if (c->kind == KERNEL_CONV) {
         products = (double)pairs_on_input(c, c->input) * (double)pairs_on_input(c, c->input_w) * (double)c->batch * (double)c->in_chans * (double)c->out_chans / (double)c->groups;
     }
@@ -209,8 +222,26 @@ bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recip
     struct kernel_case c;
     if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
-    plan_case(out, &c, chip, cache, a);
+    plan_case(out, NULL, &c, chip, cache, a);
     *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(out), chip) / 1e12;
+    return true;
+}
+
+const char *kernel_row_machine(const char *recipe_text, struct arena *a, struct err *err)
+{
+    struct kernel_case c;
+    return parse_kernel_case(&c, recipe_text, a, err) ? c.machine : NULL;
+}
+
+bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
+{
+    struct kernel_case c;
+    struct op_plan plan;
+    struct energy energy;
+    if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
+        return false;
+    plan_case(&plan, &energy, &c, chip, cache, a);
+    *energy_j = energy_total(&energy);
     return true;
 }
 
@@ -220,10 +251,11 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     struct kernel_case c;
     struct machine m;
     struct op_plan plan;
+    struct energy energy;
     if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !machine_load(&m, c.machine, specs_dir, a, err)
         || !multiplies(&c, &m.chip, recipe_text, a, err))
         return false;
-    plan_case(&plan, &c, &m.chip, cache, a);
+    plan_case(&plan, &energy, &c, &m.chip, cache, a);
     uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c.type, c.partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
     double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = case_flop_per_s(&c, op_plan_cycles(&plan), &m.chip);
     if (text_is(metric, "tflop_per_s"))
@@ -232,10 +264,12 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
         *value = time_s;
     else if (text_is(metric, "cycles"))
         *value = (double)op_plan_cycles(&plan);
+    else if (text_is(metric, "energy_above_idle_j"))
+        *value = energy_total(&energy);
     else if (text_is(metric, "peak_share"))
         *value = flop_per_s / chip_peak_flop_per_s(&m.chip, peak_mac);
     else
-        return fail(err, "metric '%.60s' of a kernel; known: tflop_per_s, time_s, cycles, peak_share", metric);
+        return fail(err, "metric '%.60s' of a kernel; known: tflop_per_s, time_s, cycles, energy_above_idle_j, peak_share", metric);
     return true;
 }
 
@@ -248,7 +282,7 @@ static void add_kernel_product(struct kernel_memory *m, const struct kernel_case
     struct op_plan plan;
     c.kind = KERNEL_MATMUL;
     c.n = rows, c.k = inner, c.m = columns;
-    plan_case(&plan, &c, chip, cache, a);
+    plan_case(&plan, NULL, &c, chip, cache, a);
     m->temporary_bytes = max_u64(m->temporary_bytes, plan.temp_bytes_per_tile * plan.n_tiles_used);
     m->code_bytes += op_code_bytes(&plan.code) * plan.n_tiles_used;
     m->tile_temporary_bytes = max_u64(m->tile_temporary_bytes, plan.temp_bytes_per_tile);
@@ -282,6 +316,8 @@ bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const
         return false;
     if (c.kind == KERNEL_CONV)
         return fail(err, "%.200s: the memory of conv is not predicted", recipe_text);
+    if (c.kind == KERNEL_TRIAD)
+        return fail(err, "%.200s: the memory of triad is not predicted", recipe_text);
     if (c.kind == KERNEL_FC)
         fc_memory(out, &c, &m.chip, cache, a);
     else

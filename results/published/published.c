@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "context", NULL };
-const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived" };
+const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived", "power" };
 
 enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE, COL_ROLE, COL_SOURCE, COL_QUOTE,
               COL_NOTE, N_NEEDED, COL_CONFIGURATION = N_NEEDED, N_FIGURE_COLUMNS };
@@ -28,10 +28,10 @@ static const struct published_metric published_metrics[] = {
     { "time_to_train_min", OF_RUN("min", -1, 1 / 60.0, time_to_train_s) }, { "latency_s", OF_RUN("s", -1, 1, latency_s) },
     { "samples_to_converge", OF_RUN("samples", -1, 1, samples_to_converge) }, { "step_time_s", OF_RUN("s", -1, 1, step_time_s) },
     { "evaluation_time_s", OF_RUN("s", -1, 1, evaluation_time_s) }, { "time_to_train_s", OF_RUN("s", -1, 1, time_to_train_s) },
-    { "mfu", OF_RUN("share", +1, 1, mfu) }, { "hfu", OF_RUN("share", +1, 1, hfu) },
+    { "ipu_power_w", OF_RUN("W", -1, 1, ipu_power_w) }, { "mfu", OF_RUN("share", +1, 1, mfu) }, { "hfu", OF_RUN("share", +1, 1, hfu) },
     { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* two runs */
     { "fits", "yes=1", +1, 0, 0 },                                                                                    /* memory */
-    { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, /* kernels */
+    { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, { "energy_above_idle_j", "J", -1, 0, 0 }, /* kernels */
     { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */
     { "loop_s_per_micro_batch", "s", -1, 0, 0 }, { "update_s", "s", -1, 0, 0 }, { "forward_s_per_micro_batch", "s", -1, 0, 0 },  /* derived */
     { "call_s", "s", -1, 0, 0 }, { "step_increase_s", "s", -1, 0, 0 },
@@ -106,6 +106,8 @@ enum figure_kind figure_kind(const struct figure *f)
         return FIGURE_DERIVED;
     if (is_memory_metric(f->metric))
         return FIGURE_OF_MEMORY;
+    if (text_is(f->metric, "ipu_power_w") || text_is(f->metric, "energy_above_idle_j"))
+        return FIGURE_OF_POWER;
     if (strncmp(f->recipe, "kernel:", 7) == 0)
         return FIGURE_OF_KERNEL;
     if (strncmp(f->recipe, "link:", 5) == 0)

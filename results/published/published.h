@@ -42,7 +42,7 @@ int metric_faster(const char *metric);                                 /* 0 for 
 
 /* The kinds of figure. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a
  * part of what runs say. */
-enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,
+enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED, FIGURE_OF_POWER,
                    N_FIGURE_KINDS };
 extern const char *const figure_kind_names[N_FIGURE_KINDS];
 enum figure_kind figure_kind(const struct figure *f);

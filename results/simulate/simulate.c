@@ -108,28 +108,63 @@ static bool fill_smaller_share(struct result *r, struct simulation *sim, struct 
     return true;
 }
 
-static void fill_energy(struct result *r, const struct machine *m)
+static double waiting_share(const struct result *r)
 {
-    struct power p;
     double waiting_s = 0;
     for (int k = 0; k < N_PARTS; k++)
         waiting_s += part_classes[k] == CLASS_WAITING || part_classes[k] == CLASS_HOST ? r->breakdown_s[k] : 0;
-    machine_power(&p, m, r->ipus);
-    r->energy_per_step_j = power_mean_w(&p, waiting_s / r->step_time_s) * r->step_time_s;
+    return waiting_s / r->step_time_s;
+}
+
+/* By the chip's law: what chips draw whatever they do, what their work takes, and the rest of the boards. */
+static void fill_energy_parts(struct result *r, const struct plan *p, const struct power *power)
+{
+    const double *work_j = p->energy.j, n = p->request.n_replicas;
+    r->energy_idle_j = power->idle_w * r->step_time_s;
+    r->energy_products_j = n * work_j[ENERGY_MAC];
+    r->energy_vector_j = n * work_j[ENERGY_VECTOR];
+    r->energy_exchange_j = n * work_j[ENERGY_EXCHANGE];
+    r->energy_links_j = n * work_j[ENERGY_LINKS];
+    r->energy_boards_j = power->boards_rest_w * r->step_time_s;
+    double chips_j = r->energy_idle_j + n * energy_total(&p->energy);
+    r->ipu_power_w = chips_j / r->step_time_s / (double)r->ipus;
+    r->energy_per_step_j = chips_j + r->energy_boards_j;
+    r->energy_note = power->boards_rest_w > 0 ? "" : "no source gives the power of the boards' other parts";
+}
+
+/* Hosts and cooling, where the recipe states their power: all that a meter of the site would count. */
+static void fill_site(struct result *r, const struct recipe *rec)
+{
+    const double joules_per_kwh = 3.6e6;
+    r->energy_hosts_j = (double)rec->host_count * rec->host_power_w * r->step_time_s;
+    r->energy_cooling_j = rec->cooling_share * (r->energy_per_step_j + r->energy_hosts_j);
+    r->energy_site_j = r->energy_per_step_j + r->energy_hosts_j + r->energy_cooling_j;
+    r->carbon_per_step_g = r->energy_site_j / joules_per_kwh * rec->carbon_g_per_kwh;
+    r->energy_cost_per_step = r->energy_site_j / joules_per_kwh * rec->price_per_kwh;
+}
+
+static void fill_energy(struct result *r, const struct plan *p, const struct recipe *rec)
+{
+    struct power power;
+    machine_power(&power, p->topology->machine, r->ipus);
     r->energy_modelled = true;
-    r->energy_missing = p.missing;
+    r->energy_missing = power.missing;
+    if (power.missing)
+        return;
+    r->energy_per_step_j = power_mean_w(&power, waiting_share(r)) * r->step_time_s;
+    r->energy_note = power.knows_waiting ? "" : "an upper bound: no source gives the power of waiting IPUs";
+    if (power.has_law)
+        fill_energy_parts(r, p, &power);
     r->energy_per_sample_j = r->energy_per_step_j / r->global_batch;
     r->mean_power_w = r->energy_per_step_j / r->step_time_s;
-    r->power_at_work_w = p.at_work_w;
-    r->power_waiting_w = p.knows_waiting ? p.waiting_w : 0;
-    r->power_cap_w = p.cap_w;
-    if (p.missing)
-        return;
-    r->energy_counts = p.of;
-    r->energy_source = p.row->source;
-    r->energy_file = p.sheet->path;
-    r->energy_line = p.row->line;
-    r->energy_note = p.knows_waiting ? "" : "an upper bound: no source gives the power of waiting IPUs";
+    r->power_at_work_w = power.at_work_w;
+    r->power_waiting_w = power.knows_waiting ? power.waiting_w : 0;
+    r->power_cap_w = power.cap_w;
+    r->energy_counts = power.of;
+    r->energy_source = power.row->source;
+    r->energy_file = power.sheet->path;
+    r->energy_line = power.row->line;
+    fill_site(r, rec);
 }
 
 static void fill_cost(struct result *r, const struct recipe *rec)
@@ -152,7 +187,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
         r->latency_s = cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
     fill_memory(r, p);
     step_breakdown(r->breakdown_s, t);
-    fill_energy(r, m);
+    fill_energy(r, p, rec);
     fill_cost(r, rec);
     fill_utilisation(r, rec, t);
 }
@@ -256,6 +291,8 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
     r->energy_j = r->energy_per_step_j / r->step_time_s * r->time_to_train_s;
     r->cost_to_train = r->cost_per_step / r->step_time_s * r->time_to_train_s;
+    r->carbon_to_train_kg = r->carbon_per_step_g / 1000 / r->step_time_s * r->time_to_train_s;
+    r->energy_cost_to_train = r->energy_cost_per_step / r->step_time_s * r->time_to_train_s;
     r->scaling_time_s = c ? (convergence_scaling(c, t->samples) - 1) * r->time_to_train_s : 0;
     r->time_to_train_s += r->scaling_time_s;
 }

@@ -45,7 +45,7 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);       /* and its simulator, if it owns one */
 /* Every sheet that the simulation read, outermost first; returns how many. */
-enum { MAX_SHEETS = 8 };
+enum { MAX_SHEETS = 9 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
 /* The seconds of a step by part, mean over the IPUs; the N_PARTS of them sum to the step. */
 void step_breakdown(double *part_s, const struct timeline *t);

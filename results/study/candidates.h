@@ -56,7 +56,7 @@ struct search_state {
     struct recipe recipe;                       /* unchanged */
     struct framework framework;
     bool training;
-    double samples_per_item, power_w;           /* power: of one IPU */
+    double samples_per_item, power_w;           /* power: the least that one IPU draws */
     double samples;                             /* to converge, where they do not depend on the batch */
     bool converges_by_batch;
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;

@@ -190,6 +190,56 @@ static void add_costs(struct document *d, const struct explanation *e)
         add_trace(d, e, e->tree.children[i].part);
 }
 
+/* ---- where the energy goes -------------------------------------------------------------------------- */
+
+struct energy_row { const char *name; double joules, share, ipu_w; };
+static const struct table_column energy_columns[] = {
+#define C(member, ...) { COLUMN(struct energy_row, member), __VA_ARGS__ }
+    C(name, .heading = ""), C(joules, .heading = "", .format = "%.4g J"), C(share, .heading = "", .format = "%.1f %%", .scale = 100),
+    C(ipu_w, .heading = "", .format = "%.4g W an IPU"),
+#undef C
+};
+
+/* The change of a single value of the recipe that lowers the energy of a sample most, by a hundredth or more. */
+static const struct move *most_saving(const struct explanation *e)
+{
+    const struct move *best = NULL;
+    for (size_t i = 0; i < e->moves.n; i++) {
+        const struct move *m = &e->moves.items[i];
+        bool choice = !m->refused && (m->fits || !e->result->fits) && m->input->of_recipe && is_choice(m->input);
+        if (choice && m->energy_relative < (best ? best->energy_relative : -0.01))
+            best = m;
+    }
+    return best;
+}
+
+static void add_energy(struct document *d, const struct explanation *e)
+{
+    const struct result *r = e->result;
+    const struct { const char *name; double joules; } causes[] = {
+        { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "exchange", r->energy_exchange_j },
+        { "vector work", r->energy_vector_j }, { "links", r->energy_links_j }, { "rest of the boards", r->energy_boards_j },
+        { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
+    };
+    if (!is_known(r->energy_products_j))
+        return;
+    document_gap(d);
+    document_line(d, "where the energy goes: %.4g J per sample, %.4g W an IPU; modelled", r->energy_site_j / r->global_batch, r->ipu_power_w);
+    struct table *t = document_table(d, TABLE(energy_columns, struct energy_row));
+    t->indent = "  ";
+    t->formats = IN_TEXT;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        double joules = causes[i].joules;
+        struct energy_row row = { causes[i].name, joules, joules / r->energy_site_j, joules / r->step_time_s / (double)r->ipus };
+        if (is_known(joules))
+            table_add(t, &row, d->arena);
+    }
+    const struct move *m = most_saving(e);
+    if (m)
+        document_line(d, "  saves most in the recipe: %s %s -> %s, %.1f %% of the energy of a sample", m->input->name, m->input->value, m->to,
+                      -100 * m->energy_relative);
+}
+
 /* ---- values and moves -------------------------------------------------------------------------------- */
 
 /* A value; a move of it as the list of moves has it; and as the inputs of a part have it. */
@@ -389,6 +439,7 @@ void explain_document(struct document *d, const struct explanation *e)
     own->formats = IN_JSON;
     add_conclusion(d, e);
     add_costs(d, e);
+    add_energy(d, e);
     add_helping_moves(d, e);
     add_left(d, e);
     document_member(d, "bound", bound_json(&e->bound, d->arena));

@@ -340,7 +340,9 @@ static void keep_own(struct search_state *s, const struct simulation *sim, const
     s->samples_per_item = recipe_samples_per_item(&sim->recipe);
     s->samples = r->samples_to_converge;
     s->converges_by_batch = sim->recipe.converge != NULL;
-    s->power_w = sim->machine->board_power_w / (double)sim->machine->ipus_per_board;
+    struct power power;
+    machine_power(&power, sim->machine, 1);
+    s->power_w = power.has_law ? power.idle_w + power.boards_rest_w : power.waiting_w;
     s->out->own = copied(s, r, NULL, 0);
     s->out->own_counts = counts(s, r);
     s->out->n_simulated = 1;
@@ -355,7 +357,7 @@ static bool check_request(const struct search_request *q, const struct simulatio
         return fail(err, "--set parallel.available_memory: a share for each IPU cannot be searched around; give one for all, or leave it out");
     return (timed && powered)
         || fail(err, "%s: has no %s: set training.converge=model, epochs or samples_to_converge%s", q->recipe, objective_names[q->objective],
-                powered ? "" : "; energy wants board_power_w on the board's sheet too");
+                powered ? "" : "; energy wants the chip's idle_power_w or the board's board_power_w on its sheet too");
 }
 
 static void search_in_parallel(struct search_state *s)

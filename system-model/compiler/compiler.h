@@ -49,6 +49,13 @@ void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);     
 #define MOST_CYCLES ((uint64_t)1 << 53)
 uint64_t cycles_of(const struct topology *t, double time_s);
 
+/* ---- energy.c: what work costs besides time ------------------------------------------------------------------- */
+
+enum energy_cause { ENERGY_MAC, ENERGY_VECTOR, ENERGY_EXCHANGE, ENERGY_LINKS, N_ENERGY_CAUSES };
+struct energy { double j[N_ENERGY_CAUSES]; };
+void energy_add(struct energy *to, const struct energy *e, double times);       /* to += times * e, cause by cause */
+double energy_total(const struct energy *e);
+
 /* ---- op_plan.c: one pass of one operation ---------------------------------------------------------------------- */
 
 enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
@@ -119,6 +126,10 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
                    const struct op_plan_options *opt, struct plan_cache *cache);
 enum part op_part(const struct op *op);     /* the part that its computing counts as */
 
+/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted without padding, and with their operands;
+ * all other work by the bytes of its operands and results. */
+struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip);
+
 /* Multiply-accumulates of one tile's AMP in a cycle, by which shares of peak are measured; 0: fp8 on a chip without
  * it. */
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
@@ -163,6 +174,7 @@ struct op_moment { uint64_t live_bytes, temp_bytes_per_tile; };
 struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_cycles, backward_cycles;           /* totals of the two */
+    struct energy forward_energy, backward_energy;      /* backward: with the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
     uint64_t n_parameters;                  /* trainable elements */
     uint64_t weight_bytes;

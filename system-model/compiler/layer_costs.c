@@ -9,13 +9,17 @@
 #include <math.h>
 #include <string.h>
 
-static void add_op_cost(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
+static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)
 {
+    uint64_t repeats = op_repeats(g, op);
+    const struct energy energy = op_energy(g, op, p, chip);
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
+    energy_add(forward ? &layer->forward_energy : &layer->backward_energy, &energy, (double)repeats);
     if (forward && repeats > 1) {       /* a slice is computed again for its backward pass, as only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
+        energy_add(&layer->backward_energy, &energy, (double)repeats);
         layer->slices_mac += p->mac * repeats;
     }
     if (forward)
@@ -190,7 +194,7 @@ void compile_layers(struct compiled *out, struct compiler *c)
     out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)
-        add_op_cost(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
+        add_op_cost(&out->layers[g->ops[i].layer_id], g, &g->ops[i], out->op_plans[i], &c->topology->machine->chip);
     for (size_t i = 0; i < g->n_layers; i++)
         out->layers[i].forward_moment = out->layers[i].backward_moment = (struct op_moment){0};
     add_moments(out->layers, g, out);

@@ -81,7 +81,9 @@ static const struct sheet_field sheet_fields[] = {
         .help = "design of the chip, which selects its fitted constants; other has none" }, CHIP, CHIP },
     { { .name = "planner_copies", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.planner_copies), .choices = copies_names,
         .help = "how the planner estimates copies of single elements; default: measured" }, CHIP, 0 },
-    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy if the board states none"),
+    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy if neither its idle power nor the board's is stated"),
+    CR(idle_power_w, "W", 0.1, 1e5, CHIP, 0, "power of a chip while nothing runs"),
+    CR(link_byte_j, "J/B", 1e-15, 1e-6, CHIP, 0, "energy of a byte over an IPU-Link, both ends"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
     N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),
     N(rung_through_links, "links", 0, 1000, BOARD, BOARD, "of them, for pass-through traffic only"),
@@ -102,6 +104,7 @@ static const struct sheet_field sheet_fields[] = {
     R(host_network_bytes_per_s, "B/s", 1e3, 1e14, OUTER, BOARD, "a board to its host, one way, after protocol"),
     R(host_latency_s, "s", 0, 1, ANY, 0, "a word from the host to a tile"),
     R(board_power_w, "W", 1, 1e6, BOARD, 0, "power of a board at work"),
+    R(board_rest_power_w, "W", 0.1, 1e6, BOARD, 0, "power of a board without its chips, whatever they do"),
     R(board_idle_power_w, "W", 1, 1e6, BOARD, 0, "power of a board whose chips wait; default: board_power_w"),
     R(board_power_cap_w, "W", 1, 1e6, BOARD, 0, "power that a board never exceeds"),
     N(n_ipus, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of the system"),
@@ -332,7 +335,7 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
 bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
                           struct arena *a, struct err *err)
 {
-    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, fitted constants */
+    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 5);     /* system, board, chip, two of fitted constants */
     size_t n = 0;
     *out = (struct machine){ .pcie_shared_ipus = 1 };
     if (!machine_read_sheets(sheets, &n, name, specs_dir, changes, a, err))
@@ -351,9 +354,11 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
     out->board_name = n > 1 ? sheets[n - 2].name : "";
     out->sheets = sheets;
     out->n_sheets = n;
-    if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))
-        return false;
-    out->n_sheets += sheets[n].n_rows > 0;
+    for (int t = 0; t < N_FITTED_TABLES; t++) {
+        if (!fitted_chip_apply(&out->chip, &sheets[out->n_sheets], &fitted_tables[t], specs_dir, changes, a, err))
+            return false;
+        out->n_sheets += sheets[out->n_sheets].n_rows > 0;
+    }
     return machine_check(out, sheets[0].path, err);
 }
 

@@ -100,7 +100,12 @@ struct chip {
     double link_bytes_per_s;                /* nominal, one link, one way */
     double link_efficiency;                 /* protocol */
     double host_link_bytes_per_s;           /* the chip's own port, one way, after protocol */
+    /* Power: the energy of what a chip does, besides what it draws while nothing runs. Without idle_power_w or product_j it is not known. */
     double tdp_w;                           /* 0: not published */
+    double idle_power_w;                    /* while nothing runs; 0: not measured */
+    double product_j, amp_cycle_j;          /* one product of halves; one cycle of a tile's AMP, besides its products; fitted */
+    double byte_j;                          /* one byte that vector work reads or writes, or that a tile receives; fitted */
+    double link_byte_j;                     /* one byte over an IPU-Link; 0: not counted */
 };
 
 /* ---- the system: how many, how linked --------------------------------------------- */
@@ -135,6 +140,7 @@ struct machine {
     uint64_t pcie_shared_ipus;              /* IPUs behind one shared host port (DSS 8440: 4); 1: none shared */
     double pcie_shared_bytes_per_s;         /* one way, after protocol */
     double board_power_w;                   /* at work; 0: not published */
+    double board_rest_power_w;              /* a board without its chips, whatever they do; 0: not known */
     double board_idle_power_w;              /* while its chips wait; 0: not published */
     double board_power_cap_w;               /* never more; 0: not published */
     double unused;                          /* facts on a sheet that no cost reads; they are checked and printed */
@@ -191,17 +197,23 @@ double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);
 
 /* ---- power --------------------------------------------------------------------------- */
 
-/* Power of the first n_ipus IPUs with their share of the boards. Hosts, switches and cooling are not counted. */
+/* Power of the first n_ipus IPUs with their share of the boards. Hosts, switches and cooling are not counted.
+ *
+ * A chip with a law draws idle_power_w and the energy of its work. For others only the power at work is known: their board's, or their own.
+ */
 struct power {
+    bool has_law;                       /* at_work_w and waiting_w are then 0: the work decides */
+    double idle_w;                      /* of all chips, whatever they do */
+    double boards_rest_w;               /* of the boards without their chips; 0: not known */
     double at_work_w;                   /* 0 if no source gives it */
     double waiting_w;                   /* while chips wait for each other or the host; at_work_w if no source gives it */
     double cap_w;                       /* limit of the boards; 0: unknown */
     bool knows_waiting;
     const char *of;                     /* "boards", "chips" */
-    const struct sheet_row *row; const struct sheet *sheet;     /* the source of at_work_w */
-    const char *missing;                /* why at_work_w is unknown, or NULL */
+    const struct sheet_row *row; const struct sheet *sheet;     /* the source of idle_w or at_work_w */
+    const char *missing;                /* why the power is unknown, or NULL */
 };
 void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus);
-double power_mean_w(const struct power *p, double waiting_share);       /* of a step that waits for this share of its time */
+double power_mean_w(const struct power *p, double waiting_share);       /* of a step that waits for this share of its time; without a law */
 
 #endif

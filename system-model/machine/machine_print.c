@@ -4,9 +4,10 @@
  *
  *     peak flop/s = 2 x MAC per tile and cycle x tiles x clock
  *     exchange    = tiles x bytes per cycle x clock
- *     power       = at work x (1 - waiting share) + waiting x waiting share
- * Waiting is the time in which IPUs wait for each other or for the host. No source gives what a waiting board draws: without
- * board_idle_power_w on the sheet, waiting counts as work, and power is an upper bound. A board that is partly used counts in part.
+ *     power       = IPUs x idle_power_w + energy of the work / time + boards x board_rest_power_w
+ * Where a chip's idle power is not known: power = at work x (1 - waiting share) + waiting x waiting share. Waiting is the time in which IPUs
+ * wait for each other or for the host. Without board_idle_power_w on the sheet, waiting counts as work, and that power is an upper bound. A board
+ * that is partly used counts in part.
  */
 #include "system-model/machine/machine.h"
 
@@ -60,6 +61,8 @@ static void print_system(FILE *f, const struct machine *m)
     machine_power(&power, m, m->n_ipus);
     if (power.missing)
         fprintf(f, "  %-33s %14s %-9s %s\n", "power", "not known", "W", power.missing);
+    else if (power.has_law)
+        print_line(f, "power without work", power.idle_w + power.boards_rest_w, "W", power.of);
     else
         print_line(f, "power at work", power.at_work_w, "W", power.of);
     if (m->streaming_bytes)
@@ -92,7 +95,15 @@ void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
 {
     double boards = (double)n_ipus / (double)m->ipus_per_board;
     bool of_boards = m->board_power_w > 0;
-    *out = (struct power){ .of = of_boards ? "boards" : "chips" };
+    *out = (struct power){ .of = of_boards ? "boards" : "chips", .cap_w = boards * m->board_power_cap_w };
+    if (m->chip.idle_power_w > 0 && m->chip.product_j > 0) {
+        out->has_law = true;
+        out->idle_w = (double)n_ipus * m->chip.idle_power_w;
+        out->boards_rest_w = boards * m->board_rest_power_w;
+        out->of = out->boards_rest_w > 0 ? "chips and boards" : "chips";
+        out->row = machine_row(m, "idle_power_w", &out->sheet);
+        return;
+    }
     if (!of_boards && !(m->chip.tdp_w > 0)) {
         out->missing = "no source gives the power of this board or of its chip; --set machine.board_power_w=W says what if";
         return;
@@ -101,7 +112,6 @@ void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
     out->at_work_w = of_boards ? boards * m->board_power_w : (double)n_ipus * m->chip.tdp_w;
     out->knows_waiting = of_boards && m->board_idle_power_w > 0;
     out->waiting_w = out->knows_waiting ? boards * m->board_idle_power_w : out->at_work_w;
-    out->cap_w = boards * m->board_power_cap_w;
 }
 
 double power_mean_w(const struct power *p, double waiting_share)

@@ -139,12 +139,14 @@ static void keep_everything(struct stage_plan *s)
 static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool last_stage)
 {
     struct cycles again = {0}, segment = {0};
+    struct energy segment_energy = {0};
     uint64_t segment_mac = 0;
     s->stash_bytes = stage_input_bytes(s);
     for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&segment, &l->forward, 1);
         segment_mac += l->forward_mac;
+        energy_add(&segment_energy, &l->forward_energy, 1);
         bool last = i + 1 == stage_end(s);
         if (!last && !plan_is_checkpoint(p, i))
             continue;
@@ -153,10 +155,12 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
         if (!(last && last_stage)) {
             cycles_add(&again, &segment, 1);
             s->recompute_mac += segment_mac;
+            energy_add(&s->energy, &segment_energy, 1);
             s->n_layers_again = i + 1 - s->first_layer;
         }
         segment_mac = 0;
         segment = (struct cycles){0};
+        segment_energy = (struct energy){0};
     }
     s->recompute_cycles = cycles_total(&again);
     cycles_add(&s->backward, &again, 1);
@@ -238,6 +242,7 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&s->forward, &l->forward, 1);
         s->forward_mac += l->forward_mac;
+        energy_add(&s->energy, &l->forward_energy, 1);
         s->n_parameters += l->n_parameters;
         s->weight_bytes += l->weight_bytes;
         s->host_bytes += l->host_bytes;
@@ -245,6 +250,7 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
             continue;
         cycles_add(&s->backward, &l->backward, 1);
         s->backward_mac += l->backward_mac;
+        energy_add(&s->energy, &l->backward_energy, 1);
         s->recompute_mac += l->slices_mac;
     }
     s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of all */

@@ -26,6 +26,41 @@ static bool check_options(const struct plan *p, struct err *err)
     return true;
 }
 
+/* Tensors of the update are read or written once in each of its steps, and cross a link once in those of its collectives. */
+static struct energy update_energy(const struct plan *p)
+{
+    const struct chip *chip = &p->topology->machine->chip;
+    struct energy e = {0};
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_chain *c = &p->update.chains[i];
+        double n = (double)c->n_tensors * (c->ipu == ALL_IPUS ? p->request.ipus_per_replica : 1);
+        for (uint32_t k = 0; k < c->steps->n_ops; k++) {
+            const struct update_op *op = &c->steps->ops[k];
+            bool links = op->cycles.part[PART_ALL_REDUCE] > 0;
+            e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : chip->byte_j);
+        }
+    }
+    return e;
+}
+
+/* Activations cross a link to the next stage, and their gradients come back. */
+static struct energy copies_energy(const struct plan *p)
+{
+    double bytes = 0;
+    for (uint32_t s = 0; s + 1 < p->n_stages; s++)
+        bytes += (double)p->stages[s].output_bytes * (p->request.training ? 2 : 1);
+    return (struct energy){ .j[ENERGY_LINKS] = bytes * p->topology->machine->chip.link_byte_j };
+}
+
+static void count_energy(struct plan *p)
+{
+    p->energy = update_energy(p);
+    struct energy copies = copies_energy(p);
+    energy_add(&p->energy, &copies, p->request.grad_accum);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        energy_add(&p->energy, &p->stages[s].energy, p->request.grad_accum);
+}
+
 static void count_work(struct plan *p)
 {
     uint64_t model = 0, hardware = 0;
@@ -93,5 +128,6 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_request 
     else
         plan_memory(out, c, a);
     count_work(out);
+    count_energy(out);
     return true;
 }

@@ -22,6 +22,7 @@ struct stage_plan {
     uint64_t recompute_cycles;          /* part of backward */
     uint32_t n_layers_again;            /* the first so many layers are computed again before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
+    struct energy energy;               /* one micro-batch: forward and backward pass, with recomputation */
     uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes;               /* kept for one micro-batch in flight */
@@ -108,6 +109,7 @@ struct plan {
     uint64_t shortfall_bytes;           /* on the fullest tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
     uint64_t n_parameters;
+    struct energy energy;               /* of a step's work, one replica */
     uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
 };
 

@@ -192,6 +192,10 @@ static void power_without_a_source_is_reported_missing(void **state)
     (void)state;
     struct machine m = load("bow-pod256");
     char *text;
+    PRINTED(text, machine_print(f, &m));
+    assert_non_null(strstr(text, "  power without work"));
+    free(text);
+    m.chip.idle_power_w = 0;
     m.board_power_w = 0;
     PRINTED(text, machine_print(f, &m));
     assert_null(strstr(text, "not known"));                 /* that of its chips */

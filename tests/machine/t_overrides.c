@@ -280,8 +280,8 @@ static void a_cache_keeps_sheets_unchanged(void **state)
         }
         assert_near(m.chip.clock_hz, own.chip.clock_hz, 0);
     }
-    assert_int_equal(n_sheets, 4);              /* system, board, chip, what was fitted */
-    assert_int_equal(cache.n, 5);               /* and the other chip */
+    assert_int_equal(n_sheets, 5);              /* system, board, chip, what was fitted of time and of energy */
+    assert_int_equal(cache.n, 6);               /* and the other chip */
     arena_free(&read_once);
     arena_free(&a);
 }

@@ -81,7 +81,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     refuse("mlperf-x", "mlperf-x: want kernel:matmul;... or kernel:conv;...");
-    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv, gemm, fc");
+    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv, gemm, fc, triad");
     refuse("kernel:matmul;m", "kernel:matmul;m: 'm' is not key=value");
     refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials");
     refuse("kernel:matmul;m=3;m=4", "kernel:matmul;m=3;m=4: m: given twice");
@@ -138,10 +138,36 @@ static void test_predictions_agree(void **state)
     assert_near(rate, 2e-12 * 48 * 32 * 20 / time_s, 1e-9);
     assert_near(share, 48 * 32 * 20 / cycles / (1472 * 32), 1e-12);
     assert_false(kernel_row_predict(&rate, matmul, "watts", specs, &cache, &a, &err));
-    assert_string_equal(err.msg, "metric 'watts' of a kernel; known: tflop_per_s, time_s, cycles, peak_share");
+    assert_string_equal(err.msg, "metric 'watts' of a kernel; known: tflop_per_s, time_s, cycles, energy_above_idle_j, peak_share");
     assert_false(kernel_row_predict(&rate, "kernel:matmul;machine=cow;m=48;k=32;n=20;type=fp16;partials=fp32", "cycles", specs,
                                     &cache, &a, &err));
     assert_non_null(strstr(err.msg, "unknown machine 'cow'"));
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
+/* 13 floats of each of three vectors at 7 pJ a byte; 48 x 32 x 20 products of halves at 3 pJ and, of 32 a cycle, 96 pJ / 32; of floats 3.7 / 1.1
+ * times the product and, of 16 a cycle, 96 pJ / 16; both with the bytes that tiles receive. */
+static void test_energy_by_hand(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct err err;
+    struct machine m;
+    double triad_j, half_j, float_j;
+    assert_true(machine_load(&m, "gc200", "system-model/specs", &a, &err));
+    m.chip.product_j = 3e-12, m.chip.amp_cycle_j = 96e-12, m.chip.byte_j = 7e-12;
+    assert_true(kernel_row_energy(&triad_j, "kernel:triad;machine=gc200;n=13;type=fp32", &m.chip, &cache, &a, &err));
+    assert_near(triad_j / (3 * 13 * 4 * 7e-12), 1, 1e-12);
+    m.chip.byte_j = 0;
+    assert_true(kernel_row_energy(&half_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &m.chip, &cache, &a, &err));
+    assert_near(half_j / (48 * 32 * 20 * (3e-12 + 96e-12 / 32)), 1, 1e-12);
+    assert_true(kernel_row_energy(&float_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp32;partials=fp32", &m.chip, &cache, &a, &err));
+    assert_near(float_j / (48 * 32 * 20 * (3e-12 * 3.7 / 1.1 + 96e-12 / 16)), 1, 1e-12);
+    m.chip.byte_j = 7e-12;
+    assert_true(kernel_row_energy(&triad_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &m.chip, &cache, &a, &err));
+    assert_true(triad_j > half_j);
     plan_cache_free(&cache);
     arena_free(&a);
 }
@@ -158,7 +184,7 @@ static bool apply(struct chip *chip, const char *rows, struct err *err)
     fprintf(f, "key,value,unit,source\n%s", rows);
     fclose(f);
     struct sheet applied;
-    bool good = fitted_chip_apply(chip, &applied, folder, NULL, &a, err);
+    bool good = fitted_chip_apply(chip, &applied, &fitted_tables[FITTED_TIMES], folder, NULL, &a, err);
     assert_true(!good || applied.n_rows <= 2);
     char *slash = strstr(err->msg, "fitted-chip.csv");
     if (!good && slash)
@@ -224,7 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_share_of_memory_is_the_default),
         cmocka_unit_test(test_share_of_memory_that_is_asked_for), cmocka_unit_test(test_refusals), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_rates_leave_padding_out), cmocka_unit_test(test_fitted_sheet),
+        cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_energy_by_hand), cmocka_unit_test(test_rates_leave_padding_out), cmocka_unit_test(test_fitted_sheet),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,8 @@ struct recipe {
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* the rate at which one host reads, decodes and prepares input; 0: no limit */
     double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0: none */
+    double price_per_kwh, carbon_g_per_kwh;     /* of energy; 0: none */
+    double host_power_w, cooling_share; /* one host's; cooling over all else; 0: not counted */
     uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0: it does not include the loader's start */
     double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call; below 0: the framework's own */
     /* [framework], as written: keys of framework_fields */

@@ -204,6 +204,10 @@ const struct recipe_key recipe_keys[] = {
           "throughput is the mean over this many steps from the start of a run (--training-steps), the first of which waits for the loader; default 0: over later steps"),
 
     NUMBER("cost", "price_per_hour", price_per_hour, "", 1e-6, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
+    NUMBER("cost", "price_per_kwh", price_per_kwh, "", 1e-6, 1e9, NULL, "price of energy, in the same currency"),
+    NUMBER("cost", "carbon_g_per_kwh", carbon_g_per_kwh, "", 1e-3, 1e5, NULL, "carbon dioxide of a kWh of the site's supply in grams"),
+    NUMBER("cost", "host_power_w", host_power_w, "", 0, 1e5, NULL, "power of one host; default: hosts are not counted"),
+    NUMBER("cost", "cooling_share", cooling_share, "", 0, 10, NULL, "power of cooling over that of all else, such as 0.2; default: it is not counted"),
 };
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 const size_t n_recipe_keys = N_RECIPE_KEYS;
