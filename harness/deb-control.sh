@@ -16,7 +16,7 @@ Maintainer: the podbench authors <podbench@localhost>
 Section: science
 Priority: optional
 ${depends:+Depends: $(echo $depends | sed 's/ /, /g')
-}Recommends: gnuplot-nox, libopenblas0-serial | libopenblas0, make
+}Recommends: gnuplot-nox, libdnnl2, make
 Description: benchmarks and simulates machine-learning runs on IPU systems
  Published training and inference runs on IPU systems, simulated from spec
  sheets with sources and set beside what was measured: throughput, time to

@@ -35,7 +35,7 @@ look() {
         header libjansson-dev jansson.h
         header libxxhash-dev xxhash.h
         header libprotobuf-c-dev protobuf-c/protobuf-c.h
-        header libopenblas-serial-dev openblas-serial/cblas.h
+        header libdnnl-dev dnnl.h
         program protobuf-c-compiler protoc-c
         printf '#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <cmocka.h>\n' |
             $CC -E - >/dev/null 2>&1 || missing="$missing libcmocka-dev"

@@ -5,6 +5,7 @@
  * Nothing else in the project depends on a clock.
  */
 #include "system-model/network/collective.h"
+#include "tests/speed_execute.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -158,5 +159,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (argc < 2 || strstr(cases[i].name, argv[1]))
             n_failed += !run_case(&cases[i]);
+    if (argc < 2 || strstr("execution, share of the library", argv[1]))
+        n_failed += execution_share();
     return n_failed != 0;
 }

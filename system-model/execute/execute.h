@@ -4,7 +4,7 @@
  *
  * Read in order: one operation (op_execute.c), optimizers (optimizer.c), a plan's training step (plan_execute.c).
  * Every element is held as fp32, whatever its tensor's type; whole numbers are exact up to 2^24. The caller owns all elements. Results depend
- * neither on the number of threads nor on anything but the arguments; between processors they may differ in the last bits, as OpenBLAS
+ * neither on the number of threads nor on anything but the arguments; between processors they may differ in the last bits, as oneDNN
  * multiplies by the processor it finds.
  */
 #ifndef EXECUTE_H
@@ -35,7 +35,7 @@ bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value
 /* False with the reason for a graph that cannot be executed: a layer that is described by one of its slices (layer.repeats). */
 bool graph_is_executable(const struct graph *g, struct err *err);
 bool op_is_loss(const struct op *op);   /* the forward pass of a loss: its output is one number */
-const char *execute_library(void);      /* the library of products: "OpenBLAS", or "plain loops" where it is not installed */
+const char *execute_library(void);      /* the library of products: "oneDNN", or "plain loops" where it is not installed */
 
 /* ---- optimizer.c: new weights from gradients --------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * product.c - products by OpenBLAS, and threads that share work in a fixed division.
+ * product.c - products by oneDNN, and threads that share work in a fixed division.
  *
- * The library is opened when the first product asks for it, not linked: GSL keeps its own BLAS, to the bit, and commands that execute nothing do not
- * load 40 MB. A product is cut into blocks of ROWS_OF_PIECE rows or more if it is large enough to share; threads take the blocks in order.
+ * The library is opened when the first product asks for it, not linked: commands that execute nothing do not load 39 MB. On one thread of a Xeon with
+ * AVX-512, oneDNN 2.6.3 made 55 to 82 GFLOP/s on seven products of ResNet-50 and BERT-Large, OpenBLAS 0.3.21 31 to 75; the fewer columns, the further
+ * behind. A product is cut into blocks of rows if it is large enough to share, and threads take the blocks in order.
  */
 #include "system-model/execute/product.h"
 #include "system-model/base/base.h"
@@ -40,21 +41,18 @@ void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64
 
 /* ---- products ---------------------------------------------------------------------------------- */
 
-enum { ROW_MAJOR = 101, NOT_TURNED = 111, TURNED = 112 };       /* CBLAS's */
-typedef void sgemm(int order, int turn_a, int turn_b, int rows, int columns, int inner, float alpha, const float *a, int stride_a,
-                   const float *b, int stride_b, float beta, float *c, int stride_c);
+typedef int sgemm(char turn_a, char turn_b, int64_t rows, int64_t columns, int64_t inner, float alpha, const float *a, int64_t stride_a,
+                  const float *b, int64_t stride_b, float beta, float *c, int64_t stride_c);
 static sgemm *library_sgemm;
+static void (*set_library_threads)(int n);      /* OpenMP's, of the calling thread */
 
 static void open_library(void)
 {
-    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return;
-    void (*set_threads)(int);
-    *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
-    if (set_threads)
-        set_threads(1);
-    *(void **)&library_sgemm = dlsym(library, "cblas_sgemm");
+    *(void **)&set_library_threads = dlsym(library, "omp_set_num_threads");
+    *(void **)&library_sgemm = set_library_threads ? dlsym(library, "dnnl_sgemm") : NULL;
 }
 
 static sgemm *find_library(void)
@@ -64,7 +62,17 @@ static sgemm *find_library(void)
     return library_sgemm;
 }
 
-const char *product_library(void) { return find_library() ? "OpenBLAS" : "plain loops"; }
+const char *product_library(void) { return find_library() ? "oneDNN" : "plain loops"; }
+
+static bool library_product(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns)
+{
+    sgemm *multiply = find_library();
+    if (!multiply)
+        return false;
+    set_library_threads(1);
+    return multiply(a.turned ? 'T' : 'N', b.turned ? 'T' : 'N', (int64_t)rows, (int64_t)columns, (int64_t)inner, 1, a.x, (int64_t)a.stride,
+                    b.x, (int64_t)b.stride, 1, c.x, (int64_t)c.stride) == 0;
+}
 
 static void plain_product(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns)
 {
@@ -85,10 +93,7 @@ static void multiply_rows(void *user, uint64_t piece)
     struct matrix a = p->a, c = p->c;
     a.x += first * (a.turned ? 1 : a.stride);
     c.x += first * c.stride;
-    if (find_library())
-        find_library()(ROW_MAJOR, a.turned ? TURNED : NOT_TURNED, p->b.turned ? TURNED : NOT_TURNED, (int)rows, (int)p->columns, (int)p->inner,
-                       1, a.x, (int)a.stride, p->b.x, (int)p->b.stride, 1, c.x, (int)c.stride);
-    else
+    if (!library_product(c, a, p->b, rows, p->inner, p->columns))
         plain_product(c, a, p->b, rows, p->inner, p->columns);
 }
 

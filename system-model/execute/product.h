@@ -2,9 +2,9 @@
 /*
  * product.h - matrix products for the kernels, and work shared among threads in a fixed division.
  *
- * Products of fp32 use OpenBLAS where the host has it, which is looked for once, and else plain loops. Each call of the library is
+ * Products of fp32 use oneDNN where the host has it, which is looked for once, and else plain loops. Each call of the library is
  * single-threaded and makes a block of rows of the result; the blocks depend on the shape alone, so that the bytes of a result do not depend
- * on the number of threads. They may differ between processors, as OpenBLAS picks its inner loop by them.
+ * on the number of threads. They may differ between processors, as oneDNN writes its inner loops for them.
  */
 #ifndef PRODUCT_H
 #define PRODUCT_H
@@ -21,7 +21,7 @@ struct matrix { real *x; uint64_t stride; bool turned; };
 
 /* c += a b with a [rows, inner] and b [inner, columns] after turning; c is never turned. */
 void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, uint32_t n_threads);
-const char *product_library(void);      /* the library of products in fp32: "OpenBLAS", "plain loops" */
+const char *product_library(void);      /* the library of products in fp32: "oneDNN", "plain loops" */
 
 /* Calls work(user, i) for i from 0 to n_pieces - 1, on up to n_threads threads; pieces must not depend on each other. */
 void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64_t n_pieces, uint32_t n_threads);

@@ -27,7 +27,7 @@ static inline struct execution *torch_start(struct planned_model *m, struct plan
     for (size_t i = 0; i < m->g.n_ops && planned; i++)
         if (m->g.ops[i].kind == OP_DROPOUT)
             ((struct op_attributes *)(uintptr_t)m->g.ops[i].at)->rate = 0;
-    struct execution_options o = { .optimizer = { .learning_rate = 0.01, .momentum = 0.9 }, .mean_losses = true, .fill = fill_with_noise, .user = &m->g };
+    struct execution_options o = { .optimizer = { .learning_rate = 0.001, .momentum = 0.9 }, .mean_losses = true, .fill = fill_with_noise, .user = &m->g };
     return planned ? execution_start(&m->p, &o, &m->err) : NULL;
 }
 

@@ -11,7 +11,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-STEPS, MICRO_BATCHES, RATE, MOMENTUM, BOUND = 20, 3, 0.01, 0.9, 1e-5
+STEPS, MICRO_BATCHES, RATE, MOMENTUM, BOUND = 20, 3, 0.001, 0.9, 1e-5
 
 
 class Numbers:
