@@ -65,7 +65,7 @@ async function settle(wanted) {
   document.documentElement.dataset.settled = 'no';
   if (answered?.wanted === wanted) {
     const answer = await client.ask({ command: 'run', arguments: [wanted.run], set: settingsOf(wanted), format: 'json' });
-    if (wanted === state && answer.output) drawTrust(JSON.parse(answer.output), answer.messages);
+    if (wanted === state && answer.output) drawTrust(JSON.parse(answer.output)[0], answer.messages);
     if (wanted === state) await drawCompare(byId('compare'), { client, state: wanted, pictures: answered, keep: () => update({ ...state, kept: { run: state.run, sets: { ...state.sets } } }), drop: () => update({ ...state, kept: null }) });
   }
   document.documentElement.dataset.settled = wanted === state ? 'yes' : 'no';

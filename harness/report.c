@@ -2,9 +2,10 @@
 /*
  * report.c - podbench report: a run as one self-contained HTML page, for a reader with two minutes.
  *
- * The page begins with the verdict and three numbers. Then follow the figures with their findings (inline SVG, as
- * podbench plot drew them), folded tables that can be sorted and filtered, and a card for each run. Every number links
- * to its row, its source and its run.
+ * The page is a story: the result in one sentence, how it is known, where the time of the largest run goes, what is
+ * missed, the figures with their findings (inline SVG, as podbench plot drew them, with the data of some for the mouse).
+ * Then follow folded tables that can be sorted and filtered, a card for each run, and the status for CI. Every number
+ * links to its row, its source and its run.
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- verdict and numbers ----------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static void write_card(FILE *f, const char *number, const char *what)
 {
@@ -64,16 +65,25 @@ static struct tolerance_count rows_out_of_tolerance(const struct check *c, bool 
     return count;
 }
 
-static void write_numbers(FILE *f, const struct check *c, const struct report *r)
+static void write_known(FILE *f, const struct check *c, const struct report *r)
 {
     const struct check_group runs = { .kind = FIGURE_OF_RUN };
     struct accuracy blind = check_accuracy(c, COUNTS_AS_VALIDATE, &runs, r->a);
+    fputs("<h2 id=\"known\">How it is known</h2>\n<p>Each published figure has a role, which a ledger holds. Rows of role calibrate may shape constants; "
+          "rows of role validate never do, so their errors are what a new run has to expect. Each answer has a 90 % interval, made of the errors of "
+          "runs that the fit had not seen.</p>\n<div class=\"numbers\">\n", f);
+    write_card(f, blind.errors.n ? arena_printf(r->a, "%.1f %%", 100 * blind.errors.median) : "none",
+               arena_printf(r->a, "median error over %zu published configurations of role validate (mean %.1f %%, worst %.0f %%, bias %+.1f %%, + where too fast)",
+                            blind.errors.n, 100 * blind.errors.mean, 100 * blind.max_abs_error, 100 * blind.errors.bias));
+    fputs("</div>\n", f);
+}
+
+static void write_status(FILE *f, const struct check *c, const struct report *r)
+{
     double moved = moved_rows(r);
     struct tolerance_count runs_out = rows_out_of_tolerance(c, true), parts_out = rows_out_of_tolerance(c, false);
-    fputs("<div class=\"numbers\">\n", f);
-    write_card(f, blind.errors.n ? arena_printf(r->a, "%.1f %%", 100 * blind.errors.mean) : "none",
-               arena_printf(r->a, "mean error over %zu published configurations of role validate (median %.1f %%, worst %.0f %%, bias %+.1f %%, + where too fast)",
-                            blind.errors.n, 100 * blind.errors.median, 100 * blind.max_abs_error, 100 * blind.errors.bias));
+    fprintf(f, "<h2 id=\"status\">Status for CI</h2>\n<p>%s.</p>\n<div class=\"numbers\">\n",
+            check_passes(c) ? "Every judged figure is within tolerance" : "Some judged figures are out of tolerance");
     write_card(f, arena_printf(r->a, "%zu of %zu", runs_out.n_out, runs_out.n),
                arena_printf(r->a, "judged rows of runs are out of tolerance; of kernels and links %zu of %zu", parts_out.n_out, parts_out.n));
     write_card(f, isnan(moved) ? "no baseline" : arena_printf(r->a, "%.0f", moved), "predictions of published figures moved since the baseline");
@@ -107,6 +117,39 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
     return true;
 }
 
+/* Text before the first figure of a group. */
+static const struct { const char *figure, *heading, *text; } chapters[] = {
+    { "accuracy", "How close", "Each published configuration once: its error, beside the interval that was predicted for it." },
+    { "breakdown", "Where the time goes", "A step by kind of work; then one run from the bare arithmetic to the whole step, and every operation beside what its "
+      "chip allows." },
+    { "memory", "What fits", "The fullest tile decides. Its bytes by category, and how they grow with the micro-batch." },
+    { "pipeline", "Inside a step", "Who works when, and what crosses which link." },
+    { "map", "What would help", "Other configurations of published runs, recomputation against memory, and more chips." },
+};
+
+static void write_chapter(FILE *f, const char *figure)
+{
+    for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
+        if (text_is(chapters[i].figure, figure))
+            fprintf(f, "<h3>%s</h3>\n<p>%s</p>\n", chapters[i].heading, chapters[i].text);
+}
+
+/* The data of figures that the page's script draws anew, so that they answer to the mouse. */
+static void write_figure_data(FILE *f, const char *folder, const char *figure, struct arena *a)
+{
+    static const struct { const char *figure, *table; } tables[] = {
+        { "accuracy", "accuracy" }, { "scaling", "scaling-resnet50" }, { "scaling", "scaling-bert-large" },
+        { "time-to-train", "time-to-train-resnet" }, { "time-to-train", "time-to-train-bert" },
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char *text;
+        if (!text_is(tables[i].figure, figure) ||
+            !read_text_file(&text, NULL, arena_printf(a, "%s/%s.csv", folder, tables[i].table), LARGEST_FILE_BYTES, a, NULL) || strstr(text, "</"))
+            continue;
+        fprintf(f, "<script type=\"text/csv\" data-figure=\"%s\" data-table=\"%s\">\n%s</script>\n", figure, tables[i].table, text);
+    }
+}
+
 /* Figures in the order of findings.csv; without that file a line says how to draw them. */
 static bool write_figures(FILE *f, const char *folder, struct arena *a, struct err *err)
 {
@@ -119,6 +162,7 @@ static bool write_figures(FILE *f, const char *folder, struct arena *a, struct e
     }
     for (size_t i = 0; i < findings.n_rows; i++) {
         const char *name = findings.rows[i].cells[figure];
+        write_chapter(f, name);
         fputs("<figure id=\"figure-", f);
         write_xml_text(f, name);
         fputs("\"><figcaption>", f);
@@ -127,6 +171,7 @@ static bool write_figures(FILE *f, const char *folder, struct arena *a, struct e
         if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, name), name, a, err))
             return false;
         fputs("</figure>\n", f);
+        write_figure_data(f, folder, name, a);
     }
     return true;
 }
@@ -148,18 +193,18 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
           "<title>podbench report</title>\n", f);
     if (!write_asset(f, "style", "report.css", r, err))
         return false;
-    fprintf(f, "</head><body>\n<h1>%s</h1>\n<p class=\"dim\">podbench %s: %zu runs simulated, set beside %zu published figures. "
-               "<a href=\"#figures\">Figures</a>, <a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, "
-               "<a href=\"#runs\">runs</a>.</p>\n",
-            check_passes(c) ? "Every judged figure is within tolerance" : "Some judged figures are out of tolerance", PODBENCH_VERSION,
-            results->n, c->n);
-    write_numbers(f, c, r);
+    fputs("</head><body>\n", f);
+    report_write_opening(f, c, results, r);
+    write_known(f, c, r);
+    report_write_hero(f, c, results, r);
+    report_write_missed(f, c, r);
     fputs("<h2 id=\"figures\">What the figures show</h2>\n", f);
     if (!write_figures(f, r->figures_dir, r->a, err))
         return false;
     report_write_accuracy(f, c, r);
     report_write_published(f, c);
     report_write_runs(f, c, results, r);
+    write_status(f, c, r);
     if (!write_asset(f, "script", "report.js", r, err))
         return false;
     fputs("</body></html>\n", f);
@@ -211,7 +256,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *folder;
     struct figures published;
     struct check_source from = { .simulator = &s->simulator };
-    struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .a = &s->arena };
+    struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .simulator = &s->simulator, .a = &s->arena };
     struct check c;
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))
         return EXIT_BAD_INPUT;

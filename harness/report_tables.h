@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report_tables.h - the report's folded tables and cards.
+ * report_tables.h - the report's text, folded tables and cards.
  */
 #ifndef REPORT_TABLES_H
 #define REPORT_TABLES_H
@@ -8,10 +8,17 @@
 
 struct report {
     const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check_path: check.csv of the run */
+    struct simulator *simulator;
     const char **trust;         /* for each result, how far it can be trusted; NULL when its recipe is missing or was changed */
     struct arena *a;
 };
 
+/* ---- report_story.c */
+void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report *r);
+void report_write_hero(FILE *f, const struct check *c, const struct results *results, const struct report *r);
+void report_write_missed(FILE *f, const struct check *c, const struct report *r);
+
+/* ---- report_tables.c */
 void report_write_accuracy(FILE *f, const struct check *c, const struct report *r);
 void report_write_published(FILE *f, const struct check *c);
 void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r);

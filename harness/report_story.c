@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_story.c - the report's text: the result in one sentence, where the time of the largest run goes, what would help it, and what is missed.
+ *
+ * Every number is computed from the run's rows; nothing here names a recipe.
+ */
+#include "harness/report_tables.h"
+#include "results/study/explain.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSE_ERROR 0.05
+enum { MOST_HELP = 3, MOST_MISSED = 6 };
+
+static bool id_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && text_is(text + n - n_end, end);
+}
+
+/* The row RECIPE.NAME of the closed division in the vendor's own framework, whose recipe ends in the model's name. */
+static bool is_closed_row(const struct check_row *row, const char *name)
+{
+    const char *recipe = row->figure->recipe;
+    size_t n = strlen(recipe);
+    return row->has_simulated && strncmp(recipe, "mlperf-", 7) == 0 && strstr(recipe, "-closed-") && id_ends_with(recipe, row->workload)
+        && strncmp(row->figure->id, recipe, n) == 0 && row->figure->id[n] == '.' && text_is(row->figure->id + n + 1, name);
+}
+
+static double *closed_errors(size_t *n, const struct check *c, const char *name, struct arena *a)
+{
+    double *errors = ARENA_ARRAY(a, double, c->n + 1);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (is_closed_row(&c->rows[i], name))
+            errors[(*n)++] = fabs(c->rows[i].error);
+    return errors;
+}
+
+static size_t count_within(const double *errors, size_t n, double limit)
+{
+    size_t within = 0;
+    for (size_t i = 0; i < n; i++)
+        within += errors[i] <= limit;
+    return within;
+}
+
+void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report *r)
+{
+    size_t n_speed, n_time;
+    const double *speed = closed_errors(&n_speed, c, "throughput", r->a), *time = closed_errors(&n_time, c, "score", r->a);
+    fputs("<p class=\"dim\">podbench predicts machine-learning runs on Graphcore IPU systems from spec sheets, without the machines.</p>\n", f);
+    if (n_speed)
+        fprintf(f, "<h1>%zu of %zu runs of MLPerf&rsquo;s closed division are predicted within 5&nbsp;%% of their published throughput%s</h1>\n",
+                count_within(speed, n_speed, CLOSE_ERROR), n_speed,
+                n_time ? arena_printf(r->a, ", %zu of %zu times to train too", count_within(time, n_time, CLOSE_ERROR), n_time) : "");
+    else
+        fprintf(f, "<h1>%zu runs beside %zu published figures</h1>\n", results->n, c->n);
+    fprintf(f, "<p>Version %s simulated %zu runs and set them beside %zu published figures. <a href=\"#known\">How it is known</a>, "
+               "<a href=\"#hero\">where the time goes</a>, <a href=\"#missed\">what is missed</a>, <a href=\"#figures\">figures</a>, "
+               "<a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, <a href=\"#runs\">runs</a>, "
+               "<a href=\"#status\">status for CI</a>.</p>\n", PODBENCH_VERSION, results->n, c->n);
+}
+
+/* ---- the largest run ------------------------------------------------------------------------------------- */
+
+/* Among the closed division's runs the one on most IPUs, the newest round first; NULL without any. */
+static const struct result *largest_run(const struct check *c, const struct results *results)
+{
+    const struct result *best = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct result *r = is_closed_row(&c->rows[i], "throughput") ? results_find(results, c->rows[i].figure->recipe) : NULL;
+        if (r && (!best || r->ipus > best->ipus || (r->ipus == best->ipus && strcmp(r->id, best->id) > 0)))
+            best = r;
+    }
+    return best;
+}
+
+static void write_waterfall(FILE *f, const struct explanation *e)
+{
+    const struct waterfall *w = &e->waterfall;
+    double step = (double)w->items[w->n - 1].to_ipu_cycles;
+    fputs("<table class=\"waterfall\"><caption>From the least time that the arithmetic can take to the whole step, mean of the IPUs</caption><tbody>\n", f);
+    for (size_t i = 0; i < w->n; i++) {
+        double from = (double)w->items[i].from_ipu_cycles / step, to = (double)w->items[i].to_ipu_cycles / step;
+        fputs("<tr><th scope=\"row\">", f);
+        write_xml_text(f, w->items[i].name);
+        fprintf(f, "</th><td class=\"n\">%.3g ms</td><td class=\"track\"><span style=\"margin-left:%.2f%%;width:%.2f%%\"></span></td></tr>\n",
+                1e3 * (to - from) * e->result->step_time_s, 100 * fmin(from, to), 100 * fabs(to - from));
+    }
+    fputs("</tbody></table>\n", f);
+}
+
+/* Another set of data is no remedy. */
+static bool can_help(const struct move *m)
+{
+    return !m->refused && m->fits && m->relative < 0 && strncmp(m->input->name, "data.", 5) != 0;
+}
+
+/* The moves that save most, each key once; they are sorted by the size of their change. */
+static void write_help(FILE *f, const struct explanation *e)
+{
+    const char *shown[MOST_HELP];
+    size_t n = 0;
+    fputs("<p>What would help most, one change at a time (another accumulation is another global batch, which may need more samples):</p><ul>\n", f);
+    for (size_t i = 0; i < e->moves.n && n < MOST_HELP; i++) {
+        const struct move *m = &e->moves.items[i];
+        bool repeats = false;
+        for (size_t k = 0; k < n; k++)
+            repeats |= text_is(shown[k], m->input->name);
+        if (!can_help(m) || repeats)
+            continue;
+        shown[n++] = m->input->name;
+        fputs("<li><code>", f);
+        write_xml_text(f, m->input->name);
+        fputs("</code> ", f);
+        write_xml_text(f, m->input->value);
+        fputs(" &rarr; ", f);
+        write_xml_text(f, m->to);
+        fprintf(f, ": %.1f&nbsp;%% less time a sample</li>\n", -100 * m->relative);
+    }
+    fputs("</ul>\n", f);
+}
+
+/* Simulates the run again, as a row does not say how its time is spent. */
+void report_write_hero(FILE *f, const struct check *c, const struct results *results, const struct report *r)
+{
+    const struct result *hero = largest_run(c, results);
+    struct simulation sim;
+    struct result again;
+    struct explanation e;
+    if (!hero || (hero->overrides && *hero->overrides) || !simulator_run(r->simulator, &sim, &again, hero->id, NULL, 0, NULL))
+        return;
+    struct simulation_request q = { .recipe = hero->id, .simulator = r->simulator };
+    explain(&e, &sim, &again, &q, r->a);
+    fprintf(f, "<h2 id=\"hero\">Where the time goes in the largest run</h2>\n<p><a href=\"#run-%s\">%s</a> makes %.0f samples/s on %llu IPUs; a step of %.0f samples "
+               "takes %.4g s.</p>\n", hero->id, hero->id, again.throughput_samples_per_s, (unsigned long long)again.ipus, again.global_batch, again.step_time_s);
+    write_waterfall(f, &e);
+    write_help(f, &e);
+    simulation_free(&sim);
+}
+
+/* ---- misses ------------------------------------------------------------------------------------------------ */
+
+static int by_error(const void *x, const void *y)
+{
+    const struct check_row *const *a = x, *const *b = y;
+    double difference = fabs((*b)->error) - fabs((*a)->error);
+    return difference > 0 ? 1 : difference < 0 ? -1 : strcmp((*a)->figure->id, (*b)->figure->id);
+}
+
+/* Judged rows of runs that are out of tolerance, the worst first. */
+void report_write_missed(FILE *f, const struct check *c, const struct report *r)
+{
+    const struct check_row **missed = ARENA_ARRAY(r->a, const struct check_row *, c->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        if (row->figure->role != FIGURE_CONTEXT && figure_kind(row->figure) == FIGURE_OF_RUN && row->has_simulated && row->verdict != VERDICT_PASS)
+            missed[n++] = row;
+    }
+    qsort(missed, n, sizeof *missed, by_error);
+    fputs("<h2 id=\"missed\">What is missed</h2>\n", f);
+    if (!n) {
+        fputs("<p>No judged run is out of tolerance.</p>\n", f);
+        return;
+    }
+    fprintf(f, "<p>%zu judged figures of runs are out of tolerance. The worst are below, with what their source says of them; docs/unexplained.md "
+               "says what is known of the causes.</p>\n<ul>\n", n);
+    for (size_t i = 0; i < n && i < MOST_MISSED; i++) {
+        const struct figure *g = missed[i]->figure;
+        fputs("<li><a href=\"#run-", f);
+        write_xml_text(f, g->recipe);
+        fputs("\">", f);
+        write_xml_text(f, g->id);
+        fprintf(f, "</a>: %.4g published, %.4g predicted (%+.0f&nbsp;%%)%s", g->value, missed[i]->simulated, 100 * missed[i]->error, g->note && *g->note ? ". " : "");
+        if (g->note)
+            write_xml_text(f, g->note);
+        fputs("</li>\n", f);
+    }
+    fputs("</ul>\n", f);
+}
