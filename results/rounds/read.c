@@ -285,6 +285,7 @@ static bool read_folders(struct rounds_reading *r, struct err *err)
     struct rounds_worker *workers = ARENA_ARRAY(&room, struct rounds_worker, n);
     for (uint32_t i = 0; i < n; i++)
         workers[i] = (struct rounds_worker){ .r = r, .is_caller = i == 0, .options = { .data_dir = r->q->data_dir }, .good = true };
+    json_object_seed(1);                /* before there are threads, as jansson asks */
     while (started < n && pthread_create(&workers[started].thread, NULL, rounds_work, &workers[started]) == 0)
         started++;
     rounds_work(&workers[0]);
