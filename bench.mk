@@ -100,6 +100,14 @@ torch: $B/tests/execute/torch_steps     ## train three small models here and in 
 	@if $(PYTHON3) -c 'import torch' 2>/dev/null; then $(PYTHON3) tests/execute/torch_modules.py $B/torch tests/execute/torch_losses.csv; \
 	else echo "podbench: nothing compared: PyTorch is not installed; apt-get install python3-torch"; fi
 
+MUTANTS ?= 380
+SEED ?= 1
+onnx-mutants: $B/tests/onnx/mutate $B/tests/onnx/outputs    ## small models at random (MUTANTS=N SEED=S), which ONNX Runtime and podbench must compute alike
+	MUTATE=$B/tests/onnx/mutate OUTPUTS=$B/tests/onnx/outputs sh tests/onnx/mutants.sh $(MODULES) $(SEED) $(MUTANTS)
+
+onnx-torch: $B/podbench                 ## models of PyTorch and torchvision, if they are installed: parameters and multiply-accumulates as torch counts them
+	$(PYTHON3) tests/onnx/models.py $B/podbench
+
 assumed: $B/podbench                    ## halve and double each assumed number of the code: how far that moves every recipe
 	perl tests/assumed.pl $B/assumed "$(CC)"
 
@@ -172,7 +180,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch assumed onnx-outputs onnx-nodes onnx-runtime all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

@@ -117,7 +117,9 @@ const struct command commands[] = {
       TEXT_CSV_JSON, command_compare_logs, true },
 
     { "Set up",
-      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile, a recipe, a table of figures, and workflows for GitHub and GitLab.", 0, 0, command_init, false },
+      "init", "[DIR]", "Start a project of your own in a folder, or a recipe for a model", "Writes a makefile, a recipe, a table of figures, and workflows for "
+      "GitHub and GitLab. With --model a recipe alone, NAME.ini, in DIR or the current folder; --set gives sizes and keys that it is to keep.",
+      OPTION_BIT(OPT_MODEL) | OPTION_BIT(OPT_SET), 0, command_init, false },
     { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 0, command_manual, false },
     { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };

@@ -7,6 +7,8 @@
  * fails.
  */
 #include "harness/harness.h"
+#include "results/study/first_recipe.h"
+#include "workloads/onnx/onnx.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -168,8 +170,52 @@ static const char *make_value(const char *text, struct arena *a)
     return out;
 }
 
+/* ---- a recipe for a model ------------------------------------------------------------------------------------------------ */
+
+/* The file's name without folder and ending, in signs that an id may have. */
+static const char *id_of(const char *path, struct arena *a)
+{
+    const char *slash = strrchr(path, '/');
+    char *id = arena_strdup(a, slash ? slash + 1 : path);
+    id[strlen(id) - strlen(".onnx")] = '\0';
+    for (char *c = id; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *c))
+            *c = '-';
+    return id;
+}
+
+/* In another folder the recipe names the model by its whole path. */
+static int write_recipe(const struct options *o, struct session *s, struct err *err)
+{
+    const char *folder = o->n_arguments ? o->arguments[0] : ".";
+    if (!onnx_is_file(o->model))
+        return bad_input(err, "init: --model %.200s: want an ONNX file, FILE.onnx", o->model);
+    const char *id = id_of(o->model, &s->arena), *name = arena_printf(&s->arena, "%s.ini", id), *path = arena_printf(&s->arena, "%s/%s", folder, name);
+    if (access(path, F_OK) == 0)
+        return bad_input(err, "%s: is already there; init overwrites nothing", path);
+    char *whole = o->n_arguments ? realpath(o->model, NULL) : NULL;
+    const char *model = whole ? arena_strdup(&s->arena, whole) : o->model;
+    struct first_recipe_request q = { .model = model, .id = id, .sets = o->sets, .n_sets = o->n_sets, .simulator = &s->simulator };
+    struct first_recipe first;
+    free(whole);
+    if (!first_recipe_find(&first, &q, &s->arena, err) || !write_new(folder, name, first.text, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    fprintf(s->out, "wrote %s: %s\n", path, first.result.fits ? "it fits" : "it does NOT fit 16 IPUs; 'podbench fit' says what would help");
+    fprintf(s->out, "%.0f samples/s; with one step a call %.0f\n", first.result.throughput_samples_per_s, first.one_call_throughput);
+    if (first.assumed)
+        fprintf(s->out, "assumed sizes: %s\n", first.assumed);
+    fprintf(s->out, "next: podbench run %s\n", path);
+    return EXIT_DONE;
+}
+
 int command_init(const struct options *o, struct session *s, struct err *err)
 {
+    if (o->model)
+        return write_recipe(o, s, err);
+    if (o->n_sets)
+        return bad_input(err, "init: --set is of a recipe for a model; give --model FILE.onnx");
+    if (o->n_arguments == 0)
+        return bad_input(err, "init: wants the DIR of a new project, or --model FILE.onnx");
     const char *folder = o->arguments[0], *recipe = "", *figures = "";
     char *home = realpath(s->root, NULL);
     const char *named = arena_strdup(&s->arena, home ? home : s->root), *local = arena_printf(&s->arena, local_mk, make_value(named, &s->arena));

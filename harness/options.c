@@ -62,6 +62,7 @@ static const struct option_row {
                           "them, instead of refusing the file", IS_SETTING, AT(sets) },
     [OPT_SIZE]      = { "size", "N", "List the changes that make micro-batch N fit (default: the recipe's own, where it does not fit)", TAKES_COUNT, AT(size) },
     [OPT_ONNX]      = { "onnx", "FILE.onnx", "Write the model as an ONNX file, which may be read back, or run by others", TAKES_TEXT, AT(onnx) },
+    [OPT_MODEL]     = { "model", "FILE.onnx", "Write a recipe for this model, with sizes, split, batch and steps a call that fit", TAKES_TEXT, AT(model) },
     [OPT_WEIGHTS]   = { "weights", "SEED", "With --onnx, draw weights from this seed into FILE.onnx.data (default: shapes without weights)", TAKES_TEXT, AT(weights) },
     [OPT_EXPECT]    = { "expect", "FILE.csv", "Table of expected failures: id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
     [OPT_MARGIN]    = { "margin", "SHARE", "How much the mean error of a group of validate rows may grow (default 0.01: one percentage point)", TAKES_TEXT, AT(margin) },

@@ -16,6 +16,7 @@ struct lstm {
     const struct op *f;
     uint64_t b, t, n, h, y_rows;
     real *x, *w, *recurrent, *bias, *y, *gates, *cells;
+    real *first_state, *first_cell;         /* [b, h] each; NULL: zeros */
     uint32_t n_threads;
 };
 
@@ -28,6 +29,8 @@ static inline struct lstm lstm_start(const struct run *r, struct arena *a)
     l.y_rows = l.t + f->at->with_cell;
     l.x = in(r, first), l.w = in(r, first + 1), l.recurrent = in(r, first + 2), l.bias = in(r, first + 3);
     l.y = r->op->pass == PASS_FORWARD ? out(r, 0) : in(r, 5);
+    l.first_state = f->n_inputs > 4 && r->op->pass == PASS_FORWARD ? in(r, 4) : NULL;
+    l.first_cell = f->n_inputs > 5 && r->op->pass == PASS_FORWARD ? in(r, 5) : NULL;
     l.gates = ARENA_ARRAY(a, real, l.b * l.t * 4 * l.h);
     l.cells = ARENA_ARRAY(a, real, l.b * l.t * l.h);
     return l;
@@ -39,15 +42,15 @@ static inline struct matrix lstm_rows(real *x, uint64_t row, uint64_t rows, uint
     return (struct matrix){ x + row * width, rows * width, false };
 }
 
-/* The functions of one step's gates, from their sums; new cells and, if wanted, states. */
-static inline void lstm_cells(const struct lstm *l, uint64_t row, const real *old_cells, bool states)
+/* The functions of one step's gates, from their sums; new cells and, if wanted, states. Samples of old_cells are `apart` elements apart. */
+static inline void lstm_cells(const struct lstm *l, uint64_t row, const real *old_cells, uint64_t apart, bool states)
 {
     for (uint64_t s = 0; s < l->b; s++)
         for (uint64_t k = 0; k < l->h; k++) {
             real *q = l->gates + (s * l->t + row) * 4 * l->h + k, *cell = l->cells + (s * l->t + row) * l->h + k;
             for (uint64_t gate = 0; gate < 4; gate++)
                 q[gate * l->h] = (real)(gate == 2 ? tanh(q[gate * l->h]) : sigmoid(q[gate * l->h]));
-            real old = old_cells ? old_cells[s * l->t * l->h + k] : 0;
+            real old = old_cells ? old_cells[s * apart + k] : 0;
             *cell = q[l->h] * old + q[0] * q[2 * l->h];
             if (states)
                 l->y[(s * l->y_rows + row) * l->h + k] = (real)(q[3 * l->h] * tanh(*cell));
@@ -66,7 +69,10 @@ static inline void lstm_steps(const struct lstm *l, bool states)
         if (s)
             product_add(lstm_rows(l->gates, row, l->t, 4 * l->h), lstm_rows(l->y, before, l->y_rows, l->h),
                         (struct matrix){ l->recurrent, 4 * l->h, false }, l->b, l->h, 4 * l->h, l->n_threads);
-        lstm_cells(l, row, s ? l->cells + before * l->h : NULL, states);
+        else if (l->first_state)
+            product_add(lstm_rows(l->gates, row, l->t, 4 * l->h), (struct matrix){ l->first_state, l->h, false },
+                        (struct matrix){ l->recurrent, 4 * l->h, false }, l->b, l->h, 4 * l->h, l->n_threads);
+        lstm_cells(l, row, s ? l->cells + before * l->h : l->first_cell, s ? l->t * l->h : l->h, states);
     }
 }
 
@@ -203,8 +209,8 @@ static inline void gru_weights(const struct run *r, const real *d, const real *g
     }
 }
 
-/* Forward [x, w, r, bias]; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the gates; weight
- * [gates, x, w, r, bias, y]. */
+/* Forward [x, w, r, bias], and the initial state if it is not zero; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the
+ * gates; weight [gates, x, w, r, bias, y]. */
 static inline void run_gru(const struct run *r)
 {
     struct arena a = { 0 };
@@ -216,10 +222,11 @@ static inline void run_gru(const struct run *r)
     const real *x = in(r, first), *w = in(r, first + 1), *rw = in(r, first + 2), *y = forward ? out(r, 0) : in(r, 5);
     real *g = ARENA_ARRAY(&a, real, 3 * h), *share = ARENA_ARRAY(&a, real, h), *dy = ARENA_ARRAY(&a, real, h);
     real *dh = ARENA_ARRAY(&a, real, h);
+    const real *first_state = forward && f->n_inputs > 4 ? in(r, 4) : NULL;
     for (uint64_t i = 0; i < tx->dims[0] * t; i++) {
         uint64_t s = forward ? i : tx->dims[0] * t - 1 - i;             /* backward: the last step first */
         uint64_t row = row_of(f, s, t);
-        const real *old = s % t ? y + row_of(f, s - 1, t) * h : NULL;
+        const real *old = s % t ? y + row_of(f, s - 1, t) * h : first_state ? first_state + s / t * h : NULL;
         gru_step(g, share, x + row * n, old, w, rw, in(r, first + 3), n, h, before);
         for (uint64_t k = 0; k < h && forward; k++)
             out(r, 0)[row * h + k] = (1 - g[k]) * g[2 * h + k] + (old ? g[k] * old[k] : 0);

@@ -200,13 +200,15 @@ static void shape_pad(const struct graph *g, struct op *op, struct tensor *out)
 static uint64_t gates_of(const struct op *op) { return op->kind == OP_LSTM ? 4 : 3; }
 
 /* Inputs: x [batch, steps, width], its weights [width, gates x hidden], recurrent ones [hidden, gates x hidden],
- * biases of both. */
+ * biases of both; in inference perhaps an initial state and, of an LSTM, cell [batch, hidden], else zeros. */
 static void shape_recurrence(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1), *r = op_input(g, op, 2);
     uint64_t hidden = op->at->hidden, all = gates_of(op) * hidden;
     assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == all);
     assert(r->dims[0] == hidden && r->dims[1] == all && op_input(g, op, 3)->dims[0] == 2 * all);
+    for (uint32_t i = 4; i < op->n_inputs; i++)
+        assert(op_input(g, op, i)->dims[0] == x->dims[0] && op_input(g, op, i)->dims[1] == hidden);
     shape_same(g, op, out);
     out->dims[1] += op->at->with_cell;
     out->dims[2] = hidden;

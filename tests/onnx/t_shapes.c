@@ -267,8 +267,8 @@ static void parts(void **state)
 }
 
 #define TWELVE "=3x4:1,2,3,4,5,6,7,8,9,10,11,12"
-#define UNKNOWN "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it roughly with " \
-                "--approximate, where --set data.y0=NUMBER bounds it"
+#define UNKNOWN "how much it makes is known only while the model runs; bound it with --set data.y0=NUMBER, or stop before it with --set " \
+                "recipe.output=NAME"
 /* Contents that exporters compute to find sizes. */
 static void contents(void **state)
 {

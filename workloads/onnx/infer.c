@@ -409,3 +409,21 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
     }
     return check_dimension_names(m, o, true, err);
 }
+
+/* ---- before a file is imported ----------------------------------------------------------------------------------------- */
+
+bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err)
+{
+    struct onnx_model *m = ARENA_NEW(a, struct onnx_model);
+    if (!onnx_read(m, path, false, a, err))
+        return false;
+    m->batch_name = find_batch_name(m);
+    struct names names = symbolic_names(m);
+    *out = (struct onnx_description){ .producer = m->producer, .dimensions = ARENA_ARRAY(a, const char *, names.n) };
+    for (size_t i = 0; i < names.n; i++)
+        if (!(m->batch_name && text_is(names.at[i], m->batch_name)) && !strpbrk(names.at[i], "+*"))
+            out->dimensions[out->n_dimensions++] = names.at[i];
+    for (const struct onnx_node *n = m->nodes, *end = n + m->n_nodes; n < end; n++)
+        out->training |= text_is(n->op->name, "Dropout") || (onnx_is(n, ONNX_OP_BATCH_NORM) && onnx_flag(n, "training_mode", false));
+    return true;
+}

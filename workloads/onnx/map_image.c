@@ -9,6 +9,7 @@
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* Inputs after the first must be constants. */
 static bool wants_constants(struct mapper *p)
@@ -95,15 +96,16 @@ static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
     return map_weight(p, map_in_id(p, 1), ONNX_KERNEL, 4, dims);
 }
 
-/* Turns a window's depth into channels: the frames that a result reads are concatenated, as PopLibs' planner may do
+/* Turns a window's depth into channels: the frames that a result reads are concatenated, group by group, as PopLibs' planner may do
  * with a dimension of the kernel (expandDims). */
 static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct onnx_window *w)
 {
     const struct onnx_value *v = map_in(p, 0);
     uint64_t frame = v->dims[3] * v->dims[4] * v->dims[1], depth = v->dims[2] + w->before[0] + w->after[0], n = map_out(p, 0)->dims[2];
     uint32_t parts[MAX_OP_OUTPUTS];
-    if (w->kernel[0] > MAX_OP_OUTPUTS || onnx_int(p->n, "group", 1) != 1) {
-        MAP_REFUSE(p, "a window of depth %u in groups, or of more than %d; want one group", w->kernel[0], MAX_OP_OUTPUTS);
+    uint64_t groups = (uint64_t)onnx_int(p->n, "group", 1), rows = v->dims[0] * n * v->dims[3] * v->dims[4];
+    if (w->kernel[0] > MAX_OP_OUTPUTS) {
+        MAP_REFUSE(p, "a window of depth %u, at most %d", w->kernel[0], MAX_OP_OUTPUTS);
         return NO_ID;
     }
     x = VIEW(p, x, v->dims[0], v->dims[2], frame);
@@ -112,9 +114,10 @@ static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct on
     for (uint32_t i = 0; i < w->kernel[0]; i++) {
         uint64_t from = (uint64_t)i * w->dilation[0];
         parts[i] = w->stride[0] > 1 ? map_every_nth(p, x, 1, from, n, w->stride[0]) : map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = from, .length = n));
-        parts[i] = VIEW(p, parts[i], v->dims[0] * n, v->dims[3], v->dims[4], v->dims[1]);
+        parts[i] = VIEW(p, parts[i], rows, groups, v->dims[1] / groups);
     }
-    return w->kernel[0] == 1 ? parts[0] : map_emit(p, OP_CONCAT, parts, w->kernel[0], WITH(.axis = 3));
+    x = w->kernel[0] == 1 ? parts[0] : map_emit(p, OP_CONCAT, parts, w->kernel[0], WITH(.axis = 2));
+    return VIEW(p, x, v->dims[0] * n, v->dims[3], v->dims[4], w->kernel[0] * v->dims[1]);
 }
 
 bool map_conv(struct mapper *p)
@@ -142,6 +145,47 @@ bool map_conv(struct mapper *p)
     return map_done(p, 0, y, true);
 }
 
+/* The share of frame `at` of the kernel in each frame of the result, [batch, made, frame]: every input frame once, stride frames apart, cut at
+ * both ends. y: [batch x frames, ..., groups, depth x channels of a group]. */
+static uint32_t depth_share(struct mapper *p, uint32_t y, const struct onnx_window *w, uint32_t at, uint64_t groups)
+{
+    const struct onnx_value *v = map_in(p, 0), *to = map_out(p, 0);
+    uint64_t each = to->dims[1] / groups, frame = to->dims[3] * to->dims[4] * to->dims[1], n = v->dims[2], stride = w->stride[0], made = to->dims[2];
+    y = map_emit1(p, OP_SLICE, y, WITH(.axis = 2, .begin = at * each, .length = each));
+    y = VIEW(p, y, v->dims[0], n, 1, frame);
+    if (stride > 1)
+        y = map_emit1(p, OP_PAD, y, WITH(.axis = 2, .length = stride));
+    y = VIEW(p, y, v->dims[0], n * stride, frame);
+    int64_t first = (int64_t)at * w->dilation[0] - (int64_t)w->before[0];
+    uint64_t cut = first < 0 ? (uint64_t)-first : 0, before = first < 0 ? 0 : (uint64_t)first;
+    if (cut >= n * stride || before >= made)
+        return NO_ID;                       /* none of it is in the result */
+    uint64_t length = min_u64(n * stride - cut, made - before);
+    y = length < n * stride ? map_emit1(p, OP_SLICE, y, WITH(.axis = 1, .begin = cut, .length = length)) : y;
+    return length < made ? map_emit1(p, OP_PAD, y, WITH(.axis = 1, .begin = before, .length = made)) : y;
+}
+
+/* One product makes the results of all frames of the kernel as channels, which are then added where they belong. */
+static bool transposed_in_depth(struct mapper *p, const struct onnx_window *w)
+{
+    const struct onnx_value *v = map_in(p, 0), *to = map_out(p, 0);
+    uint64_t groups = (uint64_t)onnx_int(p->n, "group", 1), deep = w->kernel[0], rows = v->dims[0] * v->dims[2] * to->dims[3] * to->dims[4];
+    uint32_t x = map_as_image(p, map_in_id(p, 0)), k = kernel(p, w), sum = NO_ID;
+    if (x == NO_ID || k == NO_ID)
+        return false;
+    struct op_attributes at = window_attributes(w);
+    at.groups = (uint32_t)groups;
+    memcpy(at.view, (uint64_t[]){ v->dims[0] * v->dims[2], to->dims[3], to->dims[4], deep * to->dims[1] }, 4 * sizeof *at.view);
+    uint32_t y = VIEW(p, map_emit2(p, OP_CONV_TRANSPOSE, each_frame(p, x, v), k, at), rows, groups, deep * to->dims[1] / groups);
+    for (uint32_t i = 0; i < deep; i++) {
+        uint32_t share = depth_share(p, y, w, i, groups);
+        sum = share == NO_ID ? sum : sum == NO_ID ? share : map_emit2(p, OP_ADD, sum, share, NO_ATTRIBUTES);
+    }
+    y = VIEW(p, sum, v->dims[0], to->dims[2] * to->dims[3], to->dims[4], to->dims[1]);
+    p->into = "conv-transpose, sums over depth";
+    return map_done(p, 0, add_bias(p, y, to->dims[1], NULL), true);
+}
+
 bool map_conv_transpose(struct mapper *p)
 {
     struct onnx_window w;
@@ -149,7 +193,7 @@ bool map_conv_transpose(struct mapper *p)
     if (!read_window(p, &w) || !wants_constants(p))
         return false;
     if (w.n == 3)
-        return MAP_REFUSE(p, "a transposed window in three dimensions is not modelled; use a resize and a convolution");
+        return transposed_in_depth(p, &w);
     uint32_t x = map_as_image(p, map_in_id(p, 0)), k = kernel(p, &w);
     if (x == NO_ID || k == NO_ID)
         return false;
@@ -331,6 +375,92 @@ static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], co
     return from[1] == to[1] && from[2] == to[2] ? x : map_emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
 }
 
+/* The four neighbours of each result along one side, and their weights (Keys 1981, with the file's coefficient). Neighbours outside are those at
+ * the border or, with exclude_outside, left out. */
+static void cubic_taps(const struct onnx_node *n, struct arena *a, uint64_t size, uint64_t made, double scale, double *at[4], double *weight[4])
+{
+    const char *where = onnx_string(n, "coordinate_transformation_mode", "half_pixel", a);
+    double c = onnx_float(n, "cubic_coeff_a", -0.75);
+    for (uint64_t i = 0; i < made; i++) {
+        double x = ((double)i + 0.5) / scale - 0.5, sum = 0;
+        if (text_is(where, "align_corners"))
+            x = made > 1 ? (double)i * ((double)size - 1) / (scale * (double)size - 1) : 0;
+        else if (text_is(where, "asymmetric"))
+            x = (double)i / scale;
+        else if (text_is(where, "pytorch_half_pixel") && made == 1)
+            x = 0;
+        for (int k = 0; k < 4; k++) {
+            double place = floor(x) + k - 1, d = fabs(x - place);
+            weight[k][i] = d <= 1 ? ((c + 2) * d - (c + 3)) * d * d + 1 : ((c * d - 5 * c) * d + 8 * c) * d - 4 * c;
+            if (onnx_flag(n, "exclude_outside", false) && (place < 0 || place >= (double)size))
+                weight[k][i] = 0;
+            at[k][i] = fmin(fmax(place, 0), (double)size - 1);
+            sum += weight[k][i];
+        }
+        for (int k = 0; k < 4; k++)
+            weight[k][i] /= sum;
+    }
+}
+
+/* Known numbers as state, [1, n, 1] or, for indices, [1, n]. */
+static uint32_t known_numbers(struct mapper *p, double *numbers, uint64_t n, bool indices)
+{
+    uint32_t id = onnx_number(p->m, arena_printf(p->m->arena, "taps/%zu", p->m->n_values), indices ? ONNX_INT64 : ONNX_FLOAT, 0);
+    struct onnx_value *v = &p->m->values[id];
+    v->known = numbers;
+    v->n_dims = 1;
+    v->dims[0] = n;
+    uint32_t x = map_weight(p, id, ONNX_AS_IS, indices ? 2 : 3, (uint64_t[]){ 1, n, 1 });
+    p->g->tensors[x].role = ROLE_STATE;
+    return x;
+}
+
+/* [outer, size, inner] to [outer, made, inner]: four rows for each result, gathered, weighted and added, as PopART does. */
+static uint32_t cubic_side(struct mapper *p, uint32_t x, uint64_t outer, uint64_t size, uint64_t inner, uint64_t made, double scale)
+{
+    double *at[4], *weight[4];
+    uint32_t sum = NO_ID, table = outer > 1 ? VIEW(p, x, outer, size, inner) : VIEW(p, x, size, inner);
+    if (size == made && scale == 1)
+        return x;
+    for (int k = 0; k < 4; k++) {
+        at[k] = ARENA_ARRAY(p->m->arena, double, made);
+        weight[k] = ARENA_ARRAY(p->m->arena, double, made);
+    }
+    cubic_taps(p->n, p->m->arena, size, made, scale, at, weight);
+    for (int k = 0; k < 4; k++) {
+        uint32_t rows = known_numbers(p, at[k], made, true);
+        rows = outer > 1 ? map_emit1(p, OP_EXPAND, rows, WITH(.view = { outer, made })) : VIEW(p, rows, made);
+        uint32_t one = VIEW(p, map_emit2(p, OP_GATHER, table, rows, NO_ATTRIBUTES), outer, made, inner);
+        one = map_emit2(p, OP_MUL, one, known_numbers(p, weight[k], made, false), NO_ATTRIBUTES);
+        sum = sum == NO_ID ? one : map_emit2(p, OP_ADD, sum, one, NO_ATTRIBUTES);
+    }
+    return sum;
+}
+
+/* The factor along an axis that the file gives, or that of the sizes. */
+static double scale_of(const struct mapper *p, uint32_t axis)
+{
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0), *scales = map_in(p, p->n->n_inputs > 2 ? 2 : 1);
+    bool given = scales && scales->known && onnx_elements(scales) == v->n_dims;
+    return given ? scales->known[axis] : (double)y->dims[axis] / (double)v->dims[axis];
+}
+
+/* Rows, then columns. */
+static bool map_cubic(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    if (onnx_flag(p->n, "antialias", false) || text_is(onnx_string(p->n, "coordinate_transformation_mode", "", p->m->arena), "tf_crop_and_resize"))
+        return MAP_REFUSE(p, "mode cubic with antialias or a cut is not modelled; use linear or nearest");
+    uint32_t x = map_as_image(p, map_in_id(p, 0)), last = v->n_dims - 1;
+    if (x == NO_ID)
+        return false;
+    uint64_t n = v->dims[0], channels = v->dims[1], rows = last > 2 ? v->dims[2] : 1, made = last > 2 ? y->dims[2] : 1;
+    x = last > 2 ? cubic_side(p, x, n, rows, v->dims[last] * channels, made, scale_of(p, 2)) : x;
+    x = cubic_side(p, x, n * made, v->dims[last], channels, y->dims[last], scale_of(p, last));
+    p->into = "gather, sums";
+    return map_done(p, 0, VIEW(p, x, n, made, y->dims[last], channels), true);
+}
+
 /* Images with a depth are resized along it first, with a whole slice as one row, and then slice by slice. */
 bool map_resize(struct mapper *p)
 {
@@ -339,8 +469,10 @@ bool map_resize(struct mapper *p)
     bool linear = !text_is(mode, "nearest");
     if (v->n_dims < 3 || v->n_dims > 5 || y->dims[0] != v->dims[0] || y->dims[1] != v->dims[1])
         return MAP_REFUSE(p, "only depth, height and width of images can be resized");
+    if (text_is(mode, "cubic") && v->n_dims == 5)
+        return MAP_REFUSE(p, "mode cubic of images with a depth is not modelled; use linear or nearest");
     if (text_is(mode, "cubic"))
-        return MAP_REFUSE(p, "mode cubic is not modelled; use linear or nearest");
+        return map_cubic(p);
     uint32_t x = map_as_image(p, map_in_id(p, 0)), last = v->n_dims - 1;
     uint64_t n = v->dims[0], channels = v->dims[1], depth = v->n_dims == 5 ? v->dims[2] : 1, made = v->n_dims == 5 ? y->dims[2] : 1;
     uint64_t rows = v->n_dims > 3 ? v->dims[last - 1] : 1, to_rows = v->n_dims > 3 ? y->dims[last - 1] : 1, slice = rows * v->dims[last];

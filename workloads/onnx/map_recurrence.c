@@ -27,19 +27,36 @@ static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction,
     return weight;
 }
 
-/* The operation for one direction, with its input weights, recurrent weights and biases. */
+/* Row `direction` of an initial state [directions, batch, hidden]; NO_ID: none is given, or zeros. */
+static uint32_t initial_state(struct mapper *p, uint32_t i, uint64_t direction)
+{
+    const struct onnx_value *v = map_in(p, i);
+    bool zeros = v && v->known;
+    for (uint64_t k = 0; zeros && k < onnx_elements(v); k++)
+        zeros = v->known[k] == 0;
+    if (!v || zeros || !p->o->inference)
+        return NO_ID;
+    uint32_t x = map_as_plain(p, map_in_id(p, i));
+    x = v->dims[0] == 1 ? x : map_emit1(p, OP_SLICE, x, WITH(.axis = 0, .begin = direction, .length = 1));
+    return VIEW(p, x, v->dims[1], v->dims[2]);
+}
+
+/* The operation for one direction, with its input weights, recurrent weights, biases and, where they are given, initial states. */
 static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint64_t hidden, uint64_t direction)
 {
     bool lstm = onnx_is(p->n, ONNX_OP_LSTM);
     uint64_t gates = lstm ? 4 : 3;
     uint64_t biases = 2 * gates * hidden;
-    uint32_t in[4] = { x, NO_ID, NO_ID, map_in(p, 3) ? NO_ID : map_filled(p, 0, biases) };
+    uint32_t in[6] = { x, NO_ID, NO_ID, map_in(p, 3) ? NO_ID : map_filled(p, 0, biases), initial_state(p, 5, direction), lstm ? initial_state(p, 6, direction) : NO_ID };
+    uint32_t n_in = in[4] == NO_ID && in[5] == NO_ID ? 4 : lstm ? 6 : 5;
     in[1] = gate_weight_of(p, 1, direction, (uint64_t[]){ width, gates * hidden }, lstm);
     in[2] = gate_weight_of(p, 2, direction, (uint64_t[]){ hidden, gates * hidden }, lstm);
     if (map_in(p, 3))
         in[3] = gate_weight_of(p, 3, direction, &biases, lstm);
     bool before = !lstm && !onnx_flag(p->n, "linear_before_reset", false);
-    return map_emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
+    for (uint32_t i = 4; i < n_in; i++)     /* one of two may be zeros */
+        in[i] = in[i] == NO_ID ? VIEW(p, map_filled(p, 0, map_in(p, 0)->dims[1] * hidden), map_in(p, 0)->dims[1], hidden) : in[i];
+    return map_emit(p, lstm ? OP_LSTM : OP_GRU, in, n_in,
                 WITH(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
                    .from_last = goes_back(p, direction)));
 }
@@ -67,6 +84,11 @@ static bool has_trained_state(const struct mapper *p)
     return any;
 }
 
+static bool is_state(const struct onnx_value *v, uint64_t directions, uint64_t batch, uint64_t hidden)
+{
+    return v->n_dims == 3 && v->dims[0] == directions && v->dims[1] == batch && v->dims[2] == hidden;
+}
+
 static bool check_recurrence(struct mapper *p)
 {
     const struct onnx_value *r = map_in(p, 2);
@@ -76,6 +98,9 @@ static bool check_recurrence(struct mapper *p)
         return MAP_REFUSE(p, "want layout 0: time first");
     if (map_is_wanted(p, 2) && !p->o->inference)
         return MAP_REFUSE(p, "its last cell state is read; in training only its outputs are modelled");
+    for (uint32_t i = 5; i < 7; i++)
+        if (map_in(p, i) && !is_state(map_in(p, i), r->dims[0], map_in(p, 0)->dims[1], r->dims[2]))
+            return MAP_REFUSE(p, "its initial state is not one of each direction, sample and unit");
     if (!p->o->inference && has_trained_state(p))
         return MAP_REFUSE(p, "its initial state is computed by the model, and its gradient is not modelled; train the parts one by one");
     return map_in(p, 7) && !onnx_is(p->n, ONNX_OP_RNN) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
@@ -104,7 +129,7 @@ static bool part_from_cells(struct mapper *p, uint32_t *y, uint64_t directions, 
 }
 
 /* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs as much as a forward one,
- * and its last step is the first. Given initial states cost nothing. */
+ * and its last step is the first. Given initial states cost nothing more than zeros, which PopLibs reads too. */
 bool map_recurrence(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2);
@@ -162,20 +187,6 @@ static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidd
     return VIEW(p, x, v->dims[0], v->dims[1], hidden);
 }
 
-/* Concatenates rows along the first dimension, at most MAX_OP_INPUTS at a time. */
-static uint32_t concat_rows(struct mapper *p, uint32_t *rows, uint64_t n)
-{
-    while (n > 1) {
-        uint64_t left = 0;
-        for (uint64_t i = 0; i < n; i += MAX_OP_OUTPUTS) {
-            uint32_t some = (uint32_t)min_u64(MAX_OP_OUTPUTS, n - i);
-            rows[left++] = some == 1 ? rows[i] : map_emit(p, OP_CONCAT, &rows[i], some, WITH(.axis = 0));
-        }
-        n = left;
-    }
-    return rows[0];
-}
-
 /* h = f(input product + h x recurrent weights), from the given initial state or from zero. */
 static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden, uint32_t *last)
 {
@@ -200,12 +211,7 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
         rows[at] = VIEW(p, h, 1, state[0], state[1]);
     }
     *last = VIEW(p, h, 1, state[0], state[1]);
-    return VIEW(p, concat_rows(p, rows, steps), steps, 1, state[0], state[1]);
-}
-
-static bool is_state(const struct onnx_value *v, uint64_t directions, uint64_t batch, uint64_t hidden)
-{
-    return v->n_dims == 3 && v->dims[0] == directions && v->dims[1] == batch && v->dims[2] == hidden;
+    return VIEW(p, map_joined(p, rows, steps, 0), steps, 1, state[0], state[1]);
 }
 
 bool map_rnn(struct mapper *p)
@@ -217,8 +223,6 @@ bool map_rnn(struct mapper *p)
     uint64_t steps = map_in(p, 0)->dims[0], directions = r->dims[0];
     if (steps > MOST_RNN_STEPS)
         return MAP_REFUSE(p, "of %ju steps, at most %d", (uintmax_t)steps, MOST_RNN_STEPS);
-    if (map_in(p, 5) && !is_state(map_in(p, 5), directions, map_in(p, 0)->dims[1], r->dims[2]))
-        return MAP_REFUSE(p, "its initial state is not one of each direction, sample and unit");
     for (uint64_t d = 0; d < directions; d++) {
         if (step_function(p, d) == N_OP_KINDS)
             return MAP_REFUSE(p, "its function is not Tanh, Relu or Sigmoid");

@@ -277,6 +277,19 @@ bool map_alias(struct mapper *p)
     return true;
 }
 
+uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis)
+{
+    while (n > 1) {
+        uint64_t left = 0;
+        for (uint64_t i = 0; i < n; i += MAX_OP_OUTPUTS) {
+            uint32_t some = (uint32_t)min_u64(MAX_OP_OUTPUTS, n - i);
+            parts[left++] = some == 1 ? parts[i] : map_emit(p, OP_CONCAT, &parts[i], some, WITH(.axis = axis));
+        }
+        n = left;
+    }
+    return parts[0];
+}
+
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];

@@ -60,6 +60,10 @@ struct onnx_import {
                                                  * the graph */
 };
 
+/* Facts from a file that is not imported yet: sizes to give, and whether it was exported for training (it drops out, or has norms of batches). */
+struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; };
+bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err);
+
 bool onnx_is_file(const char *name);            /* it ends in .onnx */
 bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
                 struct err *err);

@@ -304,6 +304,7 @@ uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_at
 uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
 uint32_t map_emit_function(struct mapper *p, enum op_function function, uint32_t x);
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* no operation where dims are its own */
+uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis);     /* concatenated; parts are overwritten */
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
 /* Values as operands, in a layout. NO_ID: refused. */
@@ -375,7 +376,7 @@ infer_rule infer_argmax, infer_compress, infer_concat, infer_dequantize, infer_d
     infer_gather_elements, infer_gather_nd, infer_grid_sample, infer_loss, infer_non_max_suppression, infer_nonzero, infer_one_hot, infer_pad,
     infer_quantize, infer_reduce, infer_reshape, infer_resize, infer_roi_align, infer_slice, infer_space_to_depth, infer_split, infer_squeeze,
     infer_tile, infer_top_k, infer_transpose, infer_unsqueeze;
-infer_rule infer_einsum;        /* map_einsum.c */
+infer_rule infer_einsum, infer_attention;        /* map_einsum.c, map_attention.c */
 
 typedef bool fold_rule(struct fold *f);
 fold_rule fold_cast, fold_concat, fold_constant, fold_constant_of_shape, fold_copy, fold_dequantize, fold_expand, fold_eye, fold_function,
@@ -391,6 +392,8 @@ map_rule map_arg_max, map_cumsum, map_einsum, map_gemm, map_loss, map_matmul, ma
 /* map_image.c */
 map_rule map_batch_norm, map_blocks, map_conv, map_conv_transpose, map_global_pool, map_grid_sample, map_group_norm, map_layer_norm, map_lrn,
     map_pool, map_resize, map_rms_norm, map_roi_align;
+/* map_attention.c, map_bounded.c */
+map_rule map_attention, map_compress, map_non_max_suppression, map_nonzero, map_rotary_embedding;
 /* map_move.c, map_pick.c */
 map_rule map_concat, map_expand, map_gather, map_gather_elements, map_gather_nd, map_hardmax, map_one_hot, map_pad, map_reshape, map_scatter,
     map_scatter_nd, map_slice, map_split, map_tile, map_top_k, map_transpose;

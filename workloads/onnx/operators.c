@@ -99,6 +99,8 @@ static const struct onnx_operator onnx_operators[] = {
     { "Gemm",              RULES(2, infer_gemm, map_gemm) },
     { "MatMul",            RULES(2, infer_matmul, map_matmul), NAMED(MATMUL) },
     { "Einsum",            RULES(ALL_INPUTS, infer_einsum, map_einsum) },
+    { "Attention",         RULES(3, infer_attention, map_attention) },
+    { "RotaryEmbedding",   RULES(3, infer_like_first, map_rotary_embedding) },
     { "LSTM",              RULES(3, infer_recurrence, map_recurrence), NAMED(LSTM), .traits = ONNX_RECURRENT },
     { "GRU",               RULES(3, infer_recurrence, map_recurrence), .traits = ONNX_RECURRENT },
     { "RNN",               RULES(3, infer_recurrence, map_rnn), NAMED(RNN), .traits = ONNX_RECURRENT },
@@ -163,9 +165,9 @@ static const struct onnx_operator onnx_operators[] = {
     { "ScatterND",       RULES(3, infer_like_first, map_scatter_nd) },
     { "OneHot",          RULES(3, infer_one_hot, map_one_hot) },
     { "TopK",            RULES(1, infer_top_k, map_top_k) },
-    { "Compress",        RULES(2, infer_compress, NULL) },
-    { "NonZero",         RULES(1, infer_nonzero, NULL), .fold = fold_nonzero },
-    { "NonMaxSuppression", RULES(2, infer_non_max_suppression, NULL) },
+    { "Compress",        RULES(2, infer_compress, map_compress) },
+    { "NonZero",         RULES(1, infer_nonzero, map_nonzero), .fold = fold_nonzero },
+    { "NonMaxSuppression", RULES(2, infer_non_max_suppression, map_non_max_suppression) },
 
     /* constants and sizes */
     { "Constant",        RULES(0, infer_constant, NULL), .fold = fold_constant, NAMED(CONSTANT) },

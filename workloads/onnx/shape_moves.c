@@ -427,8 +427,8 @@ static bool size_by_data(const struct inference *s, uint64_t most, uint64_t *n)
             return true;
         }
     y->largest = s->m->approximate;
-    return s->m->approximate || REFUSE(s, "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or "
-                                          "price it roughly with --approximate, where --set data.%.60s=NUMBER bounds it", y->name);
+    return s->m->approximate || REFUSE(s, "how much it makes is known only while the model runs; bound it with --set data.%.60s=NUMBER, or stop before it "
+                                          "with --set recipe.output=NAME", y->name);
 }
 
 /* [dimensions, number of elements that are not zero] */

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * first_recipe.c - tries splits, batches and steps a call of a model that has no recipe yet.
+ */
+#include "results/study/first_recipe.h"
+#include "workloads/onnx/onnx.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 7 };
+static const double pays = 1.02, call_share = 0.05;     /* a doubled batch must give so much more; what calls may cost of a step */
+
+/* ---- facts from the file -------------------------------------------------------------------------------------------- */
+
+/* Producers write their names in various ways: "pytorch", "tf2onnx 1.9", "PaddlePaddle". Others are read by PopART itself. */
+static const char *framework_of(const char *producer, bool *known)
+{
+    static const struct { const char *part, *framework; } producers[] = {
+        { "pytorch", "PyTorch" }, { "torch", "PyTorch" }, { "tf2onnx", "TensorFlow 2" }, { "keras2onnx", "TensorFlow 2" }, { "tensorflow", "TensorFlow 2" },
+        { "addle", "PaddlePaddle" } };
+    *known = true;
+    for (size_t i = 0; i < sizeof producers / sizeof *producers; i++)
+        if (producer && strstr(producer, producers[i].part))
+            return producers[i].framework;
+    *known = false;
+    return "PopART";
+}
+
+/* A size to begin with, by what the dimension's name says. */
+static uint64_t usual_size(const char *name)
+{
+    static const struct { const char *part; uint64_t size; } usual[] = {
+        { "height", 224 }, { "width", 224 }, { "Height", 224 }, { "Width", 224 }, { "image", 224 }, { "frames", 512 }, { "time", 512 } };
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strstr(name, usual[i].part))
+            return usual[i].size;
+    return 128;
+}
+
+struct first_trial { const struct first_recipe_request *q; const char *path; const char *settings[N_SETTINGS]; struct arena *a; };
+
+/* The value of "key=value"; NULL: the text sets another key. */
+static const char *set_value(const char *text, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(text, key, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
+}
+
+static const char *given_value(const struct first_recipe_request *q, const char *key, const char *otherwise)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < q->n_sets && !value; i++)
+        value = set_value(q->sets[i], key);
+    return value ? value : otherwise;
+}
+
+/* The sizes of symbolic dimensions as lines of [data], assumed where nobody gave them. */
+static const char *data_lines(const char **assumed, const struct first_recipe_request *q, const struct onnx_description *d, struct arena *a)
+{
+    const char *lines = "";
+    *assumed = NULL;
+    for (size_t i = 0; i < d->n_dimensions; i++) {
+        const char *name = d->dimensions[i];
+        if (given_value(q, arena_printf(a, "data.%s", name), NULL))
+            continue;
+        uint64_t size = usual_size(name);
+        lines = arena_printf(a, "%s%s = %ju\n", lines, name, (uintmax_t)size);
+        *assumed = arena_printf(a, "%s%s%s = %ju", *assumed ? *assumed : "", *assumed ? ", " : "", name, (uintmax_t)size);
+    }
+    return lines;
+}
+
+/* ---- trials ------------------------------------------------------------------------------------------------------------ */
+
+enum setting { SET_SYSTEM, SET_WIDTH, SET_REPLICAS, SET_BATCH, SET_ACCUMULATION, SET_CALL, SET_SCHEDULE };
+static const char *const setting_keys[N_SETTINGS] = { "recipe.system", "parallel.ipus_per_replica", "parallel.replicas", "parallel.micro_batch",
+                                                      "parallel.gradient_accumulation", "hosts.steps_per_call", "parallel.schedule" };
+
+static void set(struct first_trial *t, enum setting s, uint64_t value) { t->settings[s] = arena_printf(t->a, "%ju", (uintmax_t)value); }
+
+/* The user's own settings come last. */
+static bool simulate_settings(struct result *r, const struct first_trial *t, struct err *err)
+{
+    const char *all[N_SETTINGS + MOST_OWN_SETS];
+    size_t n = 0;
+    for (int i = 0; i < N_SETTINGS; i++)
+        if (t->settings[i])
+            all[n++] = arena_printf(t->a, "%s=%s", setting_keys[i], t->settings[i]);
+    for (size_t i = 0; i < t->q->n_sets && i < MOST_OWN_SETS; i++)
+        all[n++] = t->q->sets[i];
+    struct simulation_request s = { .recipe = t->path, .simulator = t->q->simulator };
+    return result_with(r, &s, all, n, err);
+}
+
+/* The one that fits more surely, or else the faster one. */
+static bool is_better_trial(const struct result *a, const struct result *b)
+{
+    double x = fmin(a->fits_probability, FITS_SURELY), y = fmin(b->fits_probability, FITS_SURELY);
+    return x != y ? x > y : a->throughput_samples_per_s > b->throughput_samples_per_s;
+}
+
+/* With the schedule that is fastest, of those that the framework can run, where several IPUs hold a model. */
+static bool simulate_trial(struct result *best, struct first_trial *t, struct err *err)
+{
+    static const char *const schedules[] = { "grouped", "interleaved", "popart", "sequential" };
+    const char *own = t->settings[SET_SCHEDULE];
+    bool several = !text_is(t->settings[SET_WIDTH], "1"), any = false;
+    if (!several || own)
+        return simulate_settings(best, t, err);
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+        struct result r;
+        struct err why = { "" };
+        t->settings[SET_SCHEDULE] = schedules[i];
+        bool good = simulate_settings(&r, t, &why);
+        if (good && (!any || is_better_trial(&r, best))) {
+            *best = r;
+            own = schedules[i];
+        }
+        any |= good;
+    }
+    t->settings[SET_SCHEDULE] = own;
+    return any || simulate_settings(best, t, err);
+}
+
+static uint64_t pod_ipus(uint64_t width) { return width <= 4 ? 4 : 16; }
+
+/* One pod of four or sixteen IPUs, full of replicas. */
+static void set_width(struct first_trial *t, uint64_t width, bool training)
+{
+    uint64_t ipus = pod_ipus(width);
+    t->settings[SET_SYSTEM] = ipus == 4 ? "bow-pod4" : "bow-pod16";
+    set(t, SET_WIDTH, width);
+    t->settings[SET_SCHEDULE] = NULL;       /* to be found */
+    set(t, SET_REPLICAS, ipus / width);
+    set(t, SET_ACCUMULATION, training || width > 1 ? UPDATES_PER_STAGE * width : 1);
+}
+
+/* Splits over more IPUs until the model fits with certainty, and once more, which may be faster for each IPU: its pipeline may fit too. */
+static bool find_width(struct result *best, struct first_trial *t, bool training, struct err *err)
+{
+    const char *found[N_SETTINGS] = { NULL };
+    for (uint64_t width = 1; width <= WIDEST; width *= 2) {
+        struct result r;
+        struct err why = { "" };
+        set_width(t, width, training);
+        if (!simulate_trial(&r, t, &why)) {
+            if (width == 1)
+                return fail(err, "%s", why.msg);
+            break;                              /* more stages than the model has blocks */
+        }
+        bool fitted = width > 1 && result_fits_surely(best);
+        double each = r.throughput_samples_per_s / (double)pod_ipus(width), before = width > 1 ? best->throughput_samples_per_s / (double)pod_ipus(width / 2) : 0;
+        if (width == 1 || (fitted ? result_fits_surely(&r) && each > before : r.fits_probability > best->fits_probability)) {
+            *best = r;
+            memcpy(found, t->settings, sizeof found);
+        }
+        if (fitted)
+            break;
+    }
+    memcpy(t->settings, found, sizeof found);
+    return true;
+}
+
+/* Doubles the micro-batch. A model without a batch refuses the first doubling. */
+static void find_batch(struct result *best, struct first_trial *t)
+{
+    for (uint64_t batch = 2; batch <= LARGEST_BATCH && result_fits_surely(best); batch *= 2) {
+        struct result r;
+        struct err none = { "" };
+        set(t, SET_BATCH, batch);
+        if (!simulate_trial(&r, t, &none) || !result_fits_surely(&r) || r.throughput_samples_per_s < pays * best->throughput_samples_per_s) {
+            set(t, SET_BATCH, batch / 2);
+            return;
+        }
+        *best = r;
+    }
+}
+
+/* With n steps a call a step takes a + c / n; two trials give a and c, and n makes c / n a share of a. In inference the steps of a call are
+ * its micro-batches. */
+static void find_steps(struct result *best, struct first_trial *t, bool training)
+{
+    enum setting s = training ? SET_CALL : SET_ACCUMULATION;
+    uint64_t own = training ? 1 : strtoull(t->settings[SET_ACCUMULATION], NULL, 10);
+    struct result once, twice, r;
+    struct err none = { "" };
+    const char *before = t->settings[s];
+    set(t, s, own);
+    bool good = simulate_trial(&once, t, &none);
+    set(t, s, 2 * own);
+    good = good && simulate_trial(&twice, t, &none);
+    double first = good ? 1 / once.throughput_samples_per_s : 0, second = good ? 1 / twice.throughput_samples_per_s : 0, each = 2 * second - first;
+    double n = good && each > 0 ? ceil((first - each) / (call_share * each)) : 1;
+    set(t, s, own * (uint64_t)fmin(fmax(n, 1), MOST_STEPS));
+    if (good && simulate_trial(&r, t, &none) && r.fits == best->fits)
+        *best = r;
+    else
+        t->settings[s] = before;
+}
+
+/* ---- the recipe -------------------------------------------------------------------------------------------------------- */
+
+/* The file that trials simulate; they vary the rest by settings. */
+static const char *base_text(const struct first_recipe_request *q, const char *model, const char *framework, const char *mode, const char *data, struct arena *a)
+{
+    return arena_printf(a, "[recipe]\nid = %s\nworkload = %s\nsystem = bow-pod4\nframework = %s\nmode = %s\nsource = my own\n\n[data]\n%s\n[parallel]\n"
+                        "replicas = 4\nipus_per_replica = 1\nmicro_batch = 1\n\n[precision]\ncompute = fp16\n%s", q->id, model, framework, mode, data,
+                        text_is(mode, "train") ? "\n[optimizer]\nname = adam\n" : "");
+}
+
+static const char *setting_of(const struct first_trial *t, enum setting s, const char *otherwise)
+{
+    return given_value(t->q, setting_keys[s], t->settings[s] ? t->settings[s] : otherwise);
+}
+
+/* Lines of a section that the user set and that have no place of their own. */
+static const char *other_lines(const struct first_trial *t, const char *section)
+{
+    static const char *const own[] = { "recipe.framework", "recipe.mode", "recipe.workload" };
+    const char *lines = "";
+    size_t n = strlen(section);
+    for (size_t i = 0; i < t->q->n_sets; i++) {
+        const char *s = t->q->sets[i];
+        bool placed = strncmp(s, section, n) != 0 || s[n] != '.';
+        for (int k = 0; k < N_SETTINGS; k++)
+            placed |= set_value(s, setting_keys[k]) != NULL;
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            placed |= set_value(s, own[k]) != NULL;
+        const char *equals = strchr(s, '=');
+        if (!placed && equals)
+            lines = arena_printf(t->a, "%s%.*s = %s\n", lines, (int)(equals - s - n - 1), s + n + 1, equals + 1);
+    }
+    return lines;
+}
+
+static const char *recipe_text(const struct first_trial *t, const char *framework, const char *mode, const char *data, const char *comment)
+{
+    bool training = text_is(mode, "train");
+    const char *call = training && t->settings[SET_CALL] ? arena_printf(t->a, "[hosts]\nsteps_per_call = %s\n\n", setting_of(t, SET_CALL, "1")) : "";
+    return arena_printf(t->a, "%s\n[recipe]\nid = %s\nworkload = %s\nsystem = %s\nframework = %s\nmode = %s\nsource = my own\n%s\n[data]\n%s%s\n[parallel]\n"
+                        "replicas = %s\nipus_per_replica = %s\nmicro_batch = %s\ngradient_accumulation = %s\n%s%s\n%s[precision]\ncompute = fp16\n%s%s", comment,
+                        t->q->id, given_value(t->q, "recipe.workload", t->q->model), setting_of(t, SET_SYSTEM, ""), given_value(t->q, "recipe.framework", framework),
+                        mode, other_lines(t, "recipe"), data, other_lines(t, "data"), setting_of(t, SET_REPLICAS, ""), setting_of(t, SET_WIDTH, ""),
+                        setting_of(t, SET_BATCH, "1"), setting_of(t, SET_ACCUMULATION, "1"),
+                        t->settings[SET_SCHEDULE] ? arena_printf(t->a, "schedule = %s\n", setting_of(t, SET_SCHEDULE, "")) : "", other_lines(t, "parallel"), call,
+                        other_lines(t, "precision"), training ? "\n[optimizer]\nname = adam\n" : "");
+}
+
+/* Comments before the recipe: facts from the file, and assumed sizes. */
+static const char *comment_of(const struct onnx_description *d, const char *framework, bool known, const char *assumed, bool training, struct arena *a)
+{
+    return arena_printf(a, "# The first recipe of a model: %s, as the file is %s.\n# %s%s%s\n%s%s%s", training ? "training" : "inference",
+                        training ? "exported for training" : "exported for evaluation", known ? "Its producer is " : "No framework is known for its producer ",
+                        d->producer, known ? arena_printf(a, ", so it is run by %s.", framework) : arena_printf(a, "; it is run by %s.", framework),
+                        assumed ? "# Sizes that nobody has given: " : "", assumed ? assumed : "", assumed ? "\n" : "");
+}
+
+static bool write_trial(const char *path, const char *text, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    fputs(text, file.f);
+    return new_file_save(&file, err);
+}
+
+static bool run_trials(struct first_recipe *out, struct first_trial *t, bool training, struct err *err)
+{
+    struct result r;
+    if (!find_width(&r, t, training, err))
+        return false;
+    find_batch(&r, t);
+    out->one_call_throughput = r.throughput_samples_per_s;
+    find_steps(&r, t, training);
+    out->result = r;
+    return true;
+}
+
+bool first_recipe_find(struct first_recipe *out, const struct first_recipe_request *q, struct arena *a, struct err *err)
+{
+    struct onnx_description d;
+    char *model = realpath(q->model, NULL), folder[] = "/tmp/podbench-first-XXXXXX";
+    *out = (struct first_recipe){ 0 };
+    if (!model || !onnx_describe(&d, model, a, err))
+        return model ? (free(model), false) : fail(err, "%s: %m", q->model);
+    bool known;
+    const char *framework = framework_of(d.producer, &known), *mode = given_value(q, "recipe.mode", d.training ? "train" : "infer");
+    const char *data = data_lines(&out->assumed, q, &d, a), *absolute = arena_strdup(a, model);
+    bool training = text_is(mode, "train");
+    free(model);
+    if (!mkdtemp(folder))
+        return fail(err, "%s: %m", folder);
+    struct first_trial t = { .q = q, .path = arena_printf(a, "%s/%s.ini", folder, q->id), .a = a };
+    bool good = write_trial(t.path, base_text(q, absolute, framework, mode, data, a), err) && run_trials(out, &t, training, err);
+    unlink(t.path);
+    rmdir(folder);
+    if (good)
+        out->text = recipe_text(&t, framework, mode, data, comment_of(&d, framework, known, out->assumed, training, a));
+    return good;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * first_recipe.h - a recipe for a model of one's own: sizes, framework, split, batch and steps a call with which it fits and computes.
+ *
+ * The framework is that of the file's producer. The model is put on the fewest IPUs of a Bow Pod where it fits with certainty; the micro-batch is
+ * doubled as long as that fits and pays; then so many steps share a call that calls cost a twentieth of a step. Each trial is a simulation.
+ */
+#ifndef FIRST_RECIPE_H
+#define FIRST_RECIPE_H
+#include "results/simulate/simulator.h"
+
+struct first_recipe_request {
+    const char *model;                          /* an ONNX file */
+    const char *id;
+    const char *const *sets; size_t n_sets;     /* settings of the user, which stay as they are */
+    struct simulator *simulator;
+};
+struct first_recipe {
+    const char *text;                           /* the recipe */
+    const char *assumed;                        /* sizes that nobody gave: "tokens = 128, ..."; NULL: none */
+    struct result result;                       /* of the recipe */
+    double one_call_throughput;                 /* of the same recipe with one step a call */
+};
+
+/* Fails where the model cannot be read or simulated. A model that fits nowhere gets the recipe of the largest split; result.fits says so. */
+bool first_recipe_find(struct first_recipe *out, const struct first_recipe_request *q, struct arena *a, struct err *err);
+
+#endif

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The first recipe of a model: podbench init --model writes one that runs and fits, and whose time is not spent on calls.
+. tests/tap.sh
+PODBENCH=$(realpath "$PODBENCH")
+PODBENCH_ROOT=$PWD
+export PODBENCH_ROOT
+cp tests/root/two-layers.onnx "$work/two layers.onnx"
+cd "$work" || exit 1
+
+# NAME: the recipe runs, fits, and its host takes less than MOST per cent of a step.
+answers() {
+    "$PODBENCH" run "$1" >out 2>err
+    [ $? -eq 0 ] && grep -q '^fits: yes' out && ! grep -q "bound by: the host, [89]" out && ! grep -q 'steps_per_call is not set' err
+    result $? "the first answer of $1" "$(cat out err)"
+}
+for model in resnet18 bert-base; do
+    "$PODBENCH" workload $model --onnx $model.onnx >out && "$PODBENCH" init --model $model.onnx >out 2>err
+    result $? "a recipe for $model" "$(cat err)"
+    answers $model.ini
+done
+grep -q '^micro_batch = [1-9]' bert-base.ini && grep -q '^ipus_per_replica = [248]' bert-base.ini && grep -q '^schedule = ' bert-base.ini
+result $? "a model too large for an IPU is split" "$(cat bert-base.ini)"
+"$PODBENCH" init --model "two layers.onnx" --set recipe.mode=infer >out 2>err && grep -q '^mode = infer$' two-layers.ini && grep -q '^workload = two layers.onnx$' two-layers.ini
+result $? "a blank in a model's name" "$(cat out err; cat two-layers.ini)"
+"$PODBENCH" init --model resnet18.onnx >out 2>err
+[ $? -eq 2 ] && grep -q '^podbench: ./resnet18.ini: is already there; init overwrites nothing$' err
+result $? "init overwrites nothing" "$(cat err)"
+mkdir there && "$PODBENCH" init there --model resnet18.onnx --set parallel.micro_batch=4 >out 2>err && grep -q "^workload = $work/resnet18.onnx$" there/resnet18.ini &&
+    grep -q '^micro_batch = 4$' there/resnet18.ini
+result $? "another folder, and a key that stays" "$(cat out err there/resnet18.ini)"
+for wrong in "init" "init --set data.x=1" "init --model x.txt" "init --model nowhere.onnx"; do
+    # shellcheck disable=SC2086
+    "$PODBENCH" $wrong >out 2>err
+    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ]
+    result $? "refused: $wrong" "$(cat err)"
+done
+done_testing

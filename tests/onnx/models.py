@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# models.py - models of PyTorch and torchvision (Debian's packages), exported and read by podbench: parameters and multiply-accumulates must be
+# those that torch counts.
+#
+# usage: models.py PODBENCH [NAME...]. Parameters are module.parameters(); multiply-accumulates are counted at each product and convolution that
+# torch executes, by its operands' shapes, and know nothing of ONNX.
+import json, math, subprocess, sys, tempfile, warnings
+warnings.filterwarnings('ignore')
+try:
+    import torch, torchvision
+    from torch import nn
+    from torch.utils._python_dispatch import TorchDispatchMode
+except ImportError as e:
+    sys.exit(print(f'skipped: {e}; Debian has python3-torchvision'))
+
+
+class Count(TorchDispatchMode):
+    macs = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out, name = func(*args, **(kwargs or {})), func.__name__.split('.')[0]
+        if name in ('mm', 'bmm'):
+            self.macs += args[0].numel() * args[1].shape[-1]
+        elif name in ('addmm', 'baddbmm'):
+            self.macs += args[1].numel() * args[2].shape[-1]
+        elif name == 'convolution':
+            x, w, transposed = args[0], args[1], args[6]
+            self.macs += (x if transposed else out).numel() * math.prod(w.shape[1:])
+        return out
+
+
+class Shared(nn.Module):            # one layer six times, as ALBERT has it
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x):
+        for _ in range(6):
+            x = torch.tanh(self.layer(x))
+        return x
+
+
+class Decoder(nn.Module):           # a causal mask in a float buffer, as nanoGPT has it
+    def __init__(self):
+        super().__init__()
+        self.words, self.qkv, self.out, self.head = nn.Embedding(500, 64), nn.Linear(64, 192), nn.Linear(64, 64), nn.Linear(64, 500)
+        self.register_buffer('mask', torch.tril(torch.ones(32, 32)))
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        q, k, v = self.qkv(x).chunk(3, -1)
+        scores = (q @ k.transpose(-2, -1) / 8).masked_fill(self.mask[:q.shape[1], :q.shape[1]] == 0, float('-inf'))
+        return self.head(x + self.out(scores.softmax(-1) @ v))
+
+
+class Recurrent(nn.Module):         # states given from outside; time first, or samples first
+    def __init__(self, kind, batch_first):
+        super().__init__()
+        self.rnn, self.head = kind(40, 64, 2, batch_first=batch_first), nn.Linear(64, 10)
+
+    def forward(self, x, h, c=None):
+        y, _ = self.rnn(x, h if c is None else (h, c))
+        return self.head(y)
+
+
+class Depth(nn.Module):             # depthwise, grouped and transposed windows in three dimensions
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv3d(3, 16, 3, 2, 1), nn.Conv3d(16, 16, 3, 1, 1, groups=16), nn.Conv3d(16, 32, (2, 3, 3), 1, groups=4),
+                                  nn.ConvTranspose3d(32, 8, 2, 2), nn.ConvTranspose3d(8, 4, 3, (1, 2, 2), 1, groups=2))
+
+    def forward(self, x):
+        return self.body(x)
+
+
+class Larger(nn.Module):            # bicubic
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        return nn.functional.interpolate(self.conv(x), scale_factor=2, mode='bicubic')
+
+
+IMAGE = (torch.rand(2, 3, 64, 64),)
+own = {
+    'shared': (Shared, (torch.rand(2, 64),), []), 'decoder': (Decoder, (torch.randint(500, (2, 16)),), []), 'depth': (Depth, (torch.rand(2, 3, 8, 16, 16),), []),
+    'lstm-time-first': (lambda: Recurrent(nn.LSTM, False), (torch.rand(7, 2, 40), torch.rand(2, 2, 64), torch.rand(2, 2, 64)), ['x', 'batch']),
+    'lstm': (lambda: Recurrent(nn.LSTM, True), (torch.rand(2, 7, 40), torch.rand(2, 2, 64), torch.rand(2, 2, 64)), []),
+    'gru': (lambda: Recurrent(nn.GRU, True), (torch.rand(2, 7, 40), torch.rand(2, 2, 64)), []), 'bicubic': (Larger, (torch.rand(2, 3, 32, 32),), []),
+}
+vision = ['resnet18', 'resnext50_32x4d', 'mobilenet_v2', 'mobilenet_v3_small', 'shufflenet_v2_x1_0', 'squeezenet1_1', 'densenet121', 'efficientnet_b0',
+          'efficientnet_v2_s', 'regnet_y_400mf', 'mnasnet1_0']
+large = ['alexnet', 'vgg11_bn', 'convnext_tiny', 'vit_b_16', 'swin_t', 'maxvit_t']
+video = ['r3d_18', 'r2plus1d_18', 'mvit_v1_b']
+models = torchvision.models
+for name in vision:
+    own[name] = (lambda name=name: getattr(models, name)(), IMAGE, [])
+for name in large:
+    own[name] = (lambda name=name: getattr(models, name)(), (torch.rand(2, 3, 224, 224),), [])
+for name in video:
+    own[name] = (lambda name=name: getattr(models.video, name)(), (torch.rand(2, 3, 16, 224, 224) if 'mvit' in name else torch.rand(2, 3, 8, 64, 64),), [])
+own['fcn_resnet50'] = (lambda: nn.Sequential(models.segmentation.fcn_resnet50(weights_backbone=None)), IMAGE, [])
+
+
+def described(podbench, path, *sets):
+    done = subprocess.run([podbench, 'workload', path, '--format', 'json', *sets], capture_output=True, text=True)
+    return (json.loads(done.stdout), '') if done.returncode == 0 else (None, done.stderr.strip())
+
+
+def run(podbench, name, folder):
+    make, inputs, _ = own[name]
+    torch.manual_seed(1)
+    model = make().train()
+    batch = 1 if name == 'lstm-time-first' else 0
+    names = [f'in{i}' for i in range(len(inputs))]
+    axes = {n: {(0 if x.dim() < 3 or (i == 0 and batch == 0) else 1): 'batch'} for i, (n, x) in enumerate(zip(names, inputs))}
+    with Count() as count, torch.no_grad():
+        model(*inputs)
+    path = f'{folder}/{name}.onnx'
+    options = dict(opset_version=17, input_names=names, dynamic_axes=axes, do_constant_folding=False)
+    try:
+        torch.onnx.export(model, inputs, path, training=torch.onnx.TrainingMode.TRAINING, **options)
+    except torch.onnx.errors.OnnxExporterError:          # stochastic depth
+        torch.onnx.export(model.eval(), inputs, path, training=torch.onnx.TrainingMode.PRESERVE, **options)
+    found, why = described(podbench, path, '--set', 'parallel.micro_batch=2')
+    if found is None:
+        found, why = described(podbench, path, '--set', 'parallel.micro_batch=2', '--set', 'recipe.mode=infer')
+    if found is None:
+        return 'refused', why
+    want = (sum(p.numel() for p in model.parameters()), count.macs)
+    have = (found['parameters'], found['forward_mac'])
+    return ('right' if want == have else 'DIFFERS'), f'{have[0]} parameters of {want[0]}, {have[1]} MACs of {want[1]}'
+
+
+bad = 0
+with tempfile.TemporaryDirectory() as folder:
+    for name in sys.argv[2:] or own:
+        try:
+            verdict, text = run(sys.argv[1], name, folder)
+        except Exception as e:
+            verdict, text = 'not exported', str(e).split('\n')[0][:100]
+        bad += verdict in ('DIFFERS', 'refused')
+        print(f'{verdict:8} {name}: {text}', flush=True)
+sys.exit(bad > 0)
