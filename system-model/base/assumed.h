@@ -62,7 +62,24 @@
     X(RECEIVED_SUMS_PART, 2, "parts", "memory, and by it the choice of splits", \
       "a tile has received one part in so many of the sums that are shared while its own are still live") \
     X(MOVED_PIECE_BYTES, 512, "B", "memory", \
-      "contiguous bytes on the sending tile, which decide the code of an exchange: a row of sixteen channels or so")
+      "contiguous bytes on the sending tile, which decide the code of an exchange: a row of sixteen channels or so") \
+    X(SUPERSTEP_CONTROL_BYTES, 17, "B", "memory", \
+      "control code of a superstep: a layer of BERT-Large that is not outlined has 920 B a tile (popliner, test_popart_bert_inf.py), and 53 " \
+      "compute sets in its plan here; other operations are assumed to have as much") \
+    X(SUPERSTEP_STATE_BYTES, 5, "B", "memory", \
+      "vertex state of a superstep besides worklists: that layer has 713 B a tile, of which worklists are 446 in its plan here") \
+    X(EXCHANGE_BYTES, 12, "B", "memory", \
+      "start and end of an exchange: an adder on GC2 has 50 B of internal exchange code (TensorFlow's logging.rst); that it has four exchanges " \
+      "is assumed") \
+    X(PIECES_PER_BYTE, 2, "pieces", "memory", \
+      "received pieces for each byte of exchange code, about what the 696 B of that layer leave for the 512 pieces planned here") \
+    X(CALL_BYTES, 17, "B", "memory", "a call of code that is shared: as long as a superstep's control") \
+    X(SMALL_CODELET_BYTES, 200, "B", "memory", \
+      "the smallest codelets, of elementwise work: popliner has 200 to 400 B, and the whole of BERT-Large has less vertex code than is counted") \
+    X(STACK_BYTES, 3168, "B", "memory", "stacks of the supervisor and the workers: the adder's on GC2, assumed to be those of other chips") \
+    X(EMPTY_CONTROL_BYTES, 700, "B", "memory", "control code that every program has: the adder's") \
+    X(EMPTY_VERTEX_CODE_BYTES, 140, "B", "memory", "vertex code that every program has: the adder's") \
+    X(HOST_EXCHANGE_BYTES, 289, "B", "memory", "code of the exchange with the host: the adder's, which has three streams")
 
 #define X(name, value, unit, enters, why) name = value,
 enum { ASSUMED(X) };

@@ -200,7 +200,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 
 /* ---- sums over layers of one IPU, remembered ------------------------------------------------------------------- */
 
-struct range_question { bool code; enum vector_work work; enum part part; };
+struct range_question { bool code, outlining; enum vector_work work; enum part part; };
 struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; struct program_bytes program; };
 
 static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
@@ -219,7 +219,7 @@ static void sum_program(struct range_memo *m, struct compiler *c)
     const struct graph *g = c->graph;
     struct arena scratch = {0};
     struct tile_program program;
-    program_start(&program, c->codes.n, &scratch);
+    program_start(&program, c->codes.n, m->question.outlining, &scratch);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
         if (in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
@@ -250,7 +250,7 @@ _Static_assert(sizeof(struct layer_range) == sizeof(void *) + 2 * sizeof(uint32_
 
 static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
 {
-    struct range_key key = { .work = q.code ? N_VECTOR_WORKS : (uint64_t)q.work, .part = (uint64_t)q.part };
+    struct range_key key = { .work = q.code ? N_VECTOR_WORKS + (uint64_t)q.outlining : (uint64_t)q.work, .part = (uint64_t)q.part };
     char *end = mempcpy(key.ranges, ranges, n * sizeof *ranges);
     size_t n_bytes = (size_t)(end - (char *)&key);
     const struct range_memo *known = hash_table_find(&c->sums, &key, n_bytes);
@@ -266,9 +266,9 @@ static const struct range_memo *ask(struct compiler *c, const struct layer_range
     return m;
 }
 
-struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
+struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, bool outlining)
 {
-    return ask(c, ranges, n_ranges, (struct range_question){ .code = true })->program;
+    return ask(c, ranges, n_ranges, (struct range_question){ .code = true, .outlining = outlining })->program;
 }
 
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,

@@ -243,9 +243,9 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
-/* The program on a tile besides its data (program_code.c). Operations with equal plans share their code, and call it. */
+/* The program on a tile besides its data (program_code.c). outlining: operations with equal plans share their code, and call it. */
 struct program_bytes { uint64_t vertex_code, vertex_state, control_code, exchange_code; };
-struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
+struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, bool outlining);
 void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* without vertex code */
 uint64_t op_code_bytes(const struct op_code *code);         /* the same of one operation, in all */
 uint64_t vector_work_codelet_bytes(enum vector_work work);  /* vertex code */

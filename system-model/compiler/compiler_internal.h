@@ -418,8 +418,8 @@ void compile_layers(struct compiled *out, struct compiler *c);      /* makes out
 
 void op_code_add(struct op_code *to, const struct op_code *code);
 /* The program of some operations, added one by one. n_codes: op_plan.code_id is less. */
-struct tile_program { struct program_bytes bytes; bool *has_code, *has_codelet, is_called; uint32_t layer_id; enum op_pass pass; };
-void program_start(struct tile_program *out, size_t n_codes, struct arena *a);
+struct tile_program { struct program_bytes bytes; bool outlining, *has_code, *has_codelet, is_called; uint32_t layer_id; enum op_pass pass; };
+void program_start(struct tile_program *out, size_t n_codes, bool outlining, struct arena *a);
 void program_add_op(struct tile_program *out, const struct graph *g, const struct op *op, const struct op_plan *p);
 
 #endif

@@ -7,26 +7,16 @@
  *     control code   for each superstep its sync and the call of its vertices; for code that is shared, a call
  *     exchange code  for each exchange its start and end; for each piece received, where it goes
  *
- * Operations with equal plans share one copy of code and state (outlining), and each further use costs a call. Sizes are read off published
- * profiles: an adder on GC2 (TensorFlow's logging.rst), and BERT-Large in PopART on GC200, whose layers were not outlined (popliner,
- * test_popart_bert_inf.py): a layer of 47 supersteps has 713 B of state, 920 B of control and 696 B of exchange code a tile.
+ * Operations with equal plans share one copy of code and state (outlining), and each further use costs a call; a program may be compiled
+ * without (parallel.outlining). Sizes are in base/assumed.h.
  * Left out: codelets for operands that are not aligned, and what the linker adds.
  */
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
 
-enum {
-    SUPERSTEP_CONTROL_BYTES = 20, SUPERSTEP_STATE_BYTES = 15,       /* 920 and 713 B over the 47 supersteps that are planned here */
-    EXCHANGE_BYTES = 12,                /* the adder's 50 B of internal exchange code; that it has four exchanges is assumed */
-    PIECES_PER_BYTE = 2,                /* assumed: half a byte, about what the layer's 696 B leave for the 512 pieces planned here */
-    CALL_BYTES = SUPERSTEP_CONTROL_BYTES,           /* assumed: a call of shared code is as long as a superstep's control */
-};
-
 /* Bytes of the codelets of an operation, by the part of time that it counts as. popliner, by operation; lookups: the embedding's share of
- * the first half of BERT-Large. The smallest are 200 to 400 bytes;
- * the least is taken, as the whole of BERT-Large has less vertex code than is counted. What no profile shows is assumed to be a few of those: recurrences, losses,
- * pooling, optimizers. */
-enum { SMALL_CODELET_BYTES = 200 };
+ * the first half of BERT-Large. What no profile shows is assumed to be a few of the smallest: recurrences, losses, pooling, optimizers. */
 static const uint32_t codelet_bytes[N_PARTS] = {
     [PART_MATMUL] = 1600, [PART_CONV] = 1600, [PART_NORM] = 2019, [PART_SOFTMAX] = 1559, [PART_EMBEDDING] = 1076,
     [PART_ELEMENTWISE] = SMALL_CODELET_BYTES, [PART_REARRANGE] = SMALL_CODELET_BYTES, [PART_POOLING] = SMALL_CODELET_BYTES,
@@ -75,9 +65,9 @@ static uint32_t codelet_id(const struct graph *g, const struct op *op, const str
 }
 enum { N_CODELETS = (N_VERTEX_KINDS * 2 + N_OP_KINDS * 2) * N_DATA_TYPES };
 
-void program_start(struct tile_program *out, size_t n_codes, struct arena *a)
+void program_start(struct tile_program *out, size_t n_codes, bool outlining, struct arena *a)
 {
-    *out = (struct tile_program){ .has_code = ARENA_ARRAY(a, bool, n_codes), .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS) };
+    *out = (struct tile_program){ .outlining = outlining, .has_code = ARENA_ARRAY(a, bool, n_codes), .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS) };
 }
 
 void program_add_op(struct tile_program *out, const struct graph *g, const struct op *op, const struct op_plan *p)
@@ -87,7 +77,7 @@ void program_add_op(struct tile_program *out, const struct graph *g, const struc
     uint32_t codelet = codelet_id(g, op, p);
     out->bytes.vertex_code += out->has_codelet[codelet] ? 0 : codelet_bytes[op_part(op)];
     out->has_codelet[codelet] = true;
-    if (out->has_code[p->code_id]) {
+    if (out->outlining && out->has_code[p->code_id]) {
         bool called = out->is_called && out->layer_id == op->layer_id && out->pass == op->pass;
         out->bytes.control_code += called ? 0 : CALL_BYTES;
         out->is_called = true;

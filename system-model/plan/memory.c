@@ -30,10 +30,6 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
     [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
 
-/* An adder on GC2 (TensorFlow's logging.rst, "Memory Usage"), bytes a tile: the stacks of supervisor and workers, and the code that every
- * program has. Its three streams have 289 B of host exchange code. */
-enum { STACK_BYTES = 3168, EMPTY_CONTROL_BYTES = 700, EMPTY_VERTEX_CODE_BYTES = 140, HOST_EXCHANGE_BYTES = 289 };
-
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
 
 static uint64_t spread_over_tiles(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
@@ -239,7 +235,7 @@ static void add_program(struct tile_memory *m, const struct plan *p, struct comp
 {
     struct layer_range ranges[MAX_STAGES];
     uint32_t n_ranges = plan_ipu_layers(ranges, p, ipu);
-    struct program_bytes program = compile_program(c, ranges, n_ranges);
+    struct program_bytes program = compile_program(c, ranges, n_ranges, p->request.outlining == OUTLINING_YES);
     if (p->request.training)
         add_weight_work(&program, p, ipu, p->request.optimizer.work);
     if (plan_keeps_gradients(&p->request))
@@ -303,7 +299,7 @@ static const struct tile_memory *find_memory(const struct plan *p, struct compil
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
                                   o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o),
-                                  o->training, o->optimizer.work, o->optimizer.n_moments };
+                                  o->training, o->optimizer.work, o->optimizer.n_moments, o->outlining };
     const struct tile_memory *known = p->placed ? hash_table_find(&plan_tables(c)->memories, question, sizeof question) : NULL;
     if (known)
         return known;

@@ -15,6 +15,7 @@ enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHE
 enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
 enum rts { RTS_NO, RTS_YES };
 enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
+enum outlining { OUTLINING_YES, OUTLINING_NO };         /* no: each layer has code of its own, even if others are alike */
 extern const char *const schedule_names[N_SCHEDULES + 1];       /* NULL-ended, as field tables want */
 extern const char *const recompute_names[N_RECOMPUTES + 1];
 
@@ -49,6 +50,7 @@ struct plan_request {
     enum optimizer_place optimizer_place;
     enum rts rts;
     enum rts_domain rts_domain;
+    enum outlining outlining;
     uint32_t io_tiles;
     double available_memory[MAX_STAGES];        /* share for temporaries, by IPU of the replica; the last given value repeats */
     uint32_t n_available_memory;

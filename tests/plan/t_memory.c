@@ -307,6 +307,25 @@ static uint64_t needed(struct planned *y)
 static const char *const models[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined",
                                       "mlperf-v1.1-closed-ipu-pod16-resnet50" };
 
+/* Each of 24 layers has code of its own then; the codelets are the same, and so are all variables. */
+static void layers_that_are_not_outlined(void **state)
+{
+    struct planned y;
+    struct plan outlined, apart;
+    (void)state;
+    start(&y, "vendor-gc200-bert-large-infer-b1-popart");
+    assert_int_equal(y.opt.outlining, OUTLINING_NO);
+    assert_true(plan_build(&apart, y.sim.compiler, &y.opt, &y.sim.arena, &y.err));
+    y.opt.outlining = OUTLINING_YES;
+    assert_true(plan_build(&outlined, y.sim.compiler, &y.opt, &y.sim.arena, &y.err));
+    for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
+        uint64_t once = outlined.memory[0].bytes[k], each = apart.memory[0].bytes[k];
+        bool of_layers = k == MEMORY_VERTEX_STATE || k == MEMORY_CONTROL_CODE || k == MEMORY_EXCHANGE_CODE;
+        assert_true(of_layers ? each > 5 * once && each < 24 * once : each == once);
+    }
+    stop(&y);
+}
+
 static void recomputing_never_needs_more(void **state)
 {
     (void)state;
@@ -388,7 +407,8 @@ static void every_recipe_sums(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
-    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
+    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(layers_that_are_not_outlined),
+    cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
     cmocka_unit_test(every_recipe_sums),
 };

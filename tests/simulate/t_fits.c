@@ -138,7 +138,7 @@ static void a_micro_batch_of_one_is_not_halved(void **state)
     for (int micro_batch = 1; micro_batch <= 2; micro_batch++) {
         bool halves = false;
         const char *const sets[] = { micro_batch == 1 ? "parallel.micro_batch=1" : "parallel.micro_batch=2", "parallel.gradient_accumulation=7",
-                                     "machine.tile_memory_bytes=200000", "machine.interleaved_bytes=131072" };
+                                     "machine.tile_memory_bytes=180000", "machine.interleaved_bytes=131072" };
         struct remedied y;
         find_remedies(&y, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 4);
         assert_false(y.r.fits);

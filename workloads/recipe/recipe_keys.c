@@ -21,6 +21,7 @@ static const char *const stash_types[] = { "fp16", "fp32", "fp8", NULL };       
 static const char *const partials_types[] = { "fp16", "fp32", NULL };
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const yes_no[] = { "yes", "no", NULL };
 static const char *const rts_domains[] = { "all", "pod", NULL };
 static const char *const all_reduces[] = {                                      /* as enum collective_method */
     "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", "broadcast", NULL };
@@ -150,6 +151,8 @@ const struct recipe_key recipe_keys[] = {
           "tiles reserved for input and output, which proceed while the others compute; default 0"),
     TEXT("parallel", "available_memory", available_memory, false, NULL,
          "share of tile memory for temporaries (availableMemoryProportion): 0.3, or for each IPU 0.15,0.25,0.25,0.25; default 0.6"),
+    CHOICE("parallel", "outlining", outlining, yes_no, NULL,
+           "layers that are alike share their code (enableOutlining); without, each has its own, which takes memory"),
     CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),

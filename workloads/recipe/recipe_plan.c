@@ -211,7 +211,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .schedule = (enum schedule)r->schedule, .recompute = (enum recompute)r->recompute,
         .stash_type = (enum data_type)r->stash_type,
         .optimizer_place = (enum optimizer_place)r->optimizer_state,
-        .rts = (enum rts)r->rts, .rts_domain = (enum rts_domain)r->rts_domain,
+        .rts = (enum rts)r->rts, .rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
         .io_tiles = (uint32_t)r->io_tiles,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
