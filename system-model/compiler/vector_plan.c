@@ -519,7 +519,7 @@ bool op_is_elementwise(const struct op *op)
 
 bool op_keeps_layout(const struct op *op)
 {
-    return op->kind == OP_VIEW || is_taken_apart(op) || op_is_elementwise(op);
+    return op->kind == OP_VIEW || op->kind == OP_CAST || is_taken_apart(op) || op_is_elementwise(op);
 }
 
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands at, const struct chip *chip,
