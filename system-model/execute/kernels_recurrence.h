@@ -145,8 +145,12 @@ static inline void lstm_weights(const struct run *r)
 
 static inline void run_lstm(const struct run *r)
 {
-    void (*const passes[N_OP_PASSES])(const struct run *) = { lstm_forward, lstm_data, lstm_weights };
-    passes[r->op->pass](r);
+    if (r->op->pass == PASS_FORWARD)
+        lstm_forward(r);
+    else if (r->op->pass == PASS_BACKWARD_DATA)
+        lstm_data(r);
+    else
+        lstm_weights(r);
 }
 
 /* Computes the gates of one step (update, reset, candidate) and the recurrent part of the candidate. h may be NULL

@@ -16,7 +16,7 @@ bool graph_is_executable(const struct graph *g, struct err *err)
 {
     for (size_t i = 0; i < g->n_layers; i++)
         if (g->layers[i].repeats > 1)
-            return fail(err, "layer %s is described by one of %u slices, which cannot be executed; leave it whole", g->layers[i].name, g->layers[i].repeats);
+            return fail(err, "layer %s is described by one of %u slices, which cannot be executed; leave it whole (parallel.joint_slices=1)", g->layers[i].name, g->layers[i].repeats);
     return true;
 }
 

@@ -154,7 +154,7 @@ static void refusals(void **state)
     assert_string_equal(err.msg, "operation 1 (matmul forward of layer words) reads tensor 2 (gather of layer words), which is not there");
     g.layers[0].repeats = 3;
     assert_false(graph_is_executable(&g, &err));
-    assert_string_equal(err.msg, "layer words is described by one of 3 slices, which cannot be executed; leave it whole");
+    assert_string_equal(err.msg, "layer words is described by one of 3 slices, which cannot be executed; leave it whole (parallel.joint_slices=1)");
     arena_free(&a);
 }
 
