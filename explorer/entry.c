@@ -12,6 +12,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 /* A sweep's first thread does the whole sweep (musl.h); room for its chunks is by the number of threads, 256 configurations each. */
 enum { ROOM_FOR_CHUNKS = 2 };
@@ -77,6 +79,12 @@ void qsort_r(void *items, size_t n, size_t item_bytes, comparison_with_context *
     sort_order = compare;
     sort_context = context;
     qsort(items, n, item_bytes, sort_compare);
+}
+
+ssize_t getrandom(void *to, size_t n_bytes, unsigned flags)
+{
+    (void)flags;
+    return getentropy(to, n_bytes) == 0 ? (ssize_t)n_bytes : -1;
 }
 
 /* ---- the picture ------------------------------------------------------------------------------------------ */

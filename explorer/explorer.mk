@@ -36,18 +36,18 @@ $W/workloads/onnx/%.pb-c.o: $B/workloads/onnx/%.pb-c.c | $W/needs
 	$(quiet)$(emcc) -I$B -I$W/include -c -o $@ $<
 
 # Each source package is complete once $W/needs is there.
-$W/gsl/%.o: $W/needs
+$W/gsl/%.o: | $W/needs
 	@mkdir -p $(@D)
 	$(say) emcc gsl/$*.c
 	$(quiet)$(emcc) -w -Iexplorer/gsl -I$W/sources/gsl -I$W/sources/gsl/$(*D) -I$W/include -c -o $@ $W/sources/gsl/$*.c
-$W/jansson/%.o: $W/needs
+$W/jansson/%.o: | $W/needs
 	@mkdir -p $(@D)
 	$(quiet)$(emcc) -DHAVE_STDINT_H -DHAVE_UNISTD_H -DUSE_URANDOM=0 -I$W/include -c -o $@ $W/sources/jansson/src/$*.c
-$W/protobuf-c.o: $W/needs
+$W/protobuf-c.o: | $W/needs
 	$(quiet)$(emcc) -I$W/sources/protobuf-c -c -o $@ $W/sources/protobuf-c/protobuf-c/protobuf-c.c
-$W/libcsv.o: $W/needs
+$W/libcsv.o: | $W/needs
 	$(quiet)$(emcc) -c -o $@ $W/sources/libcsv/libcsv.c
-$W/xxhash.o: $W/needs
+$W/xxhash.o: | $W/needs
 	$(quiet)$(emcc) -c -o $@ $W/sources/xxhash/xxhash.c
 
 # The headers are those of the packages that the native program is built with.
