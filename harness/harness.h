@@ -17,7 +17,7 @@ struct options {
     const char **overs; size_t n_overs; /* --over and --zip section.key=values */
     const char **zips; size_t n_zips;
     const char **limits; size_t n_limits;
-    const char *maximise, *minimise;
+    const char *maximise, *minimise, *seconds;
     uint64_t most, size;
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
     const char *weights;                /* --weights: a seed as text; NULL: none */
@@ -31,7 +31,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
                  OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
                  OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
-                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, N_OPTIONS };
+                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- commands.c: the commands --------------------------------------------------------------- */
@@ -144,12 +144,19 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 /* ---- progress ------------------------------------------------------------------------------- */
 
 /* A line among the messages, if they go to a terminal, once the work has taken two seconds. */
-struct progress { FILE *log; const char *what; double started_s, shown_s; };
+struct progress { FILE *log; const char *what; double started_s, shown_s, told_s; };
 bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences */
 void progress_start(struct progress *p, FILE *log, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
 void progress_report(void *progress, const char *what, size_t done, size_t of);   /* of one part of the work; for struct watch */
+/* Shows a text of its own; where stderr is no terminal, as a line now and then. */
+void progress_tell(struct progress *p, const char *text);
+double progress_seconds(const struct progress *p);      /* since its start */
 void progress_end(struct progress *p);
+/* An interrupt (Control-C) is noted between the two, once, instead of ending the program; the second one ends it. */
+void interrupts_catch(void);
+bool was_interrupted(void);
+bool interrupts_release(void);          /* returns was_interrupted() */
 
 /* ---- helpers that several commands share ------------------------------------------------------------------ */
 

@@ -57,7 +57,9 @@ static const struct option_row {
     [OPT_MINIMISE]  = { "minimise", "WHAT", "What is to be as small as possible: time-to-train, energy or ipus", TAKES_TEXT, AT(minimise) },
     [OPT_LIMIT]     = { "limit", "WHAT=N|LOW..HIGH", "Keep WHAT at N, or within LOW..HIGH: ipus (default: the recipe's), global_batch (default: within 5 % of "
                         "the recipe's), tokens (of a batch) or throughput", TAKES_LIST, AT(limits) },
-    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (default 200000)", TAKES_COUNT, AT(most) },
+    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (default 1000000)", TAKES_COUNT, AT(most) },
+    [OPT_SECONDS]   = { "seconds", "S", "Stop after S seconds, and say how much better the rest could be (default: 45 for the model of a file, if --most is "
+                        "not given; else 0, never)", TAKES_TEXT, AT(seconds) },
     [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "Give operators of an ONNX file that are not modelled a rough price, and list "
                           "them, instead of refusing the file", IS_SETTING, AT(sets) },
     [OPT_SIZE]      = { "size", "N", "List the changes that make micro-batch N fit (default: the recipe's own, where it does not fit)", TAKES_COUNT, AT(size) },

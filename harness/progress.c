@@ -3,6 +3,8 @@
  * progress.c - the progress of long work: one line on the terminal, overwritten each time and erased at the end.
  */
 #include "harness/harness.h"
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +12,32 @@
 bool takes_escapes(FILE *f)
 {
     return isatty(fileno(f)) && !text_is(getenv("TERM"), "dumb");
+}
+
+/* Set by a signal, which can set nothing else. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupts_note(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+void interrupts_catch(void)
+{
+    interrupted = 0;
+    sigaction(SIGINT, &(struct sigaction){ .sa_handler = interrupts_note, .sa_flags = (int)SA_RESETHAND }, NULL);
+}
+
+bool was_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+bool interrupts_release(void)
+{
+    sigaction(SIGINT, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+    return was_interrupted();
 }
 
 static double now_s(void)
@@ -54,6 +82,24 @@ void progress_show(void *progress, size_t done, size_t of)
         return;
     double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
     fprintf(p->log, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
+}
+
+double progress_seconds(const struct progress *p)
+{
+    return now_s() - p->started_s;
+}
+
+void progress_tell(struct progress *p, const char *text)
+{
+    enum { EVERY_S = 15 };              /* where it is no terminal */
+    double now = now_s();
+    if (takes_escapes(p->log)) {
+        if (is_due(p, now))
+            fprintf(p->log, "\rpodbench: %s \033[K", text);
+    } else if (now - fmax(p->started_s, p->told_s) >= EVERY_S) {
+        p->told_s = now;
+        fprintf(p->log, "podbench: %s\n", text);
+    }
 }
 
 void progress_end(struct progress *p)

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000 };
+/* The model of a file shares few shapes among its layers, so that each configuration takes long: its search has a time. */
+enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000, USUAL_SECONDS_OF_FILE = 45 };
+
+static const char *const objective_units[N_OBJECTIVES] = { " (samples/s)", " (s)", " (J)", "" };
 
 /* ---- the request ------------------------------------------------------------------------------- */
 
@@ -166,15 +169,15 @@ static void print_why(FILE *f, const struct found *best, const struct found *own
     fputc('\n', f);
 }
 
-static void print_proof(FILE *f, const struct search_result *s, const struct search_request *q)
+static void print_proof(FILE *f, const struct search_result *s, const struct search_request *q, struct arena *a)
 {
     fprintf(f, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space,
             s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused);
     if (s->whole)
         fprintf(f, "every one that may fit\n");
     else if (s->stopped)
-        fprintf(f, "stopped early; %s of the others is at best %.6g (best found %.6g)\n", objective_names[q->objective], s->best_bound,
-                s->any ? s->best.value : NAN);
+        fprintf(f, "stopped early; %s of the others is at best %.6g%s\n", objective_names[q->objective], s->best_bound,
+                s->any ? arena_printf(a, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "");
     else if (s->exact)
         fprintf(f, "best bound first; none of the others is better\n");
     else
@@ -192,7 +195,7 @@ static int by_memory(const void *x, const void *y)
 static void print_front(FILE *f, struct search_result *s, const struct search_request *q)
 {
     sort_items(s->front, s->n_front, sizeof *s->front, by_memory);
-    fprintf(f, "front     %s against memory, of the configurations simulated:\n", objective_names[q->objective]);
+    fprintf(f, "front     %s%s against memory, of the configurations simulated:\n", objective_names[q->objective], objective_units[q->objective]);
     for (size_t i = 0; i < s->n_front; i++)
         fprintf(f, "          %9" PRIu64 " B on the fullest tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
 }
@@ -278,24 +281,62 @@ static void print_search_json(FILE *f, const struct search_result *s, const stru
     print_json(f, object);
 }
 
+/* ---- while it runs ------------------------------------------------------------------------------------------- */
+
+struct search_talk { struct progress progress; double most_s; const enum objective *objective; };
+
+static void show_best(void *user, size_t n_simulated, const struct found *best)
+{
+    struct search_talk *talk = user;
+    char text[160];
+    int n = snprintf(text, sizeof text, "searching: %zu simulated", n_simulated);
+    if (best)
+        snprintf(text + n, sizeof text - (size_t)n, ", best so far: %s %.6g%s", objective_names[*talk->objective], best->value, objective_units[*talk->objective]);
+    progress_tell(&talk->progress, text);
+}
+
+static bool must_stop(void *user)
+{
+    const struct search_talk *talk = user;
+    return was_interrupted() || (talk->most_s > 0 && progress_seconds(&talk->progress) > talk->most_s);
+}
+
+/* --seconds; by default none, but for the model of a file. 0 is none too. */
+static bool read_seconds(double *out, const struct options *o, struct session *s, struct err *err)
+{
+    struct recipe rec;
+    if (o->seconds)
+        return (parse_f64(o->seconds, out) && *out >= 0) || fail(err, "--seconds: '%.40s' is not a number from 0 up", o->seconds);
+    if (!recipe_load(&rec, o->arguments[0], s->paths.recipes_dir, NULL, 0, &s->arena, err))
+        return false;
+    *out = rec.model.file && !o->most ? USUAL_SECONDS_OF_FILE : 0;
+    return true;
+}
+
 /* ---- the command ----------------------------------------------------------------------------------------- */
 
 int command_search(const struct options *o, struct session *s, struct err *err)
 {
     struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
-                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .progress = progress_show };
+                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .progress = show_best, .stop = must_stop };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
     struct validity v;
     struct result again;
-    struct progress p;
-    q.user = &p;
+    struct search_talk talk = { .objective = &q.objective };
+    q.user = &talk;
     if (!count_threads(&q.n_threads, o, err) || !read_objective(&q, o, err) || !read_limits(&q, o, err) || !read_over_values(&q, o, &s->arena, err)
         || !check_values(&q, s, err))
         return EXIT_BAD_INPUT;
-    progress_start(&p, s->log, "searching");
     s->simulator.options.totals_only = true;
+    if (!read_seconds(&talk.most_s, o, s, err))
+        return EXIT_BAD_INPUT;
+    progress_start(&talk.progress, s->log, "searching");
+    interrupts_catch();
     bool good = search(found, &q, &s->arena, err);
-    progress_end(&p);
+    bool was_interrupted = interrupts_release();
+    progress_end(&talk.progress);
+    if (good && was_interrupted)
+        fprintf(s->log, "podbench: search: interrupted; the best so far follows\n");
     if (!good || (found->any && !judge_best(&v, &again, found, &q, s, err)))
         return EXIT_BAD_INPUT;
     if (found->any)
@@ -313,6 +354,6 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     } else {
         fprintf(s->out, "best      none: no configuration that was simulated fits within the limits\n");
     }
-    print_proof(s->out, found, &q);
+    print_proof(s->out, found, &q, &s->arena);
     return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -161,7 +161,8 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     size_t n = 7;
     for (size_t k = 0; k < g->n_settings; k++)
         all[n++] = g->settings[k];
-    g->refused = !search_simulate(&sim, &r, by, s->q, all, n, NULL);
+    g->skipped = search_must_stop(s);
+    g->refused = g->skipped || !search_simulate(&sim, &r, by, s->q, all, n, NULL);
     if (g->refused)
         return;
     search_measure(g, &sim);
@@ -192,8 +193,10 @@ void search_compile(struct search_state *s)
 {
     list_graphs(s);
     simulator_pool_run(&s->pool, s->n_graphs, 1, compile_one, s);
-    for (size_t g = 0; g < s->n_graphs; g++)
-        s->out->n_refused += s->graphs[g].refused;
+    for (size_t g = 0; g < s->n_graphs; g++) {
+        s->out->n_refused += s->graphs[g].refused && !s->graphs[g].skipped;
+        s->stopped |= s->graphs[g].skipped;
+    }
 }
 
 /* ---- accumulation ------------------------------------------------------------------------------------- */

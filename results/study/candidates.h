@@ -29,7 +29,7 @@ struct search_graph {
     double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
     double forward_share;                       /* the largest of any layer */
     uint32_t n_body_layers;
-    bool refused;
+    bool refused, skipped;                      /* skipped: the search was stopped before */
 };
 
 struct search_candidate {
@@ -70,6 +70,7 @@ struct search_state {
 };
 
 bool search_better(enum objective o, double x, double than);
+bool search_must_stop(const struct search_state *s);
 bool search_is_set(const struct search_request *q, const char *key);
 
 /* Measures a graph by a plan that compiled all its layers alike. */

@@ -25,7 +25,7 @@ struct trial {
     struct search_family *family;
     struct search_candidate *candidate;
     uint64_t accumulation;
-    bool refused, again;
+    bool refused, again, skipped;               /* skipped: the search was stopped before */
     double rest_cycles;                         /* of the step: copies between stages, update, the host's call */
     struct result r;
     char system[128], layers[640];              /* layers: their division, a setting */
@@ -44,6 +44,11 @@ static bool maximised(enum objective o)
 bool search_better(enum objective o, double x, double than)
 {
     return maximised(o) ? x > than : x < than;
+}
+
+bool search_must_stop(const struct search_state *s)
+{
+    return s->q->stop && s->q->stop(s->q->user);
 }
 
 static double value_of(enum objective o, const struct result *r)
@@ -146,7 +151,8 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     struct trial *t = &s->trials[i];
     struct simulation sim;
     by->options.split_attempts = t->again || s->out->whole ? 0 : FEW_ATTEMPTS;
-    t->refused = !search_simulate(&sim, &t->r, by, s->q, t->settings, t->n, NULL);
+    t->skipped = search_must_stop(s);
+    t->refused = t->skipped || !search_simulate(&sim, &t->r, by, s->q, t->settings, t->n, NULL);
     if (t->refused)
         return;
     t->refused = !recipe_check_schedule(&sim.plan.request, &sim.framework, NULL);       /* a division may have more stages than IPUs */
@@ -177,6 +183,9 @@ static void note_divided(struct search_state *s, const struct trial *t)
 
 static void end_trial(struct search_state *s, const struct trial *t)
 {
+    s->stopped |= t->skipped;
+    if (t->skipped)
+        return;
     s->out->n_simulated++;
     if (t->refused) {
         s->out->n_refused++;
@@ -202,7 +211,7 @@ static void end_round(struct search_state *s)
     s->n_trials = 0;
     arena_reset(&s->trial_arena);
     if (s->q->progress)
-        s->q->progress(s->q->user, s->out->n_simulated, s->q->most);
+        s->q->progress(s->q->user, s->out->n_simulated, s->out->any ? &s->out->best : NULL);
 }
 
 static struct trial *gather(struct search_state *s, struct search_family *f, struct search_candidate *c, uint64_t accumulation)
@@ -217,7 +226,8 @@ static struct trial *gather(struct search_state *s, struct search_family *f, str
     t->settings[t->n++] = arena_printf(a, "parallel.ipus_per_replica=%u", f->width);
     t->settings[t->n++] = arena_printf(a, "parallel.replicas=%u", f->replicas);
     t->settings[t->n++] = arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, accumulation);
-    t->settings[t->n++] = "parallel.layers_per_ipu=";
+    if (f->width > 1 || recipe_entry(&s->recipe, "parallel.layers_per_ipu"))
+        t->settings[t->n++] = "parallel.layers_per_ipu=";       /* filled in when the layers are divided; empty on one IPU */
     return t;
 }
 
@@ -271,7 +281,7 @@ static size_t search_families(struct search_state *s)
             n++;
         search_together(s, &s->families[i], n);
     }
-    for (size_t k = 0; k < s->n_families && s->stopped; k++)
+    for (size_t k = 0; k < s->n_families && s->stopped; k++)     /* including families that were tried in part */
         leave_open(s, s->families[k].bound);
     return i;
 }

@@ -23,6 +23,8 @@ struct limit { double low, high; };             /* inclusive; high 0: the recipe
 enum { MAX_SETTINGS = 32, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 
+struct found { struct result r; double value; const char *settings[MAX_SETTINGS]; size_t n_settings; };   /* value: of the objective */
+
 struct search_request {
     const char *recipe;
     const char *const *sets; size_t n_sets;     /* a key that is set is not searched */
@@ -32,17 +34,18 @@ struct search_request {
     uint64_t most, exhaustive;                  /* at most so many simulations; spaces up to this size are simulated whole */
     uint32_t n_threads;
     struct simulator *simulator;
-    void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
+    void (*progress)(void *user, size_t n_simulated, const struct found *best); /* best NULL: none yet; may be NULL */
+    bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
+    void *user;
 };
 
-struct found { struct result r; double value; const char *settings[MAX_SETTINGS]; size_t n_settings; };   /* value: of the objective */
 struct search_result {
     struct found own, best;                     /* own: the unchanged recipe; best.n_settings 0: it is the best */
     bool own_counts, any;                       /* the recipe fits and keeps the limits; some configuration does */
     struct found *front; size_t n_front, cap_front;     /* simulated configurations that none beats in both value and memory */
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: families of configurations that were not tried, by their bound */
     double space;                               /* configurations in all */
-    bool whole, exact, stopped;                 /* all were simulated; none can be better; `most` was reached */
+    bool whole, exact, stopped;                 /* all were simulated; none can be better; `most` was reached, or `stop` */
     double best_bound;                          /* unless exact: no configuration can be better than this */
 };
 
