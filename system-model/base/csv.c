@@ -115,11 +115,15 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
 {
     char *text;
     size_t n;
+    *out = (struct csv_table){ .path = arena_strdup(a, path) };
+    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && csv_read_text(out, path, text, n, a, err);
+}
+
+bool csv_read_text(struct csv_table *out, const char *path, const char *text, size_t n, struct arena *a, struct err *err)
+{
     struct csv_parser p;
     struct csv_reader r = { .table = out, .a = a, .err = err };
     *out = (struct csv_table){ .path = arena_strdup(a, path) };
-    if (!read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err))
-        return false;
     if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI) != 0)
         return fail(err, "%s: libcsv could not start", path);
     size_t mark = byte_order_mark(text);

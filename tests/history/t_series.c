@@ -226,8 +226,35 @@ static void short_series_are_not_judged(void **state)
     double x[N];
     (void)state;
     draw(x, N, 2);
-    assert_int_equal(series_judge(x, 34, &lower, &a).verdict, SERIES_SHORT);
-    assert_int_equal(series_judge(x, 35, &lower, &a).verdict, SERIES_STEADY);
+    assert_int_equal(series_judge(x, 9, &lower, &a).verdict, SERIES_SHORT);
+    assert_int_equal(series_judge(x, 10, &lower, &a).verdict, SERIES_STEADY);
+    arena_free(&a);
+}
+
+/* The five points before are 2 apart. The newest five are told when they are more than 2 above the highest of them; of the 252 orders of ten
+ * points one has the newest five on top, and one below. */
+static void few_points_tell_a_large_change(void **state)
+{
+    static const struct { double lowest; struct series_rule rule; enum series_verdict verdict; double chance; } cases[] = {
+        { 17.25, { .better = -1 }, SERIES_WORSE, 1 / 252.0 }, { 17.25, { .better = 1 }, SERIES_BETTER, 1 / 252.0 },
+        { 17.25, { .better = 0 }, SERIES_CHANGED, 2 / 252.0 }, { 17, { .better = -1 }, SERIES_STEADY, 0 },
+        { 17.25, { .better = -1, .least_change = 0.35 }, SERIES_STEADY, 0 }, { 17.25, { .better = -1, .least_change = 0.3 }, SERIES_WORSE, 1 / 252.0 },
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double x[10] = { 13, 15, 14, 13.5, 14.5, cases[i].lowest, 19, 18.75, 30, 18.5 };
+        struct series_change c = series_judge(x, 10, &cases[i].rule, &a);
+        assert_int_equal(c.verdict, cases[i].verdict);
+        assert_near(c.chance, cases[i].chance, 1e-12);
+        if (c.verdict != SERIES_STEADY)
+            assert_true(c.from == 5 && c.found == 9 && c.before == 14 && c.after == 18.75);
+        for (size_t k = 0; k < 10; k++)
+            x[k] = -x[k];
+        struct series_rule mirrored = cases[i].rule;
+        mirrored.better = -mirrored.better;
+        assert_int_equal(series_judge(x, 10, &mirrored, &a).verdict, cases[i].verdict);
+    }
     arena_free(&a);
 }
 
@@ -353,7 +380,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_smallest_steps_that_are_told), cmocka_unit_test(one_change_after_another),
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
     cmocka_unit_test(ranks_are_counted), cmocka_unit_test(a_change_is_dated_within_two_windows), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
-    cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(outliers_count_up_to_three_deviations), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
+    cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(outliers_count_up_to_three_deviations), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(few_points_tell_a_large_change), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
     cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
 };
 TAP_MAIN(tests)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_levels.c - what becomes of the changes of a series: accepted, repaired, or lasting. */
+#include "tests/check.h"
+#include "results/history/history.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Stretches of points about a level, which take three values in turn; n 0 ends the list. */
+struct stretch { double level; size_t n; };
+
+static size_t draw(double *x, const struct stretch *s)
+{
+    size_t n = 0;
+    for (; s->n; s++)
+        for (size_t i = 0; i < s->n; i++, n++)
+            x[n] = s->level + 0.125 * (double)(n * 5 % 3);
+    return n;
+}
+
+/* Levels as text: "worse 41 lasts" for each change, by its end. */
+static const char *told(const struct series_level *levels, size_t n, struct arena *a)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(a, "%s%s%zu %s", text, i ? "; " : "", levels[i].change.from, change_end_names[levels[i].end]);
+    return text;
+}
+
+/* Lower is better. Acceptances are by point; SIZE_MAX ends them. */
+static void what_becomes_of_a_change(void **state)
+{
+    enum { NONE = -1 };
+    static const struct { struct stretch s[6]; int accepted[3]; int better; const char *told; bool worse; } cases[] = {
+        { { { 10, 40 } }, { NONE }, -1, "", false },
+        { { { 10, 40 }, { 12, 40 } }, { NONE }, -1, "40 worse", true },
+        { { { 10, 40 }, { 12, 40 } }, { NONE }, 1, "40 better", false },
+        { { { 10, 40 }, { 12, 40 } }, { 60, NONE }, -1, "40 accepted", false },
+        { { { 10, 40 }, { 12, 40 } }, { 39, NONE }, -1, "40 worse", true },                     /* the level before it was accepted */
+        { { { 10, 40 }, { 12, 40 }, { 10, 40 } }, { NONE }, -1, "40 repaired; 80 back", false },
+        { { { 10, 40 }, { 12, 8 }, { 10, 10 } }, { NONE }, -1, "40 repaired; 48 back", false },         /* a repair needs few points */
+        { { { 10, 40 }, { 12, 40 }, { 11, 40 } }, { NONE }, -1, "40 worse; 80 worse", true },           /* half repaired */
+        { { { 10, 40 }, { 12, 40 }, { 9, 40 } }, { NONE }, -1, "40 repaired; 80 better", false },
+        { { { 10, 40 }, { 12, 40 }, { 9, 40 }, { 10, 40 } }, { NONE }, -1, "40 repaired; 80 better; 120 worse", true },
+        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 50, NONE }, -1, "40 accepted; 79 worse", true },
+        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 50, 119, NONE }, -1, "40 accepted; 79 accepted", false },
+        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 100, NONE }, -1, "40 accepted; 79 accepted", false },       /* the later covers both */
+        { { { 10, 40 }, { 12, 40 }, { 10, 40 } }, { 50, NONE }, -1, "40 accepted; 80 better", false },
+        { { { 10, 40 }, { 12, 40 }, { 10, 40 } }, { NONE }, 0, "40 repaired; 80 back", false },         /* any change counts */
+        { { { 10, 40 }, { 9, 40 } }, { NONE }, 0, "39 worse", true },             /* point 39 is the lowest before the change */
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double x[200];
+        struct series_level *levels;
+        struct series_acceptance accepted[3];
+        size_t n = draw(x, cases[i].s), n_accepted = 0;
+        for (; cases[i].accepted[n_accepted] != NONE; n_accepted++)
+            accepted[n_accepted] = (struct series_acceptance){ (size_t)cases[i].accepted[n_accepted], "a reason" };
+        size_t n_levels = series_levels(&levels, x, n, &(struct series_rule){ .better = cases[i].better }, accepted, n_accepted, &a);
+        assert_string_equal(told(levels, n_levels, &a), cases[i].told);
+        assert_int_equal(series_is_worse(levels, n_levels), cases[i].worse);
+    }
+    arena_free(&a);
+}
+
+static void a_repair_names_the_change_that_made_it(void **state)
+{
+    double x[200];
+    struct arena a = {0};
+    struct series_level *levels;
+    (void)state;
+    size_t n = draw(x, (const struct stretch[]){ { 10, 40 }, { 12, 40 }, { 13, 40 }, { 10, 40 }, { 0, 0 } });
+    assert_int_equal(series_levels(&levels, x, n, &(struct series_rule){ .better = -1 }, NULL, 0, &a), 3);
+    assert_true(levels[0].end == CHANGE_REPAIRED && levels[0].ended_by == 2 && levels[1].end == CHANGE_REPAIRED && levels[1].ended_by == 2);
+    assert_true(levels[2].change.from == 120 && levels[2].change.verdict == SERIES_BETTER);
+    arena_free(&a);
+}
+
+static void acceptances_are_kept_beside_the_series(void **state)
+{
+    static const struct { const char *series, *table; } cases[] = { { "a/b.csv", "a/b.accepted.csv" }, { "a.b/c", "a.b/c.accepted.csv" }, { "x.y.json", "x.y.accepted.csv" },
+                                                                    { ".hidden", ".hidden.accepted.csv" }, { "d/.h", "d/.h.accepted.csv" } };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(acceptances_path(cases[i].series, &a), cases[i].table);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_becomes_of_a_change), cmocka_unit_test(a_repair_names_the_change_that_made_it),
+    cmocka_unit_test(acceptances_are_kept_beside_the_series),
+};
+TAP_MAIN(tests)
