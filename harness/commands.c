@@ -92,8 +92,10 @@ const struct command commands[] = {
       command_record, false },
     { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.",
       OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_BASELINE), TEXT_CSV_JSON, command_history, false },
-    { NULL, "watch", "SERIES.csv", "Say whether a measured series has changed", "Judges one column of a table, newest row last, by statistics that hold for "
-      "any noise. Exit 1 when it got worse.", OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
+    { NULL, "watch", "SERIES", "Say whether a measured series is worse than its accepted level", "Judges columns of a table, newest row last, by "
+      "statistics that hold for any noise. SERIES is a CSV table with or without a header, JSON, or - for standard input. Exit 1 while the latest level is "
+      "worse than the accepted one, which is the first, a better one, or one accepted by --accept.",
+      OPTION_BIT(OPT_BY) | OPTION_BIT(OPT_ACCEPT) | OPTION_BIT(OPT_ACCEPTED) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
       command_watch, false },
 
     { "Judge MLPerf logs",

@@ -21,6 +21,7 @@ struct options {
     uint64_t most, size;
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
     const char *weights;                /* --weights: a seed as text; NULL: none */
+    const char *by, *accept, *accepted;        /* options of watch */
     uint64_t runs, seed, jobs;
     bool train_samples, rcp_bypass, seed_bypass, only_failures, force, until_valid;        /* options for MLPerf packages */
     bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume;
@@ -31,7 +32,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
                  OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
                  OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
-                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS, N_OPTIONS };
+                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS, OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- commands.c: the commands --------------------------------------------------------------- */

@@ -72,7 +72,11 @@ static const struct option_row {
     [OPT_RECIPES]   = { "recipes", "DIR", "Use the recipes in this folder instead of podbench's own", TAKES_TEXT, AT(recipes) },
     [OPT_BASELINE]  = { "baseline", "DIR", "The folder of the baseline (default: results/baselines)", TAKES_TEXT, AT(baseline) },
     [OPT_LABEL]     = { "label", "TEXT", "The name of the point, such as a commit or a build", TAKES_TEXT, AT(label) },
-    [OPT_METRIC]    = { "metric", "COLUMN", "The column of the series (default: the last one)", TAKES_TEXT, AT(metric) },
+    [OPT_METRIC]    = { "metric", "COLUMN,...", "The columns that are series (default: the last one)", TAKES_TEXT, AT(metric) },
+    [OPT_BY]        = { "by", "COLUMN,...", "Rows with other values in these columns are another series", TAKES_TEXT, AT(by) },
+    [OPT_ACCEPT]    = { "accept", "REASON", "Accept the latest level of every series that is worse, with this reason", TAKES_TEXT, AT(accept) },
+    [OPT_ACCEPTED]  = { "accepted", "FILE.csv", "The table of accepted levels: series,point,reason (default: SERIES.accepted.csv beside SERIES.csv)", TAKES_TEXT,
+                        AT(accepted) },
     [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which direction is better (default: by the name of the metric, else unknown)", TAKES_TEXT, AT(better) },
     [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Do not report smaller changes of level: 0.01 is 1 % (default 0)", TAKES_TEXT, AT(least_change) },
 #undef AT
@@ -82,6 +86,7 @@ _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row per option");
 /* Options that mean something else to one command than to the others. */
 static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {
     { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
+    { "watch",     OPT_OUT,  "FILE.svg", "Also draw the series with its levels, by gnuplot" },
     { "validate",  OPT_OUT,  "DIR",      "Write left-out.csv, the errors that intervals are made of, into this folder" },
     { "calibrate", OPT_OUT,  "DIR",      "Write the sheets into this folder, which must not be there yet" },
     { "history",   OPT_OUT,  "FILE.svg", "Draw the history instead of printing it" },

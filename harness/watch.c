@@ -1,40 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * watch.c - podbench watch: whether a measured series has changed, and where.
+ * watch.c - podbench watch: judges whether the latest level of a measured series is worse than the accepted one, and
+ * says where it changed.
  *
- * The series is a column of a table, oldest value first: scores, step times, anything. Every change is listed. A change
- * for the worse, or of unknown direction, fails until it is taken out of the table, or accepted by cutting the rows
- * before it.
+ * A series is a column of a table, oldest value first: scores, step times, anything. A change for the worse, or of unknown
+ * direction, fails until its level is accepted with a reason (--accept), which is kept in a file next to the series, or
+ * until the series returns.
  */
 #include "harness/harness.h"
 #include "results/history/history.h"
 #include "results/simulate/result.h"
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
-struct watched { const char *path, *metric; double *x; uint32_t *lines; const char **labels; size_t n; struct series_rule rule; };
-
-static bool read_series(struct watched *w, const char *path, const char *metric, struct arena *a, struct err *err)
-{
-    static const double largest = 1e300;        /* the sum of two is still finite */
-    struct csv_table t;
-    if (!csv_load(&t, path, a, err))
-        return false;
-    size_t at = t.n_columns - 1;
-    if (metric && !csv_column(&at, &t, metric, err))
-        return false;
-    *w = (struct watched){ .path = path, .metric = t.columns[at], .x = ARENA_ARRAY(a, double, t.n_rows),
-                           .lines = ARENA_ARRAY(a, uint32_t, t.n_rows), .labels = ARENA_ARRAY(a, const char *, t.n_rows), .n = t.n_rows };
-    for (size_t i = 0; i < t.n_rows; i++) {
-        w->lines[i] = t.rows[i].line;
-        w->labels[i] = at > 0 ? t.rows[i].cells[0] : "";
-        if (!parse_f64(t.rows[i].cells[at], &w->x[i]))
-            return fail(err, "%s:%u: %s: '%.60s' is not a number", path, t.rows[i].line, w->metric, t.rows[i].cells[at]);
-        if (fabs(w->x[i]) > largest)
-            return fail(err, "%s:%u: %s: %g is outside %g to %g", path, t.rows[i].line, w->metric, w->x[i], -largest, largest);
-    }
-    return true;
-}
+struct watched {
+    const struct measured *in;
+    const struct measured_series *series;
+    struct series_rule rule;
+    struct series_level *levels; size_t n;
+};
 
 /* Judged by the metric's name: that of a result's column, or a word in it. */
 static enum better better_of(const char *metric)
@@ -51,9 +37,12 @@ static enum better better_of(const char *metric)
     return of_column;
 }
 
-static bool read_rule(struct series_rule *rule, const char *metric, const struct options *o, struct err *err)
+/* By the column's name, then by the series' own, which holds what --by tells apart. */
+static bool read_rule(struct series_rule *rule, const struct measured_series *s, const struct options *o, struct err *err)
 {
-    *rule = (struct series_rule){ .better = (int)better_of(metric) };
+    *rule = (struct series_rule){ .better = (int)better_of(s->metric) };
+    if (!rule->better)
+        rule->better = (int)better_of(s->name);
     if (o->better && !text_is(o->better, "higher") && !text_is(o->better, "lower") && !text_is(o->better, "unknown"))
         return fail(err, "--better: '%.40s' is none of: higher, lower, unknown", o->better);
     if (o->better)
@@ -63,76 +52,203 @@ static bool read_rule(struct series_rule *rule, const char *metric, const struct
     return true;
 }
 
-static bool is_alarm(const struct series_change *c)
+/* ---- words -------------------------------------------------------------------------------------------------- */
+
+/* "line 7", or "point 6" where lines say nothing. */
+static const char *place_of(const struct watched *w, size_t point, struct arena *a)
 {
-    return c->verdict == SERIES_WORSE || c->verdict == SERIES_CHANGED;
+    const char *label = w->series->labels[point];
+    return arena_printf(a, "%s %u%s%s%s", w->in->counts_points ? "point" : "line", w->series->lines[point], *label ? " (" : "", label, *label ? ")" : "");
 }
 
-static const char *describe(const struct watched *w, const struct series_change *c, struct arena *a)
+/* The end that a change has come to. */
+static const char *end_text(const struct watched *w, const struct series_level *l, struct arena *a)
 {
-    return arena_printf(a, "%s %s: %.6g before, %.6g after (%s), since line %u%s%s%s, noticed at line %u", w->metric,
-                        series_verdict_names[c->verdict], c->before, c->after, change_text(c->before, c->after, 2, a), w->lines[c->from],
-                        *w->labels[c->from] ? " (" : "", w->labels[c->from], *w->labels[c->from] ? ")" : "", w->lines[c->found]);
+    switch (l->end) {
+    case CHANGE_BACK:     return "; back at the accepted level";
+    case CHANGE_REPAIRED: return arena_printf(a, "; repaired since %s", place_of(w, w->levels[l->ended_by].change.from, a));
+    case CHANGE_ACCEPTED: return arena_printf(a, "; accepted: %s", l->reason);
+    default:              return "";
+    }
 }
 
-struct watch_line { const char *verdict, *label; uint32_t from_line, found_line; double before, after, correlation; };
-#define C(member) { COLUMN(struct watch_line, member) }
+static const char *chance_text(const struct series_change *c, struct arena *a)
+{
+    return c->chance > 0 ? arena_printf(a, "; by few points: without a change such an order comes in 1 of %.0f cases", 1 / c->chance) : "";
+}
+
+static const char *describe(const struct watched *w, const struct series_level *l, struct arena *a)
+{
+    const struct series_change *c = &l->change;
+    return arena_printf(a, "%s %s: %.6g before, %.6g after (%s), since %s, noticed at %s %u%s%s", w->series->name, series_verdict_names[c->verdict], c->before,
+                        c->after, change_text(c->before, c->after, 2, a), place_of(w, c->from, a), w->in->counts_points ? "point" : "line",
+                        w->series->lines[c->found], chance_text(c, a), end_text(w, l, a));
+}
+
+static const char *series_state(const struct watched *w)
+{
+    if (series_is_worse(w->levels, w->n))
+        return w->levels[w->n - 1].change.verdict == SERIES_CHANGED ? "CHANGED" : "CHANGED for the worse";
+    if (w->n == 0)
+        return w->series->n < SERIES_FEWEST ? "too short to judge" : "steady";
+    enum change_end end = w->levels[w->n - 1].end;
+    return end == CHANGE_ACCEPTED ? "accepted" : end == CHANGE_BACK ? "back at the accepted level" : "better";
+}
+
+/* ---- output --------------------------------------------------------------------------------------------------- */
+
+struct watch_line { const char *verdict, *end, *label, *reason; uint32_t from_line, found_line; double before, after, correlation, chance; };
+#define C(member, ...) { COLUMN(struct watch_line, member), __VA_ARGS__ }
 static const struct table_column change_columns[] = {
-    C(verdict), C(from_line), C(found_line), C(label), C(before), C(after), C(correlation),
+    C(verdict), C(end), C(from_line), C(found_line), C(label), C(before), C(after), C(correlation), C(chance), C(reason),
 };
 #undef C
-struct series_line { const char *series, *metric, *better; uint64_t points; };
+struct series_line { const char *metric, *better, *state; uint64_t points; json_t *changes; };
 #define C(member) { COLUMN(struct series_line, member) }
-static const struct table_column series_columns[] = { C(series), C(metric), C(points), C(better) };
+static const struct table_column series_columns[] = { C(metric), C(points), C(better), C(state), C(changes) };
 #undef C
 
-static void add_json(struct document *d, const struct watched *w, const struct series_change *c, size_t n)
+static void add_json(struct table *out, const struct watched *w, struct arena *a)
 {
-    struct table *head = document_table(d, TABLE(series_columns, struct series_line)), *changes = document_table(d, TABLE(change_columns, struct watch_line));
-    head->is_object = true, changes->name = "changes";
-    head->formats = changes->formats = IN_JSON;
-    table_add(head, &(struct series_line){ w->path, w->metric, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", w->n }, d->arena);
-    for (size_t i = 0; i < n; i++)
-        table_add(changes, &(struct watch_line){ series_verdict_names[c[i].verdict], w->labels[c[i].from], w->lines[c[i].from], w->lines[c[i].found],
-                                                  c[i].before, c[i].after, c[i].correlation }, d->arena);
+    struct table changes = TABLE(change_columns, struct watch_line);
+    for (size_t i = 0; i < w->n; i++) {
+        const struct series_change *c = &w->levels[i].change;
+        table_add(&changes, &(struct watch_line){ series_verdict_names[c->verdict], change_end_names[w->levels[i].end], w->series->labels[c->from],
+                  w->levels[i].reason, w->series->lines[c->from], w->series->lines[c->found], c->before, c->after, c->correlation, c->chance }, a);
+    }
+    table_add(out, &(struct series_line){ w->series->name, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", series_state(w), w->series->n,
+                                          table_json(&changes) }, a);
 }
 
-static void add_text(struct document *d, const struct watched *w, const struct series_change *c, size_t n)
+static void add_text(struct document *d, const struct watched *w)
 {
-    if (w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW)
-        document_line(d, "%s: too short to judge: %zu point%s, want at least %d", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + SERIES_LEAST_NEW);
+    size_t n = w->series->n;
+    const char *few = n < SERIES_FEWEST ? arena_printf(d->arena, ", want at least %d", SERIES_FEWEST)
+                    : n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW ? "; of so few, only a large change is told" : "";
+    if (w->n == 0)
+        document_line(d, "%s: %s: %zu point%s%s", w->series->name, series_state(w), n, plural(n), few);
     else
-        document_line(d, "%s: %s: %zu points, %zu change%s", w->metric, !judgements_pass(&d->judged) ? "CHANGED for the worse" : n ? "better" : "steady",
-                      w->n, n, plural(n));
-    for (size_t i = 0; i < n; i++)
-        document_line(d, "  %s", describe(w, &c[i], d->arena));
+        document_line(d, "%s: %s: %zu points, %zu change%s", w->series->name, series_state(w), n, w->n, plural(w->n));
+    for (size_t i = 0; i < w->n; i++)
+        document_line(d, "  %s", describe(w, &w->levels[i], d->arena));
 }
 
-static void judge_changes(struct judgements *set, const struct watched *w, const struct series_change *c, size_t n, struct arena *a)
+static void judge_changes(struct judgements *set, const struct watched *w, struct arena *a)
 {
-    set->suite = "podbench watch";
-    for (size_t i = 0; i < n; i++)
-        judgements_add(set, (struct judgement){ .group = w->path, .name = arena_printf(a, "%s at line %u", w->metric, w->lines[c[i].from]),
-                       .file = w->path, .line = w->lines[c[i].from], .judged = is_alarm(&c[i]) ? JUDGED_FAIL : JUDGED_PASS,
-                       .message = describe(w, &c[i], a) }, a);
-    bool is_short = w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW;
-    if (n == 0)
-        judgements_add(set, (struct judgement){ .group = w->path, .name = w->metric,
-                       .judged = is_short ? JUDGED_SKIP : JUDGED_PASS,
-                       .message = is_short ? "too short to judge" : arena_printf(a, "steady over %zu points", w->n) }, a);
+    const struct measured_series *s = w->series;
+    for (size_t i = 0; i < w->n; i++)
+        judgements_add(set, (struct judgement){ .group = w->in->path, .name = arena_printf(a, "%s at %s %u", s->name, w->in->counts_points ? "point" : "line",
+                       s->lines[w->levels[i].change.from]), .file = w->in->path, .line = s->lines[w->levels[i].change.from],
+                       .judged = w->levels[i].end == CHANGE_LASTS ? JUDGED_FAIL : JUDGED_PASS, .message = describe(w, &w->levels[i], a) }, a);
+    bool is_short = s->n < SERIES_FEWEST;
+    if (w->n == 0)
+        judgements_add(set, (struct judgement){ .group = w->in->path, .name = s->name, .judged = is_short ? JUDGED_SKIP : JUDGED_PASS,
+                       .message = is_short ? "too short to judge" : arena_printf(a, "steady over %zu points", s->n) }, a);
+}
+
+/* ---- the drawing ------------------------------------------------------------------------------------------------ */
+
+static bool is_drawn_worse(const struct watched *w, size_t level)
+{
+    return level > 0 && (w->levels[level - 1].end == CHANGE_LASTS || w->levels[level - 1].end == CHANGE_REPAIRED);
+}
+
+static void write_points(FILE *f, const struct watched *w, struct arena *a)
+{
+    const double *x = w->series->x;
+    fprintf(f, "point,value,accepted,worse,mark\n");
+    for (size_t level = 0; level <= w->n; level++) {
+        size_t from = level ? w->levels[level - 1].change.from : 0, end = level < w->n ? w->levels[level].change.from : w->series->n;
+        double median = statistics_median(x + from, end - from, a);
+        bool worse = is_drawn_worse(w, level);
+        for (size_t i = from; i < end; i++) {
+            fprintf(f, "%zu,%.10g,%s,%s,", i + 1, x[i], worse ? "NaN" : arena_printf(a, "%.10g", median), worse ? arena_printf(a, "%.10g", median) : "NaN");
+            csv_write_cell(f, level && i == from ? change_end_names[w->levels[level - 1].end] : "", true);
+        }
+    }
+}
+
+static bool draw_series(const struct watched *w, const char *picture, struct session *s, struct err *err)
+{
+    struct arena *a = &s->arena;
+    struct new_file data;
+    size_t n = strlen(picture);
+    if (n < 5 || !text_is(picture + n - 4, ".svg"))
+        return fail(err, "--out: '%.200s': want a name ending in .svg", picture);
+    if (!may_replace(picture, "<?xml", "a picture", err) || !new_file_open(&data, picture, err))
+        return false;
+    write_points(data.f, w, a);
+    char *title = arena_printf(a, "%s: %s", w->series->name, series_state(w));
+    for (char *p = title; *p; p++)
+        *p = *p == '_' ? ' ' : *p;              /* gnuplot takes it for a subscript */
+    const char *settings = arena_printf(a, "data=%s; name=%s; finding=%s; style=%s", gnuplot_string(data.temp_path, a), gnuplot_string(w->series->name, a),
+                                        gnuplot_string(title, a), gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a));
+    bool good = fflush(data.f) == 0 || fail(err, "%s: cannot be written: %s", picture, write_cause());
+    good = good && gnuplot_draw(picture, arena_printf(a, "%s/single/watch.gp", s->plots_dir), settings, ".", err);
+    new_file_drop(&data);
+    return good;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static bool judge_series(struct watched *out, const struct measured *in, size_t i, const char *accepted, const struct options *o, struct arena *a, struct err *err)
+{
+    struct series_acceptance *accepts = NULL;
+    size_t n = 0;
+    *out = (struct watched){ .in = in, .series = &in->items[i] };
+    if (!read_rule(&out->rule, out->series, o, err) || (accepted && access(accepted, F_OK) == 0 && !acceptances_load(&accepts, &n, out->series, accepted, a, err)))
+        return false;
+    out->n = series_levels(&out->levels, out->series->x, out->series->n, &out->rule, accepts, n, a);
+    return true;
+}
+
+/* Accepts the latest level of every series that is worse. */
+static int accept_levels(const struct watched *all, size_t n, const char *accepted, const struct options *o, struct session *s, struct err *err)
+{
+    size_t n_accepted = 0;
+    if (!*o->accept)
+        return bad_input(err, "--accept: the reason is empty; say why the level is accepted");
+    for (size_t i = 0; i < n; i++) {
+        if (!series_is_worse(all[i].levels, all[i].n))
+            continue;
+        if (!acceptance_append(accepted, all[i].series, o->accept, err))
+            return EXIT_BAD_INPUT;
+        fprintf(s->out, "%s: accepted in %s\n", all[i].series->name, accepted);
+        n_accepted++;
+    }
+    return n_accepted ? EXIT_DONE : bad_input(err, "--accept: no series of %s is worse than its accepted level", o->arguments[0]);
 }
 
 int command_watch(const struct options *o, struct session *s, struct err *err)
 {
-    struct watched w;
-    struct series_change *changes;
-    struct document d = { .arena = &s->arena };
-    if (!read_series(&w, o->arguments[0], o->metric, &s->arena, err) || !read_rule(&w.rule, w.metric, o, err))
+    const char *path = o->arguments[0];
+    struct measured in;
+    struct document d = { .arena = &s->arena, .judged.suite = "podbench watch" };
+    if (o->accept && !o->accepted && text_is(path, "-"))
+        return bad_input(err, "--accept: a series from standard input has no file beside it; name one by --accepted FILE");
+    const char *accepted = o->accepted ? o->accepted : text_is(path, "-") ? NULL : acceptances_path(path, &s->arena);
+    if (!measured_load(&in, path, o->metric, o->by, &s->arena, err))
         return EXIT_BAD_INPUT;
-    size_t n = series_scan(&changes, w.x, w.n, &w.rule, &s->arena);
-    judge_changes(&d.judged, &w, changes, n, &s->arena);
-    add_text(&d, &w, changes, n);
-    add_json(&d, &w, changes, n);
+    struct watched *all = ARENA_ARRAY(&s->arena, struct watched, in.n);
+    struct table series = TABLE(series_columns, struct series_line);
+    series.name = "metrics", series.formats = IN_JSON;
+    struct table *json = document_table(&d, series);
+    for (size_t i = 0; i < in.n; i++)
+        if (!judge_series(&all[i], &in, i, accepted, o, &s->arena, err))
+            return EXIT_BAD_INPUT;
+    if (o->accept)
+        return accept_levels(all, in.n, accepted, o, s, err);
+    if (o->out && in.n != 1)
+        return bad_input(err, "--out: draws one series, and %s has %zu; name one by --metric", in.path, in.n);
+    if (o->out && !draw_series(&all[0], o->out, s, err))
+        return EXIT_BAD_INPUT;
+    document_member(&d, "series", json_string(in.path));
+    for (size_t i = 0; i < in.n; i++) {
+        judge_changes(&d.judged, &all[i], &s->arena);
+        add_text(&d, &all[i]);
+        if (o->format == FORMAT_JSON)
+            add_json(json, &all[i], &s->arena);
+    }
     document_write(s->out, o->format, &d);
     return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }
