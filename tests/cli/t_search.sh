@@ -52,4 +52,11 @@ for key in machine.link_bytes_per_s machine.n_links parallel.embedding_serial_st
 done
 [ "$(grep -c "has no effect" "$work/err")" -eq 3 ]
 result $? "what has an effect is not told" "$(cat "$work/err")"
+run search $resnet --seconds 0.000001
+gives 0 'stopped early; throughput of the others is at best' "a search that is stopped prints the best so far, and how much better the rest could be"
+refuses "--seconds: 'soon' is not a number from 0 up" "a time that is no number" search $resnet --seconds soon
+run search --help
+gives 0 'default 1000000' "help and code agree on the most simulations"
+grep -q 'USUAL_MOST = 1000000,' harness/search.c
+result $? "as the code has it"
 done_testing
