@@ -63,6 +63,14 @@ static bool parse_part(double *out, const char *text, size_t n, struct arena *a)
     return parse_f64(memcpy(arena_alloc(a, n + 1), text, n), out);
 }
 
+/* Twelve digits, so that 0.1 + 2 x 0.1 is 0.3. */
+static double rounded(double x, struct arena *a)
+{
+    double y = x;
+    parse_f64(arena_printf(a, "%.12g", x), &y);
+    return y;
+}
+
 /* Adds FROM..TO, perhaps followed by +STEP or *FACTOR. *is_range: the text is a range at all. */
 static bool add_range(struct values *v, bool *is_range, const char *list, const char *text, struct arena *a, struct err *err)
 {
@@ -80,7 +88,7 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
         return fail(err, "--over %.100s: more than %d values", text, MOST_VALUES);
     double slack = 1e-9 * (factor ? to : step), x = from;
     for (uint64_t i = 0; x <= to + slack; x = factor ? x * step : from + (double)++i * step)
-        add_number(v, x, a);
+        add_number(v, rounded(x, a), a);
     return true;
 }
 

@@ -75,14 +75,21 @@ static void add_extrapolated(struct validity *v, const char *name)
         v->extrapolates[v->n_extrapolates++] = name;
 }
 
-/* A value that is set to what the sheet has is no change. */
-static bool is_changed(const struct simulation *sim, const char *key)
+/* NULL: the key was taken off its sheet. */
+static const struct sheet_row *row_of_key(const struct simulation *sim, const char *key)
 {
     const struct sheet *sheets[MAX_SHEETS];
     size_t n = simulation_sheets(sheets, sim);
     const struct sheet_row *row = NULL;
     for (size_t i = 0; i < n && !row; i++)
         row = sheet_find(sheets[i], key);
+    return row;
+}
+
+/* A value that is set to what the sheet has is no change. */
+static bool is_changed(const struct simulation *sim, const char *key)
+{
+    const struct sheet_row *row = row_of_key(sim, key);
     return !row || row->line == 0;
 }
 
@@ -98,6 +105,45 @@ static void find_extrapolated(struct validity *v, const struct all_distances *b,
     for (size_t i = 0; i < sim->changes.n; i++)
         if (is_changed(sim, sim->changes.items[i].key))
             add_extrapolated(v, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", sim->changes.items[i].key));
+}
+
+/* True if a published run had this chip. */
+static bool is_known_chip(const struct references *all, const struct properties *at)
+{
+    size_t chip = 0;
+    while (!text_is(properties[chip].name, "chip"))
+        chip++;
+    for (size_t i = 0; i < all->n; i++)
+        if (property_names_equal(&all->items[i].at, at, chip))
+            return true;
+    return false;
+}
+
+/* True if the value can change how fast a step is; watts cannot. */
+static bool counts_for_speed(const struct simulation *sim, const char *key)
+{
+    const struct sheet_row *row = row_of_key(sim, key);
+    return !row || !text_is(row->unit, "W");
+}
+
+/* A chip that no published run had, or a sheet's value that none had, is farther from all of them than any of them was from
+ * the others when its group was left out, and no error is known there: the interval is no narrower than the largest error. */
+static const char *foreign_part(const struct simulation *sim, const struct properties *at, const struct references *all, struct arena *a)
+{
+    if (!is_known_chip(all, at))
+        return arena_printf(a, "chip %s", sim->machine->chip_name);
+    for (size_t i = 0; i < sim->changes.n; i++)
+        if (is_changed(sim, sim->changes.items[i].key) && counts_for_speed(sim, sim->changes.items[i].key))
+            return arena_printf(a, SHEET_OVERRIDE_SECTION ".%s=%s", sim->changes.items[i].key, sim->changes.items[i].value);
+    return NULL;
+}
+
+static double largest_error(const struct references *all)
+{
+    double most = 0;
+    for (size_t i = 0; i < all->n; i++)
+        most = all->items[i].role == FIGURE_CONTEXT ? most : fmax(most, fabs(all->items[i].left_out));
+    return most;
 }
 
 bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err)
@@ -140,16 +186,19 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     const struct references *references = &by->references;
     struct all_distances comparison = compare_with_all(references, &at, a);
     *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
+    out->foreign = references->n ? foreign_part(sim, &at, references, a) : NULL;
+    for (size_t i = 0; i < references->n && out->foreign; i++)
+        comparison.apart[i].distance += fmax(by->spread.farthest, NEAR_DISTANCE);
     find_nearest(out, &comparison);
     find_extrapolated(out, &comparison, sim, a);
     if (by->spread.n_errors >= 2) {
         struct expected_error expected = spread_expect(&by->spread, references, comparison.apart);
         out->unlike = expected.unlike;
         out->tested_unlike = by->spread.unlike;
-        out->half_width = expected.half_width;
+        out->half_width = out->foreign ? fmax(expected.half_width, largest_error(references)) : expected.half_width;
         set_interval(out);
     }
-    out->near = out->same_kind && out->distance <= NEAR_DISTANCE;
+    out->near = out->same_kind && !out->foreign && out->distance <= NEAR_DISTANCE;
     open_readings_list(&out->open, sim, a);
     if (!q)
         return;
@@ -174,7 +223,8 @@ static void print_nearest(FILE *f, const struct validity *v)
         return;
     const struct reference *r = v->nearest[0].reference;
     if (!v->near)
-        fprintf(f, "NO PUBLISHED RUN IS NEAR%s: the interval is a guess; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND");
+        fprintf(f, "NO PUBLISHED RUN IS NEAR%s%s%s%s: the interval is a guess; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND",
+                v->foreign ? " (none has " : "", v->foreign ? v->foreign : "", v->foreign ? ")" : "");
     fprintf(f, "nearest published: %s, distance %.2g, predicted %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
 }
 

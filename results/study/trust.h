@@ -136,6 +136,7 @@ struct validity {
     const char *extrapolates[MAX_EXTRAPOLATES]; size_t n_extrapolates;
     bool same_kind;                     /* some published run has this family of models and mode */
     bool near;                          /* and one is within NEAR_DISTANCE: three names apart, or as much in doublings */
+    const char *foreign;                /* a chip or a sheet's value that no published run had; NULL: none */
     struct open_readings open;
     double throughput, half_width;      /* the interval's centre, and half its width as a logarithm without other readings */
     double from_fitted_share, from_assumed_share;   /* of the step's time; NAN: not computed */

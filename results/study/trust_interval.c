@@ -29,9 +29,15 @@
 
 static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25, MOST_UNLIKE = 0.99;
 
+/* A context row is no test of the model, so its error shapes no interval. */
+static bool is_context(const struct reference *x)
+{
+    return x->role == FIGURE_CONTEXT;
+}
+
 static bool is_left_out(const struct reference *x, const struct left_out *out)
 {
-    return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
+    return is_context(x) || text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
 }
 
 /* Copies the distances to each reference; those left out become infinite. */
@@ -104,7 +110,7 @@ static void take_sizes(struct spread *s, const struct references *r, const struc
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {
-        if (text_is(r->items[i].group, without))
+        if (is_context(&r->items[i]) || text_is(r->items[i].group, without))
             continue;
         s->mean_error += fabs(r->items[i].left_out);
         s->n_errors++;
@@ -130,7 +136,7 @@ struct spread spread_of(const struct references *r, const char *without, struct 
     take_sizes(&s, r, abouts, without, values);
     for (size_t i = 0; i < r->n; i++) {
         double size = expected_size(&s, &abouts[i]);
-        if (size > 0 && !text_is(r->items[i].group, without))
+        if (size > 0 && !is_context(&r->items[i]) && !text_is(r->items[i].group, without))
             values[n++] = fmax(0, fabs(r->items[i].left_out) - added_to(&s, &abouts[i])) / size;
     }
     s.quantile = nine_in_ten(values, n);
@@ -140,7 +146,10 @@ struct spread spread_of(const struct references *r, const char *without, struct 
 
 struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart)
 {
-    struct about x = about(r, apart);
+    struct apart tested[r->n ? r->n : 1];
+    for (size_t i = 0; i < r->n; i++)
+        tested[i] = (struct apart){ is_context(&r->items[i]) ? INFINITY : apart[i].distance, apart[i].unlike };
+    struct about x = about(r, tested);
     double size = expected_size(s, &x);
     return (struct expected_error){ size > 0 ? s->quantile * size + added_to(s, &x) : 0, x.unlike };
 }
@@ -185,7 +194,7 @@ static void test_left_out_group(struct interval_coverage *out, const struct refe
     struct spread s = spread_of(r, group, a);
     *c = (struct interval_count){ .what = group };
     for (size_t i = 0; i < r->n; i++)
-        if (text_is(r->items[i].group, group)) {
+        if (text_is(r->items[i].group, group) && !is_context(&r->items[i])) {
             test(c, &s, r, &r->items[i], &(struct left_out){ .group = group });
             test(&out->all, &s, r, &r->items[i], &(struct left_out){ .group = group });
             test(&out->near, &s, r, &r->items[i], &(struct left_out){ .configuration = r->items[i].configuration });

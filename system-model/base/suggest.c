@@ -3,7 +3,7 @@
  * suggest.c - finds the known names nearest to one that was typed.
  *
  * Nearness is the optimal string alignment distance (Damerau 1964, Levenshtein 1966): letters to insert, drop, replace, or swap with
- * their neighbour. A letter that the user left out costs a quarter of a wrong one, so that "pod16-bert" finds the long name that holds it.
+ * their neighbour. A name that holds the typed text as a word is nearer than its letters say. A letter that the user left out costs a quarter of a wrong one, so that "pod16-bert" finds the long name that holds it.
  */
 #include "system-model/base/base.h"
 #include <string.h>
@@ -38,12 +38,29 @@ static size_t name_distance(const char *typed, const char *name)
     return last[m];
 }
 
+/* True if the name holds the text from the beginning of a word on. */
+static bool holds_word(const char *name, const char *text)
+{
+    for (const char *at = strstr(name, text); *text && at; at = strstr(at + 1, text))
+        if (at == name || strchr("-_. /", at[-1]))
+            return true;
+    return false;
+}
+
+/* A name that holds what was typed as a word is near, the shorter the nearer. */
+static size_t suggestion_distance(const char *typed, const char *name)
+{
+    enum { BYTES_A_LETTER = 16 };
+    size_t d = name_distance(typed, name), n = strlen(typed);
+    return n > 2 && holds_word(name, typed) ? least(d, (strlen(name) - n) / BYTES_A_LETTER, SIZE_MAX) : d;
+}
+
 size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed)
 {
     size_t n_out = 0, found[8];
     most = most < 8 ? most : 8;
     for (size_t i = 0; i < n; i++) {
-        size_t d = name_distance(typed, names[i]), at = n_out;
+        size_t d = suggestion_distance(typed, names[i]), at = n_out;
         while (at > 0 && found[at - 1] > d)
             at--;
         if (at == most)
@@ -62,13 +79,13 @@ size_t names_nearest(const char **out, size_t most, const char *const *names, si
 const char *names_within(const char *const *names, size_t n, const char *typed, size_t most_distance)
 {
     const char *nearest;
-    return names_nearest(&nearest, 1, names, n, typed) && name_distance(typed, nearest) <= most_distance ? nearest : NULL;
+    return names_nearest(&nearest, 1, names, n, typed) && suggestion_distance(typed, nearest) <= most_distance ? nearest : NULL;
 }
 
 const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *nearest;
-    if (!names_nearest(&nearest, 1, names, n, typed) || name_distance(typed, nearest) > COST_WRONG * (1 + strlen(typed) / 4))
+    if (!names_nearest(&nearest, 1, names, n, typed) || suggestion_distance(typed, nearest) > COST_WRONG * (1 + strlen(typed) / 4))
         return "";
     return arena_printf(a, "did you mean '%s'? ", nearest);
 }

@@ -162,7 +162,7 @@ grep -q "up: is a symbolic link: not followed" "$work/err" && grep -q "result_0.
 result $? "what is passed over is said" "$(cat "$work/err")"
 
 # On a terminal, from the third second on; each folder is made slow.
-if command -v script >/dev/null 2>&1 && strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1 && strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
     mkdir -p "$work/slow/a" "$work/slow/b" "$work/slow/c" "$work/slow/d" "$work/slow/e"
     delay='strace -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:delay_enter=300000'
     TERM=xterm script -qec "$delay '$PODBENCH' score '$work/slow'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"

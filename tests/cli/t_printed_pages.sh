@@ -23,7 +23,7 @@ for file in "$work"/one/figures/*; do
     echo "${file##*/}" && cat "$file"
 done | plain >>"$work/shown"
 # On a terminal: how many figures are drawn, of those that are there, and how long the rest takes; told from the third second on.
-if command -v script >/dev/null 2>&1; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     mkdir "$work/slow" && cp -r "$work/one" "$work/shown-run"
     printf '#!/bin/sh\nsleep 0.15\necho "<svg/>"\n' >"$work/slow/gnuplot"
     chmod +x "$work/slow/gnuplot"

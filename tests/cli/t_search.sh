@@ -56,6 +56,7 @@ run search $resnet --seconds 0.000001
 gives 0 'stopped early; throughput of the others is at best' "a search that is stopped prints the best so far, and how much better the rest could be"
 refuses "--seconds: 'soon' is not a number from 0 up" "a time that is no number" search $resnet --seconds soon
 run search --help
+tr -s ' \n' '  ' <"$work/out" >"$work/one-line" && mv "$work/one-line" "$work/out"
 gives 0 'default 1000000' "help and code agree on the most simulations"
 grep -q 'USUAL_MOST = 1000000,' harness/search.c
 result $? "as the code has it"
