@@ -198,7 +198,8 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
         out->half_width = out->foreign ? fmax(expected.half_width, largest_error(references)) : expected.half_width;
         set_interval(out);
     }
-    out->near = out->same_kind && !out->foreign && out->distance <= NEAR_DISTANCE;
+    out->near = out->same_kind && !out->foreign && out->distance <= NEAR_DISTANCE
+                && (!out->n_nearest || out->nearest[0].reference->role != FIGURE_CONTEXT);
     open_readings_list(&out->open, sim, a);
     if (!q)
         return;

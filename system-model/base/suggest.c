@@ -38,11 +38,12 @@ static size_t name_distance(const char *typed, const char *name)
     return last[m];
 }
 
-/* True if the name holds the text from the beginning of a word on. */
+/* True if the name holds the text as whole words. */
 static bool holds_word(const char *name, const char *text)
 {
+    static const char between[] = "-_. /";
     for (const char *at = strstr(name, text); *text && at; at = strstr(at + 1, text))
-        if (at == name || strchr("-_. /", at[-1]))
+        if ((at == name || strchr(between, at[-1])) && strchr(between, at[strlen(text)]))
             return true;
     return false;
 }

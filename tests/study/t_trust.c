@@ -4,6 +4,7 @@
 #include "tests/study/three_groups.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
 static struct err err;
@@ -134,12 +135,19 @@ static void what_lies_outside_is_named(void **state)
     v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.clock_hz=2e9");
     assert_int_equal(v.n_extrapolates, 1);
     assert_string_equal(v.extrapolates[0], "machine.clock_hz");
+    assert_string_equal(v.foreign, "machine.clock_hz=2e9");
+    assert_false(v.near);
+    /* no narrower than the largest error of what was left out, a factor of exp(0.78) each way */
+    assert_true(log(v.high / v.low) >= 2 * 0.78);
+    v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.board_power_w=999");
+    assert_true(v.foreign == NULL && v.near);           /* watts say nothing of the speed */
+    v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.clock_hz=2e9");
     assert_false(v.unlike > v.tested_unlike);
     /* the host's share is more than in any run of the kind */
     v = validity_with("vendor-bow-pod16-resnet50-tf1", "hosts.steps_per_call=1");
     assert_true(extrapolates(&v, "host_share") && !extrapolates(&v, "compute_share"));
     assert_true(v.unlike > v.tested_unlike && v.high / v.low > 2);
-    v = validity_with("vendor-bow-pod16-efficientnet-b4-g16-tf1", NULL);
+    v = validity_with("prediction-bow-pod16-vit-b16", NULL);
     assert_true(extrapolates(&v, "workload"));
     assert_false(v.same_kind || v.near);
     arena_free(&a);
