@@ -32,8 +32,8 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     size_t n;
     *path = recipe_path(id, dir, a);
     if (ends_with(id, ".onnx"))
-        return fail(err, "%.200s: is a model, and a recipe says how it runs: docs/models.md has one to copy; 'podbench workload %.200s' prints the "
-                         "model", id, id);
+        return fail(err, "%.200s: is a model, and a recipe says how it runs: 'podbench init DIR --model %.200s' writes one; 'podbench "
+                         "workload %.200s' prints the model", id, id, id);
     if (*path == id || access(*path, F_OK) == 0)
         return true;
     if (!list_folder(&names, &n, dir, ".ini", a, err))
