@@ -48,7 +48,7 @@ static struct table sweep_table(const struct space *s, struct arena *a)
     for (size_t i = 0; i < s->n_axes; i++)
         for (size_t k = 0; k < s->axes[i].n_keys; k++, c++)
             *c = (struct table_column){ .name = s->axes[i].keys[k], .type = CELL_TEXT, .formats = IN_CSV,
-                                        .offset = sizeof(struct sweep_row) + (size_t)(c - columns - N_BEFORE_KEYS) * sizeof(const char *) };
+                                        .offset = offsetof(struct sweep_row, values) + (size_t)(c - columns - N_BEFORE_KEYS) * sizeof(const char *) };
     memcpy(c, columns_after_keys, sizeof columns_after_keys);
     return (struct table){ .columns = columns, .n_columns = N_BEFORE_KEYS + s->n_keys + N_AFTER_KEYS,
                            .row_bytes = sizeof(struct sweep_row) + s->n_keys * sizeof(const char *) };
