@@ -144,9 +144,11 @@ static void write_figure_data(FILE *f, const char *folder, const char *figure, s
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char *text;
         if (!text_is(tables[i].figure, figure) ||
-            !read_text_file(&text, NULL, arena_printf(a, "%s/%s.csv", folder, tables[i].table), LARGEST_FILE_BYTES, a, NULL) || strstr(text, "</"))
+            !read_text_file(&text, NULL, arena_printf(a, "%s/%s.csv", folder, tables[i].table), LARGEST_FILE_BYTES, a, NULL))
             continue;
-        fprintf(f, "<script type=\"text/csv\" data-figure=\"%s\" data-table=\"%s\">\n%s</script>\n", figure, tables[i].table, text);
+        fprintf(f, "<pre hidden data-figure=\"%s\" data-table=\"%s\">", figure, tables[i].table);
+        write_xml_text(f, text);
+        fputs("</pre>\n", f);
     }
 }
 

@@ -25,8 +25,8 @@ open();
 // Figures whose data the page has are drawn anew for the mouse: a tooltip at each point, a legend that hides series, a click to the run.
 const colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
 const tip = document.body.appendChild(Object.assign(document.createElement("div"), { className: "tip", hidden: true }));
-function table(script) {
-    const rows = script.textContent.trim().split("\n").map(line => line.split(","));
+function table(data) {
+    const rows = data.textContent.trim().split("\n").map(line => line.split(","));
     return rows.slice(1).map(row => Object.fromEntries(rows[0].map((name, i) => [name, isNaN(+row[i]) || row[i] === "" ? row[i] : +row[i]])));
 }
 // The card of a run by the end of its id, as figures shorten names.
@@ -44,13 +44,13 @@ const series = {
         .map(row => ({ x: Math.log2(row[name]), y: -row.row, label: row.label, text: `${row.label}\n${row[name].toFixed(2)} min ${name}` })) })),
 };
 const axes = { "accuracy": ["error of the predicted throughput, %", x => x], "scaling": ["IPUs; samples/s upwards", x => 2 ** x], "time-to-train": ["minutes", x => 2 ** x] };
-function draw(script) {
-    const kind = script.dataset.figure, sets = series[kind](table(script)).filter(set => set.points.length), all = sets.flatMap(set => set.points);
+function draw(data) {
+    const kind = data.dataset.figure, sets = series[kind](table(data)).filter(set => set.points.length), all = sets.flatMap(set => set.points);
     const range = of => { const values = all.map(of), low = Math.min(...values), high = Math.max(...values), room = (high - low) * 0.05 || 1; return [low - room, high + room]; };
     const [x0, x1] = range(p => p.x), [y0, y1] = range(p => p.y), high = Math.max(220, Math.min(620, kind === "scaling" ? 300 : 60 + 12 * new Set(all.map(p => p.y)).size));
     const X = x => 10 + 680 * (x - x0) / (x1 - x0), Y = y => high - 40 - (high - 60) * (y - y0) / (y1 - y0);
     const svg = (name, attributes) => { const made = document.createElementNS("http://www.w3.org/2000/svg", name); for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value); return made; };
-    const picture = svg("svg", { viewBox: `0 0 700 ${high}`, class: "live", role: "img", "aria-label": `${script.dataset.table}: the drawing above, for the mouse` });
+    const picture = svg("svg", { viewBox: `0 0 700 ${high}`, class: "live", role: "img", "aria-label": `${data.dataset.table}: the drawing above, for the mouse` });
     const ticks = kind === "scaling" ? [...new Set(all.map(p => p.x))] : [0, 1, 2, 3, 4].map(i => x0 + (x1 - x0) * i / 4);
     for (const x of ticks) {
         const mark = svg("text", { x: X(x), y: high - 22, "text-anchor": X(x) < 40 ? "start" : X(x) > 660 ? "end" : "middle" });
@@ -62,7 +62,7 @@ function draw(script) {
     picture.append(name);
     const legend = document.createElement("p");
     legend.className = "legend";
-    legend.append(Object.assign(document.createElement("b"), { textContent: `For the mouse: ${script.dataset.table}` }));
+    legend.append(Object.assign(document.createElement("b"), { textContent: `For the mouse: ${data.dataset.table}` }));
     sets.forEach((set, i) => {
         const colour = colours[kind === "scaling" ? i >> 1 : i % colours.length], group = picture.appendChild(svg("g", {}));
         if (set.lines) group.append(svg("polyline", { points: set.points.map(p => `${X(p.x)},${Y(p.y)}`).join(" "), fill: "none", stroke: colour, "stroke-width": 2 }));
@@ -80,6 +80,6 @@ function draw(script) {
         button.addEventListener("click", () => { const shown = button.getAttribute("aria-pressed") !== "true"; button.setAttribute("aria-pressed", shown); group.style.display = shown ? "" : "none"; });
         legend.append(button);
     });
-    script.before(legend, picture);
+    data.before(legend, picture);
 }
-document.querySelectorAll("script[data-figure]").forEach(draw);
+document.querySelectorAll("pre[data-figure]").forEach(draw);

@@ -92,6 +92,8 @@ static void read_history_line(struct history *out, char *line, const char *metri
         out->n_broken++;
         return;
     }
+    for (size_t i = 0; i < N_HISTORY_CELLS; i++)
+        c[i] = csv_text_of_cell(c[i]);
     if ((metric && !text_is(c[CELL_METRIC], metric)) || (recipe && !text_is(c[CELL_RECIPE], recipe)))
         return;
     add_point(series_of(out, c[CELL_RECIPE], c[CELL_METRIC], c[CELL_UNIT], a), (struct history_point){ c[CELL_LABEL], c[CELL_TIME], c[CELL_VERSION], c[CELL_INPUTS], value }, a);

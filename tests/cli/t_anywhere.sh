@@ -4,7 +4,7 @@
 . tests/tap.sh
 tree="$work/räum lich ß" here=$PWD
 mkdir -p "$tree/build" "$work/b"
-for part in Makefile bench.mk harness plots results system-model tests workloads; do cp -rs "$here/$part" "$tree/"; done
+for part in Makefile bench.mk explorer harness plots results system-model tests workloads; do cp -rs "$here/$part" "$tree/"; done
 rm -rf "$tree/results/runs"
 cp "$PODBENCH" "$tree/build/podbench"
 cp "$PODBENCH" "$work/b/podbench"

@@ -19,7 +19,7 @@ gives 0 "12 recipes and 12 figures in run" "recipes and figures of such names"
 
 # CSV - the cells of the column, a line each, as one who knows quotes reads them
 column() {
-    perl -ne 'BEGIN { $c = shift } chomp; my @v; while (/\G(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/g) { my $x = $1 // $2; $x =~ s/""/"/g; push @v, $x; last if $3 eq "" }
+    perl -ne 'BEGIN { $c = shift } chomp; my @v; while (/\G(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/g) { my $x = $1 // $2; $x =~ s/""/"/g; $x =~ s/^\x27(?=[=+\-@])//; push @v, $x; last if $3 eq "" }
         if ($. == 1) { ($at) = grep { $v[$_] eq $c } 0 .. $#v } else { print "$v[$at]\n" }' "$1" | sort -u
 }
 sort names >want

@@ -128,7 +128,7 @@ static void a_refit_of_two_constants(void **state)
     static const char sheet[] =
         "key,value,unit,source,note\n"
         "call_s,0.04,s,fitted by a test,\n"
-        "remote_access_s,2e-3,s,fitted by a test,\n";
+        "remote_access_s,1.5e-5,s,fitted by a test,\n";
     static const double factors[] = { 1.02, 1.05, 0.96, 1.007 };
     struct simulator simulator;
     struct figures figures = {0};
