@@ -36,7 +36,7 @@ static void print_help(FILE *f)
 
 static int refuse_command(const char *name)
 {
-    struct err err;
+    struct err err = { "" };
     int status = command_unknown(name, &err);
     fprintf(stderr, "podbench: %s\n", err.msg);
     return status;

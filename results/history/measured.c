@@ -53,11 +53,9 @@ static char *json_cell(const json_t *value, struct arena *a)
 /* The members of the first object, or the names of the arrays. */
 static void name_columns(struct csv_table *t, json_t *members, struct arena *a)
 {
-    const char *name;
-    json_t *value;
     t->columns = ARENA_ARRAY(a, char *, json_object_size(members) + 1);
-    json_object_foreach(members, name, value)
-        t->columns[t->n_columns++] = arena_strdup(a, name);
+    for (void *at = json_object_iter(members); at; at = json_object_iter_next(members, at))
+        t->columns[t->n_columns++] = arena_strdup(a, json_object_iter_key(at));
 }
 
 static const json_t *json_at(const json_t *root, const char *column, size_t row)

@@ -268,7 +268,7 @@ static bool write_trial(const char *path, const char *text, struct err *err)
 
 static bool run_trials(struct first_recipe *out, struct first_trial *t, bool training, struct err *err)
 {
-    struct result r;
+    struct result r = {0};
     if (!find_width(&r, t, training, err))
         return false;
     find_batch(&r, t);

@@ -277,8 +277,8 @@ static const char *plain(struct writer *w, uint32_t id)
 {
     const struct tensor *t = &w->g->tensors[id];
     const char **name = &w->plain[id];
-    if (*name)
-        return *name;
+    if (w->plain[id])
+        return w->plain[id];
     if (t->producer_op == NO_ID && t->role == ROLE_WEIGHT)
         return *name = weight(w, id, FORM_AS_IS, t->n_dims, t->dims);
     if (t->producer_op == NO_ID && t->role == ROLE_STATE)
@@ -293,8 +293,8 @@ static const char *image(struct writer *w, uint32_t id)
 {
     const struct tensor *t = &w->g->tensors[id];
     const char **name = &w->image[id];
-    if (*name)
-        return *name;
+    if (w->image[id])
+        return w->image[id];
     if (t->n_dims == 1 && t->role == ROLE_WEIGHT)
         return *name = weight(w, id, FORM_AS_IS, 3, (uint64_t[]){ t->dims[0], 1, 1 });
     const char *from = plain(w, id);
@@ -525,7 +525,7 @@ static void write_transpose(struct writer *w)
     const struct op_attributes *at = w->op->at;
     const struct tensor *x = in_tensor(w, 0), *y = out_tensor(w);
     uint32_t n = 0, moved = 0;
-    uint64_t dims[MAX_VIEW_DIMS];
+    uint64_t dims[MAX_VIEW_DIMS] = {0};
     for (; n < MAX_VIEW_DIMS && at->view[n]; n++) {
         dims[n] = at->view[at->order[n]];
         moved += at->order[n] != n;
