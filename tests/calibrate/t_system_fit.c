@@ -88,7 +88,6 @@ static void constants_come_back(void **state)
     const struct watch watch = { count_simulations, &told };
     fitted_system_defaults(&made);
     made.times.call_s = 0.07;
-    made.times.remote_access_s = 1.6e-5;
     publish(rows, recipes, N_RECIPES, &made, 1.1, &cache, &a);
     rows[N_RECIPES] = publish_evaluation(recipes[2], &made, 1.1, &cache);
     rows[N_RECIPES + 1] = publish_evaluation(recipes[4], &made, 1.1, &cache);
@@ -105,7 +104,7 @@ static void constants_come_back(void **state)
     assert_int_equal(fit.n_configurations, N_ROWS);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const char *name = system_constants[k].field.name;
-        double want = text_is(name, "call_s") ? 0.07 : text_is(name, "remote_access_s") ? 1.6e-5 : system_constants[k].unfitted_value;
+        double want = text_is(name, "call_s") ? 0.07 : system_constants[k].unfitted_value;
         assert_near(fit.values[k].value, want, 1e-3 * want);
         assert_true(fit.fitted[k] == (want != system_constants[k].unfitted_value));
     }
