@@ -81,8 +81,10 @@ static bool json_table(struct csv_table *out, const char *path, const char *text
         out->columns[out->n_columns++] = arena_strdup(a, "value");
     }
     out->n_rows = json_array_size(root);
-    json_object_foreach(root, name, value)
-        out->n_rows = json_array_size(value) > out->n_rows ? json_array_size(value) : out->n_rows;
+    json_object_foreach(root, name, value) {
+        if (json_array_size(value) > out->n_rows)
+            out->n_rows = json_array_size(value);
+    }
     out->rows = ARENA_ARRAY(a, struct csv_row, out->n_rows);
     for (size_t i = 0; i < out->n_rows; i++) {
         out->rows[i] = (struct csv_row){ (uint32_t)i + 1, ARENA_ARRAY(a, char *, out->n_columns) };
