@@ -100,11 +100,11 @@ const struct command commands[] = {
 
     { "Judge MLPerf logs",
       "score", "DIR", "Compute the official scores in a tree of MLPerf results", "One score for each system and benchmark. Exit 1 when there is none.",
-      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score, false },
+      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_score, false },
     { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder as "
       "the package checker does. Exit 1 when something does not pass.",
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS) |
-      OPTION_BIT(OPT_ONLY_FAILURES),
+      OPTION_BIT(OPT_ONLY_FAILURES) | OPTION_BIT(OPT_JOBS),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
     { NULL, "rounds", "DIR...", "Print published MLPerf results of any rounds as one table", "DIR holds results repositories, or parts of them. --out FILE.html writes a "
       "page with figures and filters instead. Rows are cached in ~/.cache/podbench by the content of the logs.",

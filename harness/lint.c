@@ -21,7 +21,7 @@ int command_lint(const struct options *o, struct session *s, struct err *err)
     struct lint lint;
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
-    if (!all_there(o, s, err) || !judge_load(&judge, &options, &s->arena, err)
+    if (!all_there(o, s, err) || !count_threads(&options.n_threads, o, err) || !judge_load(&judge, &options, &s->arena, err)
         || !lint_begin(&lint, s->out, o->format, &judge, logs_notice, err))
         return EXIT_BAD_INPUT;
     bool read = true;

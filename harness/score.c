@@ -31,7 +31,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
     struct tree_visit visit = { score_folder, logs_on_notice, &scoring, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
-    if (!dir || !judge_load(&judge, &options, &s->arena, err))
+    if (!dir || !count_threads(&options.n_threads, o, err) || !judge_load(&judge, &options, &s->arena, err))
         return EXIT_BAD_INPUT;
     bool walked = tree_walk(&n_folders, dir, &visit, err);
     if (scoring.n)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folder.c - names a folder of logs by its path, reads the logs one by one, judges them together and scores them; see
- * mlperf.h.
+ * folder.c - names a folder of logs by its path, reads the logs, judges them together and scores them; see mlperf.h.
  */
 #include <fcntl.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,7 +83,14 @@ void folder_names_from(struct folder_names *out, const struct judge *j, const ch
 
 /* ---- names of a folder ------------------------------------------------------------------------------------------- */
 
-struct folder_reading { struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user; struct arena scratch; };
+/* Threads judge a batch of logs; the caller then takes them in order, so that the number of threads changes nothing. */
+enum { MOST_AT_ONCE = 16 };
+struct judged_log { struct log_judgement judgement; const char *path; bool read; struct err why; struct arena arena; };
+
+struct folder_reading {
+    struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user;
+    struct judged_log batch[MOST_AT_ONCE];
+};
 
 const char hpc_problem[] = "MLPerf HPC is not covered, only MLPerf Training";
 
@@ -191,26 +199,86 @@ static void warn_of_place(const struct folder *f, struct log_judgement *l, struc
                 arena_printf(a, "is '%.60s', and the log is among those of '%.60s'", names[i].logged, names[i].by_path) }, a);
 }
 
-static bool read_log(struct folder_reading *r, const char *name, size_t index, struct arena *a)
+static void take_log(struct folder_reading *r, struct judged_log *l, size_t index, struct arena *a)
 {
-    struct log_judgement l;
-    struct err why;
     struct folder *f = r->f;
-    const char *path = arena_printf(&r->scratch, "%s/%s", f->dir, name);
-    f->runs[index].file = name;
-    bool read = log_judge(&l, r->j, path, false, f->edition, *f->benchmark ? f->benchmark : NULL, &r->scratch, &why);
-    if (read) {
-        if (index == 0)
-            name_by_log(f, &l, a);
-        warn_of_place(f, &l, &r->scratch);
-        keep_run(r, &l, index);
-        if (r->sink)
-            r->sink(r->user, f, path, &l);
-    } else {
-        f->problem = arena_printf(a, "%s: %s", name, strrchr(why.msg, '/') ? strrchr(why.msg, '/') + 1 : why.msg);
+    const char *name = f->runs[index].file;
+    if (!l->read) {
+        f->problem = arena_printf(a, "%s: %s", name, strrchr(l->why.msg, '/') ? strrchr(l->why.msg, '/') + 1 : l->why.msg);
+        return;
     }
-    arena_reset(&r->scratch);
-    return read;
+    if (index == 0)
+        name_by_log(f, &l->judgement, a);
+    warn_of_place(f, &l->judgement, &l->arena);
+    keep_run(r, &l->judgement, index);
+    if (r->sink)
+        r->sink(r->user, f, l->path, &l->judgement);
+}
+
+/* ---- logs judged by threads -------------------------------------------------------------------------------- */
+
+struct log_batch { const struct folder *f; struct judged_log *logs; size_t first, n; atomic_size_t next; };
+struct log_worker { struct log_batch *batch; struct judge *judge; pthread_t thread; };
+
+static void *judge_batch(void *user)
+{
+    struct log_worker *w = user;
+    struct log_batch *b = w->batch;
+    const char *benchmark = *b->f->benchmark ? b->f->benchmark : NULL;
+    for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->n; ) {
+        struct judged_log *l = &b->logs[i];
+        l->path = arena_printf(&l->arena, "%s/%s", b->f->dir, b->f->runs[b->first + i].file);
+        l->read = log_judge(&l->judgement, w->judge, l->path, false, b->f->edition, benchmark, &l->arena, &l->why);
+    }
+    return NULL;
+}
+
+/* The judge of the caller reports progress, and loads tables. Those of other threads are copies of it that share its
+ * tables, so all that the folder's logs need is loaded first. */
+static size_t start_threads(struct log_worker *workers, struct judge *copy, struct log_batch *b, struct judge *j)
+{
+    const struct rule_book *book;
+    const struct benchmark_rules *rules;
+    size_t n = min_u64(j->options->n_threads, b->n), started = 1;
+    if (n < 2 || !b->f->edition || !rules_of(&book, &j->library, b->f->edition, NULL)
+        || !judge_benchmark(&rules, j, b->f->edition, b->f->benchmark, NULL))
+        return 1;
+    *copy = *j;
+    copy->options = &j->quiet;
+    for (; started < n; started++) {
+        workers[started] = (struct log_worker){ .batch = b, .judge = copy };
+        if (pthread_create(&workers[started].thread, NULL, judge_batch, &workers[started]) != 0)
+            break;
+    }
+    return started;
+}
+
+/* Judges logs from `first` on, and returns how many. A log whose folder does not say its round and benchmark is judged
+ * alone, as the first one names them for the others. */
+static size_t judge_logs(struct folder_reading *r, size_t first)
+{
+    bool alone = r->j->options->n_threads < 2 || !r->f->edition || !*r->f->benchmark;
+    struct log_batch b = { .f = r->f, .logs = r->batch, .first = first, .n = alone ? 1 : min_u64(r->f->n - first, MOST_AT_ONCE) };
+    struct log_worker workers[MOST_AT_ONCE] = { { .batch = &b, .judge = r->j } };
+    struct judge copy;
+    size_t n_threads = start_threads(workers, &copy, &b, r->j);
+    judge_batch(&workers[0]);
+    for (size_t i = 1; i < n_threads; i++)
+        pthread_join(workers[i].thread, NULL);
+    return b.n;
+}
+
+static void read_logs(struct folder_reading *r, struct arena *a)
+{
+    for (size_t at = 0, n; at < r->f->n && !r->f->problem; at += n) {
+        n = judge_logs(r, at);
+        for (size_t i = 0; i < n && !r->f->problem; i++)
+            take_log(r, &r->batch[i], at + i, a);
+        for (size_t i = 0; i < n; i++)
+            arena_reset(&r->batch[i].arena);
+    }
+    for (size_t i = 0; i < MOST_AT_ONCE; i++)
+        arena_free(&r->batch[i].arena);
 }
 
 /* ---- the score -------------------------------------------------------------------------------------------- */
@@ -305,9 +373,9 @@ void folder_judge(struct folder *out, struct judge *j, const char *dir, char *co
     struct folder_reading r = { .f = out, .j = j, .package = { .f = out, .j = j, .a = a }, .sink = sink, .user = user };
     out->runs = ARENA_ARRAY(a, struct run_entry, n);
     name_by_path(&r, NULL, a);
-    for (size_t i = 0; i < n && !out->problem; i++)
-        read_log(&r, logs[i], i, a);
-    arena_free(&r.scratch);
+    for (size_t i = 0; i < n; i++)
+        out->runs[i].file = logs[i];
+    read_logs(&r, a);
     refuse_folder(out, j, a);
     if (out->problem)
         return;

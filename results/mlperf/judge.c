@@ -24,7 +24,9 @@ bool system_fields_load(struct name_list *out, const char *data_dir, const struc
 
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err)
 {
-    *out = (struct judge){ .a = a, .options = options };
+    *out = (struct judge){ .a = a, .options = options, .quiet = *options };
+    out->quiet.watch = (struct watch){0};
+    json_object_seed(0);                /* before there are threads, as jansson asks */
     if (!round_table_load(&out->rounds, options->data_dir, a, err))
         return false;
     out->library = (struct rule_library){ .a = a, .rounds = &out->rounds };

@@ -234,10 +234,24 @@ static void clean_escape(struct cleaner *c)
         clean_put_byte(c, *c->in++);
 }
 
+/* The bytes before the next quote, backslash or byte that Latin-1 writes otherwise than UTF-8. */
+static size_t plain_span(const struct cleaner *c)
+{
+    const char *p = c->in;
+    while (p < c->end && *p != '"' && *p != '\\' && !(c->latin1 && (unsigned char)*p >= 0x80))
+        p++;
+    return (size_t)(p - c->in);
+}
+
 static void clean_string(struct cleaner *c)
 {
     clean_put_byte(c, *c->in++);
     while (c->in < c->end && *c->in != '"') {
+        size_t n = plain_span(c);
+        clean_put(c, c->in, n);
+        c->in += n;
+        if (n)
+            continue;
         if (*c->in == '\\')
             clean_escape(c);
         else
@@ -294,7 +308,7 @@ static size_t clean_event(struct mllog_reader *r)
     while (c.in < c.end) {
         if (*c.in == '"')
             clean_string(&c);
-        else if (clean_word(&c))
+        else if ((*c.in == '-' || *c.in == 'I' || *c.in == 'N') && clean_word(&c))
             continue;
         else if (*c.in == '-' || isdigit((unsigned char)*c.in))
             clean_number(&c);

@@ -57,6 +57,7 @@ struct judge_options {
     bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
     bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported and does not count */
     bool only_failures;                 /* lint prints errors and failed verdicts, nothing else */
+    uint32_t n_threads;                 /* for the logs of a folder; 0 and 1: none besides the caller's */
     struct watch watch;                 /* told of each line of a log */
 };
 
@@ -71,6 +72,7 @@ struct benchmark_rules {
 struct judge {
     struct arena *a;                    /* lives as long as the judge */
     const struct judge_options *options;
+    struct judge_options quiet;         /* the same without the watch, for threads */
     struct rule_library library;
     struct round_table rounds;
     struct benchmark_rules *cache;      /* one for each of rounds.items */

@@ -2,47 +2,24 @@
 /*
  * read.c - folders of logs into rows of the table; see rounds.h.
  *
- * The trees are walked first; then threads judge the folders, each with tables of its own. A row is cached under the
- * hash of all that it follows from: the program, the folder's path, its logs, scaling.json, and its system description.
- * Hashing reads the same bytes as judging does, at some ten times the speed. Power logs are hashed too.
+ * A row is cached under the hash of all that it follows from: the program, the folder's path, its logs and power logs,
+ * scaling.json, and its system description. Hashing reads the same bytes as judging does, at some ten times the speed.
  */
 #include "results/rounds/rounds.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
-struct log_folder { const char *dir; char **logs; size_t n; };
 struct rounds_reading {
     const struct rounds_request *q;
     struct accelerator_table accelerators;
-    struct log_folder *folders; size_t n, cap;
-    struct round_result *rows;
-    atomic_size_t next, n_cached;
+    struct judge judge;
+    struct round_results *out;
+    size_t n_cached;
     struct arena *a;
 };
-
-/* ---- the folders ------------------------------------------------------------------------------------------- */
-
-static void collect_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *unused)
-{
-    struct rounds_reading *r = user;
-    (void)unused;
-    r->folders = arena_grow(r->a, r->folders, r->n, &r->cap, sizeof *r->folders);
-    struct log_folder *f = &r->folders[r->n++];
-    *f = (struct log_folder){ arena_strdup(r->a, dir), ARENA_ARRAY(r->a, char *, n), n };
-    for (size_t i = 0; i < n; i++)
-        f->logs[i] = arena_strdup(r->a, logs[i]);
-}
-
-static void pass_notice(void *user, const char *path, const char *text)
-{
-    struct rounds_reading *r = user;
-    r->q->notice(r->q->user, path, text);
-}
 
 /* ---- the hash --------------------------------------------------------------------------------------------------- */
 
@@ -78,21 +55,21 @@ static uint64_t hash_files_in(const char *dir, uint64_t seed, struct arena *a)
 }
 
 /* The descriptions of all places that folder_description_path() knows. */
-static uint64_t hash_folder(const struct rounds_reading *r, const struct log_folder *f, struct arena *a)
+static uint64_t hash_folder(const char *program_hash, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
-    uint64_t hash = hash_text(f->dir, hash_text(r->q->program_hash, 0));
-    const char *system = "", *benchmark = strrchr(f->dir, '/');
+    uint64_t hash = hash_text(dir, hash_text(program_hash, 0));
+    const char *system = "", *benchmark = strrchr(dir, '/');
     if (benchmark) {
-        const char *parent = arena_printf(a, "%.*s", (int)(benchmark - f->dir), f->dir);
+        const char *parent = arena_printf(a, "%.*s", (int)(benchmark - dir), dir);
         system = strrchr(parent, '/') ? strrchr(parent, '/') + 1 : parent;
     }
-    for (size_t i = 0; i < f->n; i++) {
-        hash = hash_file(arena_printf(a, "%s/%s", f->dir, f->logs[i]), hash);
-        hash = hash_files_in(arena_printf(a, "%s/power/%.*s", f->dir, (int)strlen(f->logs[i]) - 4, f->logs[i]), hash, a);
+    for (size_t i = 0; i < n; i++) {
+        hash = hash_file(arena_printf(a, "%s/%s", dir, logs[i]), hash);
+        hash = hash_files_in(arena_printf(a, "%s/power/%.*s", dir, (int)strlen(logs[i]) - 4, logs[i]), hash, a);
     }
     const char *others[] = { "scaling.json", arena_printf(a, "../%s.json", system), arena_printf(a, "../../../systems/%s.json", system) };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        hash = hash_file(arena_printf(a, "%s/%s", f->dir, others[i]), hash);
+        hash = hash_file(arena_printf(a, "%s/%s", dir, others[i]), hash);
     return hash;
 }
 
@@ -217,115 +194,62 @@ static void cache_save(const struct round_result *row, const char *path)
     new_file_save(&file, NULL);
 }
 
-/* ---- the threads ----------------------------------------------------------------------------------------------------- */
+/* ---- the trees ------------------------------------------------------------------------------------------------------- */
 
-struct rounds_worker {
-    struct rounds_reading *r;
-    pthread_t thread;
-    struct arena arena, scratch;        /* the rows; the judge's tables and one folder */
-    struct judge judge;
-    struct judge_options options;
-    bool is_caller, good;
-    struct err err;
-};
-
-static void read_folder(struct rounds_worker *w, size_t i)
-{
-    struct rounds_reading *r = w->r;
-    const struct log_folder *f = &r->folders[i];
-    struct arena room = {0};
-    struct folder judged;
-    const char *cached = r->q->cache_dir ? arena_printf(&room, "%s/%016llx.json", r->q->cache_dir,
-                                                        (unsigned long long)hash_folder(r, f, &room)) : NULL;
-    if (cached && cache_load(&r->rows[i], cached, &w->arena)) {
-        atomic_fetch_add(&r->n_cached, 1);
-    } else {
-        struct round_result row;
-        folder_judge(&judged, &w->judge, f->dir, f->logs, f->n, NULL, NULL, &room);
-        fill_row(&row, &judged, &room, &room);
-        for (size_t k = 0; k < n_round_result_columns; k++)
-            if (round_result_columns[k].type == CELL_TEXT) {
-                const char **text = (const char **)((char *)&row + round_result_columns[k].offset);
-                *text = arena_strdup(&w->arena, *text ? *text : "");
-            }
-        r->rows[i] = row;
-        if (cached)
-            cache_save(&row, cached);
-    }
-    arena_free(&room);
-}
-
-static void *rounds_work(void *user)
-{
-    struct rounds_worker *w = user;
-    struct rounds_reading *r = w->r;
-    w->good = judge_load(&w->judge, &w->options, &w->scratch, &w->err);
-    for (size_t i; w->good && (i = atomic_fetch_add(&r->next, 1)) < r->n; ) {
-        if (w->is_caller)
-            watch_report(&r->q->watch, "folders of logs", i, r->n);
-        read_folder(w, i);
-    }
-    return NULL;
-}
-
-/* The rows' texts move from the workers' arenas to the caller's. */
+/* Texts move from the folder's arena to the caller's. */
 static void keep_texts(struct round_result *row, struct arena *a)
 {
     for (size_t k = 0; k < n_round_result_columns; k++)
         if (round_result_columns[k].type == CELL_TEXT) {
             const char **text = (const char **)((char *)row + round_result_columns[k].offset);
-            *text = arena_strdup(a, *text);
+            *text = arena_strdup(a, *text ? *text : "");
         }
 }
 
-static bool read_folders(struct rounds_reading *r, struct err *err)
+static void read_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *room)
 {
-    struct arena room = {0};
-    uint32_t n = (uint32_t)max_u64(1, min_u64(r->q->n_threads, r->n)), started = 1;
-    struct rounds_worker *workers = ARENA_ARRAY(&room, struct rounds_worker, n);
-    for (uint32_t i = 0; i < n; i++)
-        workers[i] = (struct rounds_worker){ .r = r, .is_caller = i == 0, .options = { .data_dir = r->q->data_dir }, .good = true };
-    json_object_seed(1);                /* before there are threads, as jansson asks */
-    while (started < n && pthread_create(&workers[started].thread, NULL, rounds_work, &workers[started]) == 0)
-        started++;
-    rounds_work(&workers[0]);
-    bool good = true;
-    for (uint32_t i = 0; i < started; i++) {
-        if (i > 0)
-            pthread_join(workers[i].thread, NULL);
-        good = good && (workers[i].good || fail(err, "%s", workers[i].err.msg));
+    struct rounds_reading *r = user;
+    struct folder judged;
+    struct round_result row;
+    const char *cached = r->q->cache_dir ? arena_printf(room, "%s/%016llx.json", r->q->cache_dir,
+                                                        (unsigned long long)hash_folder(r->q->program_hash, dir, logs, n, room)) : NULL;
+    watch_report(&r->q->watch, "folders of logs", r->out->n, 0);
+    if (cached && cache_load(&row, cached, room)) {
+        r->n_cached++;
+    } else {
+        folder_judge(&judged, &r->judge, dir, logs, n, NULL, NULL, room);
+        fill_row(&row, &judged, room, room);
+        if (cached)
+            cache_save(&row, cached);
     }
-    watch_report(&r->q->watch, NULL, 0, 0);
-    for (size_t i = 0; good && i < r->n; i++)
-        keep_texts(&r->rows[i], r->a);
-    for (uint32_t i = 0; i < n; i++)
-        arena_free(&workers[i].arena), arena_free(&workers[i].scratch);
-    arena_free(&room);
-    return good;
+    const struct accelerator *x = accelerator_find(&r->accelerators, arena_printf(room, "%s %s", row.accelerator, row.system));
+    row.vendor = x ? x->vendor : "";
+    keep_texts(&row, r->a);
+    r->out->items = arena_grow(r->a, r->out->items, r->out->n, &r->out->cap, sizeof row);
+    r->out->items[r->out->n++] = row;
+}
+
+static void pass_notice(void *user, const char *path, const char *text)
+{
+    struct rounds_reading *r = user;
+    r->q->notice(r->q->user, path, text);
 }
 
 bool rounds_read(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct rounds_request *q,
                  struct arena *a, struct err *err)
 {
-    struct rounds_reading r = { .q = q, .a = a };
-    struct tree_visit visit = { collect_folder, pass_notice, &r, q->watch };
-    if (!accelerators_load(&r.accelerators, q->data_dir, a, err))
+    struct judge_options options = { .data_dir = q->data_dir, .n_threads = q->n_threads };
+    struct rounds_reading r = { .q = q, .out = out, .a = a };
+    struct tree_visit visit = { read_folder, pass_notice, &r, q->watch };
+    *out = (struct round_results){0};
+    if (!accelerators_load(&r.accelerators, q->data_dir, a, err) || !judge_load(&r.judge, &options, a, err))
         return false;
     for (size_t i = 0; i < n; i++) {
         size_t found;
         if (!tree_walk(&found, dirs[i], &visit, err) || (found == 0 && !fail(err, "%s: no result_N.txt in it or below it", dirs[i])))
             return false;
     }
-    r.rows = ARENA_ARRAY(a, struct round_result, r.n);
-    if (!read_folders(&r, err))
-        return false;
-    for (size_t i = 0; i < r.n; i++) {
-        const struct round_result *row = &r.rows[i];
-        const struct accelerator *x = accelerator_find(&r.accelerators, arena_printf(a, "%s %s", row->accelerator, row->system));
-        r.rows[i].vendor = x ? x->vendor : "";
-    }
-    *out = (struct round_results){ r.rows, r.n, r.n };
-    *counts = (struct rounds_counts){ r.n, r.n_cached };
+    *counts = (struct rounds_counts){ out->n, r.n_cached };
     round_results_finish(out);
     return true;
 }
