@@ -115,7 +115,7 @@ int command_compare_logs(const struct options *o, struct session *s, struct err 
     struct logs_command c = { .o = o, .s = s, .all = json_array(), .err = err };
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
-    struct tree_visit visit = { compare_logs_folder, logs_on_notice, &c, options.watch };
+    struct tree_visit visit = { compare_logs_folder, logs_on_notice, &c, NULL, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
     bool good = dir && judge_load(&c.judge, &options, &s->arena, err) && tree_walk(&n_folders, dir, &visit, err) && !c.failed;

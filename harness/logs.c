@@ -33,8 +33,10 @@ const char *logs_path(const char *path, struct session *s, struct err *err)
 const char *logs_folder(const char *path, struct session *s, struct err *err)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        fail(err, "%s: no such folder, want one that holds result_N.txt files somewhere below", path);
+    bool exists = stat(path, &st) == 0;
+    if (!exists || !S_ISDIR(st.st_mode)) {
+        fail(err, "%s: %s, want a folder that holds result_N.txt files somewhere below%s", path, exists ? "is a file" : "no such folder",
+             exists ? "; podbench lint judges a single log" : "");
         return NULL;
     }
     return logs_path(path, s, err);

@@ -28,7 +28,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
     struct scoring scoring = { .judge = &judge, .session = s, .format = o->format };
-    struct tree_visit visit = { score_folder, logs_on_notice, &scoring, options.watch };
+    struct tree_visit visit = { score_folder, logs_on_notice, &scoring, NULL, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
     if (!dir || !count_threads(&options.n_threads, o, err) || !judge_load(&judge, &options, &s->arena, err))

@@ -83,7 +83,6 @@ static void lint_folder(void *user, const char *dir, char *const *logs, size_t n
 static void lint_skipped(void *user, const char *path, const char *text)
 {
     struct lint *l = user;
-    l->counts.skipped++;
     l->notice(path, text);
 }
 
@@ -122,7 +121,7 @@ bool lint_path(struct lint *l, const char *path, struct err *err)
 {
     struct stat s;
     size_t n_folders;
-    struct tree_visit visit = { lint_folder, lint_skipped, l, l->judge->options->watch };
+    struct tree_visit visit = { lint_folder, lint_skipped, l, &l->counts.skipped, l->judge->options->watch };
     if (stat(path, &s) != 0)
         return fail(err, "%s: no such file or folder", path);
     if (!S_ISDIR(s.st_mode))

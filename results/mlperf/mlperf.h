@@ -184,6 +184,7 @@ struct tree_visit {
     void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* a: freed after the call */
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
+    uint64_t *n_skipped;                /* counts the paths that notices speak of; NULL: nobody asks */
     struct watch watch;                 /* told of each folder that is searched */
 };
 

@@ -236,40 +236,35 @@ static const char *limit_source(const struct rcp_verdict *v, const struct rcp_ta
     return "";
 }
 
-/* The margin in runs. For a submission that fails: how many of the runs that count, the fastest first, would have to
- * take as long as the reference for it to pass. For one that passes: how many of them, the slowest first, could be as
- * fast as the fastest. */
-static size_t margin_in_runs(const struct rcp_verdict *v, const double *points, size_t n, size_t dropped, struct arena *a)
+/* The runs that a failed submission lacks: how many of those that count, the fastest first, would have to take as long
+ * as the reference for it to pass. */
+static size_t runs_short(const struct rcp_verdict *v, const double *points, size_t n, size_t dropped, struct arena *a)
 {
     double *sorted = ARENA_ROOM(a, double, n), sum = 0, least = v->limit.mean / v->limit.max_speedup * (double)(n - 2 * dropped);
-    size_t k = 0, first = dropped, last = n - dropped - 1;
+    size_t k = 0;
     memcpy(sorted, points, n * sizeof *sorted);
     gsl_sort(sorted, 1, n);
-    for (size_t i = first; i <= last; i++)
+    for (size_t i = dropped; i < n - dropped; i++)
         sum += isfinite(sorted[i]) ? sorted[i] : failed_run;
-    for (; !v->passed && first + k <= last && sum < least; k++)
-        sum += fmax(0, v->limit.mean - sorted[first + k]);
-    for (; v->passed && first + k < last && sum - (sorted[last - k] - sorted[first]) >= least; k++)
-        sum -= sorted[last - k] - sorted[first];
+    for (; dropped + k < n - dropped && sum < least; k++)
+        sum += fmax(0, v->limit.mean - sorted[dropped + k]);
     return k;
 }
 
-static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, size_t n_counted, size_t margin_runs, struct arena *a)
+/* n: runs that count; n_short: runs_short(). */
+static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, size_t n, size_t n_short, struct arena *a)
 {
-    const char *unit = t->points[0].unit;
     if (v->limit.match == RCP_MISSING)
         return arena_printf(a, "no reference points at batch %.10g (largest %.10g), 'Missing RCP': reference points must be supplied", v->batch,
                             t->points[t->n - 1].batch);
-    double least = v->limit.mean / v->limit.max_speedup, margin = v->submission_mean - least;
-    const char *mean = arena_printf(a, "mean %.10g %s to converge, at least %.10g passes", v->submission_mean, unit, least);
-    const char *from = arena_printf(a, "%s: mean %.6g, largest speed-up %.5f", limit_source(v, t, a), v->limit.mean, v->limit.max_speedup);
-    if (v->passed)
-        return arena_printf(a, "%s, %.3g %% more than needed; %zu of the %zu runs that count could be as fast as the fastest of them (%s)", mean,
-                            100 * margin / least, margin_runs, n_counted, from);
-    return arena_printf(a, "%s: %.6g too few (%.3g %%), or %.6g in all over the %zu run%s that count%s: it would pass if the %zu fastest of them took "
-                        "the reference's mean (%s)%s", mean, -margin, -100 * margin / least,
-                        -margin * (double)n_counted, n_counted, plural(n_counted), n_counted == 1 ? "s" : "", margin_runs, from,
-                        v->limit.match == RCP_SMALLER_BATCH ? ", 'Missing RCP': reference points must be supplied" : "");
+    double least = v->limit.mean / v->limit.max_speedup, margin = fabs(v->submission_mean - least);
+    const char *remedy = v->passed ? "" : n_short == 1 ? ": it would pass if the fastest of them took the reference's mean"
+                       : arena_printf(a, ": it would pass if the %zu fastest of them took the reference's mean", n_short);
+    return arena_printf(a, "mean %.10g %s to converge, at least %.10g passes: %.6g %s (%.3g %%), or %.6g in all over the %zu run%s that count%s%s "
+                        "(%s: mean %.6g, largest speed-up %.5f)%s", v->submission_mean, t->points[0].unit, least, margin,
+                        v->passed ? "more than needed" : "too few", 100 * margin / least, margin * (double)n, n, plural(n), n == 1 ? "s" : "", remedy,
+                        limit_source(v, t, a), v->limit.mean, v->limit.max_speedup,
+                        !v->passed && v->limit.match == RCP_SMALLER_BATCH ? ", 'Missing RCP': reference points must be supplied" : "");
 }
 
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
@@ -287,7 +282,7 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
     if (out->passed)
         out->scaling = rcp_scaling(t->edition, &out->limit, out->submission_mean);
     out->text = n_failed > dropped ? arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped)
-                                   : verdict_text(out, t, n - 2 * dropped, out->limit.match == RCP_MISSING ? 0 : margin_in_runs(out, points, n, dropped, a), a);
+                                   : verdict_text(out, t, n - 2 * dropped, out->limit.match == RCP_MISSING ? 0 : runs_short(out, points, n, dropped, a), a);
     return true;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tree.c - walks a tree of results; see mlperf.h.
+ *
+ * A log that is a symbolic link, pipe or device is told of. Other files of these kinds are told of together, as a folder
+ * that holds no results may have thousands.
  */
 #include "results/mlperf/mlperf.h"
 
@@ -11,7 +14,13 @@
 
 enum { DEEPEST_TREE = 32 };
 
-struct tree_walker { const struct tree_visit *visit; size_t n_seen, *n_folders; struct err *err; };
+struct tree_walker {
+    const struct tree_visit *visit;
+    size_t n_seen, *n_folders, n_special;       /* n_special: links, pipes and devices that are no logs */
+    const char *first_special, *first_why;
+    struct arena arena;
+    struct err *err;
+};
 
 static bool is_result(const char *name)
 {
@@ -38,6 +47,8 @@ static bool walk_folder(struct tree_walker *w, const char *dir, int depth);
 
 static void tell_notice(const struct tree_walker *w, const char *path, const char *text)
 {
+    if (w->visit->n_skipped)
+        (*w->visit->n_skipped)++;
     watch_report(&w->visit->watch, NULL, 0, 0);
     w->visit->notice(w->visit->user, path, text);
 }
@@ -47,14 +58,31 @@ static const char *path_in(const char *dir, const char *name, struct arena *a)
     return arena_printf(a, "%s%s%s", dir, text_is(dir, "/") ? "" : "/", name);
 }
 
+static void skip_path(struct tree_walker *w, const char *path, const char *name, const struct stat *s, const char *why)
+{
+    if (is_result(name) || S_ISDIR(s->st_mode) || S_ISREG(s->st_mode))
+        tell_notice(w, path, why);
+    else if (w->n_special++ == 0)
+        w->first_special = arena_strdup(&w->arena, path), w->first_why = why;
+}
+
+static void tell_special(struct tree_walker *w)
+{
+    const char *rest = w->n_special > 1 ? arena_printf(&w->arena, " (and %zu more links, pipes or devices that are not named result_N.txt)", w->n_special - 1) : "";
+    if (w->n_special > 1 && w->visit->n_skipped)
+        *w->visit->n_skipped += w->n_special - 1;
+    if (w->n_special)
+        tell_notice(w, w->first_special, arena_printf(&w->arena, "%s%s", w->first_why, rest));
+}
+
 /* Splits the names into logs, in place, and folders; drops everything else. */
 static void sort_names(struct tree_walker *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders, struct arena *a)
 {
-    struct stat s;
     for (size_t i = 0; i < n; i++) {
+        struct stat s = {0};
         const char *path = path_in(dir, names[i], a), *why = why_skipped(&s, path, names[i]);
         if (why)
-            tell_notice(w, path, why);
+            skip_path(w, path, names[i], &s, why);
         else if (S_ISDIR(s.st_mode))
             folders[(*n_folders)++] = names[i];
         else if (is_result(names[i]))
@@ -121,6 +149,8 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
     struct tree_walker w = { .visit = v, .n_folders = n_folders, .err = err };
     *n_folders = 0;
     bool good = walk_folder(&w, dir, 0);
+    tell_special(&w);
+    arena_free(&w.arena);
     watch_report(&v->watch, NULL, 0, 0);
     return good;
 }

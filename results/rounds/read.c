@@ -240,7 +240,7 @@ bool rounds_read(struct round_results *out, struct rounds_counts *counts, const 
 {
     struct judge_options options = { .data_dir = q->data_dir, .n_threads = q->n_threads };
     struct rounds_reading r = { .q = q, .out = out, .a = a };
-    struct tree_visit visit = { read_folder, pass_notice, &r, q->watch };
+    struct tree_visit visit = { read_folder, pass_notice, &r, NULL, q->watch };
     *out = (struct round_results){0};
     if (!accelerators_load(&r.accelerators, q->data_dir, a, err) || !judge_load(&r.judge, &options, a, err))
         return false;

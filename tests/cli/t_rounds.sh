@@ -23,6 +23,13 @@ gives 0 '"scaling_efficiency": ' "as JSON"
 run rounds "$work/tree" --out "$work/page.html"
 [ "$status" -eq 0 ] && grep -q '<title>MLPerf Training results' "$work/page.html" && ! grep -qE 'src=|https?://[^w]' "$work/page.html"
 result $? "the page needs no other file" "$(cat "$work/err")"
+for format in text json csv junit; do
+    run lint "$work/tree" --jobs 1 --format $format
+    cp "$work/out" "$work/one"
+    run lint "$work/tree" --jobs 7 --format $format
+    cmp -s "$work/one" "$work/out"
+    result $? "lint: threads change nothing in $format"
+done
 refuses "no such folder" "a folder that is not there" rounds "$work/none"
 mkdir "$work/empty"
 refuses "no result_N.txt in it or below it" "a folder without logs" rounds "$work/empty"

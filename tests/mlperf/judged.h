@@ -40,7 +40,7 @@ static inline struct judged_tree judge_tree(const char *dir, const struct judge_
     struct judge_options *options = ARENA_NEW(a, struct judge_options);
     struct judged_tree *j = ARENA_NEW(a, struct judged_tree);        /* row.folder points into it */
     *j = (struct judged_tree){ .judge = ARENA_NEW(a, struct judge), .a = a };
-    struct tree_visit visit = { judged_folder, judged_notice, j, given ? given->watch : (struct watch){ 0 } };
+    struct tree_visit visit = { judged_folder, judged_notice, j, NULL, given ? given->watch : (struct watch){ 0 } };
     size_t n;
     *options = given ? *given : (struct judge_options){ 0 };
     options->data_dir = "workloads/convergence";

@@ -130,7 +130,7 @@ static void compare_tree(struct compared *c, const char *dir, const char *table,
     struct err err = { "" };
     struct judge_options options = { .data_dir = "workloads/convergence", .train_samples = train_samples };
     struct judge judge;
-    struct tree_visit visit = { on_folder, no_notice_of, c, { 0 } };
+    struct tree_visit visit = { on_folder, no_notice_of, c, NULL, { 0 } };
     size_t n;
     c->judge = &judge, c->train_samples = train_samples;
     assert_true(csv_load(&c->official, table, c->a, &err));
@@ -234,7 +234,7 @@ static void compare_scores(const char *dir, const char *table, size_t n_wanted, 
     struct judge_options options = { .data_dir = "workloads/convergence" };
     struct judge judge;
     struct scored c = { .judge = &judge, .has_measures = has_measures };
-    struct tree_visit visit = { score_folder, no_notice_of, &c, { 0 } };
+    struct tree_visit visit = { score_folder, no_notice_of, &c, NULL, { 0 } };
     size_t n;
     assert_true(csv_load(&c.official, table, &a, &err));
     assert_true(judge_load(&judge, &options, &a, &err));
