@@ -27,4 +27,20 @@ status=$?
 gives 1 "by hand: rules.csv: closed_rgat opt_odd: a sentence for 2<=sqrt(v)<7 & not (m.kind==\"x\")" "one without a known sentence wants one"
 grep -q '^closed_rgat,opt_odd,1,"2<=sqrt(v)<7 & not (m.kind==""x"")"' "$work/rounds/v5.1/rules.csv"
 result $? "and is translated"
+rm -r "$work/rounds/v5.1"
+sed -i '/NAME: opt_odd/,$d' "$yaml"
+cat >>"$yaml" <<'EOF'
+    NAME: opt_odd
+    REQ: AT_MOST_ONE
+    FIRST: " v['value'] > 3 "
+    POST: |
+        if v['value'] >= s['next']:
+            s['next'] = s['next'] + s['global_batch_size']
+EOF
+import
+status=$?
+gives 1 "by hand: closed_rgat.yaml: opt_odd: FIRST:  v['value'] > 3 " "a member that it does not know is left to a person"
+gives 1 "by hand: closed_rgat.yaml: opt_odd: REQ: AT_MOST_ONE" "and so is another word for how often"
+grep -q '^closed_rgat,opt_odd,,,,,,st.next:=if v>=st.next then st.next+st.global_batch_size else st.next,error,' "$work/rounds/v5.1/rules.csv"
+result $? "a state that changes under a condition is translated" "$(grep opt_odd "$work/rounds/v5.1/rules.csv")"
 done_testing

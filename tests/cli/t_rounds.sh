@@ -35,6 +35,15 @@ mkdir "$work/empty"
 refuses "no result_N.txt in it or below it" "a folder without logs" rounds "$work/empty"
 refuses "name it once" "a folder that is named twice" rounds "$work/tree" "$work/tree/."
 
+# ---- the example of docs/mlperf.md
+sed -n '/^An example from start to end/,/judge predictions.csv/s/^    //p' docs/mlperf.md >"$work/example"
+mkdir "$work/bin" "$work/there"
+printf '#!/bin/sh\nexec "%s" "$@" --root "%s"\n' "$(realpath "$PODBENCH")" "$PWD" >"$work/bin/podbench"
+chmod +x "$work/bin/podbench"
+(cd "$work/there" && PATH=$work/bin:$PATH sh -e ../example) >"$work/out" 2>"$work/err"
+status=$?
+gives 0 "1 of 1 predictions are scored; they cover 1 of 1 results." "the documented example runs from start to end"
+
 # ---- predictions, from start to end: the table, podbench's own predictions of it, the same judged from their file
 run rounds "$work/tree" --format csv
 cp "$work/out" "$work/results.csv"

@@ -24,6 +24,7 @@ RULES = ["layer", "key", "occurs", "check", "check_text", "once", "once_text", "
 TERMS = ["benchmark", "allowed", "runs", "dropped", "may_fail", "reference_convergence", "unit", "point_of", "point", "where", "take",
          "train_samples", "allowance", "source"]
 POINTS = ["benchmark", "record", "optimizer", "batch_size", "unit", "to_converge", "edition", "hyperparameters", "source"]
+MEMBERS = {"KEY": ("NAME", "REQ", "CHECK", "ATLEAST_ONE_CHECK", "POST"), "BEGIN": ("CODE",), "END": ("CODE", "CHECK")}
 COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 FUNCTIONS = {"min", "max", "abs", "ceil", "floor", "int", "sqrt", "log2", "round"}
@@ -125,6 +126,9 @@ def statement(node):
     """The parts of an action that a statement stands for."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         return ["%s:=%s" % (member(node.targets[0]), expression(node.value))]
+    if isinstance(node, ast.If) and not node.orelse and all(isinstance(x, ast.Assign) for x in node.body):
+        kept = [part.split(":=") for x in node.body for part in statement(x)]
+        return ["%s:=if %s then %s else %s" % (name, expression(node.test), value, name) for name, value in kept]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, (ast.Attribute, ast.Name)):
         c, text = node.value, ast.unparse(node.value)
         layer = re.match(r"enqueue_config\('(?:training_[^/]*/)?([^']*)\.yaml'\.format\(v\['value'\]\)\)$", text)
@@ -161,12 +165,15 @@ def actions(where, value):
     return translated(where, parts(value), lambda text: [x for node in ast.parse(text).body for x in statement(node)])
 
 
-def occurs(key, text):
+def occurs(where, key, text):
     group = re.match(r"AT_LEAST_ONE_OR\((.*)\)$", text)
     number = re.match(r"AT_LEAST\((\d+)\)$", text)
     if group:
         return "1+ of " + " ".join(sorted([key] + re.split(r"[ ,]+", group.group(1))))
-    return number.group(1) + "+" if number else {"EXACTLY_ONE": "1", "AT_LEAST_ONE": "1+", "OPTIONAL": ""}[text]
+    words = {"EXACTLY_ONE": "1", "AT_LEAST_ONE": "1+", "OPTIONAL": ""}
+    if not number and text not in words:
+        by_hand.append("%s: REQ: %s" % (where, text))
+    return number.group(1) + "+" if number else words.get(text, "")
 
 
 def rules_of(path):
@@ -174,9 +181,10 @@ def rules_of(path):
     for item in yaml.load(path.read_text(), Loader=yaml.BaseLoader) or []:
         (kind, body), where = next(iter(item.items())), "%s: %s" % (path.name, item.get("KEY", {}).get("NAME", next(iter(item))))
         key = body.get("NAME", "").strip()
+        by_hand.extend("%s: %s: %s" % (where, member, body[member]) for member in body if member not in MEMBERS.get(kind, ()))
         row = dict.fromkeys(RULES, "")
         row.update(layer=path.stem, key=key, severity="error", source="mlcommons/logging mlp_compliance " + path.name)
-        row["occurs"] = occurs(key, body["REQ"].strip()) if kind == "KEY" else kind.lower()
+        row["occurs"] = occurs(where, key, body["REQ"].strip()) if kind == "KEY" else kind.lower()
         row["check"] = " ;; ".join(conditions(where, body.get("CHECK")))
         row["once"] = " ;; ".join(conditions(where, body.get("ATLEAST_ONE_CHECK")))
         row["action"] = "; ".join(actions(where, body.get("CODE" if kind != "KEY" else "POST")))
