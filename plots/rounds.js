@@ -17,6 +17,7 @@ const draw = (parent, tag, attributes, text) => {
 };
 const unique = name => [...new Set(rows.map(row => row[name]))].filter(x => x).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 const number = x => x === null ? "–" : x >= 1e6 ? (x / 1e6).toPrecision(4).replace(/\.?0+$/, "") + " M" : x >= 1e4 ? Math.round(x).toLocaleString("en") : +x.toPrecision(4) + "";
+const some = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 const percent = x => x === null ? "–" : Math.round(100 * x) + " %";
 
 // ---- filters
@@ -52,7 +53,7 @@ function chosen() {
 
 const tip = make("div", { className: "tip", hidden: true });
 function describe(r) {
-    const lines = [`${r.round} ${r.division}, ${r.submitter}: ${r.system}`, `${number(r.accelerators)} × ${r.accelerator}, ${number(r.nodes)} nodes`, r.framework,
+    const lines = [`${r.round} ${r.division}, ${r.submitter}: ${r.system}`, `${number(r.accelerators)} × ${r.accelerator}, ${some(r.nodes, "node")}`, r.framework,
         `${number(r.minutes)} min, ${number(r.samples_per_s)} samples/s, batch ${number(r.global_batch)}`,
         `${number(r.converged_at)} ${r.unit} to target` + (r.reference_at === null ? "" : ` (reference ${number(r.reference_at)})`),
         r.smallest_system && r.smallest_system !== r.system ? `scaling efficiency ${percent(r.scaling_efficiency)} of ${r.smallest_system}` : "",
@@ -87,7 +88,7 @@ function axis(values, isLog, from, to) {
 function chart(figure, points, squares, xTitle, yTitle, yLog, colour) {
     const width = Math.max(320, figure.clientWidth), height = Math.min(460, Math.max(300, width * 0.5)), left = 58, right = 12, top = 24, bottom = 40;
     figure.querySelector("svg")?.remove();
-    const svg = draw(figure, "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${yTitle} over ${xTitle}` }), every = [...points, ...squares];
+    const svg = draw(figure, "svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${yTitle} over ${xTitle}` }), every = [...points, ...squares];
     if (!every.length) {
         draw(svg, "text", { x: left, y: height / 2 }, "No result is chosen.");
         return;
@@ -117,8 +118,10 @@ function chart(figure, points, squares, xTitle, yTitle, yLog, colour) {
         for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => { tip.hidden = true; });
     };
     for (const p of squares) {
-        const node = draw(svg, "rect", { class: "reference", x: x.at(p.x) - 4, y: y.at(p.y) - 4, width: 8, height: 8, "pointer-events": "all" });
-        listen(node, () => [make("b", {}, `reference points of ${p.rounds.join(", ")}`), make("br"), `batch ${number(p.x)}: mean ${number(p.y)}`]);
+        const title = `reference points of ${p.rounds.join(", ")}`, text = `batch ${number(p.x)}: mean ${number(p.y)}`;
+        const node = draw(svg, "rect", { class: "reference", x: x.at(p.x) - 4, y: y.at(p.y) - 4, width: 8, height: 8, "pointer-events": "all", role: "img",
+            tabindex: 0, "aria-label": `${title}: ${text}` });
+        listen(node, () => [make("b", {}, title), make("br"), text]);
     }
     for (const p of points) {
         const link = draw(svg, "a", { href: encodeURI(p.row.link) + "/", "aria-label": `${p.row.submitter} ${p.row.system}: ${number(p.y)}` });
@@ -135,13 +138,15 @@ const columns = [["round", "round"], ["submitter", "submitter"], ["system", "sys
     ["converged_at", "to target", number], ["reference_at", "reference", number], ["scaling_efficiency", "scaling", percent], ["energy_j", "energy J", number], ["framework", "framework"],
     ["availability", "availability"]];
 const body = make("tbody"), order = { name: "minutes", up: true };
-const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([name, title]) => make("th", { scope: "col", onclick: () => {
-    order.up = order.name === name ? !order.up : true;
-    order.name = name;
-    update();
-} }, title)))), body);
+const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([name, title]) =>
+    make("th", { scope: "col", id: `by-${name}` }, make("button", { type: "button", onclick: () => {
+        order.up = order.name === name ? !order.up : true;
+        order.name = name;
+        update();
+    } }, title))))), body);
 function list(found) {
     const value = r => r[order.name], sign = order.up ? 1 : -1;
+    for (const [name] of columns) document.getElementById(`by-${name}`)?.setAttribute("aria-sort", name !== order.name ? "none" : order.up ? "ascending" : "descending");
     found.sort((a, b) => value(a) === null || value(b) === null ? (value(a) === null) - (value(b) === null)
         : sign * (typeof value(a) === "number" ? value(a) - value(b) : String(value(a)).localeCompare(value(b), "en", { numeric: true })));
     body.replaceChildren(...found.map(r => make("tr", {}, ...columns.map(([name, , show]) => make("td", { className: show ? "n" : "" },
@@ -165,14 +170,14 @@ function update() {
     tip.hidden = true;
     key.replaceChildren(...present.map(k => make("span", { className: "key" }, make("i", { style: `background: var(--c${kinds.indexOf(k) % 8})` }), k)),
         make("span", { className: "key" }, make("i", { className: "square" }), "reference points"));
-    count.textContent = `${found.length} results of ${new Set(found.map(r => r.submitter)).size} submitters. A point opens the folder of its logs; lines join systems of one submitter, round and accelerator.`;
+    count.textContent = `${some(found.length, "result")} of ${some(new Set(found.map(r => r.submitter)).size, "submitter")}. A point opens the folder of its logs; lines join systems of one submitter, round and accelerator.`;
     chart(time, found.filter(r => r.minutes !== null && r.accelerators > 0).map(r => point(r, r.accelerators, r.minutes, true)), [], "accelerators", "minutes", true, colour);
     chart(samples, found.filter(r => r.converged_at !== null && r.global_batch > 0 && r.unit === unit).map(r => point(r, r.global_batch, r.converged_at, false)),
         [...squares.values()], "global batch, samples", `${unit} to target`, false, colour);
     list(found);
 }
 main.append(make("h1", {}, "MLPerf Training results"),
-    make("p", { className: "dim" }, `${rows.length} results, ${unique("submitter").length} submitters, rounds ${unique("round").join(", ")}. Scores are computed from the logs by the rules of each round.`),
+    make("p", { className: "dim" }, `${some(rows.length, "result")}, ${some(unique("submitter").length, "submitter")}, rounds ${unique("round").join(", ")}. Scores are computed from the logs by the rules of each round.`),
     make("p", {}, make("label", {}, "Benchmark ", pick.benchmark), make("label", {}, "Division ", pick.division), make("label", {}, "Colour by ", pick.colour)),
     pick.round, pick.vendor, words, count, key, time, samples, make("h2", {}, "Results"), make("div", { className: "scroll rows" }, table));
 update();

@@ -23,6 +23,15 @@ gives 0 '"scaling_efficiency": ' "as JSON"
 run rounds "$work/tree" --out "$work/page.html"
 [ "$status" -eq 0 ] && grep -q '<title>MLPerf Training results' "$work/page.html" && ! grep -qE 'src=|https?://[^w]' "$work/page.html"
 result $? "the page needs no other file" "$(cat "$work/err")"
+if command -v chromium >/dev/null 2>&1; then
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run \
+        --user-data-dir="$work/browser" --dump-dom "file://$work/page.html" >"$work/dom" 2>/dev/null
+    [ "$(grep -o 'class="dot"' "$work/dom" | wc -l)" -eq 4 ] && grep -q 'aria-sort="ascending"' "$work/dom" && grep -q 'class="reference"' "$work/dom" &&
+        grep -q '2 results of 1 submitter\.' "$work/dom"
+    result $? "the page draws both results twice, the reference points and the rows" "$(grep -o '<main>.*' "$work/dom" | head -c 300)"
+else
+    result 0 "the page draws # SKIP no chromium here"
+fi
 for format in text json csv junit; do
     run lint "$work/tree" --jobs 1 --format $format
     cp "$work/out" "$work/one"
