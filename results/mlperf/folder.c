@@ -81,6 +81,11 @@ void folder_names_from(struct folder_names *out, const struct judge *j, const ch
         out->submitter = submitter;
 }
 
+const char *folder_remark(const char *path_round, const struct edition *e, struct arena *a)
+{
+    return e && *path_round && !text_is(path_round, e->round) ? arena_printf(a, "judged as %s, though the path says %s", e->round, path_round) : "";
+}
+
 /* ---- names of a folder ------------------------------------------------------------------------------------------- */
 
 /* Threads judge a batch of logs; the caller then takes them in order, so that the number of threads changes nothing. */
@@ -100,9 +105,10 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
     struct folder_names names;
     folder_names_from(&names, r->j, utf8_text(f->dir, a), logged_benchmark, a);
     f->round = names.round, f->division = names.division, f->submitter = names.submitter, f->system = names.system;
-    f->benchmark = names.benchmark, f->path_round = names.round;
+    f->benchmark = names.benchmark;
     const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
     f->edition = edition_find(&r->j->rounds, wanted);
+    f->remark = folder_remark(names.round, f->edition, a);
     struct err why;
     if (strstr(f->dir, "hpc_results_"))
         f->problem = hpc_problem;

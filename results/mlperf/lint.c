@@ -101,8 +101,9 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
         arena_free(&a);
         return fail(err, "%s: %s", path, hpc_problem);
     }
-    if (e && *names.round && !text_is(names.round, e->round))
-        l->notice(path, arena_printf(&a, "judged as %s, though the path says %s", e->round, names.round));
+    const char *remark = folder_remark(names.round, e, &a);
+    if (*remark)
+        l->notice(path, remark);
     bool good = e || !*round ? log_judge(&j, l->judge, path, true, e, *names.benchmark ? names.benchmark : NULL, &a, &why)
                              : edition_unknown(&l->judge->rounds, round, &why);
     if (good) {

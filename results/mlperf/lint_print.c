@@ -116,10 +116,9 @@ static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
     for (int i = 0; i < N_PACKAGE_PARTS; i++)
         if (shows_part(l, f, i))
             fprintf(l->out, "%s: %s: %s: %s\n", dir, package_part_names[i], part_state_names[f->parts[i].state], f->parts[i].text);
-    bool is_other = *f->path_round && !text_is(f->path_round, f->edition->round);
     if (shows(l, f->passed))
-        fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s%s%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
-                (unsigned long long)count_passed(f), f->n, f->edition->round, is_other ? ", though the path says " : "", is_other ? f->path_round : "");
+        fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
+                (unsigned long long)count_passed(f), f->n, *f->remark ? f->remark : f->edition->round);
 }
 
 static void text_end(const struct lint *l)
@@ -180,7 +179,7 @@ static void csv_folder(struct lint *l, const struct folder *f, struct arena *a)
             table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
     }
     struct csv_line whole = head;
-    whole.check = "package", whole.verdict = pass_or_fail(f->passed), whole.detail = f->problem;
+    whole.check = "package", whole.verdict = pass_or_fail(f->passed), whole.detail = f->problem ? f->problem : f->remark;
     if (shows(l, f->passed))
         table_write_row(l->out, FORMAT_CSV, &lint_csv, &whole);
 }
@@ -221,11 +220,11 @@ static json_t *rcp_json(const struct folder *f)
                                                   v->limit.sd, v->limit.max_speedup, v->limit.least_mean, v->scaling, v->text });
 }
 
-struct folder_line { const char *folder, *round, *submitter, *system, *benchmark, *division, *problem; uint64_t logs, logs_passed; bool pass;
+struct folder_line { const char *folder, *round, *submitter, *system, *benchmark, *division, *problem, *note; uint64_t logs, logs_passed; bool pass;
                      json_t *checks; };
 #define C(member) { COLUMN(struct folder_line, member) }
 static const struct table_column folder_columns[] = {
-    C(folder), C(round), C(submitter), C(system), C(benchmark), C(division), C(logs), C(logs_passed), C(pass), C(problem), C(checks),
+    C(folder), C(round), C(submitter), C(system), C(benchmark), C(division), C(logs), C(logs_passed), C(pass), C(problem), C(note), C(checks),
 };
 #undef C
 
@@ -238,7 +237,7 @@ static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
         json_object_set_new(checks, package_part_names[i], json_pack("{s:s, s:s}", "verdict", part_state_names[f->parts[i].state], "text",
                                                                      utf8_text(f->parts[i].text, a)));
-    json_t *o = table_row_json(&t, &(struct folder_line){ f->dir, f->round, f->submitter, f->system, f->benchmark, f->division, f->problem, f->n,
+    json_t *o = table_row_json(&t, &(struct folder_line){ f->dir, f->round, f->submitter, f->system, f->benchmark, f->division, f->problem, *f->remark ? f->remark : NULL, f->n,
                                                           f->problem ? 0 : count_passed(f), f->passed, checks });
     if (f->has_rcp)
         json_object_set_new(o, "reference_convergence", rcp_json(f));
@@ -296,7 +295,7 @@ static void judge_folder(struct lint *l, const struct folder *f, struct arena *a
     const char *dir = utf8_text(f->dir, a);
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
         judge_part(l, dir, dir, package_part_names[i], judged[f->parts[i].state], f->parts[i].text);
-    judge_part(l, dir, dir, "package", f->passed ? JUDGED_PASS : JUDGED_FAIL, f->problem);
+    judge_part(l, dir, dir, "package", f->passed ? JUDGED_PASS : JUDGED_FAIL, f->problem ? f->problem : f->remark);
     write_judgements(l, dir);
 }
 

@@ -139,7 +139,7 @@ struct folder {
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
     const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
-    const char *path_round;             /* the round that the path names; "" for none */
+    const char *remark;                 /* "judged as v2.1, though the path says v2.0"; "" for none */
     const char *problem;                /* why it cannot be judged at all; NULL: it can */
     struct run_entry *runs;
     size_t n;

@@ -38,6 +38,8 @@ struct folder_names { const char *round, *division, *submitter, *system, *benchm
 extern const char hpc_problem[];        /* why logs in a repository of MLPerf HPC are refused */
 /* logged_benchmark: what the logs say; NULL: nothing. */
 void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a);
+/* The remark of a folder, or a log, that is judged by another round than its path names; "" for none. */
+const char *folder_remark(const char *path_round, const struct edition *e, struct arena *a);
 
 /* ---- package.c: the parts of the package checker's verdict --------------------------------------------------- */
 

@@ -54,9 +54,7 @@ static const char *score_note(const struct folder *f, const struct score_row *ro
         note = arena_printf(a, "%zu logs, %s wants %llu: the package is refused", f->n, f->round, (unsigned long long)row->required_runs);
     if (row->failed)
         note = arena_printf(a, "%s%s%llu of %zu runs refused, counted as slowest", note, *note ? "; " : "", (unsigned long long)row->failed, f->n);
-    if (*f->path_round && !text_is(f->path_round, f->edition->round))
-        note = arena_printf(a, "%s%sjudged as %s, though the path says %s", note, *note ? "; " : "", f->edition->round, f->path_round);
-    return note;
+    return *f->remark ? arena_printf(a, "%s%s%s", note, *note ? "; " : "", f->remark) : note;
 }
 
 void score_row_fill(struct score_row *row, const struct folder *f, struct arena *a)

@@ -35,6 +35,10 @@ cp "$log" "$work/v2.0/result_0.txt"
 refuses "MLPerf HPC is not covered" "a log of MLPerf HPC" lint "$work/hpc_results_v3.0/result_0.txt"
 run lint --ruleset 1.1.0 "$work/v2.0/result_0.txt"
 gives 0 "result_0.txt: judged as v1.1, though the path says v2.0" "a ruleset that the path contradicts is said, also for one log"
+for format in text csv json tap; do
+    run lint --ruleset 1.1.0 "$work/v2.0" --format $format
+    gives 1 "judged as v1.1, though the path says v2.0" "and in $format for a folder"
+done
 cp "$out"/podbench-simulated/systems/*.json "$out/podbench-simulated/systems/other.json"
 run lint "$out"
 gives 0 "podbench-simulated/systems/other.json: review: describes a system without results" "a description without results is noted for review"

@@ -435,7 +435,7 @@ static void test_recomputed_minutes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct score_row row;
-        struct folder f = { .dir = "d", .round = "v2.0", .path_round = "", .division = cases[i].division, .edition = &edition, .problem = "none counts here",
+        struct folder f = { .dir = "d", .round = "v2.0", .remark = "", .division = cases[i].division, .edition = &edition, .problem = "none counts here",
                             .has_rcp = cases[i].has_rcp, .rcp = { .scaling = 1.25 }, .olympic_minutes = 7 };
         score_row_fill(&row, &f, &a);
         assert_near(row.recomputed_minutes, cases[i].minutes, 1e-12);
