@@ -84,7 +84,7 @@ const char *mllog_real(double x, struct arena *a);      /* the shortest JSON num
 /* Numbers that the log does not have are NaN, texts NULL. */
 struct run_log {
     const char *path;
-    const char *benchmark, *division, *org, *platform, *status, *seed;
+    const char *org, *platform, *status;
     uint64_t n_lines;
     bool has_bad_line;
     const char *problem;                /* why the times or counts are impossible; NULL: they are not */
@@ -93,8 +93,7 @@ struct run_log {
     double time_to_train_s;             /* first run_start to first run_stop */
     double init_s;                      /* first init_start to first init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
-    double global_batch, grad_accum, train_samples, eval_samples;
-    double final_accuracy;
+    double global_batch, grad_accum, train_samples;
     double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop, which the reference test reads */
     double epochs_trained;
     double samples_to_converge;

@@ -132,8 +132,6 @@ static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t
     f->last_eval_point = point;
     r->n_evals++;
     r->convergence_point = point;
-    r->final_accuracy = NAN;
-    first_number(&r->final_accuracy, l->value);
 }
 
 static void on_run_stop(struct run_fold *f, const struct mllog_line *l)
@@ -170,12 +168,9 @@ static void on_setting(struct run_fold *f, const struct mllog_line *l)
     struct run_log *r = f->run;
     const struct { const char *key; double *slot; } numbers[] = {
         { "global_batch_size", &r->global_batch }, { "gradient_accumulation_steps", &r->grad_accum },
-        { "train_samples", &r->train_samples }, { "eval_samples", &r->eval_samples },
+        { "train_samples", &r->train_samples },
     };
-    const struct { const char *key; const char **slot; } texts[] = {
-        { "submission_benchmark", &r->benchmark }, { "submission_division", &r->division }, { "submission_org", &r->org },
-        { "submission_platform", &r->platform }, { "seed", &r->seed },
-    };
+    const struct { const char *key; const char **slot; } texts[] = { { "submission_org", &r->org }, { "submission_platform", &r->platform } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (text_is(l->key, numbers[i].key))
             first_number(numbers[i].slot, l->value);
@@ -313,7 +308,7 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
 {
     struct run_fold *f = ARENA_NEW(a, struct run_fold);
     *out = (struct run_log){ .path = path, .run_start_ms = NAN, .run_stop_ms = NAN, .global_batch = NAN, .grad_accum = NAN,
-        .train_samples = NAN, .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN,
+        .train_samples = NAN, .convergence_point = NAN, .epochs_trained = NAN,
         .steady_samples_per_s = NAN };
     *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .epoch_start = NAN,
         .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .first_eval = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN,

@@ -74,7 +74,7 @@ bool roofline_predict(struct predictions *out, const struct round_results *r, co
 
 /* ---- left_out.c ---------------------------------------------------------------------------------------------- */
 
-/* How well samples to the target follow from the batch: each submitter's results predicted from the reference points
- * and the other submitters' results. */
+/* How well samples to the target follow from the batch: each submitter's results predicted from the reference points,
+ * with an interval from the other submitters' results. */
 void convergence_left_out_document(struct document *d, const struct round_results *r, const char *data_dir);
 #endif

@@ -215,7 +215,7 @@ static bool extrapolate_law(const struct prediction *l, const struct rcp_table *
         return false;
     const struct convergence_law law = { .e0 = e0, .bc = bc, .g = g };
     c->method = CONVERGENCE_EXTRAPOLATED;
-    c->reference = end->mean * law_beyond(&law, c->global_batch) / law_beyond(&law, end->batch);
+    c->reference = law_through(&law, end, c->global_batch);
     return true;
 }
 

@@ -29,6 +29,11 @@ double law_beyond(const struct convergence_law *l, double batch)
     return batch <= least_steps ? law_at(l, batch) : law_at(l, least_steps) * batch / least_steps;
 }
 
+double law_through(const struct convergence_law *l, const struct rcp_point *end, double batch)
+{
+    return end->mean * law_beyond(l, batch) / law_beyond(l, end->batch);
+}
+
 /* ---- law_residuals and their derivatives -------------------------------------------------------- */
 
 static double exponent(const gsl_vector *x, const struct problem *p)
