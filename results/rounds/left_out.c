@@ -8,8 +8,8 @@
  *
  *     reference * exp(+-t(0.95, n) * s)
  *
- * with s the root mean square of ln(result / reference) over the results of the benchmark's n other submitters. Beside
- * the model stands a guess: the reference times the median over the other submitters of their median ratio to it.
+ * with s the root mean square of ln(result / reference) over the results of the benchmark's n other submitters. The
+ * model is compared with a guess: the reference times the median over the other submitters of their median ratio to it.
  * Nothing is known of results without reference points, and of those beyond points too few for a law. Open divisions
  * may change the model and the optimizer, so only closed results count.
  */
