@@ -20,22 +20,6 @@ static bool check_host(const struct plan *p, FILE *f, struct err *err)
 
 /* ---- bytes ------------------------------------------------------------------------------------------- */
 
-
-/* Stash and activations at the worst moment of a stage (plan/memory.c), in bytes of all tiles. */
-static uint64_t planned_together(const struct plan *p, const struct stage_plan *s)
-{
-    uint64_t most = 0, segment = 0, mine = stage_input_bytes(s), others = s->stash_bytes * (min_u32(s->stash_depth, p->request.grad_accum) - 1);
-    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
-        const struct layer_cost *l = &s->compiled->layers[i];
-        most = max_u64(most, others + mine + segment + l->forward_moment.live_bytes);
-        segment += l->kept_bytes;
-        most = max_u64(most, others + mine + segment + l->backward_moment.live_bytes);
-        mine += plan_is_checkpoint(p, i) ? l->output_bytes : 0;
-        segment = plan_is_checkpoint(p, i) ? 0 : segment;
-    }
-    return most;
-}
-
 static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, enum live_category c)
 {
     const struct plan_request *o = &p->request;
@@ -45,8 +29,10 @@ static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, 
     case LIVE_ACCUMULATORS: return plan_keeps_gradients(o) ? s->weight_bytes : 0;
     case LIVE_STATE: return (uint64_t)((double)(s->n_parameters + s->n_copied) * state);
     case LIVE_STASH: return s->stash_bytes * min_u32(s->stash_depth, o->grad_accum);
-    case LIVE_KEPT_INPUTS: return s->host_bytes;
-    default: return 0;
+    case LIVE_KEPT_INPUTS: return s->kept_input_bytes * min_u32(s->stash_depth, o->grad_accum);
+    case LIVE_INPUTS: return s->host_bytes;
+    case LIVE_ACTIVATIONS: return s->activation_bytes;
+    default: return 0;          /* handed over: not counted */
     }
 }
 
@@ -59,9 +45,8 @@ static void print_bytes(const struct execution *x, const struct plan *p, FILE *f
 {
     fprintf(f, "live bytes of one replica by stage, at most, and what the plan counts\n%5s  %-21s %15s %15s\n", "stage", "category", "executed", "planned");
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        for (int c = 0; c <= LIVE_KEPT_INPUTS; c++)
+        for (int c = 0; c < N_LIVE_CATEGORIES; c++)
             print_row(f, s, live_category_names[c], execution_live(x, s)->peak[c], planned_bytes(p, &p->stages[s], (enum live_category)c));
-        print_row(f, s, "stash and activations", execution_live(x, s)->peak_together, planned_together(p, &p->stages[s]));
     }
 }
 

@@ -124,6 +124,7 @@ struct operands {
 static const struct operands even_operands = { 1, false };
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
+bool op_is_elementwise(const struct op *op);    /* works on its operand in place, and may write over it */
 enum part op_part(const struct op *op);     /* the part that its computing counts as */
 
 /* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted without padding, and with their operands;
@@ -166,10 +167,6 @@ void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash 
 
 /* ---- layer_costs.c: operations summed by layer ----------------------------------------------------------------- */
 
-/* The bytes alive while an operation works: tensors it reads and writes, in all (in inference all that later operations read, too), and on the
- * fullest tile its temporaries. */
-struct op_moment { uint64_t live_bytes, temp_bytes_per_tile; };
-
 /* One layer, one micro-batch. */
 struct layer_cost {
     struct cycles forward, backward;
@@ -180,7 +177,6 @@ struct layer_cost {
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
-    struct op_moment forward_moment, backward_moment;   /* of the operations that need most */
     uint64_t temp_bytes_per_tile, interleaved_bytes;        /* largest of its operations' plans */
     uint64_t host_bytes;                    /* inputs from the host */
 };

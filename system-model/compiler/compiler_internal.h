@@ -401,7 +401,6 @@ struct vector_op {
 /* cache is for the matmuls inside an LSTM or GRU. */
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
-bool op_is_elementwise(const struct op *op);    /* works on its operand in place, and may write over it */
 bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations, casts and views */
 
 /* vector_lookups.c, vector_recurrence.c */

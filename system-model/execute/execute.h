@@ -75,17 +75,16 @@ struct execution_options {
 enum live_category {
     LIVE_WEIGHTS, LIVE_ACCUMULATORS, LIVE_STATE,        /* copies of tied weights included */
     LIVE_STASH,                         /* kept between passes, of all micro-batches in flight */
-    LIVE_KEPT_INPUTS,                   /* the same of the host's inputs, which the plan counts as buffers of one micro-batch */
+    LIVE_KEPT_INPUTS,                   /* the same of the host's inputs */
+    LIVE_INPUTS,                        /* of the task at work */
     LIVE_HANDED_OVER,                   /* from a neighbour, before the task that reads it */
-    LIVE_ACTIVATIONS,                   /* of the task at work */
+    LIVE_ACTIVATIONS,                   /* of the task at work, with gradients; what an operation in place writes over does not count twice */
     N_LIVE_CATEGORIES
 };
 extern const char *const live_category_names[N_LIVE_CATEGORIES];
 struct live_bytes {
     uint64_t now[N_LIVE_CATEGORIES], peak[N_LIVE_CATEGORIES];
-    uint64_t peak_together;             /* of stash and activations */
     uint64_t entry_bytes;               /* stash of one micro-batch */
-    uint64_t unread_bytes;              /* part of it that no backward pass reads */
     uint32_t deepest;                   /* micro-batches in flight, at most */
 };
 

@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute_internal.h - what the files of this room share: the sequences of operations that a stage's tasks run, its store, its IPU's weights.
+ * execute_internal.h - what the files of this room share: a stage's store, its IPU's weights.
  */
 #ifndef EXECUTE_INTERNAL_H
 #define EXECUTE_INTERNAL_H
 #include "system-model/execute/execute.h"
-
-struct id_list { uint32_t *ids, n; };
-
-/* ---- stage_program.c ---------------------------------------------------------------------- */
-
-/* Operations in order. After operation i the tensors freed.ids[freed_first[i] .. freed_first[i + 1]) are read no more by this task, nor kept. */
-struct op_sequence { struct id_list ops, freed; uint32_t *freed_first; };
-
-struct stage_program {
-    struct op_sequence pass[2];         /* by task_kind */
-    struct id_list inputs;              /* of the host, that either pass reads */
-    struct id_list states;              /* neither trained nor streamed: filled before each task */
-    struct id_list kept;                /* between the passes: activations, and inputs that the backward pass reads */
-    enum live_category *kept_as;        /* by place in the list: stash, kept inputs, or activations of the last segment, which is not recomputed */
-    struct id_list handed[2];           /* to the next stage forward, to the one before backward */
-    bool *handed_is_kept;               /* by place in handed[TASK_FORWARD] */
-    uint64_t unread_bytes;              /* of the stash */
-};
-void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a);
-uint32_t stage_of_op(const struct plan *p, const struct op *op);
+#include "system-model/plan/stage_program.h"
 
 /* ---- stage_store.c --------------------------------------------------------------------------- */
 

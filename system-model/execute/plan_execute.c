@@ -66,14 +66,15 @@ static bool deliver(const struct work *w, uint32_t replica, struct err *err)
 /* Adds or takes away an entry's bytes, each tensor's in its category. */
 static void count_entry(struct live_bytes *l, const struct stage_program *program, const struct graph *g, bool add)
 {
+    static const enum live_category categories[] = { [KEPT_IN_STASH] = LIVE_STASH, [KEPT_INPUT] = LIVE_KEPT_INPUTS, [KEPT_CARRIED] = LIVE_ACTIVATIONS };
     l->entry_bytes = 0;
     for (uint32_t i = 0; i < program->kept.n; i++) {
         uint64_t bytes = tensor_bytes(&g->tensors[program->kept.ids[i]]);
         if (add)
-            live_add(l, program->kept_as[i], bytes);
+            live_add(l, categories[program->kept_as[i]], bytes);
         else
-            l->now[program->kept_as[i]] -= bytes;
-        l->entry_bytes += program->kept_as[i] == LIVE_STASH ? bytes : 0;
+            l->now[categories[program->kept_as[i]]] -= bytes;
+        l->entry_bytes += program->kept_as[i] == KEPT_IN_STASH ? bytes : 0;
     }
 }
 
@@ -171,6 +172,21 @@ static void use_results(const struct work *w, uint32_t replica, const struct op 
             accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x);
 }
 
+/* The results of an operation come into the store; in place, they take the bytes of what it reads for the last time. */
+static void make_results(struct stage_store *s, const struct op_sequence *q, uint32_t i)
+{
+    const struct op *op = &s->g->ops[q->ops.ids[i]];
+    uint64_t replaced_bytes = 0;
+    for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1] && q->in_place[i]; k++) {
+        const struct tensor *t = &s->g->tensors[q->freed.ids[k]];
+        replaced_bytes += s->values[q->freed.ids[k]].x && t->role != ROLE_INPUT ? tensor_bytes(t) : 0;
+    }
+    s->live.now[LIVE_ACTIVATIONS] -= replaced_bytes;
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        store_make(s, op->outputs[k]);
+    s->live.now[LIVE_ACTIVATIONS] += replaced_bytes;
+}
+
 static bool run_sequence(const struct work *w, struct err *err)
 {
     const struct op_sequence *q = &w->program->pass[w->kind];
@@ -178,8 +194,7 @@ static bool run_sequence(const struct work *w, struct err *err)
     for (uint32_t i = 0; i < q->ops.n; i++) {
         const struct op *op = &w->x->g->ops[q->ops.ids[i]];
         for (uint32_t r = 0; r < n_replicas; r++) {
-            for (uint32_t k = 0; k < op->n_outputs; k++)
-                store_make(&at_work(w, r)->store, op->outputs[k]);
+            make_results(&at_work(w, r)->store, q, i);
             if (!run_op(w, r, q->ops.ids[i], err))
                 return false;
             use_results(w, r, op);
@@ -271,10 +286,21 @@ static bool check_plan(const struct plan *p, struct err *err)
     return graph_is_executable(p->graph, err);
 }
 
+/* What a stage's backward task reads and does not make is what the plan keeps for it. */
+static bool check_stash(const struct execution *x, uint32_t stage, struct err *err)
+{
+    const struct stage_program *program = &x->programs[stage];
+    uint64_t bytes = 0, planned = x->p->stages[stage].stash_bytes;
+    for (uint32_t i = 0; i < program->kept.n; i++)
+        bytes += program->kept_as[i] == KEPT_IN_STASH ? tensor_bytes(&x->g->tensors[program->kept.ids[i]]) : 0;
+    return bytes == planned || fail(err, "%s, stage %u: its backward task reads %ju bytes that its forward task made, and the plan keeps %ju", x->g->name, stage,
+                                    (uintmax_t)bytes, (uintmax_t)planned);
+}
+
 static void start_state(struct execution *x, uint32_t replica, uint32_t stage)
 {
     struct stage_state *s = stage_state_of(x, replica, stage);
-    s->store = (struct stage_store){ x->g, ARENA_ARRAY(&x->arena, struct tensor_value, x->g->n_tensors), { .unread_bytes = x->programs[stage].unread_bytes } };
+    s->store = (struct stage_store){ .g = x->g, .values = ARENA_ARRAY(&x->arena, struct tensor_value, x->g->n_tensors) };
     s->entries = ARENA_ARRAY(&x->arena, struct packet, max_u32(1, x->p->stages[stage].stash_depth));
 }
 
@@ -306,7 +332,10 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
             start_state(x, r, s);
         start_states(x, r);
     }
-    if (weights_start(x, err))
+    bool good = weights_start(x, err);
+    for (uint32_t s = 0; s < p->n_stages && good; s++)
+        good = check_stash(x, s, err);
+    if (good)
         return x;
     execution_end(x);
     return NULL;

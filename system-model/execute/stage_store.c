@@ -8,17 +8,21 @@
 
 const char *const live_category_names[N_LIVE_CATEGORIES] = {
     [LIVE_WEIGHTS] = "weights", [LIVE_ACCUMULATORS] = "accumulators", [LIVE_STATE] = "optimizer state", [LIVE_STASH] = "stash",
-    [LIVE_KEPT_INPUTS] = "kept inputs", [LIVE_HANDED_OVER] = "handed over", [LIVE_ACTIVATIONS] = "activations",
+    [LIVE_KEPT_INPUTS] = "kept inputs", [LIVE_INPUTS] = "inputs", [LIVE_HANDED_OVER] = "handed over", [LIVE_ACTIVATIONS] = "activations",
 };
 
 void live_add(struct live_bytes *l, enum live_category c, uint64_t bytes)
 {
     l->now[c] += bytes;
     l->peak[c] = max_u64(l->peak[c], l->now[c]);
-    l->peak_together = max_u64(l->peak_together, l->now[LIVE_STASH] + l->now[LIVE_ACTIVATIONS]);
 }
 
 static uint64_t stored_bytes(const struct stage_store *s, uint32_t id) { return tensor_bytes(&s->g->tensors[id]); }
+
+static enum live_category category_of(const struct stage_store *s, uint32_t id)
+{
+    return s->g->tensors[id].role == ROLE_INPUT ? LIVE_INPUTS : LIVE_ACTIVATIONS;
+}
 
 float *elements_new(uint64_t n)
 {
@@ -34,7 +38,7 @@ void store_make(struct stage_store *s, uint32_t id)
     if (v->x)
         return;
     *v = (struct tensor_value){ elements_new(tensor_elements(&s->g->tensors[id])), tensor_elements(&s->g->tensors[id]) };
-    live_add(&s->live, LIVE_ACTIVATIONS, stored_bytes(s, id));
+    live_add(&s->live, category_of(s, id), stored_bytes(s, id));
 }
 
 void store_drop(struct stage_store *s, uint32_t id)
@@ -43,7 +47,7 @@ void store_drop(struct stage_store *s, uint32_t id)
         return;
     free(s->values[id].x);
     s->values[id] = (struct tensor_value){ 0 };
-    s->live.now[LIVE_ACTIVATIONS] -= stored_bytes(s, id);
+    s->live.now[category_of(s, id)] -= stored_bytes(s, id);
 }
 
 void store_clear(struct stage_store *s)
@@ -61,7 +65,7 @@ struct packet store_take(struct stage_store *s, const struct id_list *list, uint
     for (uint32_t i = 0; i < list->n; i++) {
         struct tensor_value *v = &s->values[list->ids[i]];
         p.x[i] = v->x;
-        s->live.now[LIVE_ACTIVATIONS] -= v->x ? stored_bytes(s, list->ids[i]) : 0;
+        s->live.now[category_of(s, list->ids[i])] -= v->x ? stored_bytes(s, list->ids[i]) : 0;
         *v = (struct tensor_value){ 0 };
     }
     return p;
@@ -75,7 +79,7 @@ void store_put(struct stage_store *s, struct packet *p)
             continue;
         store_drop(s, id);
         s->values[id] = (struct tensor_value){ p->x[i], tensor_elements(&s->g->tensors[id]) };
-        live_add(&s->live, LIVE_ACTIVATIONS, stored_bytes(s, id));
+        live_add(&s->live, category_of(s, id), stored_bytes(s, id));
         p->x[i] = NULL;
     }
     packet_free(p);

@@ -52,7 +52,7 @@ static void find_places(struct execution *x)
     for (size_t i = 0; i < x->g->n_forward_ops; i++)
         for (uint32_t k = 0; k < x->g->ops[i].n_inputs; k++)
             if (x->g->tensors[x->g->ops[i].inputs[k]].role == ROLE_WEIGHT)
-                add_weight(x, x->g->ops[i].inputs[k], stage_of_op(x->p, &x->g->ops[i]));
+                add_weight(x, x->g->ops[i].inputs[k], (uint32_t)(plan_stage_of(x->p, x->g->ops[i].layer_id) - x->p->stages));
     for (uint32_t r = 1; r < x->p->request.n_replicas; r++)
         for (uint32_t i = 0; i < x->n_weights; i++)
             *weight_of(x, r, i) = x->weights[i];

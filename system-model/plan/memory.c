@@ -3,8 +3,8 @@
  * memory.c - bytes on the fullest tile of each IPU, in the categories of the vendor's profiler (PopVision), and the verdict.
  *
  * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the stash of every
- * micro-batch in flight, buffers of the host's streams, code, vertex state and stacks. Live in turn, at the worst moment of the schedule:
- * activations of the micro-batch at work and temporaries of the operation at work.
+ * micro-batch in flight, with inputs that backward passes read, buffers of the host's streams, code, vertex state and stacks. Live in turn, at
+ * the worst moment of the schedule (stage_moments.c): activations of the micro-batch at work and temporaries of the operation at work.
  *
  * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights), as PopLibs maps them. A tensor that is
  * smaller than tiles x grain puts one grain on the fullest tile; such tensors start on different tiles, so that together they fill evenly. What
@@ -58,34 +58,30 @@ static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64
     return small ? bytes / 2 : bytes;
 }
 
-static struct moment moment_of(const struct plan *p, const struct stage_plan *s, uint64_t stash_bytes, uint64_t kept_bytes,
-                               const struct op_moment *m)
+/* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives beside
+ * it; TensorFlow's gives the slot of the micro-batch at work away. Where only one micro-batch is in flight, what waits stays where it is, and is
+ * no stash. */
+static struct moment moment_of(const struct plan *p, const struct stage_plan *s, const struct stage_moment *m)
 {
-    uint64_t tiles = s->compiled->options.n_tiles;
-    return (struct moment){ spread_over_tiles(stashed(p, s, stash_bytes), tiles, ACTIVATION_GRAIN_BYTES),
-                            spread_over_tiles(kept_bytes + m->live_bytes, tiles, ACTIVATION_GRAIN_BYTES), m->temp_bytes_per_tile };
+    uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(s->stash_depth, 1), live_bytes = m->live_bytes, stash = 0;
+    bool own_slot = p->request.schedule == SCHEDULE_POPART;
+    if (depth == 1)
+        live_bytes += m->waiting_bytes;
+    else
+        stash = stashed(p, s, own_slot ? depth * s->stash_bytes : (depth - 1) * s->stash_bytes + m->waiting_bytes)
+              + (own_slot ? depth : depth - 1) * s->kept_input_bytes;
+    return (struct moment){ spread_over_tiles(stash, tiles, ACTIVATION_GRAIN_BYTES), spread_over_tiles(live_bytes, tiles, ACTIVATION_GRAIN_BYTES),
+                            m->temp_bytes_per_tile };
 }
 
 typedef void on_moment(void *user, uint32_t layer, struct moment m);
 
-/* Calls `on` with every moment of a stage. During the backward pass of layer i of a segment the tile holds the segment's activations up to i,
- * this micro-batch's checkpoints up to the segment, and the whole stash of the other micro-batches in flight. */
+/* Calls `on` with the worst moment of each layer in each task of a stage. */
 static void each_moment(const struct plan *p, const struct stage_plan *s, on_moment *on, void *user)
 {
-    uint64_t others = s->stash_bytes * (max_u32(s->stash_depth, 1) - 1), segment = 0;
-    uint64_t mine = p->request.training ? stage_input_bytes(s) : 0;
-    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
-        const struct layer_cost *l = &s->compiled->layers[i];
-        on(user, i, moment_of(p, s, others + mine, segment, &l->forward_moment));
-        if (!p->request.training)
-            continue;
-        segment += l->kept_bytes;
-        on(user, i, moment_of(p, s, others + mine, segment, &l->backward_moment));
-        if (plan_is_checkpoint(p, i)) {
-            mine += l->output_bytes;
-            segment = 0;
-        }
-    }
+    for (uint32_t i = 0; i < s->n_layers; i++)
+        for (int task = TASK_FORWARD; task <= (p->request.training ? TASK_BACKWARD : TASK_FORWARD); task++)
+            on(user, s->first_layer + i, moment_of(p, s, &s->layers[i].moments[task]));
 }
 
 static void on_worst(void *user, uint32_t layer, struct moment m)
@@ -145,18 +141,11 @@ static uint64_t layer_held_bytes(const struct plan *p, const struct layer_cost *
     return ceil_div((uint64_t)bytes, n_tiles);
 }
 
-/* The bytes that micro-batches in flight keep of a layer, and of the input of its stage. Without recomputation the one at work is not counted. */
+/* The bytes that micro-batches in flight keep of a layer, on the tile; where they are no more than one, its work counts them. */
 static uint64_t layer_stash_bytes(const struct plan *p, const struct stage_plan *s, uint32_t layer)
 {
-    const struct layer_cost *l = &s->compiled->layers[layer];
-    uint64_t depth = max_u32(s->stash_depth, 1), bytes = layer == s->first_layer ? depth * stage_input_bytes(s) : 0;
-    if (!p->request.training)
-        return 0;
-    if (p->request.recompute == RECOMPUTE_NONE)
-        bytes += (depth - 1) * l->kept_bytes;
-    else if (layer + 1 < stage_end(s) && plan_is_checkpoint(p, layer))
-        bytes += depth * l->output_bytes;
-    return ceil_div(stashed(p, s, bytes), s->compiled->options.n_tiles);
+    uint64_t depth = s->stash_depth > 1 ? s->stash_depth : 0;
+    return ceil_div(stashed(p, s, depth * s->layers[layer - s->first_layer].stash_bytes), s->compiled->options.n_tiles);
 }
 
 static void on_layer_work(void *user, uint32_t layer, struct moment m)

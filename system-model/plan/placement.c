@@ -9,7 +9,7 @@
  * layer's input; the outputs of named layers). Everything else is computed again just before its backward
  * pass, segment by segment. The last segment of the last stage is still there when its backward pass begins.
  */
-#include "system-model/plan/plan.h"
+#include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
 #include <math.h>
@@ -127,21 +127,12 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
     return true;
 }
 
-/* Without recomputation, all that backward passes read is kept for every micro-batch in flight. */
-static void keep_everything(struct stage_plan *s)
-{
-    s->stash_bytes = stage_input_bytes(s);
-    for (uint32_t i = s->first_layer; i < stage_end(s); i++)
-        s->stash_bytes += s->compiled->layers[i].kept_bytes;
-}
-
-/* Cuts the stage into segments at its checkpoints; adds up what is kept and what is recomputed. */
-static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool last_stage)
+/* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
+static void add_recomputation(const struct plan *p, struct stage_plan *s, bool last_stage)
 {
     struct cycles again = {0}, segment = {0};
     struct energy segment_energy = {0};
     uint64_t segment_mac = 0;
-    s->stash_bytes = stage_input_bytes(s);
     for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&segment, &l->forward, 1);
@@ -150,8 +141,6 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
         bool last = i + 1 == stage_end(s);
         if (!last && !plan_is_checkpoint(p, i))
             continue;
-        if (!last)
-            s->stash_bytes += l->output_bytes;
         if (!(last && last_stage)) {
             cycles_add(&again, &segment, 1);
             s->recompute_mac += segment_mac;
@@ -273,13 +262,16 @@ static void add_tied_copies(const struct plan *p, const struct compiler *c, stru
 /* Everything that depends on the stage's layers alone. */
 static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
+    struct arena scratch = {0};
+    struct stage_program program;
     sum_layers(p, s);
+    if (p->request.training && p->request.recompute != RECOMPUTE_NONE)
+        add_recomputation(p, s, last);
+    stage_program_make(&program, p, (uint32_t)(s - p->stages), &scratch);
+    stage_moments(s, p, &program, c->arena);
+    arena_free(&scratch);
     if (!p->request.training)
         return;
-    if (p->request.recompute == RECOMPUTE_NONE)
-        keep_everything(s);
-    else
-        keep_checkpoints(p, s, last);
     if (p->n_stages > 1)
         add_stash_copies(p, s);
     if (p->request.grad_accum > 1)

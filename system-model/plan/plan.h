@@ -13,6 +13,12 @@
 
 /* ---- placement.c: stages ----------------------------------------------------------------- */
 
+/* The bytes of a task at one operation (stage_moments.c): of its stash that it has not yet read; of live tensors, as if all tiles were as full as
+ * the fullest one; on the fullest tile the operation's temporaries. */
+struct stage_moment { uint64_t waiting_bytes, live_bytes, temp_bytes_per_tile; };
+/* A layer of a stage: its part of a micro-batch's stash, the stage's input being the first layer's; the operations that need most, by task_kind. */
+struct stage_layer { uint64_t stash_bytes; struct stage_moment moments[2]; };
+
 struct stage_plan {
     uint32_t ipu;                       /* within the replica */
     uint32_t first_layer, n_layers;
@@ -25,7 +31,9 @@ struct stage_plan {
     struct energy energy;               /* one micro-batch: forward and backward pass, with recomputation */
     uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
-    uint64_t stash_bytes;               /* kept for one micro-batch in flight */
+    uint64_t stash_bytes, kept_input_bytes;     /* kept for one micro-batch in flight: of activations, of the host's inputs */
+    uint64_t activation_bytes;          /* live tensors of a task, with its own stash, where there are most */
+    struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
     uint64_t host_bytes;                /* one micro-batch */
 };

@@ -3,6 +3,7 @@
  * t_compile.c - what layers hold and cost, by hand: one operation a layer, so that no layer's largest hides another's.
  */
 #include "tests/check.h"
+#include "tests/moments.h"
 #include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
 #include "system-model/compiler/compiler.h"
@@ -61,25 +62,23 @@ static void add_layers(struct unit *u)
 enum { N_LAYERS = 11 };
 
 /*
- * Forward, an operation reads and writes activations and state; element-wise work writes over its input. Backward, it
- * makes gradients of the data and of the weight, if it has one. The sum of two gradients of one tensor, 66 each,
- * belongs to the layer where the second arrives. Tensors that the chain rule reads are kept: outputs of relu and
- * softmax, inputs of products, norm and loss. The tied product's result lives for two layers.
+ * The sum of two gradients of one tensor, 66 each, belongs to the layer where the second arrives. Tensors that the chain rule reads are kept:
+ * outputs of relu and softmax, inputs of products, norm and loss. The tied product's result lives for two layers.
  */
 static void layers_in_training(void **state)
 {
     static const struct layer_cost want[N_LAYERS] = {
-        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30, .forward_moment = { .live_bytes = 30 }, .backward_moment = { .live_bytes = 30 + 110 } },
-        { .output_bytes = 30, .kept_bytes = 30, .forward_moment = { .live_bytes = 30 }, .backward_moment = { .live_bytes = 30 } },
-        { .output_bytes = 66, .forward_moment = { .live_bytes = 30 + 66 }, .backward_moment = { .live_bytes = 66 + 110 } },
-        { .output_bytes = 66 + 66, .forward_moment = { .live_bytes = 66 }, .backward_moment = { .live_bytes = 66 + 66 } },
-        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { .live_bytes = 66 + 66 } },
-        { .output_bytes = 66, .forward_moment = { .live_bytes = 66 + 66 }, .backward_moment = { .live_bytes = 66 } },
-        { .output_bytes = 66, .kept_bytes = 66, .forward_moment = { .live_bytes = 66 }, .backward_moment = { .live_bytes = 66 } },
-        { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66, .forward_moment = { .live_bytes = 66 }, .backward_moment = { .live_bytes = 66 } },
-        { .output_bytes = 6, .forward_moment = { .live_bytes = 66 + 6 }, .backward_moment = { .live_bytes = 6 + 66 } },
-        { .output_bytes = 24, .kept_bytes = 24, .forward_moment = { .live_bytes = 6 + 24 }, .backward_moment = { .live_bytes = 24 + 6 } },
-        { .host_bytes = 12, .forward_moment = { .live_bytes = 24 + 4 }, .backward_moment = { .live_bytes = 24 } },
+        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30 },
+        { .output_bytes = 30, .kept_bytes = 30 },
+        { .output_bytes = 66 },
+        { .output_bytes = 66 + 66 },
+        { .output_bytes = 66, .kept_bytes = 66 },
+        { .output_bytes = 66 },
+        { .output_bytes = 66, .kept_bytes = 66 },
+        { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66 },
+        { .output_bytes = 6 },
+        { .output_bytes = 24, .kept_bytes = 24 },
+        { .host_bytes = 12 },
     };
     struct unit u;
     (void)state;
@@ -100,10 +99,11 @@ static void layers_in_inference(void **state)
     (void)state;
     start(&u);
     add_layers(&u);
-    const struct layer_cost *layers = layer_costs_unplanned(&u.graph, &u.arena);
+    const struct layer_cost *costs = layer_costs_unplanned(&u.graph, &u.arena);
+    const struct stage_layer *layers = moments_of(&u.graph, NULL, RECOMPUTE_NONE, &u.arena);
     for (size_t i = 0; i < N_LAYERS; i++) {
-        assert_int_equal(layers[i].forward_moment.live_bytes, live_bytes[i]);
-        assert_int_equal(layers[i].kept_bytes + layers[i].backward_moment.live_bytes, 0);
+        assert_int_equal(layers[i].moments[TASK_FORWARD].live_bytes, live_bytes[i]);
+        assert_int_equal(costs[i].kept_bytes + layers[i].stash_bytes + layers[i].moments[TASK_BACKWARD].live_bytes, 0);
     }
     stop(&u);
 }
@@ -118,9 +118,9 @@ static void read_twice_freed_once(void **state)
     uint32_t y = graph_op(&u.graph, OP_RELU, (uint32_t[]){ tensor(&u, ROLE_INPUT, TYPE_FP16, 3, 11) }, 1, (struct op_attributes){0});
     y = layer_of(&u, 0, OP_ADD, y, y, (struct op_attributes){0});
     layer_of(&u, 0, OP_TANH, y, NO_ID, (struct op_attributes){0});
-    const struct layer_cost *layers = layer_costs_unplanned(&u.graph, &u.arena);
+    const struct stage_layer *layers = moments_of(&u.graph, NULL, RECOMPUTE_NONE, &u.arena);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(layers[i].forward_moment.live_bytes, 66);
+        assert_int_equal(layers[i].moments[TASK_FORWARD].live_bytes, 66);
     stop(&u);
 }
 
@@ -184,8 +184,9 @@ static void sums_beside_the_result(void **state)
         const struct op_plan *p = made->op_plans[0];
         uint64_t result_bytes = (uint64_t)((cases[i].shared ? 1 : 84) * 16 * 2 * p->imbalance);
         assert_int_equal(p->split.in_chans > 1, cases[i].shared);
-        assert_int_equal(made->layers[0].forward_moment.live_bytes, result_bytes);
-        assert_int_equal(made->layers[0].forward_moment.temp_bytes_per_tile, p->temp_bytes_per_tile - (cases[i].twice ? 0 : result_bytes / 7));
+        const struct stage_moment *m = &moments_of(&u.graph, made, RECOMPUTE_NONE, &u.arena)->moments[TASK_FORWARD];
+        assert_int_equal(m->live_bytes, result_bytes);
+        assert_int_equal(m->temp_bytes_per_tile, p->temp_bytes_per_tile - (cases[i].twice ? 0 : result_bytes / 7));
         stop(&u);
     }
 }

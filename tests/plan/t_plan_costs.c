@@ -2,6 +2,7 @@
 /*
  * t_plan_costs.c - what stages, calls and copies of a plan cost, by hand.
  */
+#include "tests/moments.h"
 #include "tests/planned.h"
 #include "system-model/graph/graph.h"
 
@@ -72,7 +73,7 @@ static uint32_t start_unit(struct planned *y, struct graph *g)
 
 static uint64_t live_bytes(struct planned *y, struct graph *g)
 {
-    return layer_costs_unplanned(g, &y->sim.arena)[0].forward_moment.live_bytes;
+    return moments_of(g, NULL, RECOMPUTE_NONE, &y->sim.arena)->moments[TASK_FORWARD].live_bytes;
 }
 
 /* A graph is compiled once for each share of memory, and for each list of them by layer; what was compiled is known again. */
@@ -148,8 +149,9 @@ static void a_moment_is_one_operations(void **state)
     assert_int_equal(conv->split.in_chans * conv->split.kernel * conv->split.serial_in * conv->split.serial_out, 1);
     assert_true(conv->temp_bytes_per_tile > made_of->op_plans[1]->temp_bytes_per_tile + 4);
     assert_near(conv->imbalance, 1472 / 192.0, 1e-12);
-    assert_int_equal(made_of->layers[0].forward_moment.live_bytes, 16 * 1472);
-    assert_int_equal(made_of->layers[0].forward_moment.temp_bytes_per_tile, conv->temp_bytes_per_tile - 16);
+    const struct stage_moment *m = &moments_of(&g, made_of, RECOMPUTE_NONE, &y.sim.arena)->moments[TASK_FORWARD];
+    assert_int_equal(m->live_bytes, 16 * 1472);
+    assert_int_equal(m->temp_bytes_per_tile, conv->temp_bytes_per_tile - 16);
     stop(&y);
 }
 
@@ -180,7 +182,7 @@ static void work_runs_where_results_lie(void **state)
     assert_near(p[1]->imbalance, p[0]->imbalance, 0);
     assert_near(p[2]->imbalance, 1, 0);
     assert_near(p[3]->imbalance, 1, 0);
-    assert_int_equal(made->layers[0].forward_moment.live_bytes, (uint64_t)(2 * 48 * 512 * 512 * p[0]->imbalance));      /* the fullest tile is what counts */
+    assert_int_equal(moments_of(&g, made, RECOMPUTE_NONE, &y.sim.arena)->moments[TASK_FORWARD].live_bytes, (uint64_t)(2 * 48 * 512 * 512 * p[0]->imbalance));      /* the fullest tile is what counts */
     assert_true((double)p[1]->compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
     stop(&y);
 }

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stage_program.c - what the tasks of a stage run and keep, by the plan's rules.
+ * stage_program.c - what the tasks of a stage run and keep.
  *
  * A forward task runs the forward operations of the stage's layers. A backward task goes through the stage's segments, which end at
  * checkpoints, from the last to the first: it runs the segment's forward operations again, unless they are the last segment of the last stage or nothing
- * is recomputed, and then its backward operations. Between the passes of a micro-batch the stage keeps its input and the outputs of its checkpoints
- * or, without recomputation, all activations of its layers that backward passes read (placement.c, keep_everything() and
- * keep_checkpoints()).
+ * is recomputed, and then its backward operations. Between the passes of a micro-batch the stage keeps what its backward task reads and does not
+ * make: its input and the outputs of its checkpoints or, without recomputation, activations of all its layers; and inputs of the host. A tensor
+ * that crosses several checkpoints is kept once, and one that no backward operation of the stage needs not at all.
  */
-#include "system-model/execute/execute_internal.h"
+#include "system-model/plan/stage_program.h"
+#include "system-model/graph/graph.h"
 
 struct maker { const struct plan *p; const struct graph *g; const struct stage_plan *s; uint32_t stage; struct arena *a; };
-
-uint32_t stage_of_op(const struct plan *p, const struct op *op)
-{
-    return (uint32_t)(plan_stage_of(p, op->layer_id) - p->stages);
-}
 
 static void list_add(struct id_list *l, uint32_t id) { l->ids[l->n++] = id; }
 
@@ -30,12 +26,25 @@ static struct id_list list_of(const bool *in, size_t n, struct arena *a)
 
 /* ---- operations ----------------------------------------------------------------------------------- */
 
-static void add_ops(struct id_list *ops, const struct maker *m, uint32_t first_layer, uint32_t end_layer, bool forward)
+/* Appends the operations of layers first_layer to end_layer, in the order of the graph. */
+static void add_ops(struct id_list *to, const struct maker *m, const struct id_list *from, uint32_t first_layer, uint32_t end_layer)
 {
+    for (uint32_t i = 0; i < from->n; i++) {
+        uint32_t layer = m->g->ops[from->ids[i]].layer_id;
+        if (layer >= first_layer && layer < end_layer)
+            list_add(to, from->ids[i]);
+    }
+}
+
+/* The stage's operations, by whether they are forward. */
+static void find_ops(struct id_list found[2], const struct maker *m)
+{
+    for (int forward = 0; forward < 2; forward++)
+        found[forward].ids = ARENA_ARRAY(m->a, uint32_t, m->g->n_ops);
     for (uint32_t i = 0; i < m->g->n_ops; i++) {
         const struct op *op = &m->g->ops[i];
-        if (op->layer_id >= first_layer && op->layer_id < end_layer && (op->pass == PASS_FORWARD) == forward)
-            list_add(ops, i);
+        if (op->layer_id >= m->s->first_layer && op->layer_id < stage_end(m->s))
+            list_add(&found[op->pass == PASS_FORWARD], i);
     }
 }
 
@@ -55,60 +64,27 @@ static bool is_recomputed(const struct maker *m, uint32_t end)
 
 static void make_ops(struct stage_program *out, const struct maker *m)
 {
-    struct id_list *forward = &out->pass[TASK_FORWARD].ops, *backward = &out->pass[TASK_BACKWARD].ops;
-    forward->ids = ARENA_ARRAY(m->a, uint32_t, m->g->n_ops);
-    backward->ids = ARENA_ARRAY(m->a, uint32_t, 2 * m->g->n_ops);
-    add_ops(forward, m, m->s->first_layer, stage_end(m->s), true);
+    struct id_list found[2] = { { 0 } }, *backward = &out->pass[TASK_BACKWARD].ops;
+    find_ops(found, m);
+    out->pass[TASK_FORWARD].ops = found[true];
+    if (!found[false].n)
+        return;
+    backward->ids = ARENA_ARRAY(m->a, uint32_t, found[true].n + found[false].n);
     for (uint32_t end = stage_end(m->s), first; end > m->s->first_layer; end = first) {
         first = segment_start(m, end);
         if (is_recomputed(m, end))
-            add_ops(backward, m, first, end, true);
-        add_ops(backward, m, first, end, false);
+            add_ops(backward, m, &found[true], first, end);
+        add_ops(backward, m, &found[false], first, end);
     }
 }
 
 /* ---- what is kept ------------------------------------------------------------------------------------ */
 
-/* By tensor: the last layer that reads it forward and whether a backward pass reads it. */
-struct uses { uint32_t *last_layer; bool *backward; };
-
-static struct uses uses_of(const struct graph *g, struct arena *a)
-{
-    struct uses u = { ARENA_ARRAY(a, uint32_t, g->n_tensors), ARENA_ARRAY(a, bool, g->n_tensors) };
-    for (size_t i = 0; i < g->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
-            if (g->ops[i].pass == PASS_FORWARD)
-                u.last_layer[g->ops[i].inputs[k]] = max_u32(u.last_layer[g->ops[i].inputs[k]], g->ops[i].layer_id);
-            else
-                u.backward[g->ops[i].inputs[k]] = true;
-    return u;
-}
-
-/* True if the activation is made by a layer up to `layer` and read by a later one. */
-static bool crosses(const struct graph *g, const struct uses *u, uint32_t id, uint32_t layer)
-{
-    return g->tensors[id].layer_id <= layer && u->last_layer[id] > layer;
-}
-
-static bool plan_keeps(const struct maker *m, const struct uses *u, uint32_t id)
-{
-    uint32_t layer = m->g->tensors[id].layer_id;
-    if (m->s->first_layer && crosses(m->g, u, id, m->s->first_layer - 1))
-        return true;
-    if (m->p->request.recompute == RECOMPUTE_NONE)
-        return u->backward[id] && layer >= m->s->first_layer && layer < stage_end(m->s);
-    for (uint32_t i = m->s->first_layer; i + 1 < stage_end(m->s); i++)
-        if (plan_is_checkpoint(m->p, i) && crosses(m->g, u, id, i))
-            return true;
-    return false;
-}
-
 /* The last segment of the last stage is still there when its backward pass begins. */
-static bool is_carried(const struct maker *m, const struct uses *u, uint32_t id)
+static bool is_carried(const struct maker *m, uint32_t id)
 {
-    uint32_t layer = m->g->tensors[id].layer_id;
     bool last_stage = m->stage + 1 == m->p->n_stages;
-    return last_stage && m->p->request.recompute != RECOMPUTE_NONE && layer < stage_end(m->s) && layer >= m->s->first_layer + m->s->n_layers_again && u->backward[id];
+    return last_stage && m->p->request.recompute != RECOMPUTE_NONE && m->g->tensors[id].layer_id >= m->s->first_layer + m->s->n_layers_again;
 }
 
 /* Marks what a pass reads without having made it. */
@@ -128,20 +104,17 @@ static bool *needed_by(const struct op_sequence *q, const struct maker *m)
 static void make_kept(struct stage_program *out, const struct maker *m)
 {
     size_t n = m->g->n_tensors;
-    struct uses u = uses_of(m->g, m->a);
     const bool *forward = needed_by(&out->pass[TASK_FORWARD], m), *backward = needed_by(&out->pass[TASK_BACKWARD], m);
     bool *inputs = ARENA_ARRAY(m->a, bool, n), *states = ARENA_ARRAY(m->a, bool, n);
     out->kept.ids = ARENA_ARRAY(m->a, uint32_t, n);
-    out->kept_as = ARENA_ARRAY(m->a, enum live_category, n);
+    out->kept_as = ARENA_ARRAY(m->a, enum kept_kind, n);
     for (uint32_t i = 0; i < n; i++) {
         enum tensor_role role = m->g->tensors[i].role;
-        bool stash = role == ROLE_ACTIVATION && plan_keeps(m, &u, i), input = role == ROLE_INPUT && backward[i];
         inputs[i] = role == ROLE_INPUT && (forward[i] || backward[i]);
         states[i] = role == ROLE_STATE && (forward[i] || backward[i]);
-        out->unread_bytes += stash && !backward[i] ? tensor_bytes(&m->g->tensors[i]) : 0;
-        if (!stash && !input && !(role == ROLE_ACTIVATION && is_carried(m, &u, i)))
+        if (!backward[i] || (role != ROLE_ACTIVATION && role != ROLE_INPUT))
             continue;
-        out->kept_as[out->kept.n] = stash ? LIVE_STASH : input ? LIVE_KEPT_INPUTS : LIVE_ACTIVATIONS;
+        out->kept_as[out->kept.n] = role == ROLE_INPUT ? KEPT_INPUT : is_carried(m, i) ? KEPT_CARRIED : KEPT_IN_STASH;
         list_add(&out->kept, i);
     }
     out->inputs = list_of(inputs, n, m->a), out->states = list_of(states, n, m->a);
@@ -153,15 +126,17 @@ static void make_kept(struct stage_program *out, const struct maker *m)
 static struct id_list handed_on(const struct maker *m, bool forward)
 {
     bool *in = ARENA_ARRAY(m->a, bool, m->g->n_tensors);
+    uint32_t first = m->s->first_layer, end = stage_end(m->s);
     for (size_t i = 0; i < m->g->n_ops; i++) {
         const struct op *op = &m->g->ops[i];
-        uint32_t reader = stage_of_op(m->p, op);
+        if (forward ? op->layer_id < end : op->layer_id >= first)
+            continue;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             const struct tensor *t = &m->g->tensors[op->inputs[k]];
             if (t->producer_op == NO_ID || t->role != (forward ? ROLE_ACTIVATION : ROLE_GRADIENT))
                 continue;
-            uint32_t maker = stage_of_op(m->p, &m->g->ops[t->producer_op]);
-            in[op->inputs[k]] |= forward ? maker <= m->stage && reader > m->stage : maker >= m->stage && reader < m->stage;
+            uint32_t maker = m->g->ops[t->producer_op].layer_id;
+            in[op->inputs[k]] |= forward ? maker < end : maker >= first;
         }
     }
     return list_of(in, m->g->n_tensors, m->a);
@@ -180,6 +155,25 @@ static bool is_dropped(const struct tensor *t)
     return t->role == ROLE_ACTIVATION || t->role == ROLE_GRADIENT || t->role == ROLE_WEIGHT_GRADIENT || t->role == ROLE_INPUT;
 }
 
+/* Element-wise work writes over its input, as in PopART and popops, if all of its result fits into what it reads for the last time. */
+static bool works_in_place(const struct op_sequence *q, uint32_t i, const struct graph *g)
+{
+    const struct op *op = &g->ops[q->ops.ids[i]];
+    uint64_t made = 0, freed = 0;
+    if (!op_is_elementwise(op) || op->kind == OP_OUTER_ADD || op->kind == OP_EXPAND)
+        return false;
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        made += tensor_bytes(&g->tensors[op->outputs[k]]);
+    for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1]; k++) {
+        const struct tensor *t = &g->tensors[q->freed.ids[k]];
+        bool is_result = false;
+        for (uint32_t j = 0; j < op->n_outputs; j++)
+            is_result |= op->outputs[j] == q->freed.ids[k];
+        freed += is_result || t->role == ROLE_INPUT ? 0 : tensor_bytes(t);
+    }
+    return freed >= made;
+}
+
 /* Each tensor is freed after the operation of the sequence that uses it last, unless it is kept. */
 static void make_freed(struct op_sequence *q, const struct maker *m, const bool *kept)
 {
@@ -187,6 +181,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
     bool *seen = ARENA_ARRAY(m->a, bool, g->n_tensors);
     uint32_t *ids = ARENA_ARRAY(m->a, uint32_t, g->n_tensors), n = 0;
     q->freed_first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
+    q->in_place = ARENA_ARRAY(m->a, bool, q->ops.n);
     uint32_t *first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
     for (uint32_t i = q->ops.n; i-- > 0; ) {            /* backward: the first use that is met is the last one */
         const struct op *op = &g->ops[q->ops.ids[i]];
@@ -203,13 +198,14 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
         for (uint32_t k = first[i]; k < (i ? first[i - 1] : n); k++)
             list_add(&q->freed, ids[k]);
         q->freed_first[i + 1] = q->freed.n;
+        q->in_place[i] = works_in_place(q, i, g);
     }
 }
 
 void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a)
 {
     struct maker m = { p, p->graph, &p->stages[stage], stage, a };
-    *out = (struct stage_program){ .unread_bytes = 0 };
+    *out = (struct stage_program){ .inputs.n = 0 };
     make_ops(out, &m);
     make_kept(out, &m);
     bool *forward = ARENA_ARRAY(a, bool, m.g->n_tensors), *backward = ARENA_ARRAY(a, bool, m.g->n_tensors);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stage_moments.c - the bytes that live while a stage's tasks run, operation by operation.
+ *
+ * While an operation works, all tensors live that were made, received or restored and that the task still reads or keeps (stage_program.c), the
+ * results of the operation, unless it works in place, and its temporaries. The host's inputs are counted apart, as buffers. A tensor counts as if
+ * all tiles held as much of it as the fullest one, which must have room; but what only waits for its backward operation counts as even, because
+ * tensors that wait are full on different tiles.
+ *
+ * A micro-batch's stash is taken over by its backward task tensor by tensor, when it is first read; until then it is `waiting`.
+ */
+#include "system-model/plan/stage_program.h"
+#include "system-model/graph/graph.h"
+
+struct walk {
+    const struct graph *g; const struct stage_plan *s;
+    const uint64_t *lying_bytes;        /* by tensor: on the fullest tile, times the tiles */
+    const bool *kept;                   /* by tensor: an operation's backward pass reads it */
+    bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
+    uint64_t waiting_bytes, live_bytes; /* of their tensors */
+    uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
+    uint64_t most_bytes;
+};
+
+static bool lives(const struct walk *w, uint32_t id)
+{
+    enum tensor_role role = w->g->tensors[id].role;
+    return role == ROLE_ACTIVATION || role == ROLE_GRADIENT || role == ROLE_WEIGHT_GRADIENT;
+}
+
+static uint64_t at_rest(const struct walk *w, uint32_t id)
+{
+    return w->kept[id] ? tensor_bytes(&w->g->tensors[id]) : w->lying_bytes[id];
+}
+
+static void hold(struct walk *w, uint32_t id, bool there)
+{
+    if (w->there[id] == there || !lives(w, id))
+        return;
+    uint64_t bytes = tensor_bytes(&w->g->tensors[id]);
+    w->there[id] = there;
+    w->live_bytes = there ? w->live_bytes + bytes : w->live_bytes - bytes;
+    w->tile_bytes = there ? w->tile_bytes + at_rest(w, id) : w->tile_bytes - at_rest(w, id);
+    w->waiting_bytes -= there && w->waits[id] ? bytes : 0;
+    w->waits[id] &= !there;
+}
+
+/* How much more the operands and results of an operation take where they are than at rest, and the state that it reads. */
+static uint64_t more_at_work(const struct walk *w, const struct op *op)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
+        uint32_t id = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
+        bool again = false;
+        for (uint32_t j = 0; j < k && j < op->n_inputs; j++)
+            again |= op->inputs[j] == id;
+        if (!again && lives(w, id) && w->there[id])
+            bytes += w->lying_bytes[id] - at_rest(w, id);
+        else if (w->g->tensors[id].role == ROLE_STATE)
+            bytes += tensor_bytes(&w->g->tensors[id]);
+    }
+    return bytes;
+}
+
+/* The bytes that an operation takes besides live tensors. If the sums of a convolution are its result (neither shared, nor cast, nor put together
+ * from steps), they exist once. */
+static uint64_t temp_bytes_besides(const struct walk *w, uint32_t op_id)
+{
+    const struct op *op = &w->g->ops[op_id];
+    const struct op_plan *p = w->s->compiled->op_plans[op_id];
+    bool one_step = p->split.in_chans == 1 && p->split.kernel == 1 && p->split.serial_in == 1 && p->split.serial_out == 1;
+    bool same_type = data_type_bytes(w->g->tensors[op->outputs[0]].type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
+    if (op->kind != OP_CONV || !one_step || !same_type)
+        return p->temp_bytes_per_tile;
+    return p->temp_bytes_per_tile - min_u64(w->lying_bytes[op->outputs[0]] / w->s->compiled->options.n_tiles, p->temp_bytes_per_tile);
+}
+
+static uint64_t moment_tile_bytes(const struct walk *w, const struct stage_moment *m)
+{
+    return ceil_div(m->waiting_bytes + m->live_bytes, w->s->compiled->options.n_tiles) + m->temp_bytes_per_tile;
+}
+
+/* Keeps the moment if its layer needs more than ever before; the last of equal ones. */
+static void note(struct walk *w, uint32_t op_id, enum task_kind task)
+{
+    const struct op *op = &w->g->ops[op_id];
+    struct stage_moment now = { w->waiting_bytes, w->tile_bytes + more_at_work(w, op), temp_bytes_besides(w, op_id) };
+    struct stage_moment *most = &w->s->layers[op->layer_id - w->s->first_layer].moments[task];
+    if (moment_tile_bytes(w, &now) >= moment_tile_bytes(w, most))
+        *most = now;
+    w->most_bytes = max_u64(w->most_bytes, w->waiting_bytes + w->live_bytes);
+}
+
+static void hold_results(struct walk *w, const struct op *op)
+{
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        hold(w, op->outputs[k], true);
+}
+
+static void free_after(struct walk *w, const struct op_sequence *q, uint32_t i)
+{
+    for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1]; k++)
+        hold(w, q->freed.ids[k], false);
+}
+
+/* What the task has from its neighbour when it begins: all that it reads and neither makes nor restores, and what it only passes on. */
+static void hold_received(struct walk *w, const struct op_sequence *q, const struct id_list *handed, struct arena *a)
+{
+    bool *made = ARENA_ARRAY(a, bool, w->g->n_tensors);
+    for (uint32_t i = 0; i < q->ops.n; i++) {
+        const struct op *op = &w->g->ops[q->ops.ids[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (!made[op->inputs[k]] && !w->waits[op->inputs[k]])
+                hold(w, op->inputs[k], true);
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            made[op->outputs[k]] = true;
+    }
+    for (uint32_t i = 0; i < handed->n; i++)
+        if (!made[handed->ids[i]])
+            hold(w, handed->ids[i], true);
+}
+
+/* In place, what is read for the last time becomes the result. */
+static void walk_op(struct walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
+{
+    const struct op *op = &w->g->ops[q->ops.ids[i]];
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        if (w->waits[op->inputs[k]])
+            hold(w, op->inputs[k], true);
+    if (!q->in_place[i])
+        hold_results(w, op);
+    note(w, q->ops.ids[i], task);
+    free_after(w, q, i);
+    if (q->in_place[i]) {
+        hold_results(w, op);
+        free_after(w, q, i);
+    }
+}
+
+static void walk_task(struct walk *w, const struct stage_program *program, enum task_kind task, struct arena *a)
+{
+    w->there = ARENA_ARRAY(a, bool, w->g->n_tensors);
+    w->waits = ARENA_ARRAY(a, bool, w->g->n_tensors);
+    w->waiting_bytes = w->live_bytes = w->tile_bytes = 0;
+    for (uint32_t i = 0; i < program->kept.n && task == TASK_BACKWARD; i++)
+        if (program->kept_as[i] == KEPT_IN_STASH) {
+            w->waits[program->kept.ids[i]] = true;
+            w->waiting_bytes += tensor_bytes(&w->g->tensors[program->kept.ids[i]]);
+        }
+    hold_received(w, &program->pass[task], &program->handed[task], a);
+    for (uint32_t i = 0; i < program->pass[task].ops.n; i++)
+        walk_op(w, &program->pass[task], i, task);
+}
+
+/* Bytes of each tensor if every tile held as much of it as the fullest tile. Results are where their plan computed them. */
+static const uint64_t *lying_bytes(const struct graph *g, const struct compiled *compiled, struct arena *a)
+{
+    uint64_t *out = ARENA_ROOM(a, uint64_t, g->n_tensors);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        uint32_t op = g->tensors[i].producer_op;
+        out[i] = (uint64_t)((double)tensor_bytes(&g->tensors[i]) * (op == NO_ID ? 1 : compiled->op_plans[op]->imbalance));
+    }
+    return out;
+}
+
+static const bool *read_backward(const struct graph *g, struct arena *a)
+{
+    bool *out = ARENA_ARRAY(a, bool, g->n_tensors);
+    for (size_t i = g->n_forward_ops; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            out[g->ops[i].inputs[k]] = true;
+    return out;
+}
+
+static void add_kept(struct stage_plan *s, const struct graph *g, const struct stage_program *program)
+{
+    s->stash_bytes = s->kept_input_bytes = 0;
+    for (uint32_t i = 0; i < program->kept.n; i++) {
+        const struct tensor *t = &g->tensors[program->kept.ids[i]];
+        uint32_t layer = max_u32(t->layer_id, s->first_layer) - s->first_layer;
+        if (program->kept_as[i] == KEPT_INPUT)
+            s->kept_input_bytes += tensor_bytes(t);
+        if (program->kept_as[i] != KEPT_IN_STASH)
+            continue;
+        s->stash_bytes += tensor_bytes(t);
+        s->layers[layer].stash_bytes += tensor_bytes(t);
+    }
+}
+
+void stage_moments(struct stage_plan *s, const struct plan *p, const struct stage_program *program, struct arena *a)
+{
+    struct arena scratch = {0};
+    const struct graph *g = p->graph;
+    s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
+    struct walk w = { .g = g, .s = s, .lying_bytes = lying_bytes(g, s->compiled, &scratch), .kept = read_backward(g, &scratch) };
+    add_kept(s, g, program);
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
+        walk_task(&w, program, (enum task_kind)task, &scratch);
+    s->activation_bytes = w.most_bytes;
+    arena_free(&scratch);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stage_program.h - what the tasks of a stage run, keep and drop, operation by operation. Memory is counted by it, and execution follows it.
+ */
+#ifndef STAGE_PROGRAM_H
+#define STAGE_PROGRAM_H
+#include "system-model/plan/plan.h"
+
+struct id_list { uint32_t *ids, n; };
+
+/* Operations in order. After operation i the tensors freed.ids[freed_first[i] .. freed_first[i + 1]) are read no more by this task, nor kept;
+ * an operation in place writes over those of them that it reads. */
+struct op_sequence { struct id_list ops, freed; uint32_t *freed_first; bool *in_place; };
+
+/* How a tensor waits for the backward pass: in the stash; as an input of the host; where it is, as the last segment, which is not recomputed. */
+enum kept_kind { KEPT_IN_STASH, KEPT_INPUT, KEPT_CARRIED };
+
+struct stage_program {
+    struct op_sequence pass[2];         /* by task_kind */
+    struct id_list inputs;              /* of the host, that either pass reads */
+    struct id_list states;              /* neither trained nor streamed: filled before each task */
+    struct id_list kept;                /* between the passes: what the backward pass reads and does not make */
+    enum kept_kind *kept_as;            /* by place in the list */
+    struct id_list handed[2];           /* to the next stage forward, to the one before backward */
+    bool *handed_is_kept;               /* by place in handed[TASK_FORWARD] */
+};
+void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a);
+
+/* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers. */
+void stage_moments(struct stage_plan *s, const struct plan *p, const struct stage_program *program, struct arena *a);
+
+#endif

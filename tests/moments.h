@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* moments.h - the live bytes of a graph on one IPU, layer by layer. */
+#ifndef MOMENTS_H
+#define MOMENTS_H
+#include "system-model/graph/graph.h"
+#include "system-model/plan/stage_program.h"
+
+/* All layers as one stage. compiled NULL: every tensor lies evenly on one tile, and no operation has temporaries. */
+static inline const struct stage_layer *moments_of(const struct graph *g, const struct compiled *compiled, enum recompute recompute, struct arena *a)
+{
+    struct op_plan *even = ARENA_ARRAY(a, struct op_plan, 1);
+    struct compiled *made = ARENA_ARRAY(a, struct compiled, 1);
+    struct stage_plan *s = ARENA_ARRAY(a, struct stage_plan, 1);
+    struct stage_program program;
+    even->imbalance = 1;
+    made->options.n_tiles = 1;
+    made->op_plans = ARENA_ARRAY(a, const struct op_plan *, g->n_ops);
+    for (size_t i = 0; i < g->n_ops; i++)
+        made->op_plans[i] = even;
+    *s = (struct stage_plan){ .n_layers = (uint32_t)g->n_layers, .compiled = compiled ? compiled : made };
+    struct plan p = { .graph = g, .n_stages = 1, .stages = s };
+    p.request.training = g->n_ops > g->n_forward_ops;
+    p.request.recompute = recompute;
+    stage_program_make(&program, &p, 0, a);
+    stage_moments(s, &p, &program, a);
+    return s->layers;
+}
+
+#endif
