@@ -286,7 +286,7 @@ static bool check_plan(const struct plan *p, struct err *err)
     return graph_is_executable(p->graph, err);
 }
 
-/* What a stage's backward task reads and does not make is what the plan keeps for it. */
+/* The plan keeps for a backward task what it reads and does not make. */
 static bool check_stash(const struct execution *x, uint32_t stage, struct err *err)
 {
     const struct stage_program *program = &x->programs[stage];

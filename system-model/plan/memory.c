@@ -58,9 +58,9 @@ static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64
     return small ? bytes / 2 : bytes;
 }
 
-/* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives beside
- * it; TensorFlow's gives the slot of the micro-batch at work away. Where only one micro-batch is in flight, what waits stays where it is, and is
- * no stash. */
+/* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives besides
+ * that; TensorFlow's gives the slot of the micro-batch at work away. If only one micro-batch is in flight, its tensors stay in place, and there is no
+ * stash. */
 static struct moment moment_of(const struct plan *p, const struct stage_plan *s, const struct stage_moment *m)
 {
     uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(s->stash_depth, 1), live_bytes = m->live_bytes, stash = 0;

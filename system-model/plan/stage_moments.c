@@ -12,7 +12,7 @@
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
-struct walk {
+struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
     const uint64_t *lying_bytes;        /* by tensor: on the fullest tile, times the tiles */
     const bool *kept;                   /* by tensor: an operation's backward pass reads it */
@@ -22,18 +22,18 @@ struct walk {
     uint64_t most_bytes;
 };
 
-static bool lives(const struct walk *w, uint32_t id)
+static bool lives(const struct stage_walk *w, uint32_t id)
 {
     enum tensor_role role = w->g->tensors[id].role;
     return role == ROLE_ACTIVATION || role == ROLE_GRADIENT || role == ROLE_WEIGHT_GRADIENT;
 }
 
-static uint64_t at_rest(const struct walk *w, uint32_t id)
+static uint64_t at_rest(const struct stage_walk *w, uint32_t id)
 {
     return w->kept[id] ? tensor_bytes(&w->g->tensors[id]) : w->lying_bytes[id];
 }
 
-static void hold(struct walk *w, uint32_t id, bool there)
+static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
 {
     if (w->there[id] == there || !lives(w, id))
         return;
@@ -46,7 +46,7 @@ static void hold(struct walk *w, uint32_t id, bool there)
 }
 
 /* How much more the operands and results of an operation take where they are than at rest, and the state that it reads. */
-static uint64_t more_at_work(const struct walk *w, const struct op *op)
+static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
 {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
@@ -64,7 +64,7 @@ static uint64_t more_at_work(const struct walk *w, const struct op *op)
 
 /* The bytes that an operation takes besides live tensors. If the sums of a convolution are its result (neither shared, nor cast, nor put together
  * from steps), they exist once. */
-static uint64_t temp_bytes_besides(const struct walk *w, uint32_t op_id)
+static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
 {
     const struct op *op = &w->g->ops[op_id];
     const struct op_plan *p = w->s->compiled->op_plans[op_id];
@@ -75,13 +75,13 @@ static uint64_t temp_bytes_besides(const struct walk *w, uint32_t op_id)
     return p->temp_bytes_per_tile - min_u64(w->lying_bytes[op->outputs[0]] / w->s->compiled->options.n_tiles, p->temp_bytes_per_tile);
 }
 
-static uint64_t moment_tile_bytes(const struct walk *w, const struct stage_moment *m)
+static uint64_t moment_tile_bytes(const struct stage_walk *w, const struct stage_moment *m)
 {
     return ceil_div(m->waiting_bytes + m->live_bytes, w->s->compiled->options.n_tiles) + m->temp_bytes_per_tile;
 }
 
 /* Keeps the moment if its layer needs more than ever before; the last of equal ones. */
-static void note(struct walk *w, uint32_t op_id, enum task_kind task)
+static void note(struct stage_walk *w, uint32_t op_id, enum task_kind task)
 {
     const struct op *op = &w->g->ops[op_id];
     struct stage_moment now = { w->waiting_bytes, w->tile_bytes + more_at_work(w, op), temp_bytes_besides(w, op_id) };
@@ -91,42 +91,42 @@ static void note(struct walk *w, uint32_t op_id, enum task_kind task)
     w->most_bytes = max_u64(w->most_bytes, w->waiting_bytes + w->live_bytes);
 }
 
-static void hold_results(struct walk *w, const struct op *op)
+static void hold_results(struct stage_walk *w, const struct op *op)
 {
     for (uint32_t k = 0; k < op->n_outputs; k++)
-        hold(w, op->outputs[k], true);
+        hold_tensor(w, op->outputs[k], true);
 }
 
-static void free_after(struct walk *w, const struct op_sequence *q, uint32_t i)
+static void free_after(struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1]; k++)
-        hold(w, q->freed.ids[k], false);
+        hold_tensor(w, q->freed.ids[k], false);
 }
 
-/* What the task has from its neighbour when it begins: all that it reads and neither makes nor restores, and what it only passes on. */
-static void hold_received(struct walk *w, const struct op_sequence *q, const struct id_list *handed, struct arena *a)
+/* Takes what a neighbour has handed over: all that the task reads and neither makes nor restores, and what it only passes on. */
+static void hold_received(struct stage_walk *w, const struct op_sequence *q, const struct id_list *handed, struct arena *a)
 {
     bool *made = ARENA_ARRAY(a, bool, w->g->n_tensors);
     for (uint32_t i = 0; i < q->ops.n; i++) {
         const struct op *op = &w->g->ops[q->ops.ids[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++)
             if (!made[op->inputs[k]] && !w->waits[op->inputs[k]])
-                hold(w, op->inputs[k], true);
+                hold_tensor(w, op->inputs[k], true);
         for (uint32_t k = 0; k < op->n_outputs; k++)
             made[op->outputs[k]] = true;
     }
     for (uint32_t i = 0; i < handed->n; i++)
         if (!made[handed->ids[i]])
-            hold(w, handed->ids[i], true);
+            hold_tensor(w, handed->ids[i], true);
 }
 
 /* In place, what is read for the last time becomes the result. */
-static void walk_op(struct walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
+static void walk_op(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
     for (uint32_t k = 0; k < op->n_inputs; k++)
         if (w->waits[op->inputs[k]])
-            hold(w, op->inputs[k], true);
+            hold_tensor(w, op->inputs[k], true);
     if (!q->in_place[i])
         hold_results(w, op);
     note(w, q->ops.ids[i], task);
@@ -137,7 +137,7 @@ static void walk_op(struct walk *w, const struct op_sequence *q, uint32_t i, enu
     }
 }
 
-static void walk_task(struct walk *w, const struct stage_program *program, enum task_kind task, struct arena *a)
+static void walk_task(struct stage_walk *w, const struct stage_program *program, enum task_kind task, struct arena *a)
 {
     w->there = ARENA_ARRAY(a, bool, w->g->n_tensors);
     w->waits = ARENA_ARRAY(a, bool, w->g->n_tensors);
@@ -192,7 +192,7 @@ void stage_moments(struct stage_plan *s, const struct plan *p, const struct stag
     struct arena scratch = {0};
     const struct graph *g = p->graph;
     s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
-    struct walk w = { .g = g, .s = s, .lying_bytes = lying_bytes(g, s->compiled, &scratch), .kept = read_backward(g, &scratch) };
+    struct stage_walk w = { .g = g, .s = s, .lying_bytes = lying_bytes(g, s->compiled, &scratch), .kept = read_backward(g, &scratch) };
     add_kept(s, g, program);
     for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
         walk_task(&w, program, (enum task_kind)task, &scratch);
