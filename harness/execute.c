@@ -50,13 +50,27 @@ static void print_bytes(const struct execution *x, const struct plan *p, FILE *f
     }
 }
 
+static void print_rounding(const struct step_result *r, FILE *f)
+{
+    static const char *const roles[N_TENSOR_ROLES] = { [ROLE_WEIGHT] = "weights and moments", [ROLE_ACTIVATION] = "activations",
+                                                       [ROLE_GRADIENT] = "gradients", [ROLE_WEIGHT_GRADIENT] = "gradients of weights" };
+    fprintf(f, "elements written in fp16 and fp8\n%-21s %15s %12s %12s %12s %12s\n", "", "all", "infinite", "NaN", "vanished", "saturated");
+    for (int i = 0; i < N_TENSOR_ROLES; i++) {
+        const struct rounding_counts *c = &r->rounded[i];
+        if (c->n_rounded)
+            fprintf(f, "%-21s %15ju %12ju %12ju %12ju %12ju\n", roles[i], (uintmax_t)c->n_rounded, (uintmax_t)c->n_infinite,
+                    (uintmax_t)c->n_not_a_number, (uintmax_t)c->n_vanished, (uintmax_t)c->n_saturated);
+    }
+}
+
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
 static struct execution_options options_of(const struct simulation *sim, const struct options *o)
 {
     return (struct execution_options){
         .optimizer = { .learning_rate = 1e-3, .momentum = 0.9, .second_momentum = 0.999, .epsilon = 1e-6, .weight_decay = 1e-4, .trust = 1e-3, .clip_norm = 1 },
-        .seed = o->seed ? o->seed : 1, .mean_losses = true, .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .seed = o->seed ? o->seed : 1, .mean_losses = true, .loss_scale = sim->recipe.loss_scale,
+        .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding }, .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
         .fill = fill_with_noise, .user = (void *)(uintptr_t)sim->plan.graph };
 }
 
@@ -65,15 +79,17 @@ static bool execute(const struct simulation *sim, const struct options *o, FILE 
     const struct plan *p = &sim->plan;
     struct execution_options options = options_of(sim, o);
     struct step_result r;
-    fprintf(f, "%s: %u replica%s of %u stage%s, %u micro-batch%s of %ju; products by %s\n", p->graph->name, p->request.n_replicas,
+    fprintf(f, "%s: %u replica%s of %u stage%s, %u micro-batch%s of %ju; products %s\n", p->graph->name, p->request.n_replicas,
             plural(p->request.n_replicas), p->n_stages, plural(p->n_stages), p->request.grad_accum, p->request.grad_accum == 1 ? "" : "es",
-            (uintmax_t)p->graph->micro_batch, execute_library());
+            (uintmax_t)p->graph->micro_batch, options.precision.by_type ? "in the order of the AMP unit" : execute_library());
     if (!check_host(p, f, err))
         return false;
     struct execution *x = execution_start(p, &options, err);
     bool good = x && execution_step(x, &r, err);
     if (good) {
         fprintf(f, "loss %.5g; %ju elements of gradients are not finite%s\n", r.loss, (uintmax_t)r.n_not_finite, r.skipped ? ", so no weight was changed" : "");
+        if (options.precision.by_type)
+            print_rounding(&r, f);
         print_bytes(x, p, f);
     }
     execution_end(x);

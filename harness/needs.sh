@@ -36,6 +36,7 @@ look() {
         header libxxhash-dev xxhash.h
         header libprotobuf-c-dev protobuf-c/protobuf-c.h
         header libdnnl-dev dnnl.h
+        header librandom123-dev Random123/philox.h
         program protobuf-c-compiler protoc-c
         printf '#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <cmocka.h>\n' |
             $CC -E - >/dev/null 2>&1 || missing="$missing libcmocka-dev"

@@ -11,9 +11,10 @@
 #define product_add product_add_in_double
 #include "system-model/execute/kernels.h"
 
-void product_add_in_double(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, uint32_t n_threads)
+void product_add_in_double(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns,
+                           const struct product_way *way)
 {
-    (void)n_threads;
+    (void)way;
     for (uint64_t i = 0; i < rows; i++)
         for (uint64_t k = 0; k < inner; k++) {
             double x = a.turned ? a.x[k * a.stride + i] : a.x[i * a.stride + k];

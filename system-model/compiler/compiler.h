@@ -59,6 +59,9 @@ double energy_total(const struct energy *e);
 /* ---- op_plan.c: one pass of one operation ---------------------------------------------------------------------- */
 
 enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
+/* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds up their products and a partial sum. Its weights for them are 32
+ * bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that. */
+enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
 enum vertex_kind { VERTEX_NONE, VERTEX_AMP_1X1, VERTEX_AMP_NX1, VERTEX_SLIC, VERTEX_HMAC, VERTEX_OUTER_PRODUCT, N_VERTEX_KINDS };
 extern const char *const vertex_kind_names[N_VERTEX_KINDS];
 

@@ -19,11 +19,6 @@
 
 /* ---- the AMP unit ---------------------------------------------------------------------------------------------- */
 
-/* A unit multiplies a chain of four operands of 8 bytes, one a cycle. Its weights for them are 32 bytes: 8 floats, 16
- * halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that.
- * */
-enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
-
 /* True if inputs and partial sums need two loads and a store in every cycle. */
 static bool needs_all_ports(const struct chip *chip, const struct amp *a)
 {

@@ -3,12 +3,13 @@
  * execute.h - computes what graph and plan describe: numbers for tensors, operation by operation, task by task.
  *
  * Read in order: one operation (op_execute.c), optimizers (optimizer.c), a plan's training step (plan_execute.c).
- * Every element is held as fp32, whatever its tensor's type; whole numbers are exact up to 2^24. The caller owns all elements. Results depend
- * neither on the number of threads nor on anything but the arguments; between processors they may differ in the last bits, as oneDNN
- * multiplies by the processor it finds.
+ * Every element is held as fp32, whatever its tensor's type; whole numbers are exact up to 2^24. With struct precision it is a number of the tensor's
+ * type. The caller owns all elements. Results depend neither on the number of threads nor on anything but the arguments; between processors
+ * those in fp32 may differ in the last bits, as oneDNN multiplies by the processor it finds.
  */
 #ifndef EXECUTE_H
 #define EXECUTE_H
+#include "system-model/execute/rounding.h"
 #include "system-model/graph/graph.h"
 #include "system-model/plan/plan.h"
 
@@ -17,9 +18,21 @@
 /* Elements of a tensor in row-major order; x NULL: the tensor is not there. */
 struct tensor_value { float *x; uint64_t n_elements; };
 
+/* Numbers in the types of their tensors; all zero: in fp32. Products of fp16 and fp8 are then added up as the AMP unit adds (amp_product.c), other
+ * results are computed in fp32 or wider, and each result is rounded once, when its operation is done. fp8 is E4M3, scaled so that the
+ * tensor's largest element fits. */
+struct precision {
+    bool by_type;
+    enum partials_type partials;        /* of products of fp16 and fp8 */
+    bool stochastic_rounding;           /* of results; partial sums and sums over replicas are rounded to the nearest */
+};
+
 /* The values that an operation's result depends on besides its operands. */
 struct op_context {
-    uint64_t dropout_key;               /* of step, replica and micro-batch: all passes of a dropout with one key draw one mask */
+    /* Made of seed, step, replica and micro-batch: with one key all passes of a dropout draw one mask, and a tensor that is computed again is rounded alike. */
+    uint64_t dropout_key;
+    struct precision precision;
+    struct rounding_counts *counts;     /* [N_TENSOR_ROLES], added to; NULL: not counted */
     /* Values of the replicas that a batch norm spans, in their order, the operation's own included; 0: it is alone. Their inputs of the
      * operation must be there. */
     const struct tensor_value *const *peers; uint32_t n_peers;
@@ -64,6 +77,7 @@ struct execution_options {
     uint64_t seed;                      /* of dropout */
     bool mean_losses;
     double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0: 1 */
+    struct precision precision;         /* by type: accumulators and sums over replicas are rounded after each addition, moments of 2 bytes and weights after the update */
     uint32_t n_threads;
     /* Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
      * micro-batch is UINT64_MAX, else it counts from 0 in each step and replica. The same question must get the same answer. */
@@ -90,8 +104,9 @@ struct live_bytes {
 
 struct step_result {
     double loss;                        /* mean over micro-batches and replicas */
-    uint64_t n_not_finite;              /* elements of gradients that are infinite or not a number, before the update */
+    uint64_t n_not_finite;              /* elements of the weights' gradients, summed over micro-batches and replicas, that are infinite or not a number */
     bool skipped;                       /* there were such elements: no weight was changed */
+    struct rounding_counts rounded[N_TENSOR_ROLES];     /* by the role of the tensor that was written, moments with the weights; all replicas */
 };
 
 enum { MAX_REPLICAS = 256 };            /* that are executed */

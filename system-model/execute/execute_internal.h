@@ -54,6 +54,7 @@ struct execution {
     uint32_t shard;                     /* replicas that share a tensor's moments */
     uint64_t step;
     double loss;                        /* sum over micro-batches and replicas */
+    struct rounding_counts rounded[N_TENSOR_ROLES];
 };
 static inline struct stage_state *stage_state_of(const struct execution *x, uint32_t replica, uint32_t stage) { return &x->states[replica * x->p->n_stages + stage]; }
 static inline struct weight *weight_of(const struct execution *x, uint32_t replica, uint32_t i) { return &x->weights[replica * x->n_weights + i]; }
@@ -62,12 +63,17 @@ static inline struct weight *weight_of(const struct execution *x, uint32_t repli
 bool weights_start(struct execution *x, struct err *err);
 void weights_end(struct execution *x);
 struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL: none */
-void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient);
+void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key);
 void clear_gradients(struct execution *x);
 bool update_execute(struct execution *x, struct step_result *out, struct err *err);     /* update_execute.c */
-/* reduction.c: adds up elements begin to end of a weight's gradient over n replicas, first, first + stride, ...; all of them get the sum. */
-void reduce_gradients(const struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end);
+/* reduction.c: to += more, rounded to the weight's type, if numbers are to be. */
+void add_gradient(struct execution *x, uint32_t tensor_id, float *to, const float *more, uint64_t n, const struct rounding_draws *d);
+/* Adds up elements begin to end of a weight's gradient over n replicas, first, first + stride, ...; all of them get the sum. */
+void reduce_gradients(struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end);
 
+/* op_execute.c: a tensor's elements become numbers of its type, if they are to. */
+void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts);
+void round_given(const struct execution *x, uint32_t id, float *values);        /* to the nearest, after fill() */
 /* optimizer.c: elements [0, n) of a weight or its shard. direction may be the gradient's own memory. */
 struct weight_part { float *w, *direction; float *const *moments; uint64_t n; };
 void optimizer_direction(const struct weight_part *p, enum vector_work work, const struct optimizer_values *v, uint64_t step);

@@ -23,7 +23,7 @@ struct run {
     real *const *const *peers; uint32_t n_peers;
     bool mean_losses;
     double loss_factor;
-    uint32_t n_threads;
+    struct product_way way;             /* of its products */
 };
 
 static inline const struct tensor *tensor_in(const struct run *r, uint32_t i) { return &r->g->tensors[r->op->inputs[i]]; }

@@ -16,13 +16,13 @@ static inline void run_matmul(const struct run *r)
         struct matrix c = { (forward ? out(r, 0) : in(r, 0)) + g * s.rows * s.columns, s.columns, false };
         struct matrix a_turned = { a.x, a.stride, true }, b_turned = { b.x, b.stride, !turned }, c_turned = { c.x, c.stride, true };
         if (forward)
-            product_add(c, a, b, s.rows, s.inner, s.columns, r->n_threads);
+            product_add(c, a, b, s.rows, s.inner, s.columns, &r->way);
         else if (data)
-            product_add(a, c, b_turned, s.rows, s.columns, s.inner, r->n_threads);
+            product_add(a, c, b_turned, s.rows, s.columns, s.inner, &r->way);
         else if (turned)
-            product_add((struct matrix){ b.x, b.stride, false }, c_turned, a, s.columns, s.rows, s.inner, r->n_threads);
+            product_add((struct matrix){ b.x, b.stride, false }, c_turned, a, s.columns, s.rows, s.inner, &r->way);
         else
-            product_add(b, a_turned, c, s.inner, s.rows, s.columns, r->n_threads);
+            product_add(b, a_turned, c, s.inner, s.rows, s.columns, &r->way);
     }
 }
 
@@ -51,7 +51,7 @@ struct conv {
     real *vx, *vw, *vy, *windows;       /* windows: of one image and group */
     enum conv_pass pass;
     uint64_t positions, window, in_chans, out_chans;    /* channels of one group */
-    uint32_t n_threads;
+    const struct product_way *way;
 };
 
 /* The windows are x itself: a kernel of one element, without strides or padding. */
@@ -104,15 +104,15 @@ static inline void conv_product(const struct conv *c, uint64_t image, uint64_t g
     struct matrix y = { c->vy + image * c->positions * c->y->dims[3] + group * c->out_chans, c->y->dims[3], false };
     struct matrix w_turned = { w.x, w.stride, true }, windows_turned = { windows.x, windows.stride, true };
     if (!direct && c->pass != CONV_X)
-        work_in_pieces(gather_row, &u, c->y->dims[1], c->positions * c->window < WORTH_SHARING ? 1 : c->n_threads);
+        work_in_pieces(gather_row, &u, c->y->dims[1], c->positions * c->window < WORTH_SHARING ? 1 : c->way->n_threads);
     if (!direct && c->pass == CONV_X)
         memset(c->windows, 0, c->positions * c->window * sizeof *c->windows);
     if (c->pass == CONV_Y)
-        product_add(y, windows, w, rows, c->window, c->out_chans, c->n_threads);
+        product_add(y, windows, w, rows, c->window, c->out_chans, c->way);
     else if (c->pass == CONV_W)
-        product_add(w, windows_turned, y, c->window, rows, c->out_chans, c->n_threads);
+        product_add(w, windows_turned, y, c->window, rows, c->out_chans, c->way);
     else
-        product_add(windows, y, w_turned, rows, c->out_chans, c->window, c->n_threads);
+        product_add(windows, y, w_turned, rows, c->out_chans, c->window, c->way);
     if (!direct && c->pass == CONV_X)
         scatter_windows(c, image, first);
 }
@@ -128,7 +128,7 @@ static inline void run_conv(const struct run *r)
     struct conv c = { .at = f->at, .w = &r->g->tensors[f->inputs[1]], .pass = weight ? CONV_W : makes_y ? CONV_Y : CONV_X,
                       .x = &r->g->tensors[turned ? f->outputs[0] : f->inputs[0]], .vx = turned ? second : first,
                       .y = &r->g->tensors[turned ? f->inputs[0] : f->outputs[0]], .vy = turned ? first : second,
-                      .vw = weight ? out(r, 0) : in(r, 1), .n_threads = r->n_threads };
+                      .vw = weight ? out(r, 0) : in(r, 1), .way = &r->way };
     c.positions = c.y->dims[1] * c.y->dims[2];
     c.in_chans = c.w->dims[2], c.out_chans = c.w->dims[3] / f->at->groups;
     c.window = c.w->dims[0] * c.w->dims[1] * c.in_chans;

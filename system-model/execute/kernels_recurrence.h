@@ -17,7 +17,7 @@ struct lstm {
     uint64_t b, t, n, h, y_rows;
     real *x, *w, *recurrent, *bias, *y, *gates, *cells;
     real *first_state, *first_cell;         /* [b, h] each; NULL: zeros */
-    uint32_t n_threads;
+    const struct product_way *way;
 };
 
 static inline struct lstm lstm_start(const struct run *r, struct arena *a)
@@ -25,7 +25,7 @@ static inline struct lstm lstm_start(const struct run *r, struct arena *a)
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]];
     uint32_t first = r->op->pass == PASS_FORWARD ? 0 : 1;
-    struct lstm l = { .f = f, .b = x->dims[0], .t = x->dims[1], .n = x->dims[2], .h = f->at->hidden, .n_threads = r->n_threads };
+    struct lstm l = { .f = f, .b = x->dims[0], .t = x->dims[1], .n = x->dims[2], .h = f->at->hidden, .way = &r->way };
     l.y_rows = l.t + f->at->with_cell;
     l.x = in(r, first), l.w = in(r, first + 1), l.recurrent = in(r, first + 2), l.bias = in(r, first + 3);
     l.y = r->op->pass == PASS_FORWARD ? out(r, 0) : in(r, 5);
@@ -63,15 +63,15 @@ static inline void lstm_steps(const struct lstm *l, bool states)
     for (uint64_t i = 0; i < l->b * l->t * 4 * l->h; i++)
         l->gates[i] = l->bias[i % (4 * l->h)] + l->bias[4 * l->h + i % (4 * l->h)];
     product_add((struct matrix){ l->gates, 4 * l->h, false }, (struct matrix){ l->x, l->n, false }, (struct matrix){ l->w, 4 * l->h, false },
-                l->b * l->t, l->n, 4 * l->h, l->n_threads);
+                l->b * l->t, l->n, 4 * l->h, l->way);
     for (uint64_t s = 0; s < l->t; s++) {
         uint64_t row = row_of(l->f, s, l->t), before = s ? row_of(l->f, s - 1, l->t) : 0;
         if (s)
             product_add(lstm_rows(l->gates, row, l->t, 4 * l->h), lstm_rows(l->y, before, l->y_rows, l->h),
-                        (struct matrix){ l->recurrent, 4 * l->h, false }, l->b, l->h, 4 * l->h, l->n_threads);
+                        (struct matrix){ l->recurrent, 4 * l->h, false }, l->b, l->h, 4 * l->h, l->way);
         else if (l->first_state)
             product_add(lstm_rows(l->gates, row, l->t, 4 * l->h), (struct matrix){ l->first_state, l->h, false },
-                        (struct matrix){ l->recurrent, 4 * l->h, false }, l->b, l->h, 4 * l->h, l->n_threads);
+                        (struct matrix){ l->recurrent, 4 * l->h, false }, l->b, l->h, 4 * l->h, l->way);
         lstm_cells(l, row, s ? l->cells + before * l->h : l->first_cell, s ? l->t * l->h : l->h, states);
     }
 }
@@ -117,12 +117,12 @@ static inline void lstm_data(const struct run *r)
             memcpy(dh + i * l.h, dy + (i * l.t + row) * l.h, l.h * sizeof *dh);
         if (s + 1 < l.t)
             product_add((struct matrix){ dh, l.h, false }, lstm_rows(dg, row_of(l.f, s + 1, l.t), l.t, 4 * l.h),
-                        (struct matrix){ l.recurrent, 4 * l.h, true }, l.b, 4 * l.h, l.h, l.n_threads);
+                        (struct matrix){ l.recurrent, 4 * l.h, true }, l.b, 4 * l.h, l.h, l.way);
         lstm_step_back(&l, dg, dc, dh, row, s ? l.cells + row_of(l.f, s - 1, l.t) * l.h : NULL);
     }
     if (r->op->n_outputs == 2)
         product_add((struct matrix){ out(r, 0), l.n, false }, (struct matrix){ dg, 4 * l.h, false }, (struct matrix){ l.w, 4 * l.h, true },
-                    l.b * l.t, 4 * l.h, l.n, l.n_threads);
+                    l.b * l.t, 4 * l.h, l.n, l.way);
     arena_free(&a);
 }
 
@@ -134,11 +134,11 @@ static inline void lstm_weights(const struct run *r)
     uint64_t b = x->dims[0], t = x->dims[1], n = x->dims[2], h = f->at->hidden;
     real *dg = in(r, 0), *y = in(r, 2);
     product_add((struct matrix){ out(r, 0), 4 * h, false }, (struct matrix){ in(r, 1), n, true }, (struct matrix){ dg, 4 * h, false }, n, b * t, 4 * h,
-                r->n_threads);
+                &r->way);
     bool last_first = f->at->from_last;         /* the state before a row's is in the next row */
     for (uint64_t s = 0; s < b && t > 1; s++)
         product_add((struct matrix){ out(r, 1), 4 * h, false }, (struct matrix){ y + (s * t + last_first) * h, h, true },
-                    (struct matrix){ dg + (s * t + !last_first) * 4 * h, 4 * h, false }, h, t - 1, 4 * h, r->n_threads);
+                    (struct matrix){ dg + (s * t + !last_first) * 4 * h, 4 * h, false }, h, t - 1, 4 * h, &r->way);
     sum_columns(out(r, 2), dg, b * t, 4 * h);
     memcpy(out(r, 2) + 4 * h, out(r, 2), 4 * h * sizeof(real));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * op_execute.c - runs one operation's kernel in fp32, after a look at its operands.
+ * op_execute.c - runs one operation's kernel in fp32, after a look at its operands, and rounds its results to their types.
  */
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execute_internal.h"
 #include "system-model/execute/kernels.h"
 
 const char *execute_library(void) { return product_library(); }
@@ -76,6 +76,23 @@ static real **elements_of(const struct graph *g, const struct tensor_value *valu
     return v;
 }
 
+static struct product_way way_of(const struct graph *g, const struct op *op, const struct op_context *c)
+{
+    enum data_type type = g->tensors[op_forward(g, op)->inputs[0]].type;
+    bool narrow = c->precision.by_type && number_format_of(type) != FORMAT_FP32;
+    return (struct product_way){ c->n_threads, narrow ? AMP_UNIT_BYTES / (uint32_t)data_type_bytes(type) : 0, c->precision.partials == PARTIALS_FP16 };
+}
+
+void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts)
+{
+    const struct tensor *t = &g->tensors[id];
+    enum number_format f = number_format_of(t->type);
+    const struct rounding_draws draws = { p->stochastic_rounding, key, id, 0 };
+    struct rounding_counts ignored = { 0 };
+    if (p->by_type && f != FORMAT_FP32)
+        round_elements(x, tensor_elements(t), f, t->type == TYPE_FP8 ? rounding_scale(x, tensor_elements(t), f) : 0, &draws, counts ? &counts[t->role] : &ignored);
+}
+
 static bool check_peers(const struct graph *g, const struct op *op, const struct op_context *c, struct err *err)
 {
     for (uint32_t p = 0; p < c->n_peers; p++)
@@ -94,7 +111,7 @@ bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value
         || !check_indices(g, op, values, err) || !check_peers(g, op, c, err))
         return false;
     struct arena a = { 0 };
-    struct run r = { .g = g, .op = op, .v = elements_of(g, values, &a), .mean_losses = c->mean_losses, .n_threads = c->n_threads,
+    struct run r = { .g = g, .op = op, .v = elements_of(g, values, &a), .mean_losses = c->mean_losses, .way = way_of(g, op, c),
                      .loss_factor = c->loss_factor > 0 ? c->loss_factor : 1,
                      .dropout_key = { op->forward_op == NO_ID ? op_id : op->forward_op, c->dropout_key } };
     real *const **peers = ARENA_ARRAY(&a, real *const *, max_u32(c->n_peers, 1));
@@ -103,6 +120,8 @@ bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value
         peers[p] = elements_of(g, c->peers[p], &a);
     r.peers = peers, r.n_peers = max_u32(c->n_peers, 1);
     run_kernel(&r);
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        round_tensor(g, op->outputs[k], values[op->outputs[k]].x, c->dropout_key, &c->precision, c->counts);
     arena_free(&a);
     return true;
 }

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void round_given(const struct execution *x, uint32_t id, float *values)
+{
+    const struct precision nearest = { .by_type = x->o.precision.by_type };
+    round_tensor(x->g, id, values, 0, &nearest, NULL);
+}
+
 /* ---- one task ------------------------------------------------------------------------------------------- */
 
 /* A task of all replicas for one micro-batch. */
@@ -103,7 +109,9 @@ static bool fill(const struct work *w, uint32_t replica, uint32_t id, struct err
 {
     struct stage_store *store = &at_work(w, replica)->store;
     store_make(store, id);
-    return w->x->o.fill(w->x->o.user, store->values[id].x, id, w->x->step, replica, w->micro_batch, err);
+    bool filled = w->x->o.fill(w->x->o.user, store->values[id].x, id, w->x->step, replica, w->micro_batch, err);
+    round_given(w->x, id, store->values[id].x);
+    return filled;
 }
 
 static bool fill_all(const struct work *w, uint32_t replica, const struct id_list *ids, struct err *err)
@@ -135,7 +143,7 @@ static bool end_task(const struct work *w, uint32_t replica, struct err *err)
 
 /* ---- operations ---------------------------------------------------------------------------------------------- */
 
-static uint64_t dropout_key(const struct work *w, uint32_t replica)
+static uint64_t key_of(const struct work *w, uint32_t replica)
 {
     const uint64_t key[] = { w->x->o.seed, w->x->step, replica, w->micro_batch };
     return hash_bytes(key, sizeof key, 0);
@@ -156,8 +164,9 @@ static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struc
     uint32_t span = span_of(w->x, op), first = replica / span * span;
     for (uint32_t i = 0; i < span && span > 1; i++)
         peers[i] = at_work(w, first + i)->store.values;
-    struct op_context c = { .dropout_key = dropout_key(w, replica), .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = o->mean_losses,
-                            .loss_factor = o->loss_scale, .n_threads = o->n_threads };
+    struct op_context c = { .dropout_key = key_of(w, replica), .precision = o->precision, .counts = w->x->rounded,
+                            .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = o->mean_losses, .loss_factor = o->loss_scale,
+                            .n_threads = o->n_threads };
     return op_execute(w->x->g, op_id, at_work(w, replica)->store.values, &c, err);
 }
 
@@ -169,7 +178,7 @@ static void use_results(const struct work *w, uint32_t replica, const struct op 
         w->x->loss += (double)values[op->outputs[0]].x[0];
     for (uint32_t k = 0; k < op->n_outputs; k++)
         if (w->x->g->tensors[op->outputs[k]].role == ROLE_WEIGHT_GRADIENT)
-            accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x);
+            accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x, key_of(w, replica));
 }
 
 /* The results of an operation come into the store; in place, they take the bytes of what it reads for the last time. */
@@ -259,6 +268,7 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
 {
     *out = (struct step_result){ .loss = 0 };
     x->loss = 0;
+    memset(x->rounded, 0, sizeof x->rounded);
     clear_gradients(x);
     for (uint32_t i = 0; i < x->p->n_runs; i++) {
         const struct pipeline_run *run = &x->p->runs[i];
@@ -269,6 +279,7 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
     out->loss = x->loss / x->p->request.grad_accum / x->p->request.n_replicas;
     if (!pipeline_is_empty(x, err) || !update_execute(x, out, err))
         return false;
+    memcpy(out->rounded, x->rounded, sizeof out->rounded);
     x->step++;
     return true;
 }

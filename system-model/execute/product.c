@@ -84,7 +84,7 @@ static void plain_product(struct matrix c, struct matrix a, struct matrix b, uin
         }
 }
 
-struct product { struct matrix c, a, b; uint64_t rows, inner, columns, rows_of_piece; };
+struct product { struct matrix c, a, b; uint64_t rows, inner, columns, rows_of_piece; const struct product_way *way; };
 
 static void multiply_rows(void *user, uint64_t piece)
 {
@@ -93,7 +93,9 @@ static void multiply_rows(void *user, uint64_t piece)
     struct matrix a = p->a, c = p->c;
     a.x += first * (a.turned ? 1 : a.stride);
     c.x += first * c.stride;
-    if (!library_product(c, a, p->b, rows, p->inner, p->columns))
+    if (p->way->pass_inputs)
+        amp_product_add(c, a, p->b, rows, p->inner, p->columns, p->way);
+    else if (!library_product(c, a, p->b, rows, p->inner, p->columns))
         plain_product(c, a, p->b, rows, p->inner, p->columns);
 }
 
@@ -101,10 +103,10 @@ static void multiply_rows(void *user, uint64_t piece)
  * the library needs to work at its full rate. */
 enum { MAC_WORTH_SHARING = 1 << 22, LEAST_ROWS = 64, PIECES = 8 };
 
-void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, uint32_t n_threads)
+void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, const struct product_way *way)
 {
     bool shared = rows * inner * columns >= MAC_WORTH_SHARING;
-    struct product p = { c, a, b, rows, inner, columns, shared ? max_u64(LEAST_ROWS, ceil_div(rows, PIECES)) : rows };
+    struct product p = { c, a, b, rows, inner, columns, shared ? max_u64(LEAST_ROWS, ceil_div(rows, PIECES)) : rows, way };
     if (rows && inner && columns)
-        work_in_pieces(multiply_rows, &p, ceil_div(rows, p.rows_of_piece), n_threads);
+        work_in_pieces(multiply_rows, &p, ceil_div(rows, p.rows_of_piece), way->n_threads);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reduction.c - sums over replicas, in the order of a tree or of a ring.
+ * reduction.c - sums over replicas, in the order of a tree or of a ring; each addition is rounded to the weight's type, if numbers are to be.
  *
  * As a tree: the sum over n replicas is that over the first n / 2 and that over the rest, added. A reduction over groups and then between them
  * gives the same bits where the groups are subtrees: powers of two.
@@ -9,32 +9,58 @@
 #include "system-model/execute/execute_internal.h"
 #include <string.h>
 
-struct ranks { const struct execution *x; uint32_t weight, first, stride, n; };
+enum { SUM_BLOCK = 256 };   /* elements that are added up together */
+struct ranks { struct execution *x; uint32_t weight, first, stride, n; };
 
 static float *gradient_of(const struct ranks *r, uint32_t rank) { return weight_of(r->x, r->first + rank % r->n * r->stride, r->weight)->gradient; }
 
-static float tree_sum(const struct ranks *r, uint64_t element, uint32_t first, uint32_t n)
+void add_gradient(struct execution *x, uint32_t tensor_id, float *to, const float *more, uint64_t n, const struct rounding_draws *d)
 {
-    if (n == 1)
-        return gradient_of(r, first)[element];
-    return tree_sum(r, element, first, n / 2) + tree_sum(r, element, first + n / 2, n - n / 2);
+    const struct tensor *t = &x->g->tensors[tensor_id];
+    for (uint64_t i = 0; i < n; i++)
+        to[i] += more[i];
+    if (x->o.precision.by_type)
+        round_elements(to, n, number_format_of(t->type), 0, d, &x->rounded[ROLE_WEIGHT_GRADIENT]);
 }
 
-static float ring_sum(const struct ranks *r, uint64_t element, uint32_t chunk)
+static void add(const struct ranks *r, float *to, const float *more, uint64_t n)
 {
-    float sum = gradient_of(r, chunk + 1)[element];
+    add_gradient(r->x, weight_of(r->x, 0, r->weight)->tensor_id, to, more, n, &to_nearest);
+}
+
+/* Elements [at, at + n) of the sum over ranks first to first + count. */
+static void tree_sum(float *to, const struct ranks *r, uint64_t at, uint64_t n, uint32_t first, uint32_t count)
+{
+    float rest[SUM_BLOCK];
+    if (count == 1) {
+        memcpy(to, gradient_of(r, first) + at, n * sizeof *to);
+        return;
+    }
+    tree_sum(to, r, at, n, first, count / 2);
+    tree_sum(rest, r, at, n, first + count / 2, count - count / 2);
+    add(r, to, rest, n);
+}
+
+static void ring_sum(float *to, const struct ranks *r, uint64_t at, uint64_t n, uint32_t chunk)
+{
+    memcpy(to, gradient_of(r, chunk + 1) + at, n * sizeof *to);
     for (uint32_t k = 2; k <= r->n; k++)
-        sum += gradient_of(r, chunk + k)[element];
-    return sum;
+        add(r, to, gradient_of(r, chunk + k) + at, n);
 }
 
-void reduce_gradients(const struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end)
+void reduce_gradients(struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end)
 {
     struct ranks r = { x, weight, first, stride, n };
     uint64_t chunk = ceil_div(end - begin, n);
-    for (uint64_t i = begin; i < end && n > 1; i++) {
-        float sum = x->o.reduction == REDUCE_AS_TREE ? tree_sum(&r, i, 0, n) : ring_sum(&r, i, (uint32_t)((i - begin) / chunk));
+    float sum[SUM_BLOCK];
+    for (uint64_t at = begin, m; at < end && n > 1; at += m) {
+        uint32_t of = (uint32_t)((at - begin) / chunk);
+        m = min_u64(min_u64(SUM_BLOCK, end - at), begin + (of + 1) * chunk - at);
+        if (x->o.reduction == REDUCE_AS_TREE)
+            tree_sum(sum, &r, at, m, 0, n);
+        else
+            ring_sum(sum, &r, at, m, of);
         for (uint32_t k = 0; k < n; k++)
-            gradient_of(&r, k)[i] = sum;
+            memcpy(gradient_of(&r, k) + at, sum, m * sizeof *sum);
     }
 }

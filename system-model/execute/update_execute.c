@@ -4,7 +4,8 @@
  *
  * All reductions come first, as clipping needs the norm of all gradients: merged ones, then chain by chain. A replica keeps the
  * sum of its own part of a sharded tensor alone, changes that, and gathers the others. The order of the plan's chains does not matter to the results. Norms are
- * added up in double over the shards. Gradients that are not finite stop the update of the whole step, as loss scaling wants.
+ * added up in double over the shards. Sums become means when they are reduced. Gradients that are not finite stop the update of the whole step, as loss
+ * scaling wants.
  */
 #include "system-model/execute/execute_internal.h"
 #include <math.h>
@@ -59,8 +60,8 @@ static void tie_gradients(struct execution *x, uint32_t replica)
         for (uint32_t k = 0; k < x->n_weights && owner == copy; k++)
             if (!weight_of(x, replica, k)->is_copy && weight_of(x, replica, k)->tensor_id == copy->tensor_id)
                 owner = weight_of(x, replica, k);
-        for (uint64_t e = 0; owner && e < copy->n; e++)
-            owner->gradient[e] += copy->gradient[e];
+        if (owner)
+            add_gradient(x, copy->tensor_id, owner->gradient, copy->gradient, copy->n, &to_nearest);
     }
     for (uint32_t i = 0; i < x->n_weights; i++)
         for (uint32_t k = 0; k < x->n_weights; k++) {
@@ -70,16 +71,20 @@ static void tie_gradients(struct execution *x, uint32_t replica)
         }
 }
 
-static void scale_gradients(struct execution *x, struct step_result *out, uint32_t replica)
+/* The parts that replicas hold after the reductions. Those of one shard group are counted: the other groups have the same. */
+static void scale_gradients(struct execution *x, struct step_result *out)
 {
     double scale = x->o.loss_scale > 0 ? x->o.loss_scale : 1;
     float factor = (float)(1 / (scale * x->p->request.grad_accum * x->p->request.n_replicas));
-    for (uint32_t i = 0; i < x->n_weights; i++)
-        for (uint64_t e = 0; e < weight_of(x, replica, i)->n; e++) {
-            float *g = &weight_of(x, replica, i)->gradient[e];
-            out->n_not_finite += !isfinite(*g);
-            *g *= factor;
+    for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++) {
+        struct weight *w = &x->weights[i];
+        uint32_t replica = i / x->n_weights;
+        bool counted = replica < (w->sharded ? x->shard : 1);
+        for (uint64_t e = part_begin(x, w, replica); e < part_end(x, w, replica); e++) {
+            out->n_not_finite += counted && !isfinite(w->gradient[e]);
+            w->gradient[e] *= factor;
         }
+    }
 }
 
 /* After a reduce-scatter nothing is known of the others' parts. */
@@ -94,7 +99,7 @@ static void forget_others(const struct execution *x, uint32_t i)
 }
 
 /* Over the replicas of each shard group; a sharded tensor's parts between the groups too. */
-static void reduce_weight(const struct execution *x, uint32_t i)
+static void reduce_weight(struct execution *x, uint32_t i)
 {
     struct weight *w = weight_of(x, 0, i);
     uint32_t n = x->p->request.n_replicas, group = w->sharded ? x->shard : n;
@@ -165,6 +170,25 @@ static struct weight_part part_of(const struct execution *x, struct weight *w, u
     return (struct weight_part){ w->x + begin, w->gradient + begin, w->moments, part_end(x, w, replica) - begin };
 }
 
+static uint64_t update_key(const struct execution *x, uint32_t array)
+{
+    const uint64_t key[] = { x->o.seed, x->step, UINT64_MAX, array };
+    return hash_bytes(key, sizeof key, 0);
+}
+
+/* Weights and moments become numbers of their types: the same on all replicas and in all shards. */
+static void round_part(struct execution *x, const struct weight *w, const struct weight_part *part, uint32_t replica)
+{
+    const struct optimizer *o = &x->p->request.optimizer;
+    struct rounding_draws draws = { x->o.precision.stochastic_rounding, 0, w->tensor_id, part_begin(x, w, replica) };
+    bool half_moments = o->n_moments && o->state_bytes_per_param / o->n_moments <= 2;
+    for (uint32_t k = 0; k <= o->n_moments && x->o.precision.by_type; k++) {
+        enum number_format f = k == 0 ? number_format_of(x->g->tensors[w->tensor_id].type) : half_moments ? FORMAT_FP16 : FORMAT_FP32;
+        draws.key = update_key(x, k);
+        round_elements(k == 0 ? part->w : part->moments[k - 1], part->n, f, 0, &draws, &x->rounded[ROLE_WEIGHT]);
+    }
+}
+
 /* One tensor on all replicas: directions, then norms over the shards, then steps along the directions. */
 static void step_weight(struct execution *x, uint32_t i)
 {
@@ -183,6 +207,7 @@ static void step_weight(struct execution *x, uint32_t i)
         }
         struct weight_part part = part_of(x, weight_of(x, r, i), r);
         optimizer_apply(&part, work, &x->o.optimizer, factor);
+        round_part(x, weight_of(x, r, i), &part, r);
     }
 }
 
@@ -217,13 +242,12 @@ static bool update_weight(struct execution *x, uint32_t i, struct err *err)
 
 bool update_execute(struct execution *x, struct step_result *out, struct err *err)
 {
-    for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {
+    for (uint32_t r = 0; r < x->p->request.n_replicas; r++)
         tie_gradients(x, r);
-        scale_gradients(x, out, r);
-    }
-    out->skipped = out->n_not_finite > 0;
     if (!reduce_all(x, err))
         return false;
+    scale_gradients(x, out);
+    out->skipped = out->n_not_finite > 0;
     clip(x);
     for (uint32_t i = 0; i < x->n_weights && !out->skipped; i++)
         if (!update_weight(x, i, err))

@@ -16,11 +16,11 @@ struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t i
     return NULL;
 }
 
-void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient)
+void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key)
 {
     struct weight *w = weight_on(x, replica, ipu, x->g->tensors[gradient_id].of_tensor);
-    for (uint64_t i = 0; i < w->n; i++)
-        w->gradient[i] += gradient[i];
+    const struct rounding_draws draws = { x->o.precision.stochastic_rounding, key, w->tensor_id, 0 };
+    add_gradient(x, w->tensor_id, w->gradient, gradient, w->n, &draws);
 }
 
 void clear_gradients(struct execution *x)
@@ -120,7 +120,9 @@ static bool start_weight(struct execution *x, uint32_t replica, struct weight *w
     for (uint32_t s = 0; s < x->p->n_stages; s++)
         if (x->p->stages[s].ipu == w->ipu)
             stage_state_of(x, replica, s)->store.values[w->tensor_id] = (struct tensor_value){ w->x, w->n };
-    return x->o.fill(x->o.user, w->x, w->tensor_id, 0, replica, UINT64_MAX, err);
+    bool filled = x->o.fill(x->o.user, w->x, w->tensor_id, 0, replica, UINT64_MAX, err);
+    round_given(x, w->tensor_id, w->x);
+    return filled;
 }
 
 bool weights_start(struct execution *x, struct err *err)

@@ -4,7 +4,7 @@
  *
  * The reference runs every operation of the graph in order with all tensors at hand, adds gradients up micro-batch by micro-batch, and those sums
  * over the replicas as a tree. Pipelines, recomputation, accumulation and replicas must give its bits; only a weight that several stages of
- * one IPU read adds its gradients up in another order.
+ * one IPU read adds its gradients up in another order. Half of the plans are executed in fp16, half of these with stochastic rounding.
  */
 #include "tests/execute/planned_model.h"
 
@@ -14,11 +14,19 @@ static struct planned base;
 
 /* ---- the reference ------------------------------------------------------------------------------------- */
 
-struct reference { const struct graph *g; uint32_t n_replicas, grad_accum; struct tensor_value **values; float **sums; uint64_t seed; };
+struct reference { const struct graph *g; uint32_t n_replicas, grad_accum; struct tensor_value **values; float **sums; uint64_t seed; struct precision precision; };
 
-static void reference_start(struct reference *f, const struct planned_model *m, struct arena *a)
+/* To the tensor's type; draws is NULL for rounding to the nearest. */
+static void rounded(const struct reference *f, uint32_t id, float *x, uint64_t n, const struct rounding_draws *draws)
 {
-    *f = (struct reference){ &m->g, m->p.request.n_replicas, m->p.request.grad_accum, NULL, NULL, 7 };
+    struct rounding_counts counts = { 0 };
+    if (f->precision.by_type)
+        round_elements(x, n, number_format_of(f->g->tensors[id].type), 0, draws ? draws : &to_nearest, &counts);
+}
+
+static void reference_start(struct reference *f, const struct planned_model *m, const struct precision *precision, struct arena *a)
+{
+    *f = (struct reference){ &m->g, m->p.request.n_replicas, m->p.request.grad_accum, NULL, NULL, 7, *precision };
     f->values = ARENA_ARRAY(a, struct tensor_value *, f->n_replicas);
     f->sums = ARENA_ARRAY(a, float *, f->n_replicas * f->g->n_tensors);
     for (uint32_t r = 0; r < f->n_replicas; r++) {
@@ -41,17 +49,47 @@ static void reference_op(struct reference *f, uint32_t op_id, uint64_t step, uin
         struct err err = { "" };
         for (uint32_t k = 0; k < span; k++)
             peers[k] = f->values[r / span * span + k];
-        struct op_context c = { .dropout_key = hash_bytes(key, sizeof key, 0), .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = true };
+        struct op_context c = { .dropout_key = hash_bytes(key, sizeof key, 0), .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = true,
+                                .precision = f->precision };
         assert_true(op_execute(f->g, op_id, f->values[r], &c, &err));
-        for (uint32_t k = 0; k < op->n_outputs; k++)
-            for (uint64_t e = 0; e < f->values[r][op->outputs[k]].n_elements && f->g->tensors[op->outputs[k]].role == ROLE_WEIGHT_GRADIENT; e++)
-                f->sums[r * f->g->n_tensors + f->g->tensors[op->outputs[k]].of_tensor][e] += f->values[r][op->outputs[k]].x[e];
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const struct tensor_value *v = &f->values[r][op->outputs[k]];
+            uint32_t id = f->g->tensors[op->outputs[k]].of_tensor;
+            const struct rounding_draws draws = { f->precision.stochastic_rounding, c.dropout_key, id, 0 };
+            if (f->g->tensors[op->outputs[k]].role != ROLE_WEIGHT_GRADIENT)
+                continue;
+            for (uint64_t e = 0; e < v->n_elements; e++)
+                f->sums[r * f->g->n_tensors + id][e] += v->x[e];
+            rounded(f, id, f->sums[r * f->g->n_tensors + id], v->n_elements, &draws);
+        }
     }
 }
 
-static float tree(const struct reference *f, uint32_t id, uint64_t e, uint32_t first, uint32_t n)
+/* The sum over replicas first to first + n, in the memory of the first of them. */
+static float *tree(const struct reference *f, uint32_t id, uint32_t first, uint32_t n)
 {
-    return n == 1 ? f->sums[first * f->g->n_tensors + id][e] : tree(f, id, e, first, n / 2) + tree(f, id, e, first + n / 2, n - n / 2);
+    float *sum = n == 1 ? f->sums[first * f->g->n_tensors + id] : tree(f, id, first, n / 2);
+    const float *rest = n == 1 ? NULL : tree(f, id, first + n / 2, n - n / 2);
+    for (uint64_t e = 0; e < f->values[0][id].n_elements && rest; e++)
+        sum[e] += rest[e];
+    if (rest)
+        rounded(f, id, sum, f->values[0][id].n_elements, NULL);
+    return sum;
+}
+
+static void reference_update(struct reference *f, uint32_t id, uint64_t step, double rate)
+{
+    const uint64_t key[] = { f->seed, step, UINT64_MAX, 0 };
+    const struct rounding_draws draws = { f->precision.stochastic_rounding, hash_bytes(key, sizeof key, 0), id, 0 };
+    const float factor = (float)(1.0 / (f->grad_accum * f->n_replicas)), *sum = tree(f, id, 0, f->n_replicas);
+    for (uint32_t r = 0; r < f->n_replicas; r++) {
+        float *w = f->values[r][id].x;
+        for (uint64_t e = 0; e < f->values[r][id].n_elements; e++)
+            w[e] = (float)(w[e] - rate * (double)(sum[e] * factor));
+        rounded(f, id, w, f->values[r][id].n_elements, &draws);
+    }
+    for (uint32_t r = 0; r < f->n_replicas; r++)
+        memset(f->sums[r * f->g->n_tensors + id], 0, f->values[r][id].n_elements * sizeof(float));
 }
 
 /* Returns the mean loss. SGD without momentum: w -= rate x mean gradient. */
@@ -62,25 +100,19 @@ static double reference_step(struct reference *f, uint64_t step, double rate)
     for (uint64_t m = 0; m < f->grad_accum; m++) {
         for (uint32_t r = 0; r < f->n_replicas; r++)
             for (uint32_t i = 0; i < f->g->n_tensors; i++)
-                if (f->g->tensors[i].producer_op == NO_ID && (f->g->tensors[i].role != ROLE_WEIGHT || (m == 0 && step == 0)))
+                if (f->g->tensors[i].producer_op == NO_ID && (f->g->tensors[i].role != ROLE_WEIGHT || (m == 0 && step == 0))) {
                     fill_noise((void *)(uintptr_t)f->g, f->values[r][i].x, i, step, r, m, &err);
+                    rounded(f, i, f->values[r][i].x, f->values[r][i].n_elements, NULL);
+                }
         for (uint32_t i = 0; i < f->g->n_ops; i++)
             reference_op(f, i, step, m);
         for (uint32_t r = 0; r < f->n_replicas; r++)
             for (uint32_t i = 0; i < f->g->n_ops; i++)
                 loss += op_is_loss(&f->g->ops[i]) ? (double)f->values[r][f->g->ops[i].outputs[0]].x[0] : 0;
     }
-    float factor = (float)(1.0 / (f->grad_accum * f->n_replicas));
     for (uint32_t i = 0; i < f->g->n_tensors; i++)
-        for (uint64_t e = 0; e < f->values[0][i].n_elements && f->g->tensors[i].role == ROLE_WEIGHT; e++) {
-            for (uint32_t r = 0; r < f->n_replicas; r++)
-                f->sums[r * f->g->n_tensors + i][e] *= factor;
-            double g = tree(f, i, e, 0, f->n_replicas);
-            for (uint32_t r = 0; r < f->n_replicas; r++) {
-                f->values[r][i].x[e] = (float)(f->values[r][i].x[e] - rate * (double)(float)g);
-                f->sums[r * f->g->n_tensors + i][e] = 0;
-            }
-        }
+        if (f->g->tensors[i].role == ROLE_WEIGHT)
+            reference_update(f, i, step, rate);
     return loss / f->grad_accum / f->n_replicas;
 }
 
@@ -115,29 +147,30 @@ static double worst_difference(const struct execution *x, const struct planned_m
     return worst;
 }
 
-static struct execution *started(struct planned_model *m)
+static struct execution *started(struct planned_model *m, const struct precision *precision)
 {
     struct execution_options o = options_of(&m->g);
+    o.precision = *precision;
     struct execution *x = execution_start(&m->p, &o, &m->err);
     assert_string_equal(m->err.msg, "");
     assert_non_null(x);
     return x;
 }
 
-static void check_against_reference(struct planned_model *m)
+static void check_against_reference(struct planned_model *m, const struct precision *precision)
 {
     struct arena a = { 0 };
     struct reference f;
     struct step_result result;
-    struct execution *x = started(m);
-    reference_start(&f, m, &a);
+    struct execution *x = started(m, precision);
+    reference_start(&f, m, precision, &a);
     bool good = execution_step(x, &result, &m->err);
     assert_string_equal(m->err.msg, "");
     assert_true(good && !result.skipped);
     double loss = reference_step(&f, 0, 0.125);
     assert_near(result.loss, loss, 1e-12 * loss);
     assert_true(worst_difference(x, m, &f, false) == 0);
-    assert_true(worst_difference(x, m, &f, true) < 1e-6);
+    assert_true(worst_difference(x, m, &f, true) < (precision->by_type ? 1e-2 : 1e-6));
     execution_end(x);
     arena_free(&a);
 }
@@ -167,7 +200,8 @@ static void random_plans(void **state)
         struct planned_model m;
         struct variant v = drawn();
         if (plan_model(&m, &base, &small_models[i % N_SMALL_MODELS], &v)) {
-            check_against_reference(&m);
+            const struct precision precision = { i % 2, (enum partials_type)(i / 2 % 2), i / 4 % 2 };
+            check_against_reference(&m, &precision);
             n_planned++;
         }
         arena_free(&m.arena);
@@ -206,7 +240,7 @@ static bool check_bytes(const struct small_model *s, enum schedule schedule, enu
     struct step_result result;
     struct variant v = { .n_replicas = 1, .n_ipus = 3, .grad_accum = 7, .span = 1, .schedule = schedule, .recompute = recompute };
     bool planned = plan_model(&m, &base, s, &v);
-    struct execution *x = planned ? started(&m) : NULL;
+    struct execution *x = planned ? started(&m, &(struct precision){ 0 }) : NULL;
     if (planned)
         assert_true(execution_step(x, &result, &m.err));
     for (uint32_t i = 0; i < m.p.n_stages && planned; i++)
@@ -231,7 +265,7 @@ static void live_bytes(void **state)
 /* ---- updates ---------------------------------------------------------------------------------------------------- */
 
 /* Three steps; the weights afterwards, one after the other. */
-static float *trained(const struct small_model *s, const struct variant *v, enum reduction_order order, uint64_t *n, struct arena *a)
+static float *trained(const struct small_model *s, const struct variant *v, enum reduction_order order, bool fp16, uint64_t *n, struct arena *a)
 {
     struct planned_model m;
     bool planned = plan_model(&m, &base, s, v);
@@ -239,7 +273,7 @@ static float *trained(const struct small_model *s, const struct variant *v, enum
     assert_true(planned);
     struct execution_options o = options_of(&m.g);
     struct step_result result;
-    o.reduction = order, o.optimizer.momentum = 0.875, o.optimizer.weight_decay = 0.01, o.optimizer.clip_norm = 0.5, o.optimizer.learning_rate = 0.01;
+    o.reduction = order, o.precision = (struct precision){ fp16, PARTIALS_FP16, fp16 }, o.optimizer.momentum = 0.875, o.optimizer.weight_decay = 0.01, o.optimizer.clip_norm = 0.5, o.optimizer.learning_rate = 0.01;
     struct execution *x = execution_start(&m.p, &o, &m.err);
     for (int step = 0; step < 3; step++)
         assert_true(execution_step(x, &result, &m.err));
@@ -264,7 +298,7 @@ static double difference(const float *a, const float *b, uint64_t n)
 }
 
 /* Whatever the optimizer: sharded over four replicas, or in merged reductions, or with streamed moments, the update gives the bits of the plain
- * one; in the order of a ring, 1e-5 of the largest weight. */
+ * one, in fp32 and in fp16 with stochastic rounding; in the order of a ring, 1e-5 of the largest weight. */
 static void updates_agree(void **state)
 {
     static const enum vector_work works[] = { WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB };
@@ -275,15 +309,20 @@ static void updates_agree(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof works / sizeof *works; k++)
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            const struct small_model *gpt = &small_models[1];
             struct arena a = { 0 };
             uint64_t n;
             struct variant plain = { .n_replicas = 4, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_GROUPED, .work = works[k], .clip = i % 2 };
             struct variant other = others[i];
             other.n_replicas = 4, other.n_ipus = 2, other.grad_accum = 3, other.schedule = SCHEDULE_POPART, other.work = works[k], other.clip = i % 2;
-            const float *want = trained(&small_models[1], &plain, REDUCE_AS_TREE, &n, &a), *got = trained(&small_models[1], &other, REDUCE_AS_TREE, &n, &a);
-            const float *ring = trained(&small_models[1], &other, REDUCE_AS_RING, &n, &a);
+            const float *want = trained(gpt, &plain, REDUCE_AS_TREE, false, &n, &a), *got = trained(gpt, &other, REDUCE_AS_TREE, false, &n, &a);
             assert_memory_equal(got, want, n * sizeof *want);
-            assert_true(difference(want, ring, n) < 1e-5);
+            assert_true(difference(want, trained(gpt, &other, REDUCE_AS_RING, false, &n, &a), n) < 1e-5);
+            if (i % 4 == k) {       /* each optimizer once in fp16, SGD twice */
+                const float *in_fp16 = trained(gpt, &plain, REDUCE_AS_TREE, true, &n, &a);
+                assert_memory_equal(trained(gpt, &other, REDUCE_AS_TREE, true, &n, &a), in_fp16, n * sizeof *want);
+                assert_true(difference(want, in_fp16, n) > 1e-5);
+            }
             arena_free(&a);
         }
 }

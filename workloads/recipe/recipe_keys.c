@@ -169,8 +169,8 @@ const struct recipe_key recipe_keys[] = {
          "kinds of operations kept in fp32, between casts, separated by commas: gelu,layer-norm; podbench workload NAME --ops names a model's; default: none"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
-    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; documentation only, as it costs no time in hardware"),
-    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "loss scale; documentation only"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; it costs no time in hardware, so that podbench execute alone reads it"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute alone reads it"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
          "sgd, lars, adam or lamb: required in training; in inference it keeps the heads of pre-training"),
