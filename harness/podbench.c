@@ -32,8 +32,7 @@ void podbench_close(struct podbench *p)
 {
     if (!p)
         return;
-    if (p->is_open)
-        session_close(&p->session);
+    session_close(&p->session);
     free(p->notes);
     struct arena own = p->arena;        /* which holds p itself */
     arena_free(&own);

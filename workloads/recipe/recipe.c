@@ -85,6 +85,16 @@ static const char *slice(const char *text, size_t n, struct arena *a)
     return memcpy(arena_alloc(a, n + 1), text, n);
 }
 
+/* True if an entry may be removed by this name. Sections whose keys the table does not hold may name any. */
+static bool is_removable(const char *section, const char *key)
+{
+    static const char *const free_sections[] = { "data", "faults", "framework", "open", "optimizer" };
+    bool is_free = false;
+    for (size_t i = 0; i < sizeof free_sections / sizeof *free_sections; i++)
+        is_free |= text_is(section, free_sections[i]);
+    return is_free || recipe_key_find(section, key);
+}
+
 /* "section.key=value" replaces or adds an entry; "section.key=" removes it. Either also removes the key's open readings. */
 static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
 {
@@ -95,6 +105,8 @@ static bool override(struct overridden *o, const char *text, struct arena *a, st
                            slice(equals + 1, strlen(equals + 1), a), 0 };
     struct ini_file *f = &o->f;
     if (!*e.value) {
+        if (!is_removable(e.section, e.key))
+            return recipe_unknown_key(arena_printf(a, "--set %.100s", text), &e, a, err);
         drop_entry(o, e.section, e.key);
         drop_entry(o, "open", slice(text, (size_t)(equals - text), a));
         return true;
