@@ -198,7 +198,7 @@ static void overrides_are_named_in_refusals(void **state)
             "known: conv, matmul, add, mul, scale, bias-add, relu, gelu, tanh, sigmoid, swish, softmax, batch-norm, group-norm, layer-norm, dropout, max-pool, "
             "average-pool, gather, transpose, concat, slice, pad, lstm, gru, outer-add, cross-entropy, transducer-loss, map, combine, select, view, expand, "
             "resize, local-norm, ...");
-    refuses("parallel.micro_batc=", "--set parallel.micro_batc=: unknown key in [parallel]; did you mean 'micro_batch'?");
+    refuses("hosts.number=", "--set hosts.number=: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, steps_per_call, timed_steps");
     refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, steps_per_call, timed_steps");
     refuses("parallel.layers_per_ipu=24", "--set parallel.layers_per_ipu=24: has 1 stage for 4 IPUs a replica; want at least one an IPU");
     refuses("parallel.replicas=", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: replicas is missing in [parallel]: copies of the model");
