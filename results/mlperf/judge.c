@@ -165,7 +165,9 @@ struct impossible { uint64_t line; const char *key, *text; };     /* text is NUL
 struct log_facts {
     struct log_judgement *out; struct eval_review evaluations;
     struct impossible number;
-    uint64_t early_line, other_seed_line;       /* the first evaluation timed before run_start; the first seed unlike the others; 0: none */
+    uint64_t early_line, back_line, other_seed_line;    /* the first evaluation timed before run_start, and before another; the first seed unlike the
+                                                         * others; 0: none */
+    double last_eval_ms;
     const char *first_seed;
     bool stopped, has_error_line;
     struct arena *a;
@@ -263,6 +265,17 @@ static void note_gathered_line(void *user, const struct mllog_line *l)
     f->stopped = stopped;
 }
 
+static void note_times(struct log_facts *f, const struct mllog_line *l)
+{
+    if (!text_is(l->key, "eval_accuracy"))
+        return;
+    if (!f->early_line && l->time_ms < f->out->run.run_start_ms)
+        f->early_line = l->line;
+    else if (!f->back_line && l->time_ms < f->last_eval_ms)
+        f->back_line = l->line;
+    f->last_eval_ms = l->time_ms;
+}
+
 static void note_line(struct log_facts *f, const struct mllog_line *l)
 {
     double samples;
@@ -271,8 +284,7 @@ static void note_line(struct log_facts *f, const struct mllog_line *l)
     note_impossible_number(f, l);
     note_seed(f, l);
     note_point(f, l);
-    if (!f->early_line && text_is(l->key, "eval_accuracy") && l->time_ms < f->out->run.run_start_ms)
-        f->early_line = l->line;
+    note_times(f, l);
     if (!f->stopped && f->out->rules)
         eval_review_line(&f->evaluations, f->out->rules->terms->benchmark, f->out->batch, l);
     if (text_is(l->key, "train_samples") && mllog_number_loose(l->value, &samples))
@@ -355,6 +367,8 @@ static void add_review_notes(const struct log_facts *f)
     struct compliance *c = &f->out->compliance;
     if (f->early_line)
         compliance_say(c, (struct log_message){ SEVERITY_REVIEW, f->early_line, "eval_accuracy", "its time is before run_start" }, f->a);
+    if (f->back_line)
+        compliance_say(c, (struct log_message){ SEVERITY_REVIEW, f->back_line, "eval_accuracy", "its time is before that of the evaluation before it" }, f->a);
     if (f->other_seed_line)
         compliance_say(c, (struct log_message){ SEVERITY_REVIEW, f->other_seed_line, "seed",
             arena_printf(f->a, "differs from the first seed of the log, %s", f->first_seed) }, f->a);

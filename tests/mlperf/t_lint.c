@@ -159,7 +159,8 @@ static void test_many_hosts(void **state)
     free(text), free(many);
 }
 
-/* Reviewers are told of a second seed and of an evaluation that is timed before the run; the log passes. */
+/* Reviewers are told of a second seed, and of evaluations that are timed before the run or before another; the log
+ * passes. */
 static void test_notes_for_reviewers(void **state)
 {
     struct submission_description s = resnet();
@@ -172,6 +173,10 @@ static void test_notes_for_reviewers(void **state)
         time--;
     time[11] = ' ';                     /* one digit less */
     expect(text, "2.0.0", "review: eval_accuracy: its time is before run_start", true);
+    time[11] = '1';
+    assert_int_equal(time[14], '0');
+    time[14] = '1';                     /* 1e9 ms later than it was */
+    expect(text, "2.0.0", "review: eval_accuracy: its time is before that of the evaluation before it", true);
     free(text), free(seeds);
 }
 
