@@ -7,7 +7,6 @@
  */
 #include "results/rounds/rounds.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <time.h>
 #include <unistd.h>
@@ -158,39 +157,24 @@ static void fill_row(struct round_result *row, const struct folder *f, struct ar
     row->energy_j = folder_energy(f, scratch);
 }
 
-/* ---- the cache: one JSON object in a file ------------------------------------------------------------------------- */
+/* ---- the cache: a table of one row in a file ----------------------------------------------------------------------- */
 
 static bool cache_load(struct round_result *row, const char *path, struct arena *a)
 {
-    if (access(path, R_OK) != 0)
-        return false;
-    json_t *doc = load_small_json(path);
-    bool good = json_is_object(doc);
-    *row = (struct round_result){0};
-    for (size_t k = 0; good && k < n_round_result_columns; k++) {
-        const struct table_column *c = &round_result_columns[k];
-        const json_t *v = json_object_get(doc, c->name);
-        void *at = (char *)row + c->offset;
-        if (c->type == CELL_TEXT)
-            good = json_is_string(v) && (*(const char **)at = arena_strdup(a, json_string_value(v)));
-        else
-            good = v != NULL, *(double *)at = json_is_number(v) ? json_number_value(v) : (double)NAN;
-    }
-    json_decref(doc);
+    struct round_results one = {0};
+    bool good = access(path, R_OK) == 0 && round_results_load(&one, path, a, NULL) && one.n == 1;
+    if (good)
+        *row = one.items[0];
     return good;
 }
 
 /* A row that cannot be saved is read again the next time. */
-static void cache_save(const struct round_result *row, const char *path)
+static void cache_save(struct round_result *row, const char *path)
 {
-    enum { EXACT_DIGITS = 17 };
-    const struct table t = { .columns = round_result_columns, .n_columns = n_round_result_columns, .row_bytes = sizeof *row };
     struct new_file file;
     if (!new_file_open(&file, path, NULL))
         return;
-    json_t *doc = table_row_json(&t, row);
-    json_dumpf(doc, file.f, JSON_REAL_PRECISION(EXACT_DIGITS));
-    json_decref(doc);
+    round_results_write_exactly(file.f, &(struct round_results){ row, 1, 1 });
     new_file_save(&file, NULL);
 }
 
@@ -211,7 +195,7 @@ static void read_folder(void *user, const char *dir, char *const *logs, size_t n
     struct rounds_reading *r = user;
     struct folder judged;
     struct round_result row;
-    const char *cached = r->q->cache_dir ? arena_printf(room, "%s/%016llx.json", r->q->cache_dir,
+    const char *cached = r->q->cache_dir ? arena_printf(room, "%s/%016llx.csv", r->q->cache_dir,
                                                         (unsigned long long)hash_folder(r->q->program_hash, dir, logs, n, room)) : NULL;
     watch_report(&r->q->watch, "folders of logs", r->out->n, 0);
     if (cached && cache_load(&row, cached, room)) {

@@ -50,6 +50,18 @@ void round_results_write(FILE *f, enum output_format format, const struct round_
     table_write(f, format, &t);
 }
 
+void round_results_write_exactly(FILE *f, const struct round_results *r)
+{
+    enum { EXACT_DIGITS = 17 };
+    struct arena a = {0};
+    struct table_column *columns = ARENA_ROOM(&a, struct table_column, n_round_result_columns);
+    for (size_t k = 0; k < n_round_result_columns; k++)
+        columns[k] = round_result_columns[k], columns[k].csv_digits = EXACT_DIGITS;
+    const struct table t = { .columns = columns, .n_columns = n_round_result_columns, .row_bytes = sizeof *r->items, .rows = r->items, .n = r->n };
+    table_write(f, FORMAT_CSV, &t);
+    arena_free(&a);
+}
+
 /* ---- reading a table back ------------------------------------------------------------------------------- */
 
 static bool read_result_cell(struct round_result *row, const struct table_column *c, const char *text, const char *where, struct err *err)

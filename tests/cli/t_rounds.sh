@@ -8,7 +8,7 @@ result "$status" "two simulated submissions" "$(cat "$work/err")"
 run rounds "$work/tree" --format csv
 gives 0 ",closed,podbench-simulated," "their rows"
 cp "$work/out" "$work/first"
-[ "$(find "$work/cache/podbench/rounds" -name '*.json' | wc -l)" -eq 2 ]
+[ "$(find "$work/cache/podbench/rounds" -name '*.csv' | wc -l)" -eq 2 ]
 result $? "each row is cached"
 run rounds "$work/tree" --format csv --jobs 1
 cmp -s "$work/first" "$work/out"
