@@ -130,60 +130,6 @@ static void text_end(const struct lint *l)
             plural(c->warnings), (unsigned long long)c->reviews, (unsigned long long)c->skipped);
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------------- */
-
-struct csv_line { const char *round, *division, *submitter, *system, *benchmark, *file, *check, *ruleset, *verdict, *refused, *warnings, *detail;
-                  double submission_mean, batch_size, rcp_mean, rcp_stdev, max_speedup, min_mean, factor; const char *path; };
-#define C(member) { COLUMN(struct csv_line, member), .csv_digits = 15 }
-static const struct table_column csv_columns[] = {
-    C(round), C(division), C(submitter), C(system), C(benchmark), C(file), C(check), C(ruleset), C(verdict), C(refused), C(warnings), C(detail),
-    C(submission_mean), C(batch_size), C(rcp_mean), C(rcp_stdev), C(max_speedup), C(min_mean), C(factor), C(path),
-};
-#undef C
-static const struct table lint_csv = { .columns = csv_columns, .n_columns = sizeof csv_columns / sizeof *csv_columns, .row_bytes = sizeof(struct csv_line) };
-
-static struct csv_line line_without_rcp(struct csv_line line)
-{
-    line.submission_mean = line.batch_size = line.rcp_mean = line.rcp_stdev = line.max_speedup = line.min_mean = line.factor = NAN;
-    return line;
-}
-
-static void csv_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
-{
-    struct csv_line line = line_without_rcp((struct csv_line){
-        .round = f ? f->round : j->edition->round, .division = f ? f->division : j->division, .submitter = f ? f->submitter : j->run.org,
-        .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
-        .ruleset = j->edition->ruleset, .verdict = pass_or_fail(j->compliance.passed), .refused = keys_of(&j->compliance, SEVERITY_ERROR, a),
-        .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path });
-    if (shows(l, j->compliance.passed))
-        table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
-}
-
-static void add_rcp(struct csv_line *line, const struct rcp_verdict *v)
-{
-    line->submission_mean = v->submission_mean, line->batch_size = v->batch, line->rcp_mean = v->limit.mean, line->rcp_stdev = v->limit.sd;
-    line->max_speedup = v->limit.max_speedup, line->min_mean = v->limit.least_mean, line->factor = v->scaling;
-}
-
-static void csv_folder(struct lint *l, const struct folder *f, struct arena *a)
-{
-    const struct csv_line head = line_without_rcp((struct csv_line){
-        .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system, .benchmark = f->benchmark,
-        .ruleset = f->edition ? f->edition->ruleset : NULL, .path = utf8_text(f->dir, a) });
-    for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
-        struct csv_line line = head;
-        line.check = package_part_names[i], line.verdict = part_state_names[f->parts[i].state], line.detail = f->parts[i].text;
-        if (i == PACKAGE_CONVERGENCE && f->has_rcp)
-            add_rcp(&line, &f->rcp);
-        if (shows_part(l, f, i))
-            table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
-    }
-    struct csv_line whole = head;
-    whole.check = "package", whole.verdict = pass_or_fail(f->passed), whole.detail = f->problem ? f->problem : f->remark;
-    if (shows(l, f->passed))
-        table_write_row(l->out, FORMAT_CSV, &lint_csv, &whole);
-}
-
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 struct message_line { const char *severity, *path, *key, *text; uint64_t line; };
@@ -268,55 +214,88 @@ static void json_end(struct lint *l)
     fprintf(l->out, ",\n\"pass\": %s}\n", l->failed ? "false" : "true");
 }
 
-/* ---- judgements: the logs of a folder, the parts of its verdict, and the package ----------------------------------- */
+/* ---- CSV and the judging formats: a check is a row, or a judgement ----------------------------------------------- */
 
-static void judge_part(struct lint *l, const char *group, const char *path, const char *check, enum judged judged, const char *message)
-{
-    struct arena *a = &l->found_arena;
-    if (!shows(l, judged != JUDGED_FAIL))
-        return;
-    const char *why = message && *message ? message : judged == JUDGED_FAIL ? "fails" : "";
-    judgements_add(&l->found, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", path, check), .file = arena_strdup(a, path),
-                   .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
-}
-
-static void write_judgements(struct lint *l, const char *suite)
-{
-    l->found.suite = suite;
-    judgement_stream_add(&l->judged, &l->found);
-    l->found = (struct judgements){0};
-    arena_reset(&l->found_arena);
-}
-
-static void judge_folder(struct lint *l, const struct folder *f, struct arena *a)
-{
-    static const enum judged judged[] = { [PART_UNTESTED] = JUDGED_SKIP, [PART_PASSED] = JUDGED_PASS, [PART_FAILED] = JUDGED_FAIL,
-                                          [PART_BYPASSED] = JUDGED_SKIP };
-    const char *dir = utf8_text(f->dir, a);
-    for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
-        judge_part(l, dir, dir, package_part_names[i], judged[f->parts[i].state], f->parts[i].text);
-    judge_part(l, dir, dir, "package", f->passed ? JUDGED_PASS : JUDGED_FAIL, f->problem ? f->problem : f->remark);
-    write_judgements(l, dir);
-}
-
-static void judge_log(struct lint *l, const struct folder *f, const char *path, const struct compliance *c, struct arena *a)
-{
-    judge_part(l, f ? utf8_text(f->dir, a) : path, path, "compliance", c->passed ? JUDGED_PASS : JUDGED_FAIL, keys_of(c, SEVERITY_ERROR, a));
-    if (!f)
-        write_judgements(l, path);
-}
-
-/* ---- any format -------------------------------------------------------------------------------------------------- */
+struct check_line { const char *round, *division, *submitter, *system, *benchmark, *file, *check, *ruleset, *verdict, *refused, *warnings, *detail;
+                    double submission_mean, batch_size, rcp_mean, rcp_stdev, max_speedup, min_mean, factor; const char *path; };
+#define C(member) { COLUMN(struct check_line, member), .csv_digits = 15 }
+static const struct table_column check_columns[] = {
+    C(round), C(division), C(submitter), C(system), C(benchmark), C(file), C(check), C(ruleset), C(verdict), C(refused), C(warnings), C(detail),
+    C(submission_mean), C(batch_size), C(rcp_mean), C(rcp_stdev), C(max_speedup), C(min_mean), C(factor), C(path),
+};
+#undef C
+static const struct table check_table = TABLE(check_columns, struct check_line);
 
 static bool is_judging(const struct lint *l)
 {
     return FORMAT_BIT(l->format) & JUDGING_FORMATS;
 }
 
+/* rcp: the reference test's numbers; NULL: it is another check. group: of a judgement, whose message says why it fails. */
+static void write_check(struct lint *l, struct check_line line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
+{
+    struct arena *a = &l->found_arena;
+    if (!shows(l, judged != JUDGED_FAIL))
+        return;
+    line.submission_mean = rcp ? rcp->submission_mean : (double)NAN, line.batch_size = rcp ? rcp->batch : (double)NAN;
+    line.rcp_mean = rcp ? rcp->limit.mean : (double)NAN, line.rcp_stdev = rcp ? rcp->limit.sd : (double)NAN;
+    line.max_speedup = rcp ? rcp->limit.max_speedup : (double)NAN, line.min_mean = rcp ? rcp->limit.least_mean : (double)NAN;
+    line.factor = rcp ? rcp->scaling : (double)NAN;
+    const char *why = message && *message ? message : judged == JUDGED_FAIL ? "fails" : "";
+    if (is_judging(l))
+        judgements_add(&l->found, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", line.path, line.check),
+                       .file = arena_strdup(a, line.path), .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
+    else
+        table_write_row(l->out, FORMAT_CSV, &check_table, &line);
+}
+
+/* The judgements of a folder, or of a log given by name, are a suite. */
+static void end_checks(struct lint *l, const char *suite)
+{
+    if (!is_judging(l))
+        return;
+    l->found.suite = suite;
+    judgement_stream_add(&l->judged, &l->found);
+    l->found = (struct judgements){0};
+    arena_reset(&l->found_arena);
+}
+
+static void check_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
+{
+    const char *refused = keys_of(&j->compliance, SEVERITY_ERROR, a);
+    bool passed = j->compliance.passed;
+    struct check_line line = {
+        .round = f ? f->round : j->edition->round, .division = f ? f->division : j->division, .submitter = f ? f->submitter : j->run.org,
+        .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
+        .ruleset = j->edition->ruleset, .verdict = pass_or_fail(passed), .refused = refused,
+        .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path };
+    write_check(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
+    if (!f)
+        end_checks(l, path);
+}
+
+static void check_folder(struct lint *l, const struct folder *f, struct arena *a)
+{
+    static const enum judged judged[] = { [PART_UNTESTED] = JUDGED_SKIP, [PART_PASSED] = JUDGED_PASS, [PART_FAILED] = JUDGED_FAIL,
+                                          [PART_BYPASSED] = JUDGED_SKIP };
+    struct check_line line = { .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system, .benchmark = f->benchmark,
+                               .ruleset = f->edition ? f->edition->ruleset : NULL, .path = utf8_text(f->dir, a) };
+    for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
+        const struct part_verdict *part = &f->parts[i];
+        line.check = package_part_names[i], line.verdict = part_state_names[part->state], line.detail = part->text;
+        write_check(l, line, i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL, line.path, judged[part->state], part->text);
+    }
+    line.check = "package", line.verdict = pass_or_fail(f->passed), line.detail = f->problem ? f->problem : f->remark;
+    write_check(l, line, NULL, line.path, f->passed ? JUDGED_PASS : JUDGED_FAIL, line.detail);
+    end_checks(l, line.path);
+}
+
+/* ---- any format -------------------------------------------------------------------------------------------------- */
+
 void lint_print_head(struct lint *l)
 {
     if (l->format == FORMAT_CSV)
-        table_write_row(l->out, FORMAT_CSV, &lint_csv, NULL);
+        table_write_row(l->out, FORMAT_CSV, &check_table, NULL);
     else if (l->format == FORMAT_JSON)
         fputs("{\"groups\": [", l->out);
     else if (is_judging(l))
@@ -328,9 +307,8 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
     path = utf8_text(path, a);
     switch (l->format) {
     case FORMAT_TEXT: text_log(l, f, path, j); break;
-    case FORMAT_CSV:  csv_log(l, f, path, j, a); break;
     case FORMAT_JSON: json_log(l, path, &j->compliance); break;
-    default:          judge_log(l, f, path, &j->compliance, a);
+    default:          check_log(l, f, path, j, a);
     }
 }
 
@@ -339,13 +317,11 @@ void lint_print_remark(struct lint *l, const char *path, const char *text)
     struct compliance remark = { .passed = true, .messages = &(struct log_message){ SEVERITY_REVIEW, 0, "", text }, .n_messages = 1 };
     if (l->format == FORMAT_TEXT && shows(l, true)) {
         fprintf(l->out, "%s: %s: %s\n", path, severity_names[SEVERITY_REVIEW], text);
-    } else if (l->format == FORMAT_CSV && shows(l, true)) {
-        struct csv_line line = line_without_rcp((struct csv_line){ .check = "systems", .verdict = severity_names[SEVERITY_REVIEW], .detail = text, .path = path });
-        table_write_row(l->out, FORMAT_CSV, &lint_csv, &line);
     } else if (l->format == FORMAT_JSON) {
         json_log(l, path, &remark);
-    } else if (is_judging(l)) {
-        judge_part(l, "systems", path, "systems", JUDGED_SKIP, text);
+    } else if (l->format != FORMAT_TEXT) {
+        write_check(l, (struct check_line){ .check = "systems", .verdict = severity_names[SEVERITY_REVIEW], .detail = text, .path = path }, NULL, "systems",
+                    JUDGED_SKIP, text);
     }
 }
 
@@ -353,9 +329,8 @@ void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     switch (l->format) {
     case FORMAT_TEXT: text_folder(l, f, a); break;
-    case FORMAT_CSV:  csv_folder(l, f, a); break;
     case FORMAT_JSON: json_folder(l, f, a); break;
-    default:          judge_folder(l, f, a);
+    default:          check_folder(l, f, a);
     }
 }
 
