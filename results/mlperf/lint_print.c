@@ -216,15 +216,15 @@ static void json_end(struct lint *l)
 
 /* ---- CSV and the judging formats: a check is a row, or a judgement ----------------------------------------------- */
 
-struct check_line { const char *round, *division, *submitter, *system, *benchmark, *file, *check, *ruleset, *verdict, *refused, *warnings, *detail;
+struct lint_row { const char *round, *division, *submitter, *system, *benchmark, *file, *check, *ruleset, *verdict, *refused, *warnings, *detail;
                     double submission_mean, batch_size, rcp_mean, rcp_stdev, max_speedup, min_mean, factor; const char *path; };
-#define C(member) { COLUMN(struct check_line, member), .csv_digits = 15 }
-static const struct table_column check_columns[] = {
+#define C(member) { COLUMN(struct lint_row, member), .csv_digits = 15 }
+static const struct table_column lint_columns[] = {
     C(round), C(division), C(submitter), C(system), C(benchmark), C(file), C(check), C(ruleset), C(verdict), C(refused), C(warnings), C(detail),
     C(submission_mean), C(batch_size), C(rcp_mean), C(rcp_stdev), C(max_speedup), C(min_mean), C(factor), C(path),
 };
 #undef C
-static const struct table check_table = TABLE(check_columns, struct check_line);
+static const struct table lint_table = TABLE(lint_columns, struct lint_row);
 
 static bool is_judging(const struct lint *l)
 {
@@ -232,7 +232,7 @@ static bool is_judging(const struct lint *l)
 }
 
 /* rcp: the reference test's numbers; NULL: it is another check. group: of a judgement, whose message says why it fails. */
-static void write_check(struct lint *l, struct check_line line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
+static void write_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
 {
     struct arena *a = &l->found_arena;
     if (!shows(l, judged != JUDGED_FAIL))
@@ -246,11 +246,11 @@ static void write_check(struct lint *l, struct check_line line, const struct rcp
         judgements_add(&l->found, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", line.path, line.check),
                        .file = arena_strdup(a, line.path), .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
     else
-        table_write_row(l->out, FORMAT_CSV, &check_table, &line);
+        table_write_row(l->out, FORMAT_CSV, &lint_table, &line);
 }
 
 /* The judgements of a folder, or of a log given by name, are a suite. */
-static void end_checks(struct lint *l, const char *suite)
+static void end_lint_rows(struct lint *l, const char *suite)
 {
     if (!is_judging(l))
         return;
@@ -260,34 +260,34 @@ static void end_checks(struct lint *l, const char *suite)
     arena_reset(&l->found_arena);
 }
 
-static void check_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
+static void rows_of_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
 {
     const char *refused = keys_of(&j->compliance, SEVERITY_ERROR, a);
     bool passed = j->compliance.passed;
-    struct check_line line = {
+    struct lint_row line = {
         .round = f ? f->round : j->edition->round, .division = f ? f->division : j->division, .submitter = f ? f->submitter : j->run.org,
         .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
         .ruleset = j->edition->ruleset, .verdict = pass_or_fail(passed), .refused = refused,
         .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path };
-    write_check(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
+    write_lint_row(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
     if (!f)
-        end_checks(l, path);
+        end_lint_rows(l, path);
 }
 
-static void check_folder(struct lint *l, const struct folder *f, struct arena *a)
+static void rows_of_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     static const enum judged judged[] = { [PART_UNTESTED] = JUDGED_SKIP, [PART_PASSED] = JUDGED_PASS, [PART_FAILED] = JUDGED_FAIL,
                                           [PART_BYPASSED] = JUDGED_SKIP };
-    struct check_line line = { .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system, .benchmark = f->benchmark,
+    struct lint_row line = { .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system, .benchmark = f->benchmark,
                                .ruleset = f->edition ? f->edition->ruleset : NULL, .path = utf8_text(f->dir, a) };
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
         const struct part_verdict *part = &f->parts[i];
         line.check = package_part_names[i], line.verdict = part_state_names[part->state], line.detail = part->text;
-        write_check(l, line, i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL, line.path, judged[part->state], part->text);
+        write_lint_row(l, line, i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL, line.path, judged[part->state], part->text);
     }
     line.check = "package", line.verdict = pass_or_fail(f->passed), line.detail = f->problem ? f->problem : f->remark;
-    write_check(l, line, NULL, line.path, f->passed ? JUDGED_PASS : JUDGED_FAIL, line.detail);
-    end_checks(l, line.path);
+    write_lint_row(l, line, NULL, line.path, f->passed ? JUDGED_PASS : JUDGED_FAIL, line.detail);
+    end_lint_rows(l, line.path);
 }
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
@@ -295,7 +295,7 @@ static void check_folder(struct lint *l, const struct folder *f, struct arena *a
 void lint_print_head(struct lint *l)
 {
     if (l->format == FORMAT_CSV)
-        table_write_row(l->out, FORMAT_CSV, &check_table, NULL);
+        table_write_row(l->out, FORMAT_CSV, &lint_table, NULL);
     else if (l->format == FORMAT_JSON)
         fputs("{\"groups\": [", l->out);
     else if (is_judging(l))
@@ -308,7 +308,7 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
     switch (l->format) {
     case FORMAT_TEXT: text_log(l, f, path, j); break;
     case FORMAT_JSON: json_log(l, path, &j->compliance); break;
-    default:          check_log(l, f, path, j, a);
+    default:          rows_of_log(l, f, path, j, a);
     }
 }
 
@@ -320,7 +320,7 @@ void lint_print_remark(struct lint *l, const char *path, const char *text)
     } else if (l->format == FORMAT_JSON) {
         json_log(l, path, &remark);
     } else if (l->format != FORMAT_TEXT) {
-        write_check(l, (struct check_line){ .check = "systems", .verdict = severity_names[SEVERITY_REVIEW], .detail = text, .path = path }, NULL, "systems",
+        write_lint_row(l, (struct lint_row){ .check = "systems", .verdict = severity_names[SEVERITY_REVIEW], .detail = text, .path = path }, NULL, "systems",
                     JUDGED_SKIP, text);
     }
 }
@@ -330,7 +330,7 @@ void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
     switch (l->format) {
     case FORMAT_TEXT: text_folder(l, f, a); break;
     case FORMAT_JSON: json_folder(l, f, a); break;
-    default:          check_folder(l, f, a);
+    default:          rows_of_folder(l, f, a);
     }
 }
 
