@@ -94,7 +94,7 @@ onnx-runtime: $B/podbench $B/tests/onnx/outputs     ## ONNX Runtime (MODULES=DIR
 
 # Debian's python3-torch, for Debian's python3.
 PYTHON3 ?= /usr/bin/python3
-torch: $B/tests/execute/torch_steps     ## train three small models here and in PyTorch, if it is installed, and compare losses and gradients: exit 1 beyond 1e-5
+torch: $B/tests/execute/torch_steps     ## train small models here and in PyTorch, if it is installed, in fp32 and in fp64, and compare losses and gradients
 	@mkdir -p $B/torch
 	$B/tests/execute/torch_steps $B/torch
 	@if $(PYTHON3) -c 'import torch' 2>/dev/null; then $(PYTHON3) tests/execute/torch_modules.py $B/torch tests/execute/torch_losses.csv; \

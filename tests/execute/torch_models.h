@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* torch_models.h - the three small models that PyTorch trains too: their plans, without dropout, and their steps. */
+/* torch_models.h - small models that PyTorch trains too: their plans, without dropout, and their steps. */
 #ifndef TORCH_MODELS_H
 #define TORCH_MODELS_H
 #include "tests/execute/planned_model.h"
@@ -9,25 +9,35 @@ enum { TORCH_STEPS = 20, TORCH_MICRO_BATCHES = 3 };
 static const struct rnnt_config torch_rnnt = { .features = 5, .encoder_hidden = 12, .encoder_first = 2, .encoder_second = 1, .time_stack = 2,
                                                .predictor_hidden = 10, .predictor_layers = 2, .joint_hidden = 14, .labels = 7 };
 static const struct bert_config torch_bert = { .n_layers = 2, .hidden = 12, .heads = 3, .inner = 20, .vocabulary = 31, .positions = 16 };
-static const struct resnet_config torch_resnet = { { 1, 1, 0, 0 }, false, 0, 0 };
+static const struct resnet_config torch_resnet = { { 1, 1, 0, 0 }, false, 0, 0 }, torch_deeper = { { 2, 2, 0, 0 }, false, 0, 0 };
 
-static const struct small_model torch_models[] = {
-    { { .name = "resnet", .build = resnet_build, .config = &torch_resnet }, { .micro_batch = 3, .batch_norm_span = 1, .image_size = 16 } },
-    { { .name = "bert", .build = bert_build, .config = &torch_bert, .default_sequence_length = 14 },
-      { .micro_batch = 3, .sequences_per_pack = 1, .attention_dropout = true } },
-    { { .name = "rnnt", .build = rnnt_build, .config = &torch_rnnt, .default_sequence_length = 12 }, { .micro_batch = 3, .labels_per_sample = 4 } },
+#define TORCH_RESNET(of, size) { .name = "resnet", .build = resnet_build, .config = (of) }, { .micro_batch = 3, .batch_norm_span = 1, .image_size = (size) }
+#define TORCH_BERT { .name = "bert", .build = bert_build, .config = &torch_bert, .default_sequence_length = 14 }, \
+    { .micro_batch = 3, .sequences_per_pack = 1, .attention_dropout = true }
+#define TORCH_RNNT { .name = "rnnt", .build = rnnt_build, .config = &torch_rnnt, .default_sequence_length = 12 }, { .micro_batch = 3, .labels_per_sample = 4 }
+/* Names begin with the module of torch_modules.py; a dash and the setting follow. */
+static const struct torch_model { const char *name; struct small_model m; double rate; bool is_smooth; /* tanh for ReLU, and the mean of a window for its largest element */ } torch_models[] = {
+    { "resnet-slow", { TORCH_RESNET(&torch_resnet, 16) }, 0.001, false }, { "resnet-fast", { TORCH_RESNET(&torch_resnet, 16) }, 0.01, false },
+    { "resnet-deeper", { TORCH_RESNET(&torch_deeper, 32) }, 0.01, false },
+    { "resnet-fast-smooth", { TORCH_RESNET(&torch_resnet, 16) }, 0.01, true }, { "resnet-deeper-smooth", { TORCH_RESNET(&torch_deeper, 32) }, 0.01, true },
+    { "bert-slow", { TORCH_BERT }, 0.001, false }, { "bert-fast", { TORCH_BERT }, 0.01, false },
+    { "rnnt-slow", { TORCH_RNNT }, 0.001, false }, { "rnnt-fast", { TORCH_RNNT }, 0.01, false },
 };
 enum { N_TORCH_MODELS = sizeof torch_models / sizeof *torch_models };
 
 /* A pipeline of two stages with all layers recomputed; SGD with momentum. */
-static inline struct execution *torch_start(struct planned_model *m, struct planned *y, const struct small_model *s)
+static inline struct execution *torch_start(struct planned_model *m, struct planned *y, const struct torch_model *t)
 {
     struct variant v = { .n_replicas = 1, .n_ipus = 2, .grad_accum = TORCH_MICRO_BATCHES, .span = 1, .schedule = SCHEDULE_POPART, .recompute = RECOMPUTE_LAYER };
-    bool planned = plan_model(m, y, s, &v);
+    bool planned = plan_model(m, y, &t->m, &v);
     for (size_t i = 0; i < m->g.n_ops && planned; i++)
         if (m->g.ops[i].kind == OP_DROPOUT)
             ((struct op_attributes *)(uintptr_t)m->g.ops[i].at)->rate = 0;
-    struct execution_options o = { .optimizer = { .learning_rate = 0.001, .momentum = 0.9 }, .mean_losses = true, .fill = fill_with_noise, .user = &m->g };
+        else if (m->g.ops[i].kind == OP_RELU && t->is_smooth)
+            m->g.ops[i].kind = OP_TANH;         /* its backward pass reads the output, too */
+        else if (m->g.ops[i].kind == OP_MAX_POOL && t->is_smooth)
+            m->g.ops[i].kind = OP_AVERAGE_POOL;
+    struct execution_options o = { .optimizer = { .learning_rate = t->rate, .momentum = 0.9 }, .mean_losses = true, .fill = fill_with_noise, .user = &m->g };
     return planned ? execution_start(&m->p, &o, &m->err) : NULL;
 }
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * torch_steps.c - trains three small models for 20 steps and writes all that PyTorch needs to do the same, and what came out.
+ * torch_steps.c - trains small models for 20 steps and writes all that PyTorch needs to do the same, and what came out.
  *
- * usage: torch_steps FOLDER. For each model: NAME.shapes (a line for each weight, then for each input: "weight 3 3 4 8"), NAME.numbers (fp32: weights
- * before the first step; then for each step the inputs of each micro-batch, the mean loss, and the gradient of each weight).
+ * usage: torch_steps FOLDER. For each setting: NAME.shapes ("rate 0.001", then a line for each weight and each input: "weight 3 3 4 8"), NAME.numbers (fp32: for
+ * each step the weights before it, the inputs of each micro-batch, the mean loss, and the gradient of each weight).
  */
 #include "tests/execute/torch_models.h"
 
-static void write_shapes(const char *folder, const char *name, const struct graph *g)
+static void write_shapes(const char *folder, const char *name, double rate, const struct graph *g)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s.shapes", folder, name);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
+    fprintf(f, "rate %g\n", rate);
     for (int inputs = 0; inputs < 2; inputs++)
         for (size_t i = 0; i < g->n_tensors; i++) {
             const struct tensor *t = &g->tensors[i];
@@ -46,19 +47,19 @@ static void write_weights(FILE *f, const struct planned_model *m, const struct e
                    tensor_elements(&m->g.tensors[i]), f);
 }
 
-static void write_model(const char *folder, struct planned *y, const struct small_model *s)
+static void write_model(const char *folder, struct planned *y, const struct torch_model *t)
 {
     struct planned_model m;
     char path[512];
-    struct execution *x = torch_start(&m, y, s);
+    struct execution *x = torch_start(&m, y, t);
     assert_non_null(x);
-    write_shapes(folder, s->w.name, &m.g);
-    snprintf(path, sizeof path, "%s/%s.numbers", folder, s->w.name);
+    write_shapes(folder, t->name, t->rate, &m.g);
+    snprintf(path, sizeof path, "%s/%s.numbers", folder, t->name);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
-    write_weights(f, &m, x, false);
     for (uint64_t step = 0; step < TORCH_STEPS; step++) {
         struct step_result r;
+        write_weights(f, &m, x, false);
         write_inputs(f, &m.g, step);
         assert_true(execution_step(x, &r, &m.err));
         float loss = (float)r.loss;
