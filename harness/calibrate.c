@@ -23,19 +23,6 @@ static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
     return true;
 }
 
-static bool fit_power(FILE *f, struct calibration *c, struct err *err)
-{
-    struct session *s = c->s;
-    struct figures figures;
-    struct power_fit fit;
-    if (!published_load(&figures, s->published_dir, &s->arena, err) || !power_fit_run(&fit, &figures, &s->paths, &s->arena, err))
-        return false;
-    power_fit_write(f, &fit);
-    if (fit.n_rows)
-        power_fit_print(s->log, &fit);
-    return true;
-}
-
 static bool fit_convergence(FILE *f, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
@@ -59,7 +46,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
 
 /* One sheet each; later fits use earlier ones. */
 static const struct fit { const char *file; bool (*run)(FILE *f, struct calibration *c, struct err *err); } fits[] = {
-    { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fitted-power.csv", fit_power }, { "fits.csv", fit_convergence },
+    { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
 };
 enum { N_FITS = sizeof fits / sizeof *fits };
 
@@ -106,7 +93,7 @@ static bool keeps_protocol(struct session *s, struct err *err)
     struct figures figures;
     struct ledger ledger;
     struct run_rows runs;
-    return protocol_allows_constants(n_fitted_constants + n_power_constants + N_SYSTEM_CONSTANTS, err) &&
+    return protocol_allows_constants(n_fitted_constants + N_SYSTEM_CONSTANTS, err) &&
            published_load(&figures, s->published_dir, &s->arena, err) &&
            ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err) &&
            protocol_allows_rows(&figures, &ledger, &s->arena, err) &&

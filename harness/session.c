@@ -89,7 +89,7 @@ static void warn_unfitted(const char *sheet, const char *const *names, size_t n,
 void session_warn_unfitted(struct session *s)
 {
     const char *of_chip[MAX_FITTED], *of_system[N_FITTED_SYSTEM_NAMES];
-    fitted_chip_names(of_chip, &fitted_tables[FITTED_TIMES], &s->arena);
+    fitted_chip_names(of_chip, &s->arena);
     fitted_system_names(of_system);
     warn_unfitted("fitted-chip.csv", of_chip, n_fitted_constants, s);
     warn_unfitted("fitted-system.csv", of_system, N_FITTED_SYSTEM_NAMES, s);

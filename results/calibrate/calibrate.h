@@ -66,19 +66,6 @@ bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const str
 void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table);    /* the sheet; table: the path of the rows */
 void chip_fit_print(FILE *f, const struct chip_fit *fit);                       /* with each constant's share of each row */
 
-/* ---- power_fit.c: the energy of the chips' work, fitted to measured kernels ------------------------------------- */
-
-struct power_fit {
-    struct fit_value values[MAX_FITTED];    /* in the order of power_constants */
-    struct chip_fit_row *rows;              /* recipe: the row's id; share: the part of its energy besides idling */
-    size_t n_rows;
-    struct arena *arena;
-};
-/* Uses kernels' rows of role calibrate whose metric is energy_above_idle_j. Without any, the sheet has no rows. */
-bool power_fit_run(struct power_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a, struct err *err);
-void power_fit_write(FILE *f, const struct power_fit *fit);     /* the sheet fitted-power.csv */
-void power_fit_print(FILE *f, const struct power_fit *fit);     /* each constant's share of each row */
-
 /* ---- system_fit.c: the constants of the software around the chips, fitted to published runs ---------------------- */
 
 /* A published time as a linear function of the constants: seconds = base_s + sum of slope x (constant - its

@@ -11,13 +11,6 @@
  * Neither is the exchange's rate: the matmuls of Bow alone give 0.99 +- 0.05 of the nominal one (linearised, with the compute set free), which
  * is what GC2's streams reach.
  *
- * Energy of what a chip of a generation does, besides what it draws while nothing runs (specs/fitted-power.csv). Without a fit a chip has no law:
- *   product_j            a product of two halves in the AMP; others in published proportions (compiler/energy.c).
- *   amp_cycle_j          a cycle of a tile's AMP besides its products: operands, partial sums, instructions.
- *   byte_j               a byte that vector work reads or writes, or that a tile receives.
- * Rows do not tell leakage by temperature, nor the energy of a chip that runs at another voltage: Bow is taken to be as GC200. The C600 is not, as it would then
- * draw 1.6 times its limit of 185 W.
- *
  * Constants of the software around the chips (specs/fitted-system.csv):
  *   call_s               between two calls of a session the host fetches results, checks the run and starts the program again while the chips
  *                        wait. No source gives its length; the default is 0.
@@ -45,46 +38,34 @@ const struct fitted_constant fitted_constants[MAX_FITTED] = {
 };
 const size_t n_fitted_constants = MAX_FITTED;
 
-#define JOULES(member, unit, most, help) { GENERATION_MK2, { #member, unit, FIELD_F64, offsetof(struct chip, member), 0, most, NULL, false, help }, 0 }
-const struct fitted_constant power_constants[MAX_FITTED] = {
-    JOULES(product_j, "J", 2e-11, "energy of a product of two halves in the AMP"),
-    JOULES(amp_cycle_j, "J/cycle", 1e-9, "energy of a cycle of a tile's AMP besides its products"),
-    JOULES(byte_j, "J/B", 5e-11, "energy of a byte of vector work or exchange"),
-};
-const size_t n_power_constants = MAX_FITTED;
-
-const struct fitted_table fitted_tables[N_FITTED_TABLES] = {
-    [FITTED_TIMES] = { "fitted-chip.csv", fitted_constants, MAX_FITTED }, [FITTED_POWER] = { "fitted-power.csv", power_constants, MAX_FITTED },
-};
-
 static const char *fitted_name(const struct fitted_constant *k, struct arena *a)
 {
     return arena_printf(a, "%s.%s", generation_names[k->generation], k->field.name);
 }
 
-static const struct fitted_constant *fitted_find(const struct fitted_table *t, const char *key, struct arena *a)
+static const struct fitted_constant *fitted_find(const char *key, struct arena *a)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (text_is(fitted_name(&t->constants[i], a), key))
-            return &t->constants[i];
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        if (text_is(fitted_name(&fitted_constants[i], a), key))
+            return &fitted_constants[i];
     return NULL;
 }
 
-void fitted_chip_names(const char **out, const struct fitted_table *t, struct arena *a)
+void fitted_chip_names(const char **out, struct arena *a)
 {
-    for (size_t i = 0; i < t->n; i++)
-        out[i] = fitted_name(&t->constants[i], a);
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        out[i] = fitted_name(&fitted_constants[i], a);
 }
 
-static bool fitted_chip_set_row(struct chip *chip, struct sheet *applied, const struct fitted_table *t, const struct sheet *s,
-                                const struct sheet_row *row, struct arena *a, struct err *err)
+static bool fitted_chip_set_row(struct chip *chip, struct sheet *applied, const struct sheet *s, const struct sheet_row *row,
+                                struct arena *a, struct err *err)
 {
-    const struct fitted_constant *k = fitted_find(t, row->key, a);
+    const struct fitted_constant *k = fitted_find(row->key, a);
     if (!k) {
         const char *names[MAX_FITTED];
-        fitted_chip_names(names, t, a);
+        fitted_chip_names(names, a);
         return fail(err, "%s:%u: %.60s: not a fitted constant; known: %s", s->path, row->line, row->key,
-                    names_list(names, t->n, a));
+                    names_list(names, n_fitted_constants, a));
     }
     if (!text_is(row->unit, k->field.unit))
         return fail(err, "%s:%u: %s is in '%.40s', want '%s'", s->path, row->line, row->key, row->unit, k->field.unit);
@@ -98,10 +79,10 @@ static bool fitted_chip_set_row(struct chip *chip, struct sheet *applied, const 
     return true;
 }
 
-bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const struct fitted_table *t, const char *specs_dir,
-                       const struct sheet_overrides *changes, struct arena *a, struct err *err)
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct sheet_overrides *changes,
+                       struct arena *a, struct err *err)
 {
-    const char *path = arena_printf(a, "%s/%s", specs_dir, t->file);
+    const char *path = arena_printf(a, "%s/fitted-chip.csv", specs_dir);
     struct sheet s;
     *applied = (struct sheet){ 0 };
     if (access(path, R_OK) != 0)
@@ -111,7 +92,7 @@ bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const struct fi
     sheet_apply_overrides(&s, changes, a);
     *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows) };
     for (size_t i = 0; i < s.n_rows; i++)
-        if (!fitted_chip_set_row(chip, applied, t, &s, &s.rows[i], a, err))
+        if (!fitted_chip_set_row(chip, applied, &s, &s.rows[i], a, err))
             return false;
     return true;
 }
@@ -125,16 +106,11 @@ static void fitted_constant_set(struct chip *chip, const struct fitted_constant 
         *(double *)at = value;
 }
 
-void fitted_table_set(struct chip *chip, const struct fitted_table *t, const double *values)
-{
-    for (size_t i = 0; i < t->n; i++)
-        if (t->constants[i].generation == chip->generation)
-            fitted_constant_set(chip, &t->constants[i], values[i]);
-}
-
 void fitted_constants_set(struct chip *chip, const double *values)
 {
-    fitted_table_set(chip, &fitted_tables[FITTED_TIMES], values);
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        if (fitted_constants[i].generation == chip->generation)
+            fitted_constant_set(chip, &fitted_constants[i], values[i]);
 }
 
 /* ---- the software around them --------------------------------------------------------- */

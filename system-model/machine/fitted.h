@@ -9,7 +9,7 @@
 #define FITTED_H
 #include "system-model/machine/machine.h"
 
-/* ---- chips: specs/fitted-chip.csv, specs/fitted-power.csv ------------------------------- */
+/* ---- chips: specs/fitted-chip.csv ------------------------------------------------------- */
 
 enum { MAX_FITTED = 3 };
 struct fitted_constant {
@@ -17,20 +17,15 @@ struct fitted_constant {
     struct field field;                 /* of struct chip, with its bounds */
     double open_source_value;           /* without any fit */
 };
-extern const struct fitted_constant fitted_constants[MAX_FITTED], power_constants[MAX_FITTED];      /* of time; of energy */
-extern const size_t n_fitted_constants, n_power_constants;
+extern const struct fitted_constant fitted_constants[MAX_FITTED];
+extern const size_t n_fitted_constants;
 
-enum { FITTED_TIMES, FITTED_POWER, N_FITTED_TABLES };
-struct fitted_table { const char *file; const struct fitted_constant *constants; size_t n; };
-extern const struct fitted_table fitted_tables[N_FITTED_TABLES];
-
-void fitted_chip_names(const char **out, const struct fitted_table *t, struct arena *a);    /* the t->n keys of the sheet, GENERATION.FIELD */
+void fitted_chip_names(const char **out, struct arena *a);      /* the n_fitted_constants keys of the sheet, GENERATION.FIELD */
 /* Sets the constants of this chip. `applied` receives the sheet with only the rows of this chip, or none if there is no sheet. */
-bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const struct fitted_table *t, const char *specs_dir,
-                       const struct sheet_overrides *changes, struct arena *a, struct err *err);
-/* Sets the constants of this chip from `values`, one for each of fitted_constants or of another table. */
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct sheet_overrides *changes,
+                       struct arena *a, struct err *err);
+/* Sets the constants of this chip from `values`, one for each of fitted_constants. */
 void fitted_constants_set(struct chip *chip, const double *values);
-void fitted_table_set(struct chip *chip, const struct fitted_table *t, const double *values);
 
 /* ---- software: specs/fitted-system.csv --------------------------------------------------- */
 

@@ -81,7 +81,7 @@ static const struct sheet_field sheet_fields[] = {
         .help = "design of the chip, which selects its fitted constants; other has none" }, CHIP, CHIP },
     { { .name = "planner_copies", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.planner_copies), .choices = copies_names,
         .help = "how the planner estimates copies of single elements; default: measured" }, CHIP, 0 },
-    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy if neither its idle power nor the board's is stated"),
+    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "the most that a chip draws, all tiles at their peak"),
     CR(idle_power_w, "W", 0.1, 1e5, CHIP, 0, "power of a chip while nothing runs"),
     CR(link_byte_j, "J/B", 1e-15, 1e-6, CHIP, 0, "energy of a byte over an IPU-Link, both ends"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
@@ -335,7 +335,7 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
 bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
                           struct arena *a, struct err *err)
 {
-    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 5);     /* system, board, chip, two of fitted constants */
+    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, fitted constants */
     size_t n = 0;
     *out = (struct machine){ .pcie_shared_ipus = 1 };
     if (!machine_read_sheets(sheets, &n, name, specs_dir, changes, a, err))
@@ -354,11 +354,9 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
     out->board_name = n > 1 ? sheets[n - 2].name : "";
     out->sheets = sheets;
     out->n_sheets = n;
-    for (int t = 0; t < N_FITTED_TABLES; t++) {
-        if (!fitted_chip_apply(&out->chip, &sheets[out->n_sheets], &fitted_tables[t], specs_dir, changes, a, err))
-            return false;
-        out->n_sheets += sheets[out->n_sheets].n_rows > 0;
-    }
+    if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))
+        return false;
+    out->n_sheets += sheets[n].n_rows > 0;
     return machine_check(out, sheets[0].path, err);
 }
 
@@ -377,4 +375,15 @@ const struct sheet_row *machine_row(const struct machine *m, const char *key, co
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)
 {
     return 2.0 * (double)mac_per_cycle * (double)c->n_tiles * c->clock_hz;
+}
+
+double chip_cycle_j(const struct chip *c)
+{
+    bool known = c->tdp_w > 0 && c->idle_power_w > 0;
+    return known ? (c->tdp_w - c->idle_power_w) / ((double)c->n_tiles * c->clock_hz) : 0;
+}
+
+double chip_memory_byte_j(const struct chip *c)
+{
+    return chip_cycle_j(c) / (double)(c->interleaved_load_bytes_per_cycle + c->vector_bytes_per_cycle);
 }

@@ -100,11 +100,9 @@ struct chip {
     double link_bytes_per_s;                /* nominal, one link, one way */
     double link_efficiency;                 /* protocol */
     double host_link_bytes_per_s;           /* the chip's own port, one way, after protocol */
-    /* Power: the energy of what a chip does, besides what it draws while nothing runs. Without idle_power_w or product_j it is not known. */
+    /* Power: the energy of what a chip does, besides what it draws while nothing runs. Without tdp_w or idle_power_w it is not known. */
     double tdp_w;                           /* 0: not published */
     double idle_power_w;                    /* while nothing runs; 0: not measured */
-    double product_j, amp_cycle_j;          /* one product of halves; one cycle of a tile's AMP, besides its products; fitted */
-    double byte_j;                          /* one byte that vector work reads or writes, or that a tile receives; fitted */
     double link_byte_j;                     /* one byte over an IPU-Link; 0: not counted */
 };
 
@@ -194,6 +192,10 @@ static inline uint64_t superstep_cycles(const struct chip *c)
 
 /* Peak of one chip for a number of multiply-accumulates per tile and cycle, each 2 flop. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);
+/* Joules above idling of one tile's cycle at its peak, by which all tiles together draw tdp_w; 0 where tdp_w or idle_power_w is not known. */
+double chip_cycle_j(const struct chip *c);
+/* Joules of one byte that a tile loads or stores, if all tiles draw tdp_w at their peak: an interleaved load and a store in each cycle. */
+double chip_memory_byte_j(const struct chip *c);
 
 /* ---- power --------------------------------------------------------------------------- */
 

@@ -96,7 +96,7 @@ void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
     double boards = (double)n_ipus / (double)m->ipus_per_board;
     bool of_boards = m->board_power_w > 0;
     *out = (struct power){ .of = of_boards ? "boards" : "chips", .cap_w = boards * m->board_power_cap_w };
-    if (m->chip.idle_power_w > 0 && m->chip.product_j > 0) {
+    if (chip_cycle_j(&m->chip) > 0) {
         out->has_law = true;
         out->idle_w = (double)n_ipus * m->chip.idle_power_w;
         out->boards_rest_w = boards * m->board_rest_power_w;

@@ -37,7 +37,7 @@ static struct energy update_energy(const struct plan *p)
         for (uint32_t k = 0; k < c->steps->n_ops; k++) {
             const struct update_op *op = &c->steps->ops[k];
             bool links = op->cycles.part[PART_ALL_REDUCE] > 0;
-            e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : chip->byte_j);
+            e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : chip_memory_byte_j(chip));
         }
     }
     return e;
