@@ -20,7 +20,7 @@ function reasons(diff) {
   const kept = diff.a.step_time_s;
   const ms = (x) => `${x >= 0 ? '+' : '−'}${seconds(Math.abs(x)).replace('–', '0 s')}`;
   return table('What each change does to a step, one after the other', ['change', 'step', 'share of the kept step', 'alone'],
-    diff.causes.map(({ cause, step_time_s: change, alone }) => [cause, ms(change), signedPercent(change / kept), ms(alone.step_time_s)]));
+    diff.causes.map(({ cause, step_time_s: change, alone }) => [cause, ms(change), signedPercent(change / kept), alone ? ms(alone.step_time_s) : 'refused']));
 }
 
 export async function drawCompare(place, { client, state, pictures, keep, drop }) {

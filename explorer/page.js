@@ -62,13 +62,15 @@ const redraw = newestOnly(async (wanted) => {
 
 // The slower part of an answer, once the hand rests.
 async function settle(wanted) {
-  document.documentElement.dataset.settled = 'no';
-  if (answered?.wanted === wanted) {
-    const answer = await client.ask({ command: 'run', arguments: [wanted.run], set: settingsOf(wanted), format: 'json' });
-    if (wanted === state && answer.output) drawTrust(JSON.parse(answer.output)[0], answer.messages);
-    if (wanted === state) await drawCompare(byId('compare'), { client, state: wanted, pictures: answered, keep: () => update({ ...state, kept: { run: state.run, sets: { ...state.sets } } }), drop: () => update({ ...state, kept: null }) });
+  try {
+    if (answered?.wanted === wanted) {
+      const answer = await client.ask({ command: 'run', arguments: [wanted.run], set: settingsOf(wanted), format: 'json' });
+      if (wanted === state && answer.output) drawTrust(JSON.parse(answer.output)[0], answer.messages);
+      if (wanted === state) await drawCompare(byId('compare'), { client, state: wanted, pictures: answered, keep: () => update({ ...state, kept: { run: state.run, sets: { ...state.sets } } }), drop: () => update({ ...state, kept: null }) });
+    }
+  } finally {
+    document.documentElement.dataset.settled = wanted === state ? 'yes' : 'no';
   }
-  document.documentElement.dataset.settled = wanted === state ? 'yes' : 'no';
 }
 
 function update(next) {

@@ -24,7 +24,7 @@ const median = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)];
 
 const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'], protocolTimeout: 600000 });
 const page = await browser.newPage();
-page.setDefaultTimeout(300000);
+page.setDefaultTimeout(60000);
 const complaints = [];
 page.on('console', (message) => { if (['error', 'warn'].includes(message.type())) complaints.push(message.text()); });
 page.on('pageerror', (error) => complaints.push(String(error)));
