@@ -1,17 +1,17 @@
 // The page's side of the worker: one promise for each request.
 
 export class Client {
-  constructor(engineText, pack) {
-    this.engineText = engineText;
+  // worker: one that was started; again(): starts another; pack: what it opens.
+  constructor(worker, again, pack) {
+    this.again = again;
     this.pack = pack;
-    this.start();
+    this.start(worker);
   }
 
-  start() {
-    const url = URL.createObjectURL(new Blob([this.engineText], { type: 'text/javascript' }));
+  start(worker) {
     this.waiting = new Map();
     this.last = 0;
-    this.worker = new Worker(url);
+    this.worker = worker;
     this.worker.onmessage = ({ data }) => this.settle(data);
     this.worker.onerror = (event) => {
       for (const { reject } of this.waiting.values()) reject(new Error(event.message));
@@ -41,7 +41,7 @@ export class Client {
       return await this.send('ask', request);
     } catch (error) {
       this.worker.terminate();
-      this.start();
+      this.start(this.again());
       return { status: 3, output: '', messages: `podbench: the simulation failed: ${error.message}` };
     }
   }

@@ -1,4 +1,5 @@
 // Two configurations side by side, and what each difference between them costs, as `podbench diff` says it.
+import { drawBars } from './bars.js';
 import { commandLine, settingsOf } from './state.js';
 import { bytes, copyButton, element, joules, number, percent, seconds, signedPercent, table } from './view.js';
 
@@ -13,6 +14,14 @@ function differences(kept, now) {
     const [a, b] = [of(kept), of(now)];
     return [name, a ? text(a) : '–', b ? text(b) : '–', a && b ? signedPercent(b / a - 1) : '–'];
   }));
+}
+
+function drawSteps(place, kept, now) {
+  const names = now.part_names;
+  const row = (label, { result }) => ({ label, values: names.map((name) => result.breakdown[name] ?? 0) });
+  drawBars(place, { caption: 'Where the time of both steps goes', names, text: seconds, rows: [row('kept', kept), row('this', now)],
+    summary: 'Mean of the IPUs, on one scale.' });
+  return place;
 }
 
 function reasons(diff) {
@@ -35,7 +44,7 @@ export async function drawCompare(place, { client, state, pictures, keep, drop }
   const command = `podbench diff ${state.kept.run} ${state.run} ${set.map((text) => `--set '${text}'`).join(' ')}`;
   place.replaceChildren(element('p', { class: 'buttons' }, element('button', { type: 'button', onclick: keep }, 'Keep this one instead'),
     element('button', { type: 'button', onclick: drop }, 'Drop the kept one'), copyButton('Copy the command', () => command)),
-  differences(pictures.kept.result, pictures.now.result),
+  differences(pictures.kept.result, pictures.now.result), drawSteps(element('div'), pictures.kept, pictures.now),
   answer.status < 2 && answer.output ? reasons(JSON.parse(answer.output)) : element('p', { class: 'error' }, answer.messages));
 }
 

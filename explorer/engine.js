@@ -3,20 +3,30 @@ import createModule from 'podbench-module';
 
 let module;
 
-async function gunzip(base64) {
-  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')));
+const made = new Set(['']);             // folders that are there: making one again is slow
+
+async function gunzip(base64, type) {
+  const packed = await fetch(`data:application/octet-stream;base64,${base64}`);
+  return new Response(packed.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'content-type': type } });
 }
 
 function writeFile(path, content) {
-  module.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')));
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  if (!made.has(folder)) module.FS.mkdirTree(folder);
+  made.add(folder);
   module.FS.writeFile(path, content);
 }
 
+// The simulator is compiled while it is unpacked.
 async function open({ wasm, files }) {
-  const binary = (await gunzip(wasm)).arrayBuffer();
-  const texts = (await gunzip(files)).json();
-  module = await createModule({ wasmBinary: await binary, locateFile: (name) => name });
+  const texts = gunzip(files, 'application/json').then((response) => response.json());
+  module = await new Promise((resolve, reject) => {
+    const instantiateWasm = (imports, done) => {
+      WebAssembly.instantiateStreaming(gunzip(wasm, 'application/wasm'), imports).then(({ instance, module: compiled }) => done(instance, compiled), reject);
+      return {};
+    };
+    createModule({ instantiateWasm, locateFile: (name) => name }).then(resolve, reject);
+  });
   for (const [path, text] of Object.entries(await texts)) writeFile(`/podbench/${path}`, text);
   module.FS.chdir('/podbench');
   if (!module.ccall('explorer_open', 'number', [], [])) throw new Error('the packed data is incomplete');

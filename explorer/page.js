@@ -10,10 +10,10 @@ import { Timeline } from './timeline.js';
 import { byId, bytes, copyButton, element, joules, number, percent, seconds, signedPercent } from './view.js';
 
 const FIRST = 'mlperf-v2.0-closed-bow-pod16-bert-large';
-const SETTLE_MS = 250;
+const SETTLE_MS = 100;
 const text = (id) => byId(id).textContent;
 const catalogue = JSON.parse(text('catalogue'));
-const client = new Client(text('engine'), { wasm: text('wasm'), files: text('files') });
+const client = new Client(window.engine.first, window.engine.start, { wasm: text('wasm'), files: text('files') });
 const pictures = new Map();             // by state; the newest ones
 const dropped = new Map();              // recipes that were opened: id -> text
 let state = readAddress(location.hash, FIRST);
@@ -47,8 +47,11 @@ const redraw = newestOnly(async (wanted) => {
     const published = await picture({ run: wanted.run, sets: {} });
     const now = await picture(wanted);
     const kept = wanted.kept ? await picture(wanted.kept) : null;
+    const isFirst = !answered;
     answered = { wanted, published, now, kept };
-    draw(answered);
+    drawNumbers(answered);
+    if (isFirst) await new Promise(requestAnimationFrame);      // the numbers are seen before the rest is drawn
+    drawViews(answered);
     say('');
     document.documentElement.dataset.redrawMs = (performance.now() - began).toFixed(1);
     document.documentElement.dataset.drawn = writeAddress(wanted);
@@ -92,6 +95,11 @@ function tile(name, value, note, isBad = false) {
   return element('div', isBad ? { class: 'bad' } : {}, element('dt', {}, name), element('dd', {}, value, note ? element('small', {}, note) : null));
 }
 
+// The interval stands under the throughput, too.
+function drawInterval({ interval_low: low, interval_high: high }) {
+  byId('tiles').querySelector('dd').append(element('small', {}, low ? `90 %: ${number(low)} to ${number(high)}` : 'no interval: nothing published is near'));
+}
+
 function drawTiles({ now, kept, published }) {
   const r = now.result;
   const base = (kept ?? published).result;
@@ -129,7 +137,7 @@ function drawMemory({ now }) {
     summary: `IPU ${worst} is the fullest: ${bytes(memory[worst].total_bytes)} of ${bytes(limit)} on its fullest tile.` });
 }
 
-function draw(parts) {
+function drawNumbers(parts) {
   if (controls.published !== parts.published) {
     controls.setRecipe(parts.published);
     controls.sets = { ...state.sets };
@@ -137,6 +145,9 @@ function draw(parts) {
   controls.show();
   drawSentence(parts);
   drawTiles(parts);
+}
+
+function drawViews(parts) {
   drawTime(parts);
   drawMemory(parts);
   timeline.show(parts.now);
@@ -153,6 +164,7 @@ function drawTrust(answer, messages) {
   const near = ({ configuration, error, distance }) => element('li', {}, element('a', { href: `#run=${configuration}` }, configuration),
     ` at distance ${number(distance)}, predicted ${signedPercent(error)} off when it was left out of the fit`);
   const warnings = messages.trim().split('\n').filter(Boolean);
+  drawInterval(v);
   byId('trust').replaceChildren(...[
     element('p', {}, v.interval_low ? `90 % interval: ${number(v.interval_low)} to ${number(v.interval_high)} samples/s. ` : 'No interval: nothing published is near. ',
       `${percent(v.from_fitted_share, 0)} of the time rests on fitted values, ${percent(v.from_assumed_share, 0)} on assumed ones.`),
@@ -240,7 +252,7 @@ window.addEventListener('hashchange', () => {
 });
 byId('controls').addEventListener('submit', (event) => event.preventDefault());
 
-window.podbench = { ask: (request) => client.ask(request) };     // the simulator for the browser's console, and for tests
+window.podbench = { ask: (request) => client.ask(request), shown: () => answered.now.result };      // for the browser's console, and for tests
 
 fillRuns();
 client.ready.catch((error) => say(`The simulator cannot start in this browser: ${error.message}`, true));
