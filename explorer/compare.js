@@ -1,6 +1,6 @@
 // Two configurations side by side, and what each difference between them costs, as `podbench diff` says it.
 import { drawBars } from './bars.js';
-import { commandLine, settingsOf } from './state.js';
+import { commandLine, runName, settingsOf } from './state.js';
 import { bytes, copyButton, element, joules, number, percent, seconds, signedPercent, table } from './view.js';
 
 const ROWS = [
@@ -41,7 +41,7 @@ export async function drawCompare(place, { client, state, pictures, keep, drop }
   const settings = (from, name) => settingsOf(from).map((text) => `${name}${text}`);
   const set = [...settings(state.kept, 'a:'), ...settings(state, 'b:')];
   const answer = await client.ask({ command: 'diff', arguments: [state.kept.run, state.run], set, format: 'json' });
-  const command = `podbench diff ${state.kept.run} ${state.run} ${set.map((text) => `--set '${text}'`).join(' ')}`;
+  const command = `podbench diff ${runName(state.kept.run)} ${runName(state.run)} ${set.map((text) => `--set '${text}'`).join(' ')}`;
   place.replaceChildren(element('p', { class: 'buttons' }, element('button', { type: 'button', onclick: keep }, 'Keep this one instead'),
     element('button', { type: 'button', onclick: drop }, 'Drop the kept one'), copyButton('Copy the command', () => command)),
   differences(pictures.kept.result, pictures.now.result), drawSteps(element('div'), pictures.kept, pictures.now),

@@ -7,6 +7,7 @@
  * with what no command prints as data: memory by IPU, and every span.
  */
 #include "harness/harness.h"
+#include "results/study/first_recipe.h"
 #include "results/study/fit.h"
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
@@ -185,12 +186,29 @@ static int print_picture(const struct options *o, struct err *err)
     return EXIT_DONE;
 }
 
+/* A recipe for an ONNX file of one's own, as `podbench init --model` writes it. */
+static int print_first_recipe(const struct options *o, struct err *err)
+{
+    if (o->n_arguments != 2)
+        return bad_input(err, "recipe: want an ONNX file and a name");
+    struct first_recipe_request q = { .model = o->arguments[0], .id = o->arguments[1], .sets = o->sets, .n_sets = o->n_sets, .simulator = &session.simulator };
+    struct first_recipe first;
+    if (!first_recipe_find(&first, &q, &session.arena, err))
+        return EXIT_BAD_INPUT;
+    fputs(first.text, session.out);
+    if (first.assumed)
+        fprintf(session.log, "assumed sizes: %s\n", first.assumed);
+    return EXIT_DONE;
+}
+
 static int answer(const json_t *q, struct err *err)
 {
     struct options o = options_of(q, &session.arena);
     const char *name = json_string_value(json_object_get(q, "command"));
     if (text_is(name, "picture"))
         return print_picture(&o, err);
+    if (text_is(name, "recipe"))
+        return print_first_recipe(&o, err);
     for (size_t i = 0; i < sizeof page_commands / sizeof *page_commands; i++)
         if (text_is(page_commands[i].name, name))
             return page_commands[i].run(&o, &session, err);
@@ -198,7 +216,7 @@ static int answer(const json_t *q, struct err *err)
 }
 
 /* request: {"command": NAME, "arguments": [...], "set": [...], "over": [...], "format": NAME, "all": BOOL}; the command "picture" prints the
- * picture. Returns the exit status; explorer_output() and explorer_messages() have the rest until the next request. */
+ * picture, "recipe" the first recipe of a model. Returns the exit status; explorer_output() and explorer_messages() have the rest until the next request. */
 int explorer_ask(const char *request)
 {
     struct arena kept = session.arena;

@@ -4,7 +4,7 @@ import { drawBars } from './bars.js';
 import { Client, newestOnly } from './client.js';
 import { drawCompare, runCommand } from './compare.js';
 import { Controls } from './controls.js';
-import { readAddress, recipeText, settingsOf, writeAddress } from './state.js';
+import { DROPPED, readAddress, recipeText, runName, settingsOf, writeAddress } from './state.js';
 import { Sweep } from './sweep.js';
 import { Timeline } from './timeline.js';
 import { byId, bytes, copyButton, element, joules, number, percent, seconds, signedPercent } from './view.js';
@@ -118,7 +118,7 @@ function drawTiles({ now, kept, published }) {
 function drawSentence({ now }) {
   const r = now.result;
   const [part, time] = Object.entries(r.breakdown).sort((a, b) => b[1] - a[1])[0];
-  byId('sentence').textContent = `${r.workload} on ${r.ipus} IPU${r.ipus > 1 ? 's' : ''} of ${r.system} makes ${number(r.throughput_samples_per_s)} samples/s; `
+  byId('sentence').textContent = `${runName(r.workload)} on ${r.ipus} IPU${r.ipus > 1 ? 's' : ''} of ${r.system} makes ${number(r.throughput_samples_per_s)} samples/s; `
     + `the largest part of a step is ${part.replace('_', ' ')}, ${percent(time / r.step_time_s, 0)}.`;
 }
 
@@ -212,7 +212,7 @@ function fillRuns() {
 
 function showRun() {
   const select = byId('run');
-  if (![...select.options].some(({ value }) => value === state.run)) select.prepend(element('option', { value: state.run }, state.run));
+  if (![...select.options].some(({ value }) => value === state.run)) select.prepend(element('option', { value: state.run }, runName(state.run)));
   select.value = state.run;
 }
 
@@ -222,17 +222,27 @@ function choose(run, sets = {}) {
   showRun();
 }
 
-// A recipe is simulated as it is; an ONNX file takes the place of the model of the recipe that is shown.
+// A recipe is simulated as it is; an ONNX file gets the recipe that `podbench init --model` writes for it.
 async function openFile(file) {
-  const path = `/dropped/${Date.now()}-${file.name.replace(/[^\w.-]/g, '_')}`;
-  await client.writeFile(path, new Uint8Array(await file.arrayBuffer()));
-  if (file.name.endsWith('.onnx')) {
-    const one = { 'recipe.workload': path, 'recipe.approximate': 'yes', 'parallel.layers_per_ipu': '', 'parallel.ipus_per_replica': '1', 'parallel.schedule': '', 'parallel.recompute_checkpoints': '' };
-    choose(state.run, one);
-  } else {
+  const name = file.name.replace(/[^\w.-]/g, '_');
+  const path = `${DROPPED}${Date.now()}/${name}`;
+  const content = new Uint8Array(await file.arrayBuffer());
+  await client.writeFile(path, content);
+  if (!name.endsWith('.onnx')) {
     dropped.set(path, await file.text());
     choose(path);
+    return;
   }
+  const id = name.slice(0, -'.onnx'.length);
+  const recipe = path.replace(/onnx$/, 'ini');
+  const answer = await client.ask({ command: 'recipe', arguments: [path, id] });
+  if (answer.status !== 0) {
+    say(answer.messages.trim(), true);
+    return;
+  }
+  await client.writeFile(recipe, answer.output);
+  dropped.set(recipe, answer.output.replaceAll(path, name));
+  choose(recipe);
 }
 
 byId('run').addEventListener('change', (event) => choose(event.target.value));

@@ -1,5 +1,8 @@
 // What is chosen: a recipe and the settings put over it. It is kept in the page's address, so that a link shows the same answer.
 
+// Files that were opened in the page lie here, each in a folder of its own.
+export const DROPPED = '/dropped/';
+
 const PREFIX = { now: '', kept: 'a.' };
 
 // { run, sets: {key: value}, kept: {run, sets} or null }
@@ -29,10 +32,13 @@ export function settingsOf({ sets }) {
   return Object.entries(sets).map(([key, value]) => `${key}=${value}`);
 }
 
+// A file that was opened is known to the reader by its name alone.
+export const runName = (run) => (run.startsWith(DROPPED) ? run.slice(run.lastIndexOf('/') + 1) : run);
+
 const quoted = (text) => (/^[\w.,=/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 export function commandLine(command, state, more = []) {
-  return ['podbench', command, quoted(state.run), ...settingsOf(state).map((s) => `--set ${quoted(s)}`), ...more].join(' ');
+  return ['podbench', command, quoted(runName(state.run)), ...settingsOf(state).map((s) => `--set ${quoted(s)}`), ...more].join(' ');
 }
 
 // The recipe's text with the settings in place: a key that is there is replaced, another one is added to its section. Values of sheets
