@@ -200,7 +200,7 @@ static int write_recipe(const struct options *o, struct session *s, struct err *
     free(whole);
     if (!first_recipe_find(&first, &q, &s->arena, err) || !write_new(folder, name, first.text, &s->arena, err))
         return EXIT_BAD_INPUT;
-    fprintf(s->out, "wrote %s: %s\n", path, first.result.fits ? "it fits" : "it does NOT fit 16 IPUs; 'podbench fit' says what would help");
+    fprintf(s->out, "wrote %s: %s\n", path, first.result.fits ? "it fits" : "no split that was tried fits; 'podbench fit' says what would help");
     fprintf(s->out, "%.0f samples/s; with one step a call %.0f\n", first.result.throughput_samples_per_s, first.one_call_throughput);
     if (first.assumed)
         fprintf(s->out, "assumed sizes: %s\n", first.assumed);

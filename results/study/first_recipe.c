@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 7 };
+enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 9 };
 static const double pays = 1.02, call_share = 0.05;     /* a doubled batch must give so much more; what calls may cost of a step */
 
 /* ---- facts from the file -------------------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static uint64_t usual_size(const char *name)
     return 128;
 }
 
-struct first_trial { const struct first_recipe_request *q; const char *path; const char *settings[N_SETTINGS]; struct arena *a; };
+struct first_trial { const struct first_recipe_request *q; const char *path; bool training; const char *settings[N_SETTINGS]; struct arena *a; };
 
 /* The value of "key=value"; NULL: the text sets another key. */
 static const char *set_value(const char *text, const char *key)
@@ -74,9 +74,10 @@ static const char *data_lines(const char **assumed, const struct first_recipe_re
 
 /* ---- trials ------------------------------------------------------------------------------------------------------------ */
 
-enum setting { SET_SYSTEM, SET_WIDTH, SET_REPLICAS, SET_BATCH, SET_ACCUMULATION, SET_CALL, SET_SCHEDULE };
+enum setting { SET_SYSTEM, SET_WIDTH, SET_REPLICAS, SET_BATCH, SET_ACCUMULATION, SET_CALL, SET_SCHEDULE, SET_RECOMPUTE, SET_STATE };
 static const char *const setting_keys[N_SETTINGS] = { "recipe.system", "parallel.ipus_per_replica", "parallel.replicas", "parallel.micro_batch",
-                                                      "parallel.gradient_accumulation", "hosts.steps_per_call", "parallel.schedule" };
+                                                      "parallel.gradient_accumulation", "hosts.steps_per_call", "parallel.schedule", "parallel.recompute",
+                                                      "parallel.optimizer_state" };
 
 static void set(struct first_trial *t, enum setting s, uint64_t value) { t->settings[s] = arena_printf(t->a, "%ju", (uintmax_t)value); }
 
@@ -101,66 +102,48 @@ static bool is_better_trial(const struct result *a, const struct result *b)
     return x != y ? x > y : a->throughput_samples_per_s > b->throughput_samples_per_s;
 }
 
-/* With the schedule that is fastest, of those that the framework can run, where several IPUs hold a model. */
+/* With what saves memory, or without it, and with the schedule that is best, of those that the framework can run, where several IPUs hold a
+ * model and no schedule is chosen yet. */
 static bool simulate_trial(struct result *best, struct first_trial *t, struct err *err)
 {
-    static const char *const schedules[] = { "grouped", "interleaved", "popart", "sequential" };
-    const char *own = t->settings[SET_SCHEDULE];
-    bool several = !text_is(t->settings[SET_WIDTH], "1"), any = false;
-    if (!several || own)
-        return simulate_settings(best, t, err);
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+    static const char *const all_schedules[] = { "grouped", "interleaved", "popart", "sequential" };
+    static const struct { const char *recompute, *state; } savings[] = { { NULL, NULL }, { "layer", NULL }, { "layer", "streaming" } };
+    const char *own = t->settings[SET_SCHEDULE], *const *schedules = &own, *chosen[N_SETTINGS];
+    bool any = false;
+    size_t n_schedules = 1, n_savings = t->training ? sizeof savings / sizeof *savings : 1;
+    if (!own && !text_is(t->settings[SET_WIDTH], "1")) {
+        schedules = all_schedules;
+        n_schedules = sizeof all_schedules / sizeof *all_schedules;
+    }
+    for (size_t i = 0; i < n_schedules * n_savings; i++) {
         struct result r;
         struct err why = { "" };
-        t->settings[SET_SCHEDULE] = schedules[i];
-        bool good = simulate_settings(&r, t, &why);
-        if (good && (!any || is_better_trial(&r, best))) {
+        t->settings[SET_SCHEDULE] = schedules[i % n_schedules];
+        t->settings[SET_RECOMPUTE] = savings[i / n_schedules].recompute;
+        t->settings[SET_STATE] = savings[i / n_schedules].state;
+        if (simulate_settings(&r, t, i ? &why : err) && (!any || is_better_trial(&r, best))) {
             *best = r;
-            own = schedules[i];
+            any = true;
+            memcpy(chosen, t->settings, sizeof chosen);
         }
-        any |= good;
     }
-    t->settings[SET_SCHEDULE] = own;
-    return any || simulate_settings(best, t, err);
+    if (any)
+        memcpy(t->settings, chosen, sizeof chosen);
+    return any;
 }
 
 static uint64_t pod_ipus(uint64_t width) { return width <= 4 ? 4 : 16; }
 
 /* One pod of four or sixteen IPUs, full of replicas. */
-static void set_width(struct first_trial *t, uint64_t width, bool training)
+static void set_width(struct first_trial *t, uint64_t width)
 {
     uint64_t ipus = pod_ipus(width);
     t->settings[SET_SYSTEM] = ipus == 4 ? "bow-pod4" : "bow-pod16";
+    for (int i = SET_BATCH; i < N_SETTINGS; i++)
+        t->settings[i] = NULL;              /* to be found */
     set(t, SET_WIDTH, width);
-    t->settings[SET_SCHEDULE] = NULL;       /* to be found */
     set(t, SET_REPLICAS, ipus / width);
-    set(t, SET_ACCUMULATION, training || width > 1 ? UPDATES_PER_STAGE * width : 1);
-}
-
-/* Splits over more IPUs until the model fits with certainty, and once more, which may be faster for each IPU: its pipeline may fit too. */
-static bool find_width(struct result *best, struct first_trial *t, bool training, struct err *err)
-{
-    const char *found[N_SETTINGS] = { NULL };
-    for (uint64_t width = 1; width <= WIDEST; width *= 2) {
-        struct result r;
-        struct err why = { "" };
-        set_width(t, width, training);
-        if (!simulate_trial(&r, t, &why)) {
-            if (width == 1)
-                return fail(err, "%s", why.msg);
-            break;                              /* more stages than the model has blocks */
-        }
-        bool fitted = width > 1 && result_fits_surely(best);
-        double each = r.throughput_samples_per_s / (double)pod_ipus(width), before = width > 1 ? best->throughput_samples_per_s / (double)pod_ipus(width / 2) : 0;
-        if (width == 1 || (fitted ? result_fits_surely(&r) && each > before : r.fits_probability > best->fits_probability)) {
-            *best = r;
-            memcpy(found, t->settings, sizeof found);
-        }
-        if (fitted)
-            break;
-    }
-    memcpy(t->settings, found, sizeof found);
-    return true;
+    set(t, SET_ACCUMULATION, t->training || width > 1 ? UPDATES_PER_STAGE * width : 1);
 }
 
 /* Doubles the micro-batch. A model without a batch refuses the first doubling. */
@@ -169,9 +152,11 @@ static void find_batch(struct result *best, struct first_trial *t)
     for (uint64_t batch = 2; batch <= LARGEST_BATCH && result_fits_surely(best); batch *= 2) {
         struct result r;
         struct err none = { "" };
+        const char *before[N_SETTINGS];
+        memcpy(before, t->settings, sizeof before);
         set(t, SET_BATCH, batch);
         if (!simulate_trial(&r, t, &none) || !result_fits_surely(&r) || r.throughput_samples_per_s < pays * best->throughput_samples_per_s) {
-            set(t, SET_BATCH, batch / 2);
+            memcpy(t->settings, before, sizeof before);
             return;
         }
         *best = r;
@@ -180,21 +165,21 @@ static void find_batch(struct result *best, struct first_trial *t)
 
 /* With n steps a call a step takes a + c / n; two trials give a and c, and n makes c / n a share of a. In inference the steps of a call are
  * its micro-batches. */
-static void find_steps(struct result *best, struct first_trial *t, bool training)
+static void find_steps(struct result *best, struct first_trial *t)
 {
-    enum setting s = training ? SET_CALL : SET_ACCUMULATION;
-    uint64_t own = training ? 1 : strtoull(t->settings[SET_ACCUMULATION], NULL, 10);
+    enum setting s = t->training ? SET_CALL : SET_ACCUMULATION;
+    uint64_t own = t->training ? 1 : strtoull(t->settings[SET_ACCUMULATION], NULL, 10);
     struct result once, twice, r;
     struct err none = { "" };
     const char *before = t->settings[s];
     set(t, s, own);
-    bool good = simulate_trial(&once, t, &none);
+    bool good = simulate_settings(&once, t, &none);
     set(t, s, 2 * own);
-    good = good && simulate_trial(&twice, t, &none);
+    good = good && simulate_settings(&twice, t, &none);
     double first = good ? 1 / once.throughput_samples_per_s : 0, second = good ? 1 / twice.throughput_samples_per_s : 0, each = 2 * second - first;
     double n = good && each > 0 ? ceil((first - each) / (call_share * each)) : 1;
     set(t, s, own * (uint64_t)fmin(fmax(n, 1), MOST_STEPS));
-    if (good && simulate_trial(&r, t, &none) && r.fits == best->fits)
+    if (good && simulate_settings(&r, t, &none) && r.fits == best->fits)
         *best = r;
     else
         t->settings[s] = before;
@@ -239,12 +224,16 @@ static const char *recipe_text(const struct first_trial *t, const char *framewor
 {
     bool training = text_is(mode, "train");
     const char *call = training && t->settings[SET_CALL] ? arena_printf(t->a, "[hosts]\nsteps_per_call = %s\n\n", setting_of(t, SET_CALL, "1")) : "";
+    const char *how = "";
+    for (int i = SET_SCHEDULE; i < N_SETTINGS; i++)
+        if (t->settings[i])
+            how = arena_printf(t->a, "%s%s = %s\n", how, strchr(setting_keys[i], '.') + 1, setting_of(t, i, ""));
     return arena_printf(t->a, "%s\n[recipe]\nid = %s\nworkload = %s\nsystem = %s\nframework = %s\nmode = %s\nsource = my own\n%s\n[data]\n%s%s\n[parallel]\n"
                         "replicas = %s\nipus_per_replica = %s\nmicro_batch = %s\ngradient_accumulation = %s\n%s%s\n%s[precision]\ncompute = fp16\n%s%s", comment,
                         t->q->id, given_value(t->q, "recipe.workload", t->q->model), setting_of(t, SET_SYSTEM, ""), given_value(t->q, "recipe.framework", framework),
                         mode, other_lines(t, "recipe"), data, other_lines(t, "data"), setting_of(t, SET_REPLICAS, ""), setting_of(t, SET_WIDTH, ""),
                         setting_of(t, SET_BATCH, "1"), setting_of(t, SET_ACCUMULATION, "1"),
-                        t->settings[SET_SCHEDULE] ? arena_printf(t->a, "schedule = %s\n", setting_of(t, SET_SCHEDULE, "")) : "", other_lines(t, "parallel"), call,
+                        how, other_lines(t, "parallel"), call,
                         other_lines(t, "precision"), training ? "\n[optimizer]\nname = adam\n" : "");
 }
 
@@ -266,15 +255,34 @@ static bool write_trial(const char *path, const char *text, struct err *err)
     return new_file_save(&file, err);
 }
 
-static bool run_trials(struct first_recipe *out, struct first_trial *t, bool training, struct err *err)
+/* Splits over more IPUs, each with its own batch and steps, until one that fits with certainty is no longer better for each IPU. */
+static bool run_trials(struct first_recipe *out, struct first_trial *t, struct err *err)
 {
-    struct result r = {0};
-    if (!find_width(&r, t, training, err))
-        return false;
-    find_batch(&r, t);
-    out->one_call_throughput = r.throughput_samples_per_s;
-    find_steps(&r, t, training);
-    out->result = r;
+    const char *found[N_SETTINGS] = { NULL };
+    double best_each = 0;
+    for (uint64_t width = 1; width <= WIDEST; width *= 2) {
+        struct result r;
+        struct err why = { "" };
+        set_width(t, width);
+        if (!simulate_trial(&r, t, width == 1 ? err : &why)) {
+            if (width == 1)
+                return false;
+            break;                              /* more stages than the model has blocks */
+        }
+        find_batch(&r, t);
+        double one_call = r.throughput_samples_per_s;
+        find_steps(&r, t);
+        double each = r.throughput_samples_per_s / (double)pod_ipus(width);
+        bool fitted = width > 1 && result_fits_surely(&out->result);
+        if (fitted && each <= best_each)
+            break;
+        if (width > 1 && !fitted && r.fits_probability <= out->result.fits_probability)
+            continue;
+        *out = (struct first_recipe){ .result = r, .one_call_throughput = one_call, .assumed = out->assumed };
+        best_each = each;
+        memcpy(found, t->settings, sizeof found);
+    }
+    memcpy(t->settings, found, sizeof found);
     return true;
 }
 
@@ -292,8 +300,8 @@ bool first_recipe_find(struct first_recipe *out, const struct first_recipe_reque
     free(model);
     if (!mkdtemp(folder))
         return fail(err, "%s: %m", folder);
-    struct first_trial t = { .q = q, .path = arena_printf(a, "%s/%s.ini", folder, q->id), .a = a };
-    bool good = write_trial(t.path, base_text(q, absolute, framework, mode, data, a), err) && run_trials(out, &t, training, err);
+    struct first_trial t = { .q = q, .path = arena_printf(a, "%s/%s.ini", folder, q->id), .training = training, .a = a };
+    bool good = write_trial(t.path, base_text(q, absolute, framework, mode, data, a), err) && run_trials(out, &t, err);
     unlink(t.path);
     rmdir(folder);
     if (good)

@@ -22,7 +22,7 @@ struct first_recipe {
     double one_call_throughput;                 /* of the same recipe with one step a call */
 };
 
-/* Fails where the model cannot be read or simulated. A model that fits nowhere gets the recipe of the largest split; result.fits says so. */
+/* Fails where the model cannot be read or simulated. A model that fits nowhere gets the recipe of the split that comes nearest; result.fits says so. */
 bool first_recipe_find(struct first_recipe *out, const struct first_recipe_request *q, struct arena *a, struct err *err);
 
 #endif

@@ -278,6 +278,24 @@ static void rows_by_an_expanded_column(void **state)
     }
 }
 
+/* A class token of a file that fixes one sample stands before, or after, the tokens of each. */
+static void token_for_each_sample(void **state)
+{
+    (void)state;
+    for (int first = 0; first <= 1; first++) {
+        struct draft *d = draft_start(17);
+        draft_text(d, "x: 1,3,2; class = 1,1,2; w = 2,2; MatMul x w > z");
+        draft_node(d, "Concat", first ? "class x" : "x class", "y", "axis=1");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 4 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 4 * 4 * 2; i++) {
+            uint64_t sample = i / 8, row = i / 2 % 4, column = i % 2, token = first ? 0 : 3;
+            assert_near(y[i], row == token ? draft_noise("class", column) : draft_noise("x", (sample * 3 + row - (uint64_t)first) * 2 + column), 1e-6);
+        }
+        done(r);
+    }
+}
+
 static size_t count(const struct imported *r, enum op_kind kind)
 {
     size_t n = 0;
@@ -466,7 +484,7 @@ static void many_are_split(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(transposed_operands), cmocka_unit_test(channels_last_in_the_file),
     cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(reshaped_images), cmocka_unit_test(largest),
-    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(rows_by_an_expanded_column), cmocka_unit_test(negative_pads),
+    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(rows_by_an_expanded_column), cmocka_unit_test(token_for_each_sample), cmocka_unit_test(negative_pads),
     cmocka_unit_test(empty_tensors_in_joins), cmocka_unit_test(ranges_that_cover_a_dimension), cmocka_unit_test(rows_that_cover_a_dimension),
 };
 TAP_MAIN(tests)

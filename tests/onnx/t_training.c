@@ -103,6 +103,7 @@ static void computed_weights(void **state)
         { { { "ReduceL2", "v", "l", "axes=1" }, { "Div", "v l", "d", "" }, { "Mul", "d g", "w", "" } }, 5 * 5 },
         { { { "Add", "one v", "w", "" } }, 5 * 5 }, { { { "Sub", "one v", "a", "" }, { "Exp", "a", "b", "" }, { "Transpose", "b", "w", "" } }, 5 * 5 },
         { { { "Cast", "whole", "c", "to=1" }, { "Mul", "c one", "k", "" }, { "Expand", "k shape", "w", "" } }, 0 },
+        { { { "Transpose", "g", "t", "" }, { "Expand", "t shape", "w", "" } }, 5 },         /* copies of a view */
         { { { "Mul", "g v", "w", "" } }, 5 * 5 },
         { { { "MatMul", "v v", "w", "" } }, 5 * 5 }, { { { "Sin", "v", "w", "" } }, 0 },
     };

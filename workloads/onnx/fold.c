@@ -347,6 +347,14 @@ static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
     return computed && onnx_is(n, ONNX_OP_CONCAT) && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
 }
 
+/* A parameter of the file, or a view of one. */
+static bool views_parameter(const struct onnx_model *m, const struct onnx_value *v)
+{
+    while (v && !onnx_holds_parameters(m, v) && v->producer != NO_ID && onnx_has(&m->nodes[v->producer], ONNX_VIEWS))
+        v = onnx_in(m, &m->nodes[v->producer], 0);
+    return v && onnx_holds_parameters(m, v);
+}
+
 /* Parts, copies and rows of parameters, and their products with constants (a projection of position codes), stay operations, as parameters
  * are trained. */
 static bool takes_parameters(const struct onnx_model *m, const struct onnx_node *n)
@@ -354,11 +362,9 @@ static bool takes_parameters(const struct onnx_model *m, const struct onnx_node 
     bool kept = onnx_has(n, ONNX_REPEATS | ONNX_PICKS | ONNX_CUTS | ONNX_JOINS) || onnx_is(n, ONNX_OP_MATMUL);
     if (!kept || joins_sizes(m, n))
         return false;
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const struct onnx_value *v = onnx_in(m, n, i);
-        if (v && onnx_holds_parameters(m, v))
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (views_parameter(m, onnx_in(m, n, i)))
             return true;
-    }
     return false;
 }
 

@@ -120,6 +120,19 @@ bool map_transpose(struct mapper *p)
 
 /* ---- joins and cuts ----------------------------------------------------------------------------------------------- */
 
+/* A constant for one sample is repeated for each. */
+static uint32_t for_each_sample(struct mapper *p, uint32_t x, const struct onnx_value *v, uint32_t axis)
+{
+    uint64_t samples = map_out(p, 0)->dims[0];
+    struct op_attributes at = NO_ATTRIBUTES;
+    if (axis == 0 || v->dims[0] == samples)
+        return x;
+    const struct tensor *t = &p->g->tensors[x];
+    for (uint32_t d = 0; d < t->n_dims; d++)
+        at.view[d] = d ? t->dims[d] : samples;
+    return map_emit1(p, OP_EXPAND, x, at);
+}
+
 bool map_concat(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
@@ -137,7 +150,7 @@ bool map_concat(struct mapper *p)
             parts[0] = map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
             n = 1;
         }
-        parts[n++] = x;
+        parts[n++] = for_each_sample(p, x, map_in(p, i), axis);
     }
     if (n == 0)
         return MAP_REFUSE(p, "joins nothing");

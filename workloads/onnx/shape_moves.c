@@ -132,18 +132,27 @@ bool infer_unsqueeze(const struct inference *s)
 
 /* ---- joins and parts ------------------------------------------------------------------------------------------ */
 
+/* A constant for one sample, in a file that fixes one, is there for each of the recipe's samples. */
+static bool repeats_for_samples(const struct inference *s, const struct onnx_value *v, uint64_t samples)
+{
+    return v->constant && s->m->file_batch == 1 && v->n_dims > 1 && v->dims[0] == 1 && samples == s->m->batch;
+}
+
 bool infer_concat(const struct inference *s)
 {
     uint32_t axis;
     const struct onnx_value *x = s->x;
     uint64_t dims[ONNX_MAX_DIMS];
+    for (uint32_t i = 1; i < s->n->n_inputs && repeats_for_samples(s, x, s->m->batch); i++)
+        x = onnx_in(s->m, s->n, i);
     onnx_copy_dims(dims, x);
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
         return REFUSE(s, "axis is out of range");
-    for (uint32_t i = 1; i < s->n->n_inputs; i++) {
+    dims[axis] = 0;
+    for (uint32_t i = 0; i < s->n->n_inputs; i++) {
         const struct onnx_value *v = onnx_in(s->m, s->n, i);
         for (uint32_t d = 0; d < x->n_dims; d++)
-            if (v->n_dims != x->n_dims || (d != axis && v->dims[d] != x->dims[d]))
+            if (v->n_dims != x->n_dims || (d != axis && v->dims[d] != x->dims[d] && !(d == 0 && repeats_for_samples(s, v, x->dims[0]))))
                 return REFUSE(s, "its inputs %.60s and %.60s differ in another dimension than %u%s", x->name, v->name, axis,
                               infer_batch_hint(s));
         dims[axis] += v->dims[axis];
