@@ -79,6 +79,7 @@ static void describe_run(struct check_row *row, const struct result *r)
     row->workload = r->workload;
     row->system = r->system;
     row->fits = r->fits;
+    row->fits_probability = r->fits_probability;
     row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
 }
 
@@ -91,6 +92,14 @@ static void name_part(struct check_row *row, struct arena *a)
         row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
 }
 
+/* Small programs are left out: there, the model has other plans. */
+static double memory_deviation(const struct figure *f, const struct kernel_memory *m)
+{
+    enum { LEAST_TILE_BYTES = 10000 };
+    double published = f->value - (double)m->operand_bytes, simulated = (double)(m->temporary_bytes + m->code_bytes);
+    return f->value > LEAST_TILE_BYTES * (double)m->n_tiles && published > 0 && simulated > 0 ? log(published / simulated) : NAN;
+}
+
 static bool simulate_kernel_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
@@ -100,9 +109,11 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     if (!kernel_row_memory(&m, f->recipe, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
         return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
     row->fits = row->fits_with_less_memory = m.fits;
-    if (text_is(f->metric, "total_bytes"))
+    row->fits_probability = m.fits_probability;
+    if (text_is(f->metric, "total_bytes")) {
         row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
-    else if (text_is(f->metric, "max_tile_bytes"))
+        row->memory_deviation = memory_deviation(f, &m);
+    } else if (text_is(f->metric, "max_tile_bytes"))
         row->simulated = (double)m.max_tile_bytes;
     else if (text_is(f->metric, "max_tile_including_gaps_bytes"))
         row->simulated = (double)m.max_tile_with_gaps_bytes;
@@ -211,12 +222,12 @@ static bool simulate_row_value(struct check_row *row, struct check_source *from,
 {
     const struct figure *f = row->figure;
     enum figure_kind kind = figure_kind(f);
-    if (is_kernel_recipe(f->recipe) || kind == FIGURE_OF_LINK)
-        return simulate_part(row, from, kind != FIGURE_OF_LINK, a);
     if (!*f->recipe)
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
     if (kind == FIGURE_OF_MEMORY)
         return simulate_memory(row, from, a);
+    if (is_kernel_recipe(f->recipe) || kind == FIGURE_OF_LINK)
+        return simulate_part(row, from, kind != FIGURE_OF_LINK, a);
     if (figure_is_ratio(f))
         return simulate_ratio(row, from, a);
     return kind == FIGURE_DERIVED ? simulate_derived(row, from, a) : simulate_recipe(row, from, a);
@@ -272,7 +283,7 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
     out->rows = ARENA_ARRAY(a, struct check_row, figures->n);
     for (size_t i = 0; i < figures->n; i++) {
         struct check_row *row = &out->rows[i];
-        *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-" };
+        *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-", .memory_deviation = NAN };
         if (!(row->figure->value > 0) && figure_kind(row->figure) != FIGURE_OF_MEMORY)
             return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
                         row->figure->value);

@@ -40,6 +40,8 @@ struct check_row {
     double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
     enum verdict verdict;
     bool fits;                          /* the simulated run does, as configured */
+    double fits_probability;
+    double memory_deviation;            /* ln(published / simulated) of a kernel's bytes but for its operands, above 10 kB a tile; else NaN */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
@@ -87,6 +89,8 @@ bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recip
 struct kernel_memory {
     uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles */
     uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* on the fullest */
+    uint64_t n_tiles;
+    double fits_probability;
     bool fits;
 };
 bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
@@ -146,6 +150,14 @@ struct memory_verdicts {
 /* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without
  * configurations are left out. */
 struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a);
+
+/* Configurations by the chance to fit that is predicted for them: how many fit by that, on average, and how many ran. Published runs say little here,
+ * because nobody publishes what did not fit. */
+struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
+struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
+/* Of kernels' total bytes on rows that calibrate, without operands: the robust standard deviation of ln(published / predicted), of n rows above
+ * 10 kB a tile. NaN: none. */
+double memory_spread(size_t *n, const struct check *c, struct arena *a);
 
 /* Errors of published bytes by metric and by how the rows count. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };

@@ -77,7 +77,15 @@ static bool is_counted(const char **counted, size_t *n, const char *configuratio
     return false;
 }
 
-/* counts_as: of rows of memory; N_COUNTS_AS: published runs. */
+/* counts_as: of rows of memory; N_COUNTS_AS: published runs. Each configuration once. */
+static bool is_evidence(const struct check_row *row, enum counts_as counts_as, const char **counted, size_t *n)
+{
+    bool wanted = counts_as == N_COUNTS_AS ? is_weak_evidence(row) : is_verdict(row->figure) && row->counts_as == counts_as;
+    return wanted && row->has_simulated && !is_counted(counted, n, row->figure->configuration);
+}
+
+static bool is_too_large(const struct check_row *row) { return is_verdict(row->figure) && !(row->figure->value > 0); }
+
 static struct memory_verdicts count_verdicts(const struct check *c, enum counts_as counts_as, struct arena *a)
 {
     struct memory_verdicts v = { .evidence = counts_as == N_COUNTS_AS ? "runs" : counts_as_names[counts_as] };
@@ -85,10 +93,9 @@ static struct memory_verdicts count_verdicts(const struct check *c, enum counts_
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        bool wanted = counts_as == N_COUNTS_AS ? is_weak_evidence(row) : is_verdict(row->figure) && row->counts_as == counts_as;
-        if (!wanted || !row->has_simulated || is_counted(counted, &n, row->figure->configuration))
+        bool too_large = is_too_large(row);
+        if (!is_evidence(row, counts_as, counted, &n))
             continue;
-        bool too_large = is_verdict(row->figure) && !(row->figure->value > 0);
         v.n_ran += !too_large;
         v.n_ran_fits += !too_large && row->fits;
         v.n_too_large += too_large;
@@ -101,9 +108,10 @@ static struct memory_verdicts count_verdicts(const struct check *c, enum counts_
     return v;
 }
 
+static const enum counts_as groups[] = { N_COUNTS_AS, COUNTS_AS_CALIBRATE, COUNTS_AS_VALIDATE, COUNTS_AS_CONTEXT, COUNTS_AS_REPEAT };
+
 struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a)
 {
-    static const enum counts_as groups[] = { N_COUNTS_AS, COUNTS_AS_CALIBRATE, COUNTS_AS_VALIDATE, COUNTS_AS_CONTEXT, COUNTS_AS_REPEAT };
     struct memory_verdicts *all = ARENA_ROOM(a, struct memory_verdicts, sizeof groups / sizeof *groups);
     *n = 0;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -111,6 +119,53 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
         *n += all[*n].n_ran || all[*n].n_too_large;
     }
     return all;
+}
+
+/* ---- chances ---------------------------------------------------------------------------------------------- */
+
+static void add_chance(struct memory_chances *bins, size_t n_bins, const struct check_row *row)
+{
+    struct memory_chances *b = &bins[min_u64((uint64_t)(row->fits_probability * (double)n_bins), n_bins - 1)];
+    b->n++;
+    b->n_ran += !is_too_large(row);
+    b->expected += row->fits_probability;
+}
+
+struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a)
+{
+    enum { N_BINS = 5, N_GROUPS = sizeof groups / sizeof *groups };
+    struct memory_chances *all = ARENA_ROOM(a, struct memory_chances, N_GROUPS * N_BINS);
+    *n = 0;
+    for (size_t g = 0; g < N_GROUPS; g++) {
+        struct memory_chances bins[N_BINS] = { { 0 } };
+        const char **counted = ARENA_ROOM(a, const char *, c->n);
+        size_t n_counted = 0;
+        for (size_t i = 0; i < c->n; i++)
+            if (is_evidence(&c->rows[i], groups[g], counted, &n_counted))
+                add_chance(bins, N_BINS, &c->rows[i]);
+        for (size_t k = 0; k < N_BINS; k++) {
+            bins[k].evidence = groups[g] == N_COUNTS_AS ? "runs" : counts_as_names[groups[g]];
+            bins[k].from = (double)k / N_BINS, bins[k].to = (double)(k + 1) / N_BINS;
+            if (bins[k].n)
+                all[(*n)++] = bins[k];
+        }
+    }
+    return all;
+}
+
+double memory_spread(size_t *n, const struct check *c, struct arena *a)
+{
+    double *deviations = ARENA_ROOM(a, double, c->n);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->rows[i].counts_as == COUNTS_AS_CALIBRATE && !isnan(c->rows[i].memory_deviation))
+            deviations[(*n)++] = c->rows[i].memory_deviation;
+    if (*n == 0)
+        return NAN;
+    double median = statistics_median(deviations, *n, a);
+    for (size_t i = 0; i < *n; i++)
+        deviations[i] = fabs(deviations[i] - median);
+    return statistics_median(deviations, *n, a) / 0.6745;       /* of normal errors, the standard deviation */
 }
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
@@ -341,6 +396,15 @@ static const struct table_column edge_columns[] = {
     { COLUMN_AS(struct memory_edge, with_less_memory.factor, "factor_with_less_memory"), .heading = "factor", .format = "%.2f" },
 };
 
+static const struct table_column chance_columns[] = {
+    { COLUMN(struct memory_chances, evidence), .heading = "evidence" },
+    { COLUMN_AS(struct memory_chances, from, "chance_from"), .heading = "chance %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct memory_chances, to, "chance_to"), .heading = "to %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct memory_chances, n, "configurations"), .heading = "configurations" },
+    { COLUMN_AS(struct memory_chances, expected, "expected_to_fit"), .heading = "expected to fit", .format = "%.1f" },
+    { COLUMN_AS(struct memory_chances, n_ran, "ran"), .heading = "ran" },
+};
+
 static void add_memory_table(struct document *d, const char *title, struct table t)
 {
     t.formats = IN_TEXT;
@@ -353,13 +417,18 @@ static void add_memory_table(struct document *d, const char *title, struct table
 
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges)
 {
-    size_t n_verdicts, n_bytes;
+    size_t n_verdicts, n_bytes, n_chances, n_spread;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
+    struct memory_chances *chances = memory_chances(&n_chances, c, d->arena);
+    double spread = memory_spread(&n_spread, c, d->arena);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
     add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; less memory: if a smaller share\nof memory for temporaries counts, too",
                      TABLE_OF(verdict_columns, verdicts, n_verdicts));
     add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
                      TABLE_OF(edge_columns, edges, n_edges));
+    add_memory_table(d, "memory, by the chance to fit that is predicted", TABLE_OF(chance_columns, chances, n_chances));
+    if (n_spread)
+        document_line(d, "bytes of measured kernels that calibrate, without operands: robust standard deviation of ln(published / predicted) %.3f, %zu rows", spread, n_spread);
     size_t n_without = 0, n_predicted = 0;
     for (size_t i = 0; i < n_bytes; i++) {
         n_without += bytes[i].n_predicted ? 0 : bytes[i].n_rows;
@@ -374,10 +443,12 @@ void memory_document(struct document *d, const struct check *c, const struct mem
 
 json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
 {
-    size_t n_verdicts, n_bytes;
+    size_t n_verdicts, n_bytes, n_chances;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);
+    struct memory_chances *chances = memory_chances(&n_chances, c, a);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, a);
     const struct table tables[] = { TABLE_OF(verdict_columns, verdicts, n_verdicts), TABLE_OF(edge_columns, edges, n_edges),
-                                    TABLE_OF(bytes_columns, bytes, n_bytes) };
-    return json_pack("{s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "bytes", table_json(&tables[2]));
+                                    TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(bytes_columns, bytes, n_bytes) };
+    return json_pack("{s:o, s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "chances", table_json(&tables[2]), "bytes",
+                     table_json(&tables[3]));
 }

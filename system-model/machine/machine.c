@@ -45,7 +45,7 @@ static const struct sheet_field sheet_fields[] = {
     CR(clock_hz, "Hz", 1e6, 1e11, CHIP, CHIP, "tile clock"),
     CN(tile_memory_bytes, "B", 1024, 1e9, "SRAM of a tile"),
     CN(interleaved_bytes, "B", 0, 1e9, "the part of it that allows 128-bit loads, or two of 64 bits in one cycle"),
-    CR(memory_error, "share", 0, 1, CHIP, 0, "spread of the bytes that the fullest tile needs about those counted; default: 0, unknown"),
+    CR(memory_error, "share", 0, 1, CHIP, 0, "spread of the bytes of temporaries and activations that the fullest tile needs about those counted; default: 0, unknown"),
     CR(memory_gaps_share, "share", 0, 1, CHIP, 0, "of activations and temporaries: what uneven mappings and gaps add on the fullest tile; default: 0"),
     CN(mac_fp16_fp16_per_cycle, "MAC/cycle", 1, 1e5, "half in, half partials"),
     CN(mac_fp16_fp32_per_cycle, "MAC/cycle", 1, 1e5, "half in, float partials"),

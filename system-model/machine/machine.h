@@ -69,7 +69,7 @@ struct chip {
     enum planner_copies planner_copies;     /* of the software release that compiles its programs */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
-    double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) on the fullest tile */
+    double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
     double memory_gaps_share;               /* short-lived tensors take so much more of the fullest tile than its plan counts */
     /* Arithmetic, per tile and cycle. */
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */

@@ -317,12 +317,25 @@ void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
     p->shortfall_bytes = p->fits ? 0 : worst - capacity;
 }
 
+double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, uint64_t needed_bytes)
+{
+    double room = (double)chip->tile_memory_bytes - (double)certain_bytes, uncertain = (double)needed_bytes - (double)certain_bytes;
+    if (!(chip->memory_error > 0) || !(room > 0) || !(uncertain > 0))
+        return needed_bytes <= chip->tile_memory_bytes;
+    return 0.5 * erfc(-log(room / uncertain) / chip->memory_error / sqrt(2));
+}
+
 double plan_fits_probability(const struct plan *p)
 {
+    static const bool certain[N_MEMORY_CATEGORIES] = { [MEMORY_WEIGHTS] = true, [MEMORY_ACCUMULATORS] = true, [MEMORY_OPTIMIZER] = true,
+                                                       [MEMORY_STASH] = true, [MEMORY_IO_BUFFERS] = true };
     const struct chip *chip = &p->topology->machine->chip;
-    if (!p->memory || !(chip->memory_error > 0))
-        return p->fits;
-    uint64_t bytes = needed_bytes(&p->memory[p->worst_ipu], chip->tile_memory_bytes);
-    double free = log((double)chip->tile_memory_bytes / (double)bytes);
-    return 0.5 * erfc(-free / chip->memory_error / sqrt(2));
+    double least = 1;
+    for (uint32_t i = 0; i < p->request.ipus_per_replica && p->memory; i++) {
+        uint64_t certain_bytes = 0;
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+            certain_bytes += certain[k] ? p->memory[i].bytes[k] : 0;
+        least = fmin(least, memory_fits_probability(chip, certain_bytes, needed_bytes(&p->memory[i], chip->tile_memory_bytes)));
+    }
+    return p->memory ? least : p->fits;
 }

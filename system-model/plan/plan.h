@@ -142,7 +142,10 @@ bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* its outpu
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* those in use of n IPUs behind one port or memory */
 uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that share one copy of the optimizer state; 1 without rts */
-double plan_fits_probability(const struct plan *p);          /* by the chip's memory_error, the spread of ln(bytes); 1 or 0 without one */
+/* The chance that a plan fits, on its least certain IPU. Weights, gradients, optimizer state, stash and inputs are certain; all else that is needed is off
+ * by a factor whose logarithm has the chip's memory_error as its standard deviation. 1 or 0 without one. */
+double plan_fits_probability(const struct plan *p);
+double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, uint64_t needed_bytes);     /* on one tile */
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* all its tensors; merged ones count for each IPU */
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */

@@ -212,8 +212,59 @@ static void memory_of_kernels(void **state)
     arena_free(&a);
 }
 
+/* A kernel's row of memory is compared with bytes, not with a time. A program of 16 MB is large enough for the spread; one of 1 MB is not. */
+static void rows_of_kernels(void **state)
+{
+    static const char text[] = "kernel:gemm;machine=gc200;m=1000;k=64;n=20000;type=fp16;partials=fp32";
+    struct figure f[] = { figure("a", text, "total_bytes", 183780128), figure("b", text, "total_bytes", 1e6),
+                          figure("c", text, "max_tile_including_gaps_bytes", 268344), figure("d", text, "fits", 1) };
+    const struct figures list = { .items = f, .n = 4 };
+    struct simulator s;
+    simulator_open(&s, &paths);
+    struct check_source from = { .simulator = &s };
+    struct kernel_memory m;
+    struct arena a = {0};
+    struct check c;
+    struct err err;
+    (void)state;
+    assert_true(kernel_row_memory(&m, text, paths.specs_dir, s.plans, &a, &err) && check_build(&c, &list, &from, &a, &err));
+    double counted = (double)(m.temporary_bytes + m.code_bytes);
+    assert_near(c.rows[0].simulated, (double)m.operand_bytes + counted, 0);
+    assert_near(c.rows[0].memory_deviation, log((183780128.0 - 2 * (64000 + 1280000 + 20000000)) / counted), 1e-12);
+    assert_true(isnan(c.rows[1].memory_deviation) && isnan(c.rows[2].memory_deviation));
+    assert_near(c.rows[2].simulated, 268344, 200);
+    assert_true(c.rows[3].simulated == 1 && c.rows[3].fits_probability == m.fits_probability && m.fits_probability > 0.99);
+    simulator_close(&s);
+    arena_free(&a);
+}
+
+/* Chances of 0.1 and 0.15 in one fifth, 1 in the last; one of each two configurations ran. Deviations of -2, 0, 1, 5 and 9 about their median are 3, 1, 0,
+ * 4 and 8: 3 / 0.6745. */
+static void chances_and_their_spread(void **state)
+{
+    static const double chances[] = { 0.1, 0.15, 1, 0.1, 1 }, deviations[] = { 5, -2, 0, 9, 1 };
+    const struct figure f[] = { figure("a", "r", "fits", 1), figure("b", "s", "fits", 0), figure("c", "t", "fits", 1), figure("d", "r", "fits", 1), figure("e", "u", "fits", 0) };
+    struct check_row rows[5];
+    struct arena a = {0};
+    size_t n;
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        rows[i] = row_of(&f[i], COUNTS_AS_CALIBRATE, true);
+        rows[i].fits_probability = chances[i], rows[i].memory_deviation = deviations[i];
+    }
+    const struct check c = { rows, 5 };
+    const struct memory_chances *x = memory_chances(&n, &c, &a);
+    assert_int_equal(n, 2);
+    assert_true(x[0].from == 0 && x[0].to == 0.2 && x[0].n == 2 && x[0].n_ran == 1);
+    assert_near(x[0].expected, 0.25, 1e-12);
+    assert_true(x[1].from == 0.8 && x[1].n == 2 && x[1].n_ran == 1 && x[1].expected == 2);
+    assert_near(memory_spread(&n, &c, &a), 3 / 0.6745, 1e-12);
+    assert_int_equal(n, 5);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(verdicts_by_evidence), cmocka_unit_test(bytes_by_metric_and_role), cmocka_unit_test(categories_of_a_plan),
-    cmocka_unit_test(edges_of_families), cmocka_unit_test(memory_of_kernels),
+    cmocka_unit_test(edges_of_families), cmocka_unit_test(memory_of_kernels), cmocka_unit_test(rows_of_kernels), cmocka_unit_test(chances_and_their_spread),
 };
 TAP_MAIN(tests)
