@@ -155,7 +155,7 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
  * because nobody publishes what did not fit. */
 struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
-/* Of kernels' total bytes on rows that calibrate, without operands: the robust standard deviation of ln(published / predicted), of n rows above
+/* Kernels' total bytes on rows that calibrate, without operands: the robust standard deviation of ln(published / predicted), over n rows above
  * 10 kB a tile. NaN: none. */
 double memory_spread(size_t *n, const struct check *c, struct arena *a);
 

@@ -184,7 +184,7 @@ static void a_smaller_share_is_what_it_says(void **state)
     simulator_close(&s);
 }
 
-/* The chance falls as bytes grow, and is a half where they are what the tile has. Of 200 bytes of weights one is certain. */
+/* The chance falls as bytes grow, and is a half where they are what the tile has. The 200 bytes of weights are certain. */
 static void the_chance_to_fit_follows_the_bytes(void **state)
 {
     struct chip chip = { .tile_memory_bytes = 1000, .memory_error = 0.05 };
