@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <math.h>
 
-static bool read_number(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
+bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
 {
     const char *text = csv_cell(t, row, column);
     *out = NAN;
@@ -24,10 +24,10 @@ static bool read_row(struct accelerator *out, const struct csv_table *t, const s
                                  .source = csv_cell(t, row, "source") };
     return (*out->pattern || fail(err, "%s:%u: pattern is empty", t->path, row->line))
         && (*out->source || fail(err, "%s:%u: source is empty", t->path, row->line))
-        && read_number(&out->peak_flop_per_s, t, row, "peak_flop_per_s", err)
-        && read_number(&out->memory_bytes_per_s, t, row, "memory_bytes_per_s", err)
-        && read_number(&out->link_bytes_per_s, t, row, "link_bytes_per_s", err)
-        && read_number(&out->network_bytes_per_s, t, row, "network_bytes_per_s", err);
+        && read_positive(&out->peak_flop_per_s, t, row, "peak_flop_per_s", err)
+        && read_positive(&out->memory_bytes_per_s, t, row, "memory_bytes_per_s", err)
+        && read_positive(&out->link_bytes_per_s, t, row, "link_bytes_per_s", err)
+        && read_positive(&out->network_bytes_per_s, t, row, "network_bytes_per_s", err);
 }
 
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err)

@@ -100,64 +100,50 @@ static struct others others_of(const struct converged_results *t, const struct c
 
 /* ---- the scores ---------------------------------------------------------------------------------------------------- */
 
-struct left_out_score {
-    const char *benchmark, *worst_row, *knows;
-    uint64_t results, predicted, beyond, submitters, intervals;
-    double mean, median, bias, worst, inside, width, others_mean, beyond_mean;
-};
+struct left_out_score { const char *benchmark, *knows; uint64_t results, beyond, submitters; double others_mean, beyond_mean; struct error_stats errors; };
 #define C(member, title, ...) { COLUMN(struct left_out_score, member), .heading = title, __VA_ARGS__ }
-#define SHARE(member, title, shown) C(member, title, .scale = 100, .format = shown)
+#define E(member, name, title, ...) { COLUMN_AS(struct left_out_score, errors.member, name), .heading = title, __VA_ARGS__ }
+#define SHARE .scale = 100, .format = "%.1f"
+#define SIGNED .scale = 100, .format = "%+.1f"
 static const struct table_column left_out_columns[] = {
-    C(benchmark, "benchmark"), C(results, "results"), C(predicted, "predicted"), C(submitters, "submitters"), SHARE(mean, "mean %", "%.1f"),
-    SHARE(median, "median %", "%.1f"), SHARE(bias, "bias %", "%+.1f"), SHARE(worst, "worst %", "%+.1f"), C(intervals, "intervals"),
-    SHARE(inside, "inside %", "%.1f"), SHARE(width, "width %", "%.1f"), SHARE(others_mean, "as others %", "%.1f"), C(beyond, "beyond points"),
-    SHARE(beyond_mean, "there %", "%.1f"), C(worst_row, "worst row"), C(knows, "knows nothing of"),
+    C(benchmark, "benchmark"), C(results, "results"), E(n, "predicted", "predicted"), C(submitters, "submitters"), E(mean, "mean", "mean %", SHARE),
+    E(median, "median", "median %", SHARE), E(bias, "bias", "bias %", SIGNED), E(worst, "worst", "worst %", SIGNED),
+    E(n_intervals, "intervals", "intervals"), E(inside, "inside", "inside %", SHARE), E(width, "width", "width %", SHARE),
+    C(others_mean, "as others %", SHARE), C(beyond, "beyond points"), C(beyond_mean, "there %", SHARE), E(worst_row, "worst_row", "worst row"),
+    C(knows, "knows nothing of"),
 };
+#undef SIGNED
 #undef SHARE
+#undef E
 #undef C
 
-static void add_result(struct left_out_score *s, const struct converged_results *t, const struct converged *c, double *errors, struct arena *a)
+static void add_result(struct left_out_score *s, const struct converged_results *t, const struct converged *c, struct arena *a)
 {
     struct others others = others_of(t, c, a);
     double error = exp(-c->ratio) - 1;
-    s->mean += fabs(error), s->bias += error;
+    error_stats_add(&s->errors, error, arena_printf(a, "%s %s %s", c->r->round, c->r->submitter, c->r->system));
     s->others_mean += fabs(exp(others.effect - c->ratio) - 1);
     s->beyond += c->beyond, s->beyond_mean += c->beyond ? fabs(error) : 0;
-    if (!isnan(others.half_width)) {
-        s->intervals++;
-        s->inside += fabs(c->ratio) <= others.half_width;
-        s->width += 2 * sinh(others.half_width);
-    }
-    if (!s->worst_row || fabs(error) > fabs(s->worst)) {
-        s->worst = error;
-        s->worst_row = arena_printf(a, "%s %s %s", c->r->round, c->r->submitter, c->r->system);
-    }
-    errors[s->predicted++] = fabs(error);
-}
-
-static double mean_over(double sum, uint64_t n)
-{
-    return n ? sum / (double)n : (double)NAN;
+    if (!isnan(others.half_width))
+        error_stats_add_interval(&s->errors, fabs(c->ratio) <= others.half_width, 2 * sinh(others.half_width));
 }
 
 static void score_left_out(struct left_out_score *s, const struct converged_results *t, struct arena *a)
 {
-    double *errors = ARENA_ROOM(a, double, t->n);
+    s->errors.sizes = ARENA_ROOM(a, double, t->n);
     for (const struct converged *c = t->items; c < t->items + t->n; c++) {
         if (!text_is(c->r->benchmark, s->benchmark))
             continue;
         s->results++;
         s->submitters += is_first(t, c);
         if (isfinite(c->ratio))
-            add_result(s, t, c, errors, a);
+            add_result(s, t, c, a);
     }
-    s->mean = mean_over(s->mean, s->predicted), s->bias = mean_over(s->bias, s->predicted);
-    s->worst = s->predicted ? s->worst : (double)NAN;
-    s->others_mean = mean_over(s->others_mean, s->submitters > 1 ? s->predicted : 0);
-    s->inside = mean_over(s->inside, s->intervals), s->width = mean_over(s->width, s->intervals);
-    s->beyond_mean = mean_over(s->beyond_mean, s->beyond);
-    s->median = median_of(errors, s->predicted);
-    s->knows = s->results > s->predicted ? arena_printf(a, "%zu without reference points, or beyond too few of them", (size_t)(s->results - s->predicted))
+    uint64_t n = s->errors.n;
+    error_stats_end(&s->errors);
+    s->others_mean = s->submitters > 1 ? s->others_mean / (double)n : (double)NAN;
+    s->beyond_mean = s->beyond ? s->beyond_mean / (double)s->beyond : (double)NAN;
+    s->knows = s->results > n ? arena_printf(a, "%zu without reference points, or beyond too few of them", (size_t)(s->results - n))
              : s->submitters < 3 ? "how submitters differ" : "";
 }
 

@@ -4,7 +4,7 @@
  *
  *     error = predicted / published - 1
  *
- * A group's mean and median are of |error|, its bias is the mean of error, and its width that of (high - low) / value.
+ * The width of an interval is (high - low) / predicted.
  */
 #include "results/rounds/predictions.h"
 
@@ -33,14 +33,6 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
     p->items = arena_grow(a, p->items, p->n, &p->cap, sizeof *p->items);
     p->items[p->n++] = (struct result_prediction){ of->round, of->division, of->submitter, of->system, of->benchmark, of->global_batch,
         minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], use, 0 };
-}
-
-static bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
-{
-    const char *text = csv_cell(t, row, column);
-    *out = NAN;
-    return !*text || (parse_f64(text, out) && *out > 0)
-        || fail(err, "%s:%u: %s: '%.60s', want a number above 0, or nothing", t->path, row->line, column, text);
 }
 
 static bool read_use(struct result_prediction *p, const struct csv_table *t, const struct csv_row *row, struct err *err)
@@ -109,6 +101,30 @@ bool predictions_load(struct predictions *out, const char *path, struct arena *a
         out->n = out->cap = i + 1;
     }
     return out->n > 0 || fail(err, "%s: holds no prediction; want rows below the header", path);
+}
+
+/* ---- errors ----------------------------------------------------------------------------------------------- */
+
+void error_stats_add(struct error_stats *s, double error, const char *row)
+{
+    s->mean += fabs(error), s->bias += error;
+    if (s->n == 0 || fabs(error) > fabs(s->worst))
+        s->worst = error, s->worst_row = row;
+    s->sizes[s->n++] = fabs(error);
+}
+
+void error_stats_add_interval(struct error_stats *s, bool inside, double width)
+{
+    s->n_intervals++;
+    s->inside += inside, s->width += width;
+}
+
+void error_stats_end(struct error_stats *s)
+{
+    double n = s->n ? (double)s->n : (double)NAN, n_intervals = s->n_intervals ? (double)s->n_intervals : (double)NAN;
+    s->mean /= n, s->bias /= n, s->inside /= n_intervals, s->width /= n_intervals;
+    s->worst = s->n ? s->worst : (double)NAN;
+    s->median = median_of(s->sizes, s->n);
 }
 
 /* ---- baselines ---------------------------------------------------------------------------------------------- */
@@ -205,19 +221,19 @@ void predictions_judge(struct judged_predictions *out, const struct predictions 
 
 /* ---- the scores of a group --------------------------------------------------------------------------------------- */
 
-struct group_score {
-    const char *predictor, *use, *metric, *benchmark, *worst_system;
-    uint64_t n, n_intervals;
-    double mean, predictor_mean, median, bias, worst, inside, width;
-};
-#define C(member, title, ...) { COLUMN(struct group_score, member), .heading = title, __VA_ARGS__ }
-#define SHARE(member, title) C(member, title, .scale = 100, .format = "%.1f")
+struct group_score { const char *predictor, *use, *metric, *benchmark; double predictor_mean; struct error_stats errors; };
+#define C(member, title) { COLUMN(struct group_score, member), .heading = title }
+#define E(member, title, ...) { COLUMN_AS(struct group_score, errors.member, #member), .heading = title, __VA_ARGS__ }
+#define SHARE .scale = 100, .format = "%.1f"
+#define SIGNED .scale = 100, .format = "%+.1f"
 static const struct table_column group_columns[] = {
-    C(predictor, "predictor"), C(use, "use"), C(metric, "metric"), C(benchmark, "benchmark"), C(n, "rows"), SHARE(mean, "mean %"), SHARE(predictor_mean, "predictor there %"),
-    SHARE(median, "median %"), C(bias, "bias %", .scale = 100, .format = "%+.1f"), C(worst, "worst %", .scale = 100, .format = "%+.1f"),
-    C(n_intervals, "intervals"), SHARE(inside, "inside %"), SHARE(width, "width %"), C(worst_system, "worst row"),
+    C(predictor, "predictor"), C(use, "use"), C(metric, "metric"), C(benchmark, "benchmark"), E(n, "rows"), E(mean, "mean %", SHARE),
+    { COLUMN(struct group_score, predictor_mean), .heading = "predictor there %", SHARE }, E(median, "median %", SHARE), E(bias, "bias %", SIGNED),
+    E(worst, "worst %", SIGNED), E(n_intervals, "intervals"), E(inside, "inside %", SHARE), E(width, "width %", SHARE), E(worst_row, "worst row"),
 };
+#undef SIGNED
 #undef SHARE
+#undef E
 #undef C
 
 struct group_key { const char *name; int use; bool minutes; const char *benchmark; int baseline; };   /* benchmark NULL: all; baseline -1: the predictor */
@@ -233,42 +249,26 @@ static bool in_score_group(const struct judged_prediction *j, const struct group
         && (!k->benchmark || text_is(j->prediction->benchmark, k->benchmark)) && isfinite(judged_value(j, k->baseline));
 }
 
-static void add_error(struct group_score *g, const struct judged_prediction *j, int baseline, double error, struct arena *a)
+static void add_error(struct group_score *g, const struct judged_prediction *j, int baseline, struct arena *a)
 {
     const struct result_prediction *p = j->prediction;
-    g->mean += fabs(error), g->bias += error;
+    error_stats_add(&g->errors, judged_value(j, baseline) / j->published - 1, arena_printf(a, "%s %s %s", p->round, p->system, p->benchmark));
     g->predictor_mean += fabs(j->predicted / j->published - 1);
-    if (!g->worst_system || fabs(error) > fabs(g->worst)) {
-        g->worst = error;
-        g->worst_system = arena_printf(a, "%s %s %s", p->round, p->system, p->benchmark);
-    }
-    if (baseline < 0 && !isnan(p->low)) {
-        g->n_intervals++;
-        g->inside += j->published >= p->low && j->published <= p->high;
-        g->width += (p->high - p->low) / j->predicted;
-    }
+    if (baseline < 0 && !isnan(p->low))
+        error_stats_add_interval(&g->errors, j->published >= p->low && j->published <= p->high, (p->high - p->low) / j->predicted);
 }
 
 /* False for a group without rows. */
 static bool score_group(struct group_score *g, const struct judged_predictions *j, const struct group_key *k, struct arena *a)
 {
-    double *errors = ARENA_ROOM(a, double, j->n);
     *g = (struct group_score){ .predictor = k->name, .use = prediction_uses[k->use], .metric = k->minutes ? "minutes" : "samples/s",
-                               .benchmark = k->benchmark ? k->benchmark : "all" };
+                               .benchmark = k->benchmark ? k->benchmark : "all", .errors.sizes = ARENA_ROOM(a, double, j->n) };
     for (size_t i = 0; i < j->n; i++)
-        if (in_score_group(&j->items[i], k)) {
-            double error = judged_value(&j->items[i], k->baseline) / j->items[i].published - 1;
-            errors[g->n++] = fabs(error);
-            add_error(g, &j->items[i], k->baseline, error, a);
-        }
-    if (g->n == 0)
-        return false;
-    g->mean /= (double)g->n, g->bias /= (double)g->n;
-    g->predictor_mean = k->baseline < 0 ? (double)NAN : g->predictor_mean / (double)g->n;
-    g->median = median_of(errors, g->n);
-    g->inside = g->n_intervals ? g->inside / (double)g->n_intervals : (double)NAN;
-    g->width = g->n_intervals ? g->width / (double)g->n_intervals : (double)NAN;
-    return true;
+        if (in_score_group(&j->items[i], k))
+            add_error(g, &j->items[i], k->baseline, a);
+    g->predictor_mean = k->baseline < 0 ? (double)NAN : g->predictor_mean / (double)g->errors.n;
+    error_stats_end(&g->errors);
+    return g->errors.n > 0;
 }
 
 static void add_groups(struct table *t, const struct judged_predictions *j, const char *name, int use, bool minutes, struct arena *a)

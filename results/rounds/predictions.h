@@ -37,6 +37,22 @@ void predictions_write(FILE *f, const struct predictions *p);           /* as pr
 void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
                     enum prediction_use use, struct arena *a);
 
+/* ---- errors: the statistics of a group of predictions -------------------------------------------------------- */
+
+/* While errors are added, the members are sums; error_stats_end() makes them means, and NaN where there is none. */
+struct error_stats {
+    uint64_t n, n_intervals;
+    double mean, median, worst;         /* of the size of predicted / published - 1; worst: with its sign */
+    double bias;                        /* mean with the sign */
+    double inside, width;               /* share of the results inside their interval; its width over the prediction */
+    const char *worst_row;
+    double *sizes;                      /* room for all errors */
+};
+/* Keeps row. */
+void error_stats_add(struct error_stats *s, double error, const char *row);
+void error_stats_add_interval(struct error_stats *s, bool inside, double width);
+void error_stats_end(struct error_stats *s);
+
 /* ---- judging ----------------------------------------------------------------------------------------------- */
 
 /* Guesses that need no model, from results of earlier rounds of the benchmark, in the same division:

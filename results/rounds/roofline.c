@@ -33,12 +33,9 @@ static double roofline_samples_per_s(const struct roofline_work *w, const struct
 
 static bool read_work(struct roofline_work *out, const struct csv_table *t, const struct csv_row *row, struct err *err)
 {
-    const struct { const char *column; double *slot; } numbers[] = { { "flop_per_sample", &out->flop_per_sample },
-        { "bytes_per_sample", &out->bytes_per_sample }, { "parameters", &out->parameters }, { "kernels", &out->kernels } };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!parse_f64(csv_cell(t, row, numbers[i].column), numbers[i].slot) || !(*numbers[i].slot > 0))
-            return fail(err, "%s:%u: %s: want a number above 0", t->path, row->line, numbers[i].column);
-    return true;
+    return read_positive(&out->flop_per_sample, t, row, "flop_per_sample", err) && read_positive(&out->bytes_per_sample, t, row, "bytes_per_sample", err)
+        && read_positive(&out->parameters, t, row, "parameters", err) && read_positive(&out->kernels, t, row, "kernels", err)
+        && (isfinite(out->flop_per_sample + out->bytes_per_sample + out->parameters + out->kernels) || fail(err, "%s:%u: a number is missing", t->path, row->line));
 }
 
 bool roofline_predict(struct predictions *out, const struct round_results *r, const struct accelerator_table *accelerators, const char *data_dir,

@@ -24,6 +24,8 @@ struct accelerator {
 };
 struct accelerator_table { struct accelerator *items; size_t n; };
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err);
+/* A number above 0; NaN for an empty cell, or a column that the table lacks. */
+bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err);
 /* The accelerator that a system description names; NULL: not in the table. */
 const struct accelerator *accelerator_find(const struct accelerator_table *t, const char *name);
 
