@@ -234,7 +234,7 @@ static void note_point(struct log_facts *f, const struct mllog_line *l)
     const struct benchmark_rules *b = out->rules;
     struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, NULL);
     struct value v;
-    if (!b || !b->point.text || f->stopped || !is_point_key(f, l->key) || (b->terms->takes_first && !isnan(out->point)))
+    if (!b || !b->point.text || f->stopped || !is_point_key(f, l->key) || (b->terms->take == TAKE_FIRST && !isnan(out->point)))
         return;
     if ((!b->where.text || expression_holds(&b->where, s.variables) == TRUTH_YES) && expression_compute(&v, &b->point, s.variables) && v.kind == VALUE_NUMBER)
         out->point = rint(v.number * 1e3) / 1e3;

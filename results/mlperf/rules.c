@@ -233,9 +233,6 @@ struct rule_scope rule_scope_of(const json_t *v, const json_t *m, double t_ms, s
 
 /* ---- rows of rules.csv ------------------------------------------------------------------------------------ */
 
-enum { CELL_LAYER, CELL_KEY, CELL_OCCURS, CELL_CHECK, CELL_ONCE, CELL_ACTION, CELL_SEVERITY, CELL_SOURCE, N_RULE_CELLS };
-static const char *const rule_columns[N_RULE_CELLS] = { "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
-
 struct rule_loader { const char *where; struct expression_names names; struct arena *a; struct err *err; };
 
 /* ---- parts of a row ------------------------------------------------------------------------------- */
@@ -381,20 +378,20 @@ static bool parse_actions(struct rule *r, const char *cell, const struct rule_lo
 
 /* ---- a row -------------------------------------------------------------------------------------------------- */
 
-static bool parse_rule(struct rule *r, char *const *c, const char *check_text, const char *once_text, const struct rule_loader *d)
+static bool parse_rule(struct rule *r, const struct csv_table *t, const struct csv_row *row, const struct rule_loader *d)
 {
-    *r = (struct rule){ .layer = c[CELL_LAYER], .key = c[CELL_KEY], .source = c[CELL_SOURCE] };
-    r->only_warns = text_is(c[CELL_SEVERITY], "warning");
-    r->absent_warns = text_is(c[CELL_SEVERITY], "absent: warning");
-    if (!r->only_warns && !r->absent_warns && !text_is(c[CELL_SEVERITY], "error"))
-        return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, c[CELL_SEVERITY]);
-    if (!parse_occurs(r, c[CELL_OCCURS], d) || !parse_checks(r, c[CELL_CHECK], check_text, d) || !parse_actions(r, c[CELL_ACTION], d)
-        || (*c[CELL_ONCE] && !parse_expression(&r->once.condition, c[CELL_ONCE], d)))
+    const char *severity = csv_cell(t, row, "severity"), *occurs = csv_cell(t, row, "occurs"), *once = csv_cell(t, row, "once");
+    *r = (struct rule){ .layer = csv_cell(t, row, "layer"), .key = csv_cell(t, row, "key"), .source = csv_cell(t, row, "source"),
+                        .only_warns = text_is(severity, "warning"), .absent_warns = text_is(severity, "absent: warning") };
+    if (!r->only_warns && !r->absent_warns && !text_is(severity, "error"))
+        return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, severity);
+    if (!parse_occurs(r, occurs, d) || !parse_checks(r, csv_cell(t, row, "check"), csv_cell(t, row, "check_text"), d)
+        || !parse_actions(r, csv_cell(t, row, "action"), d) || (*once && !parse_expression(&r->once.condition, once, d)))
         return false;
-    r->once.text = *c[CELL_ONCE] ? once_text : NULL;
+    r->once.text = *once ? csv_cell(t, row, "once_text") : NULL;
     bool keyless = r->occurs == OCCURS_BEGIN || r->occurs == OCCURS_END;
     if (keyless != !*r->key)
-        return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, c[CELL_OCCURS]);
+        return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, occurs);
     return *r->source || fail(d->err, "%s: source is empty", d->where);
 }
 
@@ -417,21 +414,15 @@ static bool find_tensors(struct value *out, void *user, const char *kind, const 
 
 static bool load_rules(struct rule_book *b, const char *path, struct arena *a, struct err *err)
 {
+    static const char *const columns[] = { "layer", "key", "occurs", "check", "once", "action", "severity", "source", NULL };
     struct csv_table t;
-    size_t at[N_RULE_CELLS];
     struct rule_loader d = { NULL, { rule_variables, find_tensors, &b->tensors }, a, err };
-    if (!csv_load(&t, path, a, err))
+    if (!csv_load(&t, path, a, err) || !csv_has_columns(&t, columns, err))
         return false;
-    for (int c = 0; c < N_RULE_CELLS; c++)
-        if (!csv_column(&at[c], &t, rule_columns[c], err))
-            return false;
     b->rules = ARENA_ROOM(a, struct rule, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
-        char *cells[N_RULE_CELLS];
-        for (int c = 0; c < N_RULE_CELLS; c++)
-            cells[c] = t.rows[i].cells[at[c]];
         d.where = arena_printf(a, "%s:%u", t.path, t.rows[i].line);
-        if (!parse_rule(&b->rules[b->n_rules++], cells, csv_cell(&t, &t.rows[i], "check_text"), csv_cell(&t, &t.rows[i], "once_text"), &d))
+        if (!parse_rule(&b->rules[b->n_rules++], &t, &t.rows[i], &d))
             return false;
         note_apply_key(b, &b->rules[i], a);
     }

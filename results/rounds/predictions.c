@@ -82,15 +82,11 @@ static bool check_pair(const struct result_prediction *p, const struct result_pr
 
 bool predictions_load(struct predictions *out, const char *path, struct arena *a, struct err *err)
 {
-    static const char *const needed[] = { "round", "division", "submitter", "system", "benchmark", "use" };
+    static const char *const needed[] = { "round", "division", "submitter", "system", "benchmark", "use", NULL };
     struct csv_table t;
-    size_t at;
     *out = (struct predictions){0};
-    if (!csv_load(&t, path, a, err))
+    if (!csv_load(&t, path, a, err) || !csv_has_columns(&t, needed, err))
         return false;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!csv_column(&at, &t, needed[i], err))
-            return false;
     out->items = ARENA_ARRAY(a, struct result_prediction, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         if (!read_prediction(&out->items[i], &t, &t.rows[i], err))

@@ -88,14 +88,10 @@ static void set_unknown(struct round_result *row)
 
 bool round_results_load(struct round_results *out, const char *path, struct arena *a, struct err *err)
 {
-    static const char *const needed[] = { "round", "submitter", "system", "benchmark", "minutes", "samples_per_s" };
+    static const char *const needed[] = { "round", "submitter", "system", "benchmark", "minutes", "samples_per_s", NULL };
     struct csv_table t;
-    size_t at;
-    if (!csv_load(&t, path, a, err))
+    if (!csv_load(&t, path, a, err) || !csv_has_columns(&t, needed, err))
         return false;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!csv_column(&at, &t, needed[i], err))
-            return false;
     for (size_t i = 0; i < t.n_rows; i++) {
         out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
         struct round_result *row = &out->items[out->n++];

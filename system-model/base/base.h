@@ -189,6 +189,7 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
 /* The same of n bytes of text; path names it in messages. */
 bool csv_read_text(struct csv_table *out, const char *path, const char *text, size_t n, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);     /* the index of a column */
+bool csv_has_columns(const struct csv_table *t, const char *const *names, struct err *err);     /* names: ends with NULL */
 const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if there is no such column */
 const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell);            /* NULL if there is none */
 /* Writes a cell, quoted if it has to be, and then a comma or, after the last cell of a row, a newline. */

@@ -151,6 +151,15 @@ bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct
     return fail(err, "%s:1: no column '%s'", t->path, name);
 }
 
+bool csv_has_columns(const struct csv_table *t, const char *const *names, struct err *err)
+{
+    size_t at;
+    for (; *names; names++)
+        if (!csv_column(&at, t, *names, err))
+            return false;
+    return true;
+}
+
 const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column)
 {
     size_t at;

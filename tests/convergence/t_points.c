@@ -52,12 +52,12 @@ static const char *rounds_with(size_t cell, const char *text) { return row(round
 static void rounds_are_refused(void **state)
 {
     static const struct { size_t cell; const char *text, *message; } cases[] = {
-        { ALLOWED, "maybe", "allowed: 'maybe', want yes or no" }, { RUNS, "-1", "runs: '-1', want a whole number from 0 to 1000" },
-        { RUNS, "1001", "runs: '1001', want a whole number from 0 to 1000" }, { RUNS, "2", "runs: 2 leaves none when 1 are dropped at each end" },
-        { DROPPED, "x", "dropped: 'x', want a whole number from 0 to 1000" }, { DROPPED, "3", "runs: 5 leaves none when 3 are dropped at each end" },
-        { MAY_FAIL, "", "may_fail: '', want a whole number from 0 to 1000" }, { TESTED, "", "reference_convergence: '', want yes or no" },
-        { TAKE, "any", "take: 'any', want last or first" }, { TRAIN_SAMPLES, "Yes", "train_samples: 'Yes', want yes or no" },
-        { ALLOWANCE, "some", "allowance: 'some' is not a number" }, { SOURCE, "", "source is empty" },
+        { ALLOWED, "maybe", "allowed: 'maybe' is not one of: yes, no" }, { RUNS, "-1", "runs: '-1' is not a whole number from 0 up" },
+        { RUNS, "1001", "runs: 1001 is outside 0 to 1000" }, { RUNS, "2", "runs: 2 leaves none when 1 are dropped at each end" },
+        { DROPPED, "x", "dropped: 'x' is not a whole number from 0 up" }, { DROPPED, "3", "runs: 5 leaves none when 3 are dropped at each end" },
+        { MAY_FAIL, "", "may_fail: '' is not a whole number from 0 up" }, { TESTED, "", "reference_convergence: '' is not one of: yes, no" },
+        { TAKE, "any", "take: 'any' is not one of: last, first" }, { TRAIN_SAMPLES, "Yes", "train_samples: 'Yes' is not one of: yes, no" },
+        { ALLOWANCE, "some", "allowance: 'some' is not a number" }, { ALLOWANCE, "-1", "allowance: -1 is outside 0 to inf" }, { SOURCE, "", "source: is empty" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -84,7 +84,7 @@ static void rounds_are_read(void **state)
 {
     (void)state;
     struct round_terms t = terms_with(N_CELLS, "");
-    assert_true(t.allowed && !t.reference_convergence && t.train_samples && !t.takes_first);
+    assert_true(t.allowed && !t.reference_convergence && t.train_samples && t.take == TAKE_LAST);
     assert_true(t.runs == 5 && t.dropped == 1 && t.may_fail == 2);
     assert_near(t.allowance, 0, 0);
     assert_string_equal(t.unit, "epochs");
@@ -94,8 +94,8 @@ static void rounds_are_read(void **state)
     assert_int_equal(terms_with(DROPPED, "0").dropped, 0);
     assert_false(terms_with(ALLOWED, "no").allowed);
     assert_true(terms_with(TESTED, "yes").reference_convergence);
-    assert_true(terms_with(TAKE, "first").takes_first);
-    assert_false(terms_with(TAKE, "last").takes_first);
+    assert_int_equal(terms_with(TAKE, "first").take, TAKE_FIRST);
+    assert_int_equal(terms_with(TAKE, "last").take, TAKE_LAST);
     assert_near(terms_with(ALLOWANCE, "0.25").allowance, 0.25, 0);
     remove_folder();
 }

@@ -57,61 +57,46 @@ static bool load_edition(struct edition *out, const char *path, const char *roun
 
 /* ---- benchmarks.csv -------------------------------------------------------------------------------- */
 
-enum { TERM_BENCHMARK, TERM_ALLOWED, TERM_RUNS, TERM_DROPPED, TERM_MAY_FAIL, TERM_TESTED, TERM_UNIT, TERM_POINT_OF, TERM_POINT, TERM_WHERE,
-       TERM_TAKE, TERM_TRAIN_SAMPLES, TERM_ALLOWANCE, TERM_SOURCE, N_TERMS };
-static const char *const term_columns[N_TERMS] = { "benchmark", "allowed", "runs", "dropped", "may_fail", "reference_convergence", "unit",
-    "point_of", "point", "where", "take", "train_samples", "allowance", "source" };
+static const char *const takes[] = { "last", "first", NULL };
 
-static bool read_count(uint32_t *out, const char *column, const char *text, const char *where, struct err *err)
-{
-    uint64_t x;
-    if (!parse_u64(text, &x) || x > 1000)
-        return fail(err, "%s: %s: '%s', want a whole number from 0 to 1000", where, column, text);
-    *out = (uint32_t)x;
-    return true;
-}
+#define TERM(member, type, ...) { #member, NULL, type, offsetof(struct round_terms, member), __VA_ARGS__ }
+#define COUNT(member) TERM(member, FIELD_U32, .max = 1000, .required = true)
+#define YES(member) TERM(member, FIELD_BOOL, .required = true)
+#define MAY_BE_EMPTY(member) TERM(member, FIELD_TEXT, .required = false)
+static const struct field term_fields[] = {
+    TERM(benchmark, FIELD_TEXT, .required = true), YES(allowed), COUNT(runs), COUNT(dropped), COUNT(may_fail), YES(reference_convergence),
+    MAY_BE_EMPTY(unit), MAY_BE_EMPTY(point_of), MAY_BE_EMPTY(point), MAY_BE_EMPTY(where), TERM(take, FIELD_CHOICE, .choices = takes),
+    YES(train_samples), TERM(allowance, FIELD_F64, .max = HUGE_VAL), TERM(source, FIELD_TEXT, .required = true),
+};
+#undef MAY_BE_EMPTY
+#undef YES
+#undef COUNT
+#undef TERM
 
-static bool read_choice(bool *out, const char *column, const char *text, const char *yes, const char *no, const char *where, struct err *err)
+static bool read_terms(struct round_terms *out, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
-    *out = text_is(text, yes);
-    return *out || text_is(text, no) || fail(err, "%s: %s: '%s', want %s or %s", where, column, text, yes, *no ? no : "nothing");
-}
-
-static bool read_terms(struct round_terms *t, char *const *c, const char *where, struct err *err)
-{
-    *t = (struct round_terms){ .benchmark = c[TERM_BENCHMARK], .unit = c[TERM_UNIT], .point_of = c[TERM_POINT_OF], .point = c[TERM_POINT],
-                               .where = c[TERM_WHERE], .source = c[TERM_SOURCE] };
-    bool takes_last = true;
-    if (!read_choice(&t->allowed, "allowed", c[TERM_ALLOWED], "yes", "no", where, err) || !read_count(&t->runs, "runs", c[TERM_RUNS], where, err)
-        || !read_count(&t->dropped, "dropped", c[TERM_DROPPED], where, err) || !read_count(&t->may_fail, "may_fail", c[TERM_MAY_FAIL], where, err)
-        || !read_choice(&t->reference_convergence, "reference_convergence", c[TERM_TESTED], "yes", "no", where, err)
-        || !read_choice(&t->train_samples, "train_samples", c[TERM_TRAIN_SAMPLES], "yes", "no", where, err))
-        return false;
-    if (*c[TERM_TAKE] && !read_choice(&takes_last, "take", c[TERM_TAKE], "last", "first", where, err))
-        return false;
-    t->takes_first = !takes_last;
-    if (*c[TERM_ALLOWANCE] && !parse_f64(c[TERM_ALLOWANCE], &t->allowance))
-        return fail(err, "%s: allowance: '%s' is not a number", where, c[TERM_ALLOWANCE]);
-    if (t->runs <= 2 * t->dropped)
-        return fail(err, "%s: runs: %u leaves none when %u are dropped at each end", where, t->runs, t->dropped);
-    return *t->source || fail(err, "%s: source is empty", where);
+    *out = (struct round_terms){ .unit = "", .point_of = "", .point = "", .where = "" };
+    for (size_t i = 0; i < sizeof term_fields / sizeof *term_fields; i++) {
+        const struct field *f = &term_fields[i];
+        size_t at;
+        if (!csv_column(&at, t, f->name, err))
+            return false;
+        if ((f->required || *row->cells[at])
+            && !field_set(out, f, row->cells[at], arena_printf(a, "%s:%u: %s", t->path, row->line, f->name), err))
+            return false;
+    }
+    return out->runs > 2 * out->dropped
+        || fail(err, "%s:%u: runs: %u leaves none when %u are dropped at each end", t->path, row->line, out->runs, out->dropped);
 }
 
 static bool load_terms(struct round_table *t, const struct edition *e, size_t *cap, struct arena *a, struct err *err)
 {
     struct csv_table csv;
-    size_t at[N_TERMS];
     if (!csv_load(&csv, round_file(t, e, "benchmarks.csv", a), a, err))
         return false;
-    for (int c = 0; c < N_TERMS; c++)
-        if (!csv_column(&at[c], &csv, term_columns[c], err))
-            return false;
     for (size_t i = 0; i < csv.n_rows; i++) {
-        char *cells[N_TERMS];
-        for (int c = 0; c < N_TERMS; c++)
-            cells[c] = csv.rows[i].cells[at[c]];
         t->items = arena_grow(a, t->items, t->n, cap, sizeof *t->items);
-        if (!read_terms(&t->items[t->n], cells, arena_printf(a, "%s:%u", csv.path, csv.rows[i].line), err))
+        if (!read_terms(&t->items[t->n], &csv, &csv.rows[i], a, err))
             return false;
         t->items[t->n++].edition = e;
     }

@@ -35,6 +35,8 @@ struct edition {
     bool parameter_files;               /* the checker reads package_checker_params in a system's or benchmark's folder */
 };
 
+enum point_take { TAKE_LAST, TAKE_FIRST };                              /* which of the lines of the convergence point */
+
 /* One row of benchmarks.csv. */
 struct round_terms {
     const struct edition *edition;
@@ -44,7 +46,7 @@ struct round_terms {
     bool reference_convergence;         /* tested against reference points */
     const char *unit;                   /* unit of the convergence point: epochs, samples or steps; "" without one */
     const char *point_of, *point, *where;       /* the convergence point is the expression `point` on a line of key point_of that fulfils `where` */
-    bool takes_first;                   /* takes the first such line, else the last */
+    int take;                           /* enum point_take */
     bool train_samples;                 /* the user may choose the last train_samples line instead */
     double allowance;                   /* by which the least reference mean is lowered, in the unit */
 };

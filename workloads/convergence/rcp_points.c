@@ -62,10 +62,6 @@ double rcp_least_mean(double mean, double sd, double n_reference, double n_submi
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-enum { POINT_BENCHMARK, POINT_RECORD, POINT_BATCH, POINT_UNIT, POINT_VALUES, POINT_EDITION, POINT_HYPERPARAMETERS, POINT_SOURCE, N_POINT_CELLS };
-static const char *const point_columns[N_POINT_CELLS] = { "benchmark", "record", "batch_size", "unit", "to_converge", "edition",
-                                                          "hyperparameters", "source" };
-
 static bool read_run_values(struct rcp_point *p, char *list, const char *path, uint32_t line, struct arena *a, struct err *err)
 {
     size_t cap = 0;
@@ -92,17 +88,19 @@ static double learning_rate(const char *hyperparameters)
     return parse_f64(number, &value) ? value : 0;
 }
 
-static bool read_point(struct rcp_point *p, char *cells[N_POINT_CELLS], const char *path, uint32_t line, struct arena *a, struct err *err)
+static bool read_point(struct rcp_point *p, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
-    *p = (struct rcp_point){ .record = cells[POINT_RECORD], .unit = cells[POINT_UNIT], .source = cells[POINT_SOURCE],
-                              .learning_rate = learning_rate(cells[POINT_HYPERPARAMETERS]) };
-    if (!parse_f64(cells[POINT_BATCH], &p->batch) || p->batch <= 0)
-        return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, cells[POINT_BATCH]);
+    const char *path = t->path, *batch = csv_cell(t, row, "batch_size");
+    uint32_t line = row->line;
+    *p = (struct rcp_point){ .record = csv_cell(t, row, "record"), .unit = csv_cell(t, row, "unit"), .source = csv_cell(t, row, "source"),
+                             .learning_rate = learning_rate(csv_cell(t, row, "hyperparameters")) };
+    if (!parse_f64(batch, &p->batch) || p->batch <= 0)
+        return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, batch);
     if (!text_is(p->unit, "epochs") && !text_is(p->unit, "samples") && !text_is(p->unit, "steps"))
         return fail(err, "%s:%u: unit: '%s', want epochs, samples or steps", path, line, p->unit);
     if (!*p->source)
         return fail(err, "%s:%u: source is empty", path, line);
-    return read_run_values(p, arena_strdup(a, cells[POINT_VALUES]), path, line, a, err);
+    return read_run_values(p, arena_strdup(a, csv_cell(t, row, "to_converge")), path, line, a, err);
 }
 
 /* The number of runs that the test assumes for a submission, and for the line between two records. */
@@ -128,28 +126,20 @@ static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
     t->points[i] = p;
 }
 
-static bool row_is_wanted(const struct rcp_table *t, enum rcp_edition edition, char *cells[N_POINT_CELLS])
-{
-    return text_is(cells[POINT_BENCHMARK], t->benchmark)
-        && !text_is(cells[POINT_EDITION], edition == RCP_DEADLINE ? "later" : "deadline");
-}
-
 static bool read_points(struct rcp_table *t, enum rcp_edition edition, const struct csv_table *csv, struct arena *a, struct err *err)
 {
-    size_t at[N_POINT_CELLS];
-    for (int c = 0; c < N_POINT_CELLS; c++)
-        if (!csv_column(&at[c], csv, point_columns[c], err))
-            return false;
+    static const char *const columns[] = { "benchmark", "record", "batch_size", "unit", "to_converge", "edition", "hyperparameters", "source", NULL };
+    if (!csv_has_columns(csv, columns, err))
+        return false;
     t->points = ARENA_ARRAY(a, struct rcp_point, csv->n_rows);
     struct quantile known = { 0 };
     for (size_t i = 0; i < csv->n_rows; i++) {
-        char *cells[N_POINT_CELLS];
+        const struct csv_row *row = &csv->rows[i];
         struct rcp_point p;
-        for (int c = 0; c < N_POINT_CELLS; c++)
-            cells[c] = csv->rows[i].cells[at[c]];
-        if (!row_is_wanted(t, edition, cells))
+        if (!text_is(csv_cell(csv, row, "benchmark"), t->benchmark)
+            || text_is(csv_cell(csv, row, "edition"), edition == RCP_DEADLINE ? "later" : "deadline"))
             continue;
-        if (!read_point(&p, cells, csv->path, csv->rows[i].line, a, err))
+        if (!read_point(&p, csv, row, a, err))
             return false;
         finish_point(&p, t, &known);
         insert_by_batch(t, p);
