@@ -72,17 +72,15 @@ static const struct field term_fields[] = {
 #undef YES
 #undef COUNT
 #undef TERM
+enum { N_TERM_FIELDS = sizeof term_fields / sizeof *term_fields };
 
 static bool read_terms(struct round_terms *out, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
     *out = (struct round_terms){ .unit = "", .point_of = "", .point = "", .where = "" };
-    for (size_t i = 0; i < sizeof term_fields / sizeof *term_fields; i++) {
+    for (size_t i = 0; i < N_TERM_FIELDS; i++) {
         const struct field *f = &term_fields[i];
-        size_t at;
-        if (!csv_column(&at, t, f->name, err))
-            return false;
-        if ((f->required || *row->cells[at])
-            && !field_set(out, f, row->cells[at], arena_printf(a, "%s:%u: %s", t->path, row->line, f->name), err))
+        const char *cell = csv_cell(t, row, f->name);
+        if ((f->required || *cell) && !field_set(out, f, cell, arena_printf(a, "%s:%u: %s", t->path, row->line, f->name), err))
             return false;
     }
     return out->runs > 2 * out->dropped
@@ -92,8 +90,12 @@ static bool read_terms(struct round_terms *out, const struct csv_table *t, const
 static bool load_terms(struct round_table *t, const struct edition *e, size_t *cap, struct arena *a, struct err *err)
 {
     struct csv_table csv;
+    size_t at;
     if (!csv_load(&csv, round_file(t, e, "benchmarks.csv", a), a, err))
         return false;
+    for (size_t i = 0; i < N_TERM_FIELDS; i++)
+        if (!csv_column(&at, &csv, term_fields[i].name, err))
+            return false;
     for (size_t i = 0; i < csv.n_rows; i++) {
         t->items = arena_grow(a, t->items, t->n, cap, sizeof *t->items);
         if (!read_terms(&t->items[t->n], &csv, &csv.rows[i], a, err))
