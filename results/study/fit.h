@@ -67,7 +67,8 @@ void fit_write(FILE *f, enum output_format format, const struct fit_answer *answ
 
 /* ---- framework_options.c: keys of recipes as the frameworks' own options ------------------------------ */
 
-/* The text that sets "section.key=value" in a program of the framework, or NULL where no name is known. source may be NULL. */
-const char *framework_option(const char **source, const char *framework, const char *setting, struct arena *a);
+struct option_origin { const char *source; bool checked; };      /* checked: notes of the source have the name */
+/* The text that sets "section.key=value" in a program of the framework, or NULL, with *from unchanged, where no name is known. */
+const char *framework_option(struct option_origin *from, const char *framework, const char *setting, struct arena *a);
 
 #endif

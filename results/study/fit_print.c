@@ -244,9 +244,10 @@ static void add_settings(struct document *d, const struct fit_answer *x, const c
 {
     const char *text = "", *options = "";
     for (size_t k = 0; k < n; k++) {
-        const char *option = framework_option(NULL, x->framework, sets[k], d->arena);
+        struct option_origin from;
+        const char *option = framework_option(&from, x->framework, sets[k], d->arena);
         text = arena_printf(d->arena, "%s --set %s", text, sets[k]);
-        options = option ? arena_printf(d->arena, "%s%s%s", options, *options ? "; " : "", option) : options;
+        options = option ? arena_printf(d->arena, "%s%s%s%s", options, *options ? "; " : "", option, from.checked ? "" : " (name not checked)") : options;
     }
     document_line(d, "%s:%s", what, text);
     if (*options)
@@ -273,8 +274,9 @@ static json_t *options_json(const struct fit_answer *x, const char *const *sets,
 {
     json_t *all = json_array();
     for (size_t k = 0; k < n; k++) {
-        const char *source = NULL, *option = framework_option(&source, x->framework, sets[k], a);
-        json_array_append_new(all, json_pack("{s:s, s:s?, s:s?}", "set", sets[k], "option", option, "source", source));
+        struct option_origin from = { 0 };
+        const char *option = framework_option(&from, x->framework, sets[k], a);
+        json_array_append_new(all, json_pack("{s:s, s:s?, s:s?, s:b}", "set", sets[k], "option", option, "source", from.source, "checked", from.checked));
     }
     return all;
 }

@@ -13,7 +13,9 @@
  * Gaps: on the fullest tile, what comes and goes takes more than the plan of an operation counts, by uneven mappings and by what alignment
  * and memory elements leave unusable. The chip's sheet has the share (memory_gaps_share), which was measured. The sums of products lie in
  * interleaved memory, so that a small program leaves the rest of what is before it unused.
- * Left out: buffers of collectives and of streamed optimizer state, which live when activations do not.
+ *
+ * The weight update is a moment of its own, without activations: tensor by tensor (or merged, up to a buffer's size) the gradient is copied into the
+ * layout of the collective, or the gathered weight out of it, and moments come from streaming memory.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler.h"
@@ -236,6 +238,29 @@ static void add_program(struct tile_memory *m, const struct plan *p, struct comp
     m->bytes[MEMORY_STACK] = STACK_BYTES;
 }
 
+/* The tensors that the steps of a chain make for a while: one in the collective's layout, and moments from streaming memory. */
+static double update_buffer_bytes(const struct update_chain *c)
+{
+    double copy_bytes = 0, loaded_bytes = 0;
+    for (uint32_t i = 0; i < c->steps->n_ops; i++) {
+        const struct update_op *op = &c->steps->ops[i];
+        if (op->kind == UPDATE_ZERO || op->kind == UPDATE_REARRANGE || op->kind == UPDATE_COPY_BACK)
+            copy_bytes = fmax(copy_bytes, op->bytes);
+        else if (op->kind == UPDATE_LOAD)
+            loaded_bytes = op->bytes;
+    }
+    return copy_bytes + loaded_bytes;
+}
+
+static struct moment update_moment(const struct plan *p, uint32_t ipu, uint64_t n_tiles)
+{
+    double most_bytes = 0;
+    for (uint32_t i = 0; i < p->update.n_chains; i++)
+        if (p->update.chains[i].ipu == ipu || p->update.chains[i].ipu == ALL_IPUS)
+            most_bytes = fmax(most_bytes, update_buffer_bytes(&p->update.chains[i]));
+    return (struct moment){ .temporaries = spread_over_tiles((uint64_t)most_bytes, n_tiles, WEIGHT_GRAIN_BYTES) };
+}
+
 /* Optimizer state that add_stage() does not count. Small tensors are not sharded, so the rest of their state is here too; nor are they streamed. */
 static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
 {
@@ -266,6 +291,7 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
                 interleaved_bytes = max_u64(interleaved_bytes, most_interleaved_bytes(&p->stages[s]));
             }
         m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
+        keep_worst(&worst_here, update_moment(p, i, tiles));
         m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
         m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
         m->bytes[MEMORY_GAPS] = (uint64_t)(gaps_share * (double)(worst_here.activations + worst_here.temporaries));
@@ -284,11 +310,12 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
 static const struct tile_memory *find_memory(const struct plan *p, struct compiler *c, struct arena *a)
 {
     const struct plan_request *o = &p->request;
-    uint64_t state_bytes;
+    uint64_t state_bytes, buffer_bytes;
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
+    memcpy(&buffer_bytes, &o->program.merge_buffer_bytes, sizeof buffer_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
                                   o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o),
-                                  o->training, o->optimizer.work, o->optimizer.n_moments, o->outlining };
+                                  o->training, o->optimizer.work, o->optimizer.n_moments, o->outlining, buffer_bytes, o->n_replicas };
     const struct tile_memory *known = p->placed ? hash_table_find(&plan_tables(c)->memories, question, sizeof question) : NULL;
     if (known)
         return known;

@@ -161,6 +161,33 @@ static void the_least_that_can_be_held(void **state)
     arena_free(&y.arena);
 }
 
+/* IPU 1 updates a tensor of 9000 bytes, which is copied for its collective, with moments of 50000 from streaming memory: 231 grains of 256: 33 -> 8448,
+ * more than 768 + 77 of its layers. A merged copy of 60000 bytes is on both: 235 grains: 34 -> 8704. No activation lives then. */
+static void the_update_is_a_moment(void **state)
+{
+    struct update_op ops[] = { { .kind = UPDATE_ZERO, .bytes = 8000 }, { .kind = UPDATE_REARRANGE, .bytes = 9000 }, { .kind = UPDATE_REDUCE, .bytes = 1e9 },
+                               { .kind = UPDATE_LOAD, .bytes = 50000 }, { .kind = UPDATE_COPY_BACK, .bytes = 7000 } };
+    struct update_op merged_op = { .kind = UPDATE_ZERO, .bytes = 60000 };
+    const struct update_steps steps = { .ops = ops, .n_ops = 5 }, merged = { .ops = &merged_op, .n_ops = 1 };
+    struct update_chain chains[] = { { .ipu = 1, .n_elements = 1, .type = TYPE_FP16, .n_tensors = 1, .steps = &steps },
+                                     { .ipu = ALL_IPUS, .n_elements = 1, .type = TYPE_FP16, .n_tensors = 1, .steps = &merged } };
+    struct toy y;
+    (void)state;
+    toy_start(&y);
+    y.plan.update.chains = chains;
+    y.plan.update.n_chains = 1;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_TEMPORARIES], 33);
+    assert_int_equal(y.plan.memory[1].bytes[MEMORY_TEMPORARIES], 8448);
+    assert_int_equal(y.plan.memory[1].bytes[MEMORY_ACTIVATIONS], 0);
+    assert_int_equal(y.plan.memory[1].bytes[MEMORY_GAPS], 1098);        /* 0.13 x 8448 = 1098.24 */
+    y.plan.update.n_chains = 2;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_TEMPORARIES], 8704);
+    assert_int_equal(y.plan.memory[1].bytes[MEMORY_TEMPORARIES], 8704);
+    arena_free(&y.arena);
+}
+
 /* Layers by IPU, in the order of its stages; of an IPU without stages none. */
 static void layers_of_an_ipu(void **state)
 {
@@ -412,7 +439,7 @@ static void every_recipe_sums(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
-    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(layers_that_are_not_outlined),
+    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(the_update_is_a_moment), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(layers_that_are_not_outlined),
     cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
     cmocka_unit_test(every_recipe_sums),

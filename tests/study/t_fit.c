@@ -209,14 +209,19 @@ static void keys_as_options(void **state)
         { "Keras", "parallel.rts=yes", NULL },
         { NULL, "parallel.rts=yes", NULL },
     };
+    struct option_origin of_guide = { 0 }, of_program = { 0 };
     (void)state;
+    assert_true(framework_option(&of_guide, "TensorFlow 2", "parallel.rts=yes", &a) && !of_guide.checked);
+    assert_true(framework_option(&of_program, "PyTorch", "parallel.available_memory=0.3", &a) && of_program.checked);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *source = NULL, *option = framework_option(&source, cases[i].framework, cases[i].setting, &a);
+        struct option_origin from = { 0 };
+        const char *option = framework_option(&from, cases[i].framework, cases[i].setting, &a);
         if (cases[i].option)
             assert_string_equal(option ? option : "none", cases[i].option);
         else
             assert_null(option);
-        assert_true((source != NULL) == (option != NULL));
+        assert_true((from.source != NULL) == (option != NULL));
+        assert_true(!from.checked || option);
     }
 }
 
