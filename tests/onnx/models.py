@@ -82,13 +82,46 @@ class Larger(nn.Module):            # bicubic
         return nn.functional.interpolate(self.conv(x), scale_factor=2, mode='bicubic')
 
 
+class Convolution(nn.Module):       # of a graph: nodes and their adjacency, and no batch
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(1433, 16), nn.Linear(16, 7)
+
+    def forward(self, x, adjacency):
+        return adjacency @ self.two(torch.relu(adjacency @ self.one(x)))
+
+
+class Attention(nn.Module):         # GAT, with an Einsum
+    def __init__(self):
+        super().__init__()
+        self.w, self.left, self.right = nn.Linear(100, 64), nn.Parameter(torch.rand(8, 8)), nn.Parameter(torch.rand(8, 8))
+
+    def forward(self, x, adjacency):
+        h = self.w(x).view(-1, 8, 8)
+        scores = nn.functional.leaky_relu((h * self.left).sum(-1)[:, None] + (h * self.right).sum(-1)[None], 0.2)
+        return torch.einsum('ijh,jhd->ihd', scores.masked_fill(adjacency[:, :, None] == 0, float('-inf')).softmax(1), h).flatten(1)
+
+
+class Sage(nn.Module):              # edges gathered, and added up at their ends
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(128, 128), nn.Linear(128, 16)
+
+    def forward(self, x, start, end):
+        return self.two(torch.relu(self.one(torch.zeros_like(x).scatter_add(0, end[:, None].expand(-1, 128), x[start]))))
+
+
 IMAGE = (torch.rand(2, 3, 64, 64),)
 own = {
     'shared': (Shared, (torch.rand(2, 64),), []), 'decoder': (Decoder, (torch.randint(500, (2, 16)),), []), 'depth': (Depth, (torch.rand(2, 3, 8, 16, 16),), []),
     'lstm-time-first': (lambda: Recurrent(nn.LSTM, False), (torch.rand(7, 2, 40), torch.rand(2, 2, 64), torch.rand(2, 2, 64)), ['x', 'batch']),
+    'lstm-fixed': (lambda: Recurrent(nn.LSTM, False), (torch.rand(7, 2, 40), torch.rand(2, 2, 64), torch.rand(2, 2, 64)), []),
     'lstm': (lambda: Recurrent(nn.LSTM, True), (torch.rand(2, 7, 40), torch.rand(2, 2, 64), torch.rand(2, 2, 64)), []),
     'gru': (lambda: Recurrent(nn.GRU, True), (torch.rand(2, 7, 40), torch.rand(2, 2, 64)), []), 'bicubic': (Larger, (torch.rand(2, 3, 32, 32),), []),
 }
+GRAPHS = {'gcn': (Convolution, (torch.rand(200, 1433), torch.rand(200, 200)), []), 'gat': (Attention, (torch.rand(200, 100), torch.ones(200, 200)), []),
+          'sage': (Sage, (torch.rand(500, 128), torch.randint(500, (2000,)), torch.randint(500, (2000,))), [])}
+own.update(GRAPHS)
 vision = ['resnet18', 'resnext50_32x4d', 'mobilenet_v2', 'mobilenet_v3_small', 'shufflenet_v2_x1_0', 'squeezenet1_1', 'densenet121', 'efficientnet_b0',
           'efficientnet_v2_s', 'regnet_y_400mf', 'mnasnet1_0']
 large = ['alexnet', 'vgg11_bn', 'convnext_tiny', 'vit_b_16', 'swin_t', 'maxvit_t']
@@ -118,6 +151,8 @@ def run(podbench, name, folder):
     with Count() as count, torch.no_grad():
         model(*inputs)
     path = f'{folder}/{name}.onnx'
+    whole = name in GRAPHS or name == 'lstm-fixed'      # of fixed sizes, and without a batch: one sample, and never as many as a recipe likes
+    axes = {} if whole else axes
     options = dict(opset_version=17, input_names=names, dynamic_axes=axes, do_constant_folding=False)
     try:
         torch.onnx.export(model, inputs, path, training=torch.onnx.TrainingMode.TRAINING, **options)
@@ -125,7 +160,9 @@ def run(podbench, name, folder):
         for p in model.parameters():
             p.data += 0.01 * torch.rand_like(p)
         torch.onnx.export(model.eval(), inputs, path, training=torch.onnx.TrainingMode.PRESERVE, **options)
-    found, why = described(podbench, path, '--set', 'parallel.micro_batch=2')
+    found, why = described(podbench, path, '--set', 'data.batch=0' if whole else 'parallel.micro_batch=2')
+    if whole and (described(podbench, path)[0] or described(podbench, path, '--set', 'data.batch=0', '--set', 'parallel.micro_batch=2')[0]):
+        return 'DIFFERS', 'the first dimension is taken for a batch'
     if found is None:
         found, why = described(podbench, path, '--set', 'parallel.micro_batch=2', '--set', 'recipe.mode=infer')
     if found is None:

@@ -181,7 +181,7 @@ static void many_names(void **state)
 /* All types: floats, integers, and others (strings, booleans, complex numbers, none). */
 static void kinds_of_numbers(void **state)
 {
-    static const char kinds[] = "-fwwwwww--ffww--f-";
+    static const char kinds[] = "-fwwwwww--ffww--fffff--";
     (void)state;
     for (int type = 0; kinds[type]; type++) {
         assert_int_equal(onnx_is_float(type), kinds[type] == 'f');

@@ -108,45 +108,68 @@ static void pool_indices_that_are_read(void **state)
     }
 }
 
+/* Models of a few nodes, whose domain is "" unless given. */
 static void operators_refused(void **state)
 {
+#define ROUGHLY "price it roughly with --approximate"
+#define ONE_SIZE "was it exported for one batch size? use a symbolic one, or --set data.batch=0 if it has none"
+    static const struct onnx_dimension frames = { "frames", 10 }, none = { "batch", 0 };
+    static const struct { const char *text, *domain; const struct onnx_dimension *given; const char *message; } cases[] = {
+        { "x: uint8 n,4; QLinearMatMul x > y", "", NULL,
+          "node 0, QLinearMatMul 'n0': the chip's products are of floats; quantise the model to QDQ, or export it before, or " ROUGHLY },
+        { "x: n,4; SkipLayerNormalization x > y", "com.microsoft", NULL,
+          "node 0, SkipLayerNormalization 'n0': not an operator of ONNX's own; export the model before a runtime has optimised it, or " ROUGHLY },
+        { "x: n,4; Det x > y", "", NULL, "node 0, Det 'n0': this operator is not modelled; change the model, or " ROUGHLY },
+        { "x: n,4; If x > y", "", NULL, "node 0, If 'n0': its condition is known only while the model runs; export the model without it, or price the longer branch "
+                                        "with --approximate" },
+        { "x: n,4,3; s: 3; LayerNormalization x s > y", "", NULL, "node 0, LayerNormalization 'n0': its input 1, s, is computed while the model runs; want a constant" },
+        { "x: n,4,3; s = 3; b: 3; LayerNormalization x s b > y", "", NULL,
+          "node 0, LayerNormalization 'n0': its input 2, b, is computed while the model runs; want a constant" },
+        { "x: n,tokens,4; Relu x > y", "", NULL, "input x: the size of its dimension 'tokens' is not known; give it: --set data.tokens=128" },
+        { "x: n,tokens,4; Relu x > y", "", &frames, "data.frames: the model has no symbolic dimension of this name; its dimensions: n, tokens" },
+        { "x: n,4; Relu x > y", "", NULL, "no product or convolution in it; nothing to simulate" },
+        { "x: n,4; w = 5,3; MatMul x w > y", "", NULL, "node 0, MatMul 'n0': inner sizes 4 and 5 differ" },
+        { "x: 5,4; a: 5,5; w = 4,3; MatMul x w > h; MatMul a h > y", "", NULL, "node 1, MatMul 'n1': inner sizes 5 and 1 differ; " ONE_SIZE },     /* a graph's nodes */
+        { "x: batch,4; w = 4,3; MatMul x w > y", "", &none, "input x: the size of its dimension 'batch' is not known; give it: --set data.batch=128" },
+        { "x: n,4; w = 4,3; MatMul x w > y", "", &none, "input x: the size of its dimension 'n' is not known; give it: --set data.n=128" },
+    };
+#undef ONE_SIZE
+#undef ROUGHLY
     (void)state;
-    struct draft *d = draft_start(17);
-    draft_text(d, "x: uint8 n,4; QLinearMatMul x > y");
-    refused(d, infer, "node 0, QLinearMatMul 'n0': the chip's products are of floats; quantise the model to QDQ, or export it before, or price it roughly with "
-                      "--approximate");
-    d = draft_start(17);
-    draft_text(d, "x: n,4; SkipLayerNormalization x > y");
-    d->nodes[0]->domain = "com.microsoft";
-    refused(d, infer, "node 0, SkipLayerNormalization 'n0': not an operator of ONNX's own; export the model before a runtime has optimised it, or "
-                      "price it roughly with --approximate");
-    d = draft_start(17);
-    draft_text(d, "x: n,4; Det x > y");
-    refused(d, infer, "node 0, Det 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
-    d = draft_start(17);
-    draft_text(d, "x: n,4; If x > y");
-    refused(d, infer, "node 0, If 'n0': its condition is known only while the model runs; export the model without it, or price the longer branch "
-                      "with --approximate");
-    d = draft_start(17);
-    draft_text(d, "x: n,4,3; s: 3; LayerNormalization x s > y");
-    refused(d, infer, "node 0, LayerNormalization 'n0': its input 1, s, is computed while the model runs; want a constant");
-    d = draft_start(17);
-    draft_text(d, "x: n,4,3; s = 3; b: 3; LayerNormalization x s b > y");
-    refused(d, infer, "node 0, LayerNormalization 'n0': its input 2, b, is computed while the model runs; want a constant");
-    d = draft_start(17);
-    draft_text(d, "x: n,tokens,4; Relu x > y");
-    refused(d, infer, "input x: the size of its dimension 'tokens' is not known; give it: --set data.tokens=128");
-    d = draft_start(17);
-    draft_text(d, "x: n,tokens,4; Relu x > y");
-    struct onnx_dimension frames = { "frames", 10 };
-    refused(d, (struct onnx_options){ .inference = true, .dimensions = &frames, .n_dimensions = 1 },
-            "data.frames: the model has no symbolic dimension of this name; its dimensions: n, tokens");
-    d = draft_start(17);
-    draft_text(d, "x: n,4; Relu x > y");
-    refused(d, infer, "no product or convolution in it; nothing to simulate");
-    d = draft_start(17);
-    draft_text(d, "x: n,4; w = 5,3; MatMul x w > y");
-    refused(d, infer, "node 0, MatMul 'n0': inner sizes 4 and 5 differ");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_text(d, cases[i].text);
+        d->nodes[0]->domain = arena_strdup(&d->arena, cases[i].domain);
+        refused(d, (struct onnx_options){ .inference = true, .dimensions = cases[i].given, .n_dimensions = cases[i].given != NULL }, cases[i].message);
+    }
+}
+
+/* Nodes of a graph, in a file of fixed sizes, are no batch: rows are gathered, and scattered into five zeros, whatever the micro-batch. */
+static void graphs_without_a_batch(void **state)
+{
+    static const struct onnx_dimension none = { "batch", 0 };
+    (void)state;
+    for (uint64_t given = 0; given < 3; given++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct onnx_import im;
+        struct err err = { "" };
+        struct draft *d = draft_start(16);
+        draft_text(d, "x: 5,3; from: int64 7; to: int64 7,1; w = 3,4; sizes = [5,3]; wide = [7,3]; ConstantOfShape sizes > zeros; Gather x from > rows axis=0; "
+                      "Expand to wide > index; ScatterElements zeros index rows > h reduction=add axis=0; MatMul h w > y");
+        draft_outputs(d, "y");
+        d->outputs[0] = draft_info(d, "y", ONNX_FLOAT, "5,4");
+        draft_pack(d, model_path());
+        bool good = onnx_build(&g, &im, model_path(), &(struct onnx_options){ .inference = true, .batch = given == 2 ? 2 : 1, .dimensions = &none, .n_dimensions = given > 0 },
+                               &a, &err);
+        const char *colon = strchr(err.msg, ':');
+        assert_string_equal(colon ? colon + 2 : "", given == 0 ? "its first dimension, 5, is not a batch: no output depends on it; give --set data.batch=0 if it has none" :
+                            given == 2 ? "parallel.micro_batch: 2: no input has a batch dimension, so a run is one sample; want 1" : "");
+        assert_true(good == (given == 1) && (!good || graph_forward_mac(&g) == 5 * 3 * 4));
+        draft_end(d);
+        unlink(model_path());
+        arena_free(&a);
+    }
 }
 
 /* Windows of the largest depth and deeper, with and without groups. */
@@ -557,7 +580,7 @@ static void the_longest_sum(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(inputs_refused), cmocka_unit_test(advice), cmocka_unit_test(nodes_without_a_name),
-    cmocka_unit_test(pool_indices_that_are_read), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused),
+    cmocka_unit_test(pool_indices_that_are_read), cmocka_unit_test(operators_refused), cmocka_unit_test(graphs_without_a_batch), cmocka_unit_test(windows_refused),
     cmocka_unit_test(deepest_calls), cmocka_unit_test(most_calls), cmocka_unit_test(control_flow_refused), cmocka_unit_test(bodies_that_lack_something), cmocka_unit_test(parts_left_out), cmocka_unit_test(an_endless_loop),
     cmocka_unit_test(a_long_sequence), cmocka_unit_test(insertions_into_the_longest_sequence), cmocka_unit_test(sequences_refused), cmocka_unit_test(nodes_refused),
     cmocka_unit_test(dimensions_of_constants), cmocka_unit_test(the_longest_sum),

@@ -309,7 +309,7 @@ static void contents(void **state)
         { "Range", "='2 ='9 ='3", "", "3 whole = 2 5 8" },  { "Range", "='9 ='2 ='-2", "", "4 whole = 9 7 5 3" },
         { "Range", "='2 ='8 ='3", "", "2 whole = 2 5" },    { "Range", "='2 ='1 ='1", "", "0 whole" },
         { "Range", "='0 ='1000000000 ='1", "", "it has a thousand million elements or more" }, { "Range", "='1 ='1000000000 ='1", "", "999999999 whole" },
-        { "Range", "='2 ='1 ='0", "", "its limits are computed while the model runs" },
+        { "Range", "='2 ='1 ='0", "", "its steps are of 0" },
     };
     (void)state;
     CHECK(rows);
@@ -458,39 +458,38 @@ static void slices_leave_other_dimensions(void **state)
 }
 
 /* A file for a batch of 2, run with 6: a shape that begins with 2 or 4 means the samples, unless it is of constants. */
+#define ONE_SIZE "; was it exported for one batch size? use a symbolic one"
+#define NO_BATCH ONE_SIZE ", or --set data.batch=0 if it has none"
 static void other_batch(void **state)
 {
-    struct arena a = { 0 };
+    static const struct { struct row row; uint64_t batch; } cases[] = {
+        { { "Reshape", "2,3,4 =2,12", "", "6x12" }, 6 }, { { "Reshape", "2,3,4 =4,6", "", "12x6" }, 6 }, { { "Reshape", "2,3,4 =8,-1", "", "24x3" }, 6 },
+        { { "Reshape", "3,4 =4,4611686018427387907", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },             /* 2^64 + 12 elements */
+        { { "Reshape", "2,64 =3,759125270523026816,81", "", "128 elements do not fit the shape it asks for" ONE_SIZE }, 2 },         /* 10 x 2^64 + 128 */
+        { { "Reshape", "3,4 =12", "", "12" }, 3 }, { { "Reshape", "3,4 =1,12,1", "", "1x12x1" }, 3 }, { { "Reshape", "2,3,4 =3,-1", "", "3x24" }, 6 },
+        { { "Reshape", "3,4 =1,13", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },
+        { { "Reshape", "3,4 =3,-1,-1", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },
+        { { "Reshape", "3,4 =-2,12", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },
+        { { "Reshape", "3,4 =3,4,0", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },
+        { { "Reshape", "3,4 =-1,5", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },
+        { { "Reshape", "3,4 =3,5", "", "12 elements do not fit the shape it asks for" ONE_SIZE }, 3 },
+        { { "Reshape", "=0x3:0 =0,-1", "", "0 elements do not fit the shape it asks for" ONE_SIZE }, 1 },
+        { { "Add", "2,3 w2,3", "", "its inputs have 6 and 2 in one dimension" NO_BATCH }, 6 }, { { "Sub", "5,3,4 w5,1,1", "", "5x3x4" }, 1 },      /* channels */
+        { { "Sub", "1,3,4 w1,1,1", "", "6x3x4" }, 6 }, { { "Sub", "5,3,4 w1,3,1", "", "6x3x4" }, 6 }, { { "Div", "5,5 w1,5", "", "6x5" }, 6 },
+        { { "MatMul", "2,3 w2,3", "", "inner sizes 3 and 2 differ" NO_BATCH }, 6 }, { { "MatMul", "2,3 w2,3", "", "inner sizes 3 and 2 differ" }, 2 },
+        { { "Einsum", "2,3 w2,4", "equation=ab,ac->bc", "its operands differ in dimension a" NO_BATCH }, 6 },
+        { { "Concat", "2,3 w2,3", "axis=1", "its inputs i0 and i1 differ in another dimension than 1" NO_BATCH }, 6 },
+        { { "LSTM 3", "5,2,3 w1,16,3 w1,16,4", "hidden_size=4", "its steps are the file's first dimension, so that is not the batch; give --set data.batch=0, or "
+            "name the batch's dimension" }, 1 },
+        { { "LSTM 3", "5,2,3 w1,16,3 w1,16,4", "hidden_size=4", "5x1x2x4; 1x2x4; 1x2x4" }, 5 },
+    };
     (void)state;
-    assert_string_equal(result_of("Reshape", "2,3,4 =2,12", "", 6, &a), "6x12");
-    assert_string_equal(result_of("Reshape", "2,3,4 =4,6", "", 6, &a), "12x6");
-    assert_string_equal(result_of("Reshape", "2,3,4 =8,-1", "", 6, &a), "24x3");
-    assert_string_equal(result_of("Reshape", "3,4 =4,4611686018427387907", "", 3, &a),       /* 2^64 + 12 elements */
-                        "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
-    assert_string_equal(result_of("Reshape", "2,64 =3,759125270523026816,81", "", 2, &a),      /* 10 x 2^64 + 128 elements */
-                        "128 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
-    assert_string_equal(result_of("Reshape", "3,4 =12", "", 3, &a), "12");
-    assert_string_equal(result_of("Reshape", "3,4 =1,12,1", "", 3, &a), "1x12x1");
-    assert_string_equal(result_of("Reshape", "3,4 =1,13", "", 3, &a),
-                        "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
-    static const char *const odd[] = { "3,4 =3,-1,-1", "3,4 =-2,12", "3,4 =3,4,0", "3,4 =-1,5", "3,4 =3,5" };
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
-        assert_string_equal(result_of("Reshape", odd[i], "", 3, &a),
-                            "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
-    assert_string_equal(result_of("Reshape", "=0x3:0 =0,-1", "", 1, &a),
-                        "0 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
-    assert_string_equal(result_of("Reshape", "2,3,4 =3,-1", "", 6, &a), "3x24");
-    assert_string_equal(result_of("Add", "2,3 w2,3", "", 6, &a),
-                        "its inputs have 6 and 2 in one dimension; was it exported for one batch size? use a symbolic one");
-    assert_string_equal(result_of("Sub", "5,3,4 w5,1,1", "", 1, &a), "5x3x4");         /* channels */
-    assert_string_equal(result_of("Sub", "1,3,4 w1,1,1", "", 6, &a), "6x3x4");
-    assert_string_equal(result_of("Sub", "5,3,4 w1,3,1", "", 6, &a), "6x3x4");
-    assert_string_equal(result_of("Div", "5,5 w1,5", "", 6, &a), "6x5");
-    assert_string_equal(result_of("MatMul", "2,3 w2,3", "", 6, &a), "inner sizes 3 and 2 differ; was it exported for one batch size? use a symbolic one");
-    assert_string_equal(result_of("MatMul", "2,3 w2,3", "", 2, &a), "inner sizes 3 and 2 differ");
-    assert_string_equal(result_of("Concat", "2,3 w2,3", "axis=1", 6, &a),
-                        "its inputs i0 and i1 differ in another dimension than 1; was it exported for one batch size? use a symbolic one");
-    arena_free(&a);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        const struct row *r = &cases[i].row;
+        assert_string_equal(result_of(r->op, r->inputs, r->attributes, cases[i].batch, &a), r->expected);
+        arena_free(&a);
+    }
 }
 
 /* Limits: 2^40 elements, 2^32 - 1 along one dimension, 4096 known numbers. */
@@ -504,7 +503,7 @@ static void limits(void **state)
         { "Expand", "1,1 =1,4294967295", "", "1x4294967295" },
         { "Pad", "2,3", "pads=0,0,0,9223372036854775807", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
         { "Range", "- ='9 ='1", "", "its limits are computed while the model runs" }, { "Range", "='0 - ='1", "", "its limits are computed while the model runs" },
-        { "Range", "='0 ='9 -", "", "its limits are computed while the model runs" }, { "Range", "='0 ='9 ='0", "", "its limits are computed while the model runs" },
+        { "Range", "='0 ='9 -", "", "its limits are computed while the model runs" }, { "Range", "='0 ='9 ='0", "", "its steps are of 0" },
         { "Range", "='9 ='0 ='-4", "", "3 whole = 9 5 1" }, { "Range", "='9 ='0 ='4", "", "0 whole" }, { "Range", "='1 ='9 ='4", "", "2 whole = 1 5" },
         { "Range", "~1 ~4.0005 ~1", "", "4 = 1 2 3 4" }, { "Range", "~0 ~0.3 ~0.1", "", "3 = 0 0.100000001 0.200000003" },
         { "Resize", "2,3,4 - ~1,1,0.25", "", "2x3x1" }, { "Resize", "2,3,4 - ~1,1,0.2", "", "makes 0.800001 of dimension 2" },

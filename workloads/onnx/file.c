@@ -285,7 +285,7 @@ bool onnx_is_whole(int type)
 
 bool onnx_is_float(int type)
 {
-    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16 || type == ONNX_DOUBLE;
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16 || type == ONNX_DOUBLE || (type >= ONNX_FLOAT8_FIRST && type <= ONNX_FLOAT8_LAST);
 }
 
 static double half(uint16_t bits)

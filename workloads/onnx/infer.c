@@ -8,7 +8,7 @@
  *
  * A dimension called batch (batch_size, bs, N) is the batch, wherever it is; without one, the first dimension of an
  * input is, if it has a name or the size of the first input's. If the file fixes the batch, a reshape to that size
- * means the recipe's. The options give sizes to symbolic dimensions by name, the batch included, and numbers to values
+ * means the recipe's; data.batch=0 says that there is none. The options give sizes to symbolic dimensions by name, the batch included, and numbers to values
  * of one element. A model has no batch, and runs one sample, if its first input has a fixed size first and names after
  * it ([3, height, width]), or meets a constant with a number for each of its first dimension (a mean for each
  * channel). A name may be a sum of products of others ("past_sequence + sequence", "2*s0"), which exporters write for
@@ -129,7 +129,7 @@ static bool check_dimension_names(const struct onnx_model *m, const struct onnx_
     struct names names = symbolic_names(m);
     for (size_t i = 0; i < o->n_dimensions; i++) {
         const char *name = o->dimensions[i].name;
-        if (!is_name_of(m, &names, name, whole))
+        if (!(m->lacks_batch && text_is(name, "batch")) && !is_name_of(m, &names, name, whole))
             return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, name,
                         names.n ? "its dimensions: " : "it has none", names.n ? names_list(names.at, names.n, m->arena) : "");
     }
@@ -162,7 +162,7 @@ static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
     bool names = false;
     for (uint32_t d = 1; d < v->n_dims; d++)
         names |= v->dim_names[d] != NULL;
-    return v->n_dims == 0 || (names && v->dims[0] > 1) || has_channels_first(m, input) ? 0 : v->dims[0];
+    return m->lacks_batch || v->n_dims == 0 || (names && v->dims[0] > 1) || has_channels_first(m, input) ? 0 : v->dims[0];
 }
 
 /* The options may give a value of one number by its name: an input that selects a branch (a sampling rate), or a
@@ -193,7 +193,7 @@ static bool has_batch_name(const struct onnx_model *m, const struct onnx_value *
  * fixes. */
 static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
 {
-    bool elsewhere = false;
+    bool elsewhere = m->lacks_batch;
     for (uint32_t k = 1; k < v->n_dims; k++)
         elsewhere |= has_batch_name(m, v, k);
     return has_batch_name(m, v, d) || (d == 0 && !elsewhere && (v->dim_names[0] || v->dims[0] == m->file_batch));
@@ -243,6 +243,14 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
         product = 1;
     }
     return sign ? 0 : sum;              /* a trailing sign is malformed */
+}
+
+static bool says_no_batch(const struct onnx_options *o)
+{
+    bool found = false;
+    for (size_t i = 0; i < o->n_dimensions; i++)
+        found |= text_is(o->dimensions[i].name, "batch") && o->dimensions[i].size == 0;
+    return found;
 }
 
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
@@ -376,6 +384,31 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
     return true;
 }
 
+/* The sizes of an output as the file has them are those that it has with another batch. */
+static bool keeps_file_sizes(const struct onnx_model *m, const struct onnx_value *v)
+{
+    const Onnx__GraphProto *g = m->file->graph;
+    for (size_t i = 0; i < g->n_output; i++) {
+        const Onnx__TypeProto__Tensor *t = g->output[i]->type ? g->output[i]->type->tensor_type : NULL;
+        bool same = t && t->shape && t->shape->n_dim == v->n_dims && onnx_elements(v) > 1 && text_is(g->output[i]->name, v->name);
+        for (uint32_t d = 0; same && d < v->n_dims; d++)
+            same = t->shape->dim[d]->has_dim_value && (uint64_t)t->shape->dim[d]->dim_value == v->dims[d];
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* In a file of fixed sizes the first dimension is taken for the batch. It is none if no output depends on it. */
+static bool check_batch_in_file(const struct onnx_model *m, struct err *err)
+{
+    bool kept = m->file_batch && m->file_batch != m->batch && m->n_wanted > 0;
+    for (size_t i = 0; i < m->n_wanted && kept; i++)
+        kept = keeps_file_sizes(m, &m->values[m->outputs[i]]);
+    return !kept || fail(err, "%s: its first dimension, %ju, is not a batch: no output depends on it; give --set data.batch=0 if it has none", m->path,
+                         (uintmax_t)m->file_batch);
+}
+
 /* An Identity is replaced only if it passes on a sequence. */
 static bool is_unfolded(const struct onnx_model *m, const struct onnx_node *n)
 {
@@ -389,6 +422,8 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
     m->approximate = o->approximate;
     m->options = o;
     m->batch_name = find_batch_name(m);
+    m->lacks_batch = says_no_batch(o);
+    m->batch_name = m->lacks_batch ? NULL : m->batch_name;
     if (!check_dimension_names(m, o, false, err))
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
@@ -407,7 +442,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
             return false;
         i += !unfolds;                  /* else the nodes that replace it are next */
     }
-    return check_dimension_names(m, o, true, err);
+    return check_batch_in_file(m, err) && check_dimension_names(m, o, true, err);
 }
 
 /* ---- before a file is imported ----------------------------------------------------------------------------------------- */

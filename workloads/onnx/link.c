@@ -93,6 +93,8 @@ bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, cons
     if (t->n_dims > ONNX_MAX_DIMS)
         return too_many_dims(m, v->name, t->n_dims, err);
     v->type = t->data_type;
+    if (t->data_type < ONNX_FLOAT || t->data_type > ONNX_INT4)
+        return fail(err, "%s: %.80s: elements of type %d; want those of TensorProto.DataType up to %d", m->path, v->name, t->data_type, ONNX_INT4);
     v->shaped = v->constant = true;
     v->data = t;
     v->n_dims = (uint32_t)t->n_dims;

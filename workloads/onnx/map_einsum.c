@@ -114,7 +114,7 @@ bool infer_einsum(const struct inference *s)
     for (uint32_t k = 0; k < e.n_operands; k++)
         for (uint32_t i = 0; i < e.in[k].n; i++)
             if (!letter_size(&e, s->m, s->n, e.in[k].at[i]))
-                return REFUSE(s, "its operands differ in dimension %c", e.in[k].at[i]);
+                return REFUSE(s, "its operands differ in dimension %c%s", e.in[k].at[i], infer_batch_hint(s));
     for (uint32_t i = 0; i < e.out.n; i++)
         if (!(dims[i] = letter_size(&e, s->m, s->n, e.out.at[i])))
             return REFUSE(s, "dimension %c of the result is in no operand", e.out.at[i]);

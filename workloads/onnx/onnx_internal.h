@@ -26,7 +26,8 @@ const char *onnx_metadata(Onnx__StringStringEntryProto *const *props, size_t n, 
 /* TensorProto.DataType; types that are not read are left out. */
 enum onnx_type {
     ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT8 = 3, ONNX_UINT16 = 4, ONNX_INT16 = 5, ONNX_INT32 = 6, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_BOOL = 9,
-    ONNX_FLOAT16 = 10, ONNX_DOUBLE = 11, ONNX_UINT32 = 12, ONNX_UINT64 = 13, ONNX_BFLOAT16 = 16
+    ONNX_FLOAT16 = 10, ONNX_DOUBLE = 11, ONNX_UINT32 = 12, ONNX_UINT64 = 13, ONNX_BFLOAT16 = 16,
+    ONNX_FLOAT8_FIRST = 17, ONNX_FLOAT8_LAST = 20, ONNX_UINT4 = 21, ONNX_INT4 = 22
 };
 
 struct onnx_items { uint32_t n; const uint32_t *values; };     /* a sequence of known length */
@@ -91,6 +92,7 @@ struct onnx_model {
     uint64_t file_batch;                    /* the batch size that the file fixes; 0: it is symbolic */
     const char *batch_name;                 /* the symbolic batch, or NULL */
     bool has_batch;                         /* a dimension of an input has the recipe's micro-batch as its size */
+    bool lacks_batch;                       /* data.batch=0 says that no dimension is the batch */
     bool weights_in_nodes;                  /* there are no initialisers: Constant nodes hold the parameters */
 };
 
@@ -235,7 +237,7 @@ bool infer_set(const struct inference *s, uint32_t output, uint32_t n_dims, cons
  * recipe. */
 static inline const char *infer_batch_hint(const struct inference *s)
 {
-    return s->m->file_batch && s->m->file_batch != s->m->batch ? "; was it exported for one batch size? use a symbolic one" : "";
+    return s->m->file_batch && s->m->file_batch != s->m->batch ? "; was it exported for one batch size? use a symbolic one, or --set data.batch=0 if it has none" : "";
 }
 
 uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n_dims);    /* the dimensions that a Shape node gives */

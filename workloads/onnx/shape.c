@@ -294,6 +294,8 @@ bool infer_recurrence(const struct inference *s)
     const struct onnx_value *x = s->x, *r = onnx_in(s->m, s->n, 2);
     if (x->n_dims != 3 || r->n_dims != 3)
         return REFUSE(s, "its input has %u dimensions, want 3", x->n_dims);
+    if (s->m->file_batch && s->m->file_batch != s->m->batch && x->dims[0] == s->m->batch && x->dims[1] != s->m->batch)
+        return REFUSE(s, "its steps are the file's first dimension, so that is not the batch; give --set data.batch=0, or name the batch's dimension");
     uint64_t hidden = r->dims[2], directions = r->dims[0];
     return infer_set(s, 0, 4, (uint64_t[]){ x->dims[0], directions, x->dims[1], hidden }, x->type) &&
            infer_set(s, 1, 3, (uint64_t[]){ directions, x->dims[1], hidden }, x->type) &&
@@ -369,8 +371,10 @@ bool infer_eye(const struct inference *s)
 bool infer_range(const struct inference *s)
 {
     const struct onnx_value *from = s->x, *to = s->y, *by = onnx_in(s->m, s->n, 2);
-    if (!from || !to || !by || !from->known || !to->known || !by->known || by->known[0] == 0)
+    if (!from || !to || !by || !from->known || !to->known || !by->known)
         return REFUSE(s, "its limits are computed while the model runs");
+    if (by->known[0] == 0)
+        return REFUSE(s, "its steps are of 0");
     double n = (to->known[0] - from->known[0]) / by->known[0];
     if (n >= 1e9)
         return REFUSE(s, "it has a thousand million elements or more");
