@@ -32,25 +32,20 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-bool in_colour(FILE *f)
-{
-    const char *no = getenv("NO_COLOR");
-    return takes_escapes(f) && !(no && *no);
-}
-
 static void print_fit(FILE *f, const struct simulation *sim, const struct result *r, bool colour)
 {
+    char some[QUANTITY_ROOM], all[QUANTITY_ROOM];
+    const struct verdict { const char *word, *colour; } verdicts[] = { { "NO", "\033[1;31m" }, { "barely", "\033[33m" }, { "yes", "\033[32m" } },
+                         *v = &verdicts[r->fits + result_fits_surely(r)];
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
     double likely = 100 * r->fits_probability;
-    if (r->fits)
-        fprintf(f, "fits: %s (%.0f %% likely), %" PRIu64 " of %" PRIu64 " B free on the fullest tile (IPU %u)\n", result_fits_surely(r) ? "yes" : "barely",
-                likely, tile - r->memory_peak_bytes_per_tile, tile, sim->plan.worst_ipu);
-    else
-        fprintf(f, "fits: %sNO%s (%.0f %% likely), %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); the rest is as if it fitted\n",
-                colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", likely, r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
+    uint64_t bytes = r->fits ? tile - r->memory_peak_bytes_per_tile : r->memory_shortfall_bytes_per_tile;
+    fprintf(f, "fits: %s%s%s (%.0f %% likely), %s %s %s %s (IPU %u)%s\n", colour ? v->colour : "", v->word, colour ? "\033[0m" : "", likely,
+            quantity_text(some, (double)bytes, "B", 3), r->fits ? "of" : "too many for the", quantity_text(all, (double)tile, "B", 3),
+            r->fits ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu, r->fits ? "" : "; the rest is as if it fitted");
     if (r->smaller_available_memory)
-        fprintf(f, "with less memory for temporaries it fits: parallel.available_memory=%s, %.4g s per step (%+.1f %%)\n",
-                r->smaller_available_memory, r->smaller_memory_step_time_s, 100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
+        fprintf(f, "with less memory for temporaries it fits: parallel.available_memory=%s, %s per step (%+.1f %%)\n",
+                r->smaller_available_memory, quantity_text(some, r->smaller_memory_step_time_s, "s", 4), 100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)
@@ -113,14 +108,19 @@ static void print_step(FILE *f, const struct result *r)
     fprintf(f, rest > 0 ? ", others %.0f %%\n" : "\n", 100 * rest);
 }
 
-/* The result's value of a figure's metric; 0 for metrics that the answer does not show. */
-static double simulated_of(const struct figure *g, const struct result *r)
+double result_of_figure(const struct figure *g, const struct result *r)
 {
     if (text_is(g->metric, "throughput_samples_per_s"))
         return r->throughput_samples_per_s;
     if (text_is(g->metric, "time_to_train_min"))
         return r->time_to_train_s / 60;
     return text_is(g->metric, "latency_s") ? r->latency_s : 0;
+}
+
+bool answer_shows(const struct figure *g)
+{
+    struct result any = { .throughput_samples_per_s = 1, .time_to_train_s = 1, .latency_s = 1 };
+    return result_of_figure(g, &any) > 0;
 }
 
 /* The row's id without the recipe id at its start. */
@@ -135,7 +135,7 @@ static void print_published(FILE *f, const struct result *r, const struct figure
     bool any = false;
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *g = &figures->items[i];
-        double simulated = text_is(g->recipe, r->id) ? simulated_of(g, r) : 0;
+        double simulated = text_is(g->recipe, r->id) ? result_of_figure(g, r) : 0;
         if (!(simulated > 0))
             continue;
         fprintf(f, "%s %.6g %s (%s: %s, %+.1f %%)", any ? ";" : "published:", g->value, g->unit, row_name(g),
@@ -145,17 +145,17 @@ static void print_published(FILE *f, const struct result *r, const struct figure
     fprintf(f, any ? "\n" : "published: no figure of this recipe\n");
 }
 
-void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour)
+void answer_print(FILE *f, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour)
 {
     bool changed = r->overrides && *r->overrides;
     fprintf(f, "%s: %s on %" PRIu64 " IPU%s of %s, %s\n", r->id, r->workload, r->ipus, plural(r->ipus), r->system,
             sim->recipe.mode == MODE_INFER ? "inference" : "training");
     print_fit(f, sim, r, colour);
-    result_print_line(f, METRICS_SPEED, r);
+    result_print_line(f, METRICS_SPEED, r, uncertainty);
     answer_print_bound(f, &sim->timeline);
     print_step(f, r);
     for (int g = METRICS_TRAINING; g < N_METRIC_GROUPS; g++)
-        result_print_line(f, (enum metric_group)g, r);
+        result_print_line(f, (enum metric_group)g, r, uncertainty);
     fprintf(f, "changed: %s\n", changed ? r->overrides : "nothing");
     if (changed)
         fprintf(f, "published: no figure of the changed recipe\n");

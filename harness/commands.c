@@ -13,11 +13,12 @@
 
 const struct command commands[] = {
     { "Look at what there is",
-      "list", "recipes|machines|workloads|frameworks|keys|metrics|schema|assumptions",
+      "list", "recipes|machines|workloads|frameworks|keys|metrics|schema|assumptions [WORD...]",
       "List recipes, machines, models, frameworks, recipe keys, metrics or assumptions",
-      "Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are docs/formats.md. The schema is that of run's JSON. Assumptions "
-      "are values that no source states; for those on sheets: how far halving or doubling moves a step.", 0,
-      TEXT_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
+      "Recipes come with their published figure and the error of its prediction; WORDs choose those that have them all in their name, "
+      "model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are docs/formats.md. The schema is that of run's JSON. Assumptions "
+      "are values that no source states; for those on sheets: how far halving or doubling moves a step.", OPTION_BIT(OPT_NAMES),
+      TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
       "instead of the kinds of links.", OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
     { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with its "

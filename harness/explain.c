@@ -26,6 +26,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     explain(&e, &sim, &r, &q, &s->arena);
     progress_end(&p);
     validity_of(&v, &record, &sim, &r, &q, &s->arena);
+    e.uncertainty = validity_uncertainty(&v);
     struct document d = { .arena = &s->arena };
     explain_document(&d, &e);
     if (o->format == FORMAT_JSON)

@@ -23,14 +23,14 @@ struct options {
     const char *weights;                /* --weights: a seed as text; NULL: none */
     const char *by, *accept, *accepted;        /* options of watch */
     uint64_t runs, seed, jobs;
-    bool train_samples, rcp_bypass, seed_bypass, only_failures, force, until_valid;        /* options for MLPerf packages */
+    bool train_samples, rcp_bypass, seed_bypass, only_failures, names, force, until_valid;        /* options for MLPerf packages */
     bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume;
     const char **arguments; size_t n_arguments;
 };
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
                  OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
-                 OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
+                 OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_NAMES, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
                  OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS, OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
@@ -40,6 +40,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
 struct session {
     struct arena arena;                 /* freed when the command ends */
     FILE *out, *log;                    /* the streams for answers and messages: standard output and error, or a library's memory */
+    bool in_colour;                     /* text may hold escape sequences */
     const char *root;
     struct simulator simulator;         /* runs, and caches, every simulation of a command */
     struct model_paths paths;
@@ -146,7 +147,6 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 
 /* A line among the messages, if they go to a terminal, once the work has taken two seconds. */
 struct progress { FILE *log; const char *what; double started_s, shown_s, told_s; };
-bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences */
 void progress_start(struct progress *p, FILE *log, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
 void progress_report(void *progress, const char *what, size_t done, size_t of);   /* of one part of the work; for struct watch */
@@ -162,6 +162,7 @@ bool interrupts_release(void);          /* returns was_interrupted() */
 /* ---- helpers that several commands share ------------------------------------------------------------------ */
 
 struct check;
+struct figure;
 struct gate;
 struct gate_tables;
 struct judge_options;
@@ -186,17 +187,18 @@ bool gate_of(struct gate *out, struct gate_tables *tables, const char *base, con
              struct err *err);
 bool baseline_is_recorded(const char *baseline, struct arena *a);
 bool margin_of(double *margin, const struct options *o, struct err *err);      /* --margin, or one point of mean error */
-/* Shows the published figures of this recipe, unless figures is NULL. r holds its provenance. With colour a verdict of
+/* The result's value of a figure's metric; 0 for metrics that the answer does not show. */
+double result_of_figure(const struct figure *g, const struct result *r);
+bool answer_shows(const struct figure *g);      /* its metric is one of these */
+/* Shows digits to the uncertainty, a share of the throughput (0: unknown), and the published figures of this recipe, unless
+ * figures is NULL. r holds its provenance. With colour a verdict of
  * no is red. */
-void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour);
-
-/* True if f is a terminal and NO_COLOR is not set. */
-bool in_colour(FILE *f);
+void answer_print(FILE *f, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour);
 
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
-command_function command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_run, command_fit, command_explain, command_diff,
+command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_run, command_fit, command_explain, command_diff,
     command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_manual, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
     command_plot, command_report, command_watch;

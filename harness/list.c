@@ -27,7 +27,7 @@ bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err
 }
 
 static const struct listing { const char *name; names_lister *names; } listings[] = {
-    { "recipes", all_recipes }, { "machines", all_machines }, { "workloads", all_workloads }, { "frameworks", all_frameworks },
+    { "machines", all_machines }, { "workloads", all_workloads }, { "frameworks", all_frameworks },
 };
 
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
@@ -79,8 +79,12 @@ int command_list(const struct options *o, struct session *s, struct err *err)
 {
     if (text_is(o->arguments[0], "metrics"))
         return list_metrics(o, s);
-    if (o->format == FORMAT_MARKDOWN)
-        return bad_input(err, "list: only metrics are listed as markdown");
+    if (text_is(o->arguments[0], "recipes"))
+        return list_recipes(o, s, err);
+    if (o->n_arguments > 1)
+        return bad_input(err, "list %.60s: '%.60s': only recipes are chosen by words", o->arguments[0], o->arguments[1]);
+    if (o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV)
+        return bad_input(err, "list: only %s as %s", o->format == FORMAT_CSV ? "recipes are listed" : "metrics and recipes are listed", format_names[o->format]);
     if (text_is(o->arguments[0], "keys")) {
         struct document d = { .arena = &s->arena };
         recipe_keys_document(&d);

@@ -84,7 +84,12 @@ static int run_command(const struct command *c, int argc, char **argv)
     snprintf(name, sizeof name, "podbench %s", c->name);
     argv[0] = name;
     bool good = options_parse(&o, c, argc, argv, 0, &s.arena, &err) && session_open(&s, o.root, "--root", &err);
+    FILE *terminal = good && o.format == FORMAT_TEXT ? terminal_stream(stdout) : NULL;
+    s.in_colour = terminal && in_colour(stdout);
+    s.out = terminal ? terminal : stdout;
     int status = good ? command_call(c, &o, &s, &err) : EXIT_BAD_INPUT;
+    if (terminal)
+        fclose(terminal);
     if (*err.msg)
         fprintf(stderr, "podbench: %s\n", err.msg);
     session_close(&s);
@@ -129,6 +134,11 @@ int main(int argc, char **argv)
     }
     if (!is_printable(argc, argv))
         return EXIT_BAD_INPUT;
+    const struct command *asked = text_is(argv[1], "help") && argc > 2 ? command_find(argv[2]) : NULL;
+    if (asked)
+        return run_command(asked, 2, (char *[]){ argv[2], "--help", NULL });
+    if (text_is(argv[1], "help") && argc > 2)
+        return refuse_command(argv[2]);
     if (text_is(argv[1], "--help") || text_is(argv[1], "-?") || text_is(argv[1], "-h") || text_is(argv[1], "help")) {
         print_help(stdout);
         return EXIT_DONE;

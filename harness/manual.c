@@ -111,7 +111,7 @@ int command_manual(const struct options *o, struct session *s, struct err *err)
 static const char *listed(const struct command *c)
 {
     static const struct { const char *word, *list; } lists[] = {
-        { "RECIPE", "recipes" }, { "A B", "recipes" }, { "[NAME]", NULL }, { "recipes|", NULL },
+        { "RECIPE", "recipes --names" }, { "A B", "recipes --names" }, { "[NAME]", NULL }, { "recipes|", NULL },
     };
     if (text_is(c->name, "machine"))
         return "machines";

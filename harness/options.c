@@ -28,6 +28,7 @@ static const struct option_row {
                             IS_FLAG, AT(train_samples) },
     [OPT_RCP_BYPASS]    = { "rcp-bypass", NULL, "Report the reference-convergence test, but do not count it", IS_FLAG, AT(rcp_bypass) },
     [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the seed test, but do not count it", IS_FLAG, AT(seed_bypass) },
+    [OPT_NAMES]         = { "names", NULL, "The names of recipes alone, one a line", IS_FLAG, AT(names) },
     [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (default: found by round and name of the system)", TAKES_TEXT,
                             AT(recipe) },
     [OPT_ONLY_FAILURES] = { "only-failures", NULL, "Print errors and failed verdicts, nothing else", IS_FLAG, AT(only_failures) },
@@ -226,6 +227,41 @@ bool command_takes(const struct command *c, size_t n_arguments)
     return n_arguments >= least && (n_arguments <= most || strstr(c->arguments, "..."));
 }
 
+/* argp's own options, and getopt_long's rule: a beginning that only one option has is that option. */
+static const struct argp_option *option_typed(const struct argp_option *list, const char *typed, size_t n)
+{
+    const struct argp_option *found = NULL;
+    for (; list->name; list++)
+        if (strncmp(list->name, typed, n) == 0) {
+            if (strlen(list->name) == n)
+                return list;
+            found = list;
+        }
+    return found;
+}
+
+/* Refuses an option that is not there with the one that is nearest, before argp refuses it without. */
+static bool check_option_names(const struct argp_option *list, const struct command *c, int argc, char **argv, struct arena *a, struct err *err)
+{
+    static const char *const of_argp[] = { "help", "usage", "version" };
+    const char *names[N_OPTIONS + 1];
+    size_t n_names = 0;
+    for (; list[n_names].name; n_names++)
+        names[n_names] = list[n_names].name;
+    for (int i = 1; i < argc && !text_is(argv[i], "--"); i++) {
+        size_t n = strcspn(argv[i], "=");
+        bool known = strncmp(argv[i], "--", 2) != 0;
+        for (size_t k = 0; k < sizeof of_argp / sizeof *of_argp; k++)
+            known |= n > 2 && strncmp(argv[i] + 2, of_argp[k], n - 2) == 0;
+        const struct argp_option *option = known ? NULL : option_typed(list, argv[i] + 2, n - 2);
+        if (!known && !option)
+            return fail(err, "%s: unknown option '%.60s'; %sknown: %s", c->name, arena_printf(a, "%.*s", (int)n, argv[i]),
+                        names_suggestion(names, n_names, arena_printf(a, "%.*s", (int)n - 2, argv[i] + 2), a), names_list(names, n_names, a));
+        i += option && option->arg && !argv[i][n];      /* its value is the next argument */
+    }
+    return true;
+}
+
 bool options_parse(struct options *out, const struct command *c, int argc, char **argv, unsigned argp_flags, struct arena *a, struct err *err)
 {
     struct argp_option list[N_OPTIONS + 1];
@@ -233,6 +269,8 @@ bool options_parse(struct options *out, const struct command *c, int argc, char 
     struct argp argp = { .options = list, .parser = on_option, .args_doc = c->arguments, .doc = command_help(c, a) };
     struct parse p = { .out = out, .command = c, .arena = a, .err = err };
     *out = (struct options){ .seed = 1 };
+    if (!check_option_names(list, c, argc, argv, a, err))
+        return false;
     if (argp_parse(&argp, argc, argv, argp_flags, NULL, &p) != 0)
         return !*err->msg && fail(err, "%s: an option that it does not have, or a value that is missing", c->name);
     return command_takes(c, out->n_arguments)

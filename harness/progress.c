@@ -9,11 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-bool takes_escapes(FILE *f)
-{
-    return isatty(fileno(f)) && !text_is(getenv("TERM"), "dumb");
-}
-
 /* Set by a signal, which can set nothing else. */
 static volatile sig_atomic_t interrupted;
 

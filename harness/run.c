@@ -2,10 +2,12 @@
 /*
  * run.c - podbench run: simulates the named recipes and prints their results.
  *
- * Text is an answer of a dozen lines for each recipe, and with --all its whole row. All recipes are simulated before
+ * Text is an answer of a dozen lines for one recipe, and a table of several; with --all the answer of each and its whole
+ * row. All recipes are simulated before
  * anything is printed. When one cannot be simulated, a message says why, the others are still printed, and the exit status
  * is 2.
  */
+#include "harness/run_table.h"
 #include "harness/submission.h"
 #include "results/published/published.h"
 #include "harness/harness.h"
@@ -27,11 +29,12 @@ struct run_state {
     struct results results;
     struct drawn_runs *distributions;
     struct tried *tried;
-    char **answers;
+    char **answers;                     /* with --all, for a single recipe, and where runs are drawn; else lines */
+    struct run_summary *lines;
     json_t **made_by, **validities;
     struct track_record record;
     struct progress progress;
-    bool draws;
+    bool draws, is_table;
     int status;
 };
 
@@ -125,21 +128,25 @@ static void judge_result(struct validity *out, const struct run_state *state, co
 }
 
 /* Reads only those tables of published figures that name the recipe. */
-static bool answer(char **out, struct simulation *sim, const struct result *r, const struct validity *v, struct session *s, struct err *err)
+static bool keep_answer(struct run_state *state, struct simulation *sim, const struct result *r, const struct validity *v, struct session *s,
+                        struct err *err)
 {
     struct figures figures;
     char *text = NULL;
     size_t n;
-    bool good = published_load_naming(&figures, s->published_dir, r->id, &sim->arena, err);
-    FILE *f = text_stream(&text, &n);
-    if (good) {
-        answer_print(f, sim, r, &figures, in_colour(s->out));
-        validity_print(f, v, r);
+    if (!published_load_naming(&figures, s->published_dir, r->id, &sim->arena, err))
+        return false;
+    if (state->is_table) {
+        state->lines[state->results.n] = run_summary(r, v, &figures, &s->arena);
+        return true;
     }
+    FILE *f = text_stream(&text, &n);
+    answer_print(f, sim, r, validity_uncertainty(v), &figures, s->in_colour);
+    validity_print(f, v, r);
     fclose(f);
-    *out = arena_strdup(&s->arena, text);
+    state->answers[state->results.n] = arena_strdup(&s->arena, text);
     free(text);
-    return good;
+    return true;
 }
 
 static bool judges(const struct options *o)
@@ -160,7 +167,7 @@ static bool keep_run_result(struct run_state *state, struct simulation *sim, str
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
     }
-    if (o->format == FORMAT_TEXT && !answer(&state->answers[i], sim, r, &v, s, err))
+    if (o->format == FORMAT_TEXT && !keep_answer(state, sim, r, &v, s, err))
         return false;
     results_add(&state->results, r, &s->arena);
     return true;
@@ -204,7 +211,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     struct tried *tried = &state->tried[state->results.n];
-    if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
+    if (good && !r.fits && !state->is_table && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(tried->items, &tried->n, &(struct remedy_request){ &sim, recipe, o->sets, o->n_sets, false }, &s->arena, err);
     if (good)
         good = keep_run_result(state, &sim, &r, recipe, o, s, err);
@@ -278,7 +285,10 @@ static void print_results(enum output_format format, bool all, struct run_state 
         return;
     }
     if (format == FORMAT_TEXT) {
-        print_results_text(s->out, state, all);
+        if (state->is_table)
+            run_table_print(s->out, state->lines, state->results.n);
+        else
+            print_results_text(s->out, state, all);
         return;
     }
     result_write_csv_header(s->out);
@@ -300,6 +310,7 @@ static struct run_state run_state_of(const struct options *o, struct arena *a)
     return (struct run_state){
         .status = EXIT_DONE, .draws = o->runs || o->mllog,
         .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
+        .is_table = n > 1 && !o->all && !o->runs && !o->mllog, .lines = ARENA_ARRAY(a, struct run_summary, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
         .validities = ARENA_ARRAY(a, json_t *, n),
     };

@@ -224,7 +224,7 @@ class Podbench:
                                      *(["--minimise", minimise] if minimise else []), "--", os.fspath(recipe)])
 
     def recipes(self) -> Any:
-        """The published runs that can be simulated."""
+        """The published runs that can be simulated: id, model, machine, ipus, framework, published, predicted, error."""
         return self._json("list", "recipes")
 
     def keys(self) -> Any:

@@ -6,6 +6,7 @@
  * older version may lack columns that may be unknown.
  */
 #include "results/simulate/result.h"
+#include "system-model/output/output.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -250,64 +251,78 @@ void result_json_add_groups(json_t *object, const struct result *r)
 
 /* ---- the answer's lines ------------------------------------------------------------------- */
 
+struct phrase { FILE *f; const struct result *r; double uncertainty; bool all_given; };
+
+/* The value as a quantity, for "~unit]" or for "~]", which has the metric's own unit. Returns what follows. */
+static const char *print_phrase_quantity(FILE *f, const char *at, const struct metric *m, double value, double uncertainty)
+{
+    char room[QUANTITY_ROOM], unit[16];
+    size_t n = strcspn(at, "]");
+    snprintf(unit, sizeof unit, "%.*s", (int)n, at);
+    fputs(quantity_text(room, value, n ? unit : m->unit, digits_within(value, uncertainty * fabs(value))), f);
+    return at + n;
+}
+
 /* Prints the value of a "name/divisor digits]" and returns what follows; clears all_given if the metric is not given. */
-static const char *print_phrase_value(FILE *f, const char *at, bool *all_given, const struct result *r)
+static const char *print_phrase_value(struct phrase *p, const char *at)
 {
     size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
     const struct metric *m = metric_named(at, n);
     assert(m && "a phrase names metrics");
+    FILE *f = p->f;
     char *end = (char *)at + n, operation = *end;
-    double value = metric_number(m, r);
+    double value = metric_number(m, p->r);
     if (operation == '/' || operation == '*') {
         double by = strtod(end + 1, &end);
         value = operation == '/' ? value / by : value * by;
     }
     if (m->type == FIELD_TEXT)
-        fputs(metric_text(m, r), f);
+        fputs(metric_text(m, p->r), f);
+    else if (*end == '~')
+        end = (char *)print_phrase_quantity(f, end + 1, m, value, p->uncertainty);
     else if (*end == ' ')
         fprintf(f, "%.*g", (int)strtol(end, &end, 10), value);
     else
         fprintf(f, "%.0f", value);
     assert(*end == ']' && "[name/divisor digits]");
-    *all_given = *all_given && metric_is_given(m, r);
+    p->all_given = p->all_given && metric_is_given(m, p->r);
     return end + 1;
 }
 
 /* Prints a phrase up to its end or a closing brace, and returns what follows. */
-static const char *print_phrase(FILE *f, const char *at, bool *all_given, const struct result *r)
+static const char *print_phrase(struct phrase *p, const char *at)
 {
     while (*at && *at != '}') {
         if (*at == '[') {
-            at = print_phrase_value(f, at + 1, all_given, r);
+            at = print_phrase_value(p, at + 1);
         } else if (*at == '{') {
             char *part = NULL;
             size_t n = 0;
-            bool given = true;
-            FILE *in = text_stream(&part, &n);
-            at = print_phrase(in, at + 1, &given, r);
-            fclose(in);
-            fputs(given ? part : "", f);
+            struct phrase in = { text_stream(&part, &n), p->r, p->uncertainty, true };
+            at = print_phrase(&in, at + 1);
+            fclose(in.f);
+            fputs(in.all_given ? part : "", p->f);
             free(part);
         } else {
-            fputc(*at++, f);
+            fputc(*at++, p->f);
         }
     }
     return *at ? at + 1 : at;
 }
 
-void result_print_line(FILE *f, enum metric_group group, const struct result *r)
+void result_print_line(FILE *f, enum metric_group group, const struct result *r, double uncertainty)
 {
+    struct phrase p = { f, r, uncertainty, true };
     const struct metric *first = NULL;
     for (size_t i = 0; i < N_METRICS; i++) {
         const struct metric *m = &metrics[i];
-        bool unused = true;
         if (m->group != group || !m->phrase || !metric_is_given(m, r))
             continue;
         bool is_alternative = first && *m->phrase == ';';
         if (is_alternative && metric_number(m, r) == metric_number(first, r))
             continue;
         fprintf(f, "%s%s", first ? "" : groups[group].label, !first ? ": " : is_alternative ? "" : ", ");
-        print_phrase(f, m->phrase, &unused, r);
+        print_phrase(&p, m->phrase);
         first = first ? first : m;
     }
     if (first)
@@ -428,7 +443,7 @@ static bool is_in_answer(const struct metric *m)
     size_t n = (size_t)snprintf(bracket, sizeof bracket, "[%s", m->name);
     for (size_t i = 0; i < N_METRICS; i++) {
         const char *at = metrics[i].phrase ? strstr(metrics[i].phrase, bracket) : NULL;
-        if (at && strchr(" ]/*", at[n]))
+        if (at && strchr(" ~]/*", at[n]))
             return true;
     }
     return false;

@@ -31,7 +31,7 @@ static inline bool result_fits_surely(const struct result *r) { return r->fits_p
 
 void result_print_text(FILE *f, const struct result *r);        /* one line per value */
 /* The answer's line of a group, "speed: ..., ...", or nothing where it has no phrase to show. */
-void result_print_line(FILE *f, enum metric_group group, const struct result *r);
+void result_print_line(FILE *f, enum metric_group group, const struct result *r, double uncertainty);
 void result_write_csv_header(FILE *f);
 const char *result_columns(struct arena *a);    /* the header's text: equal for two versions that write the same columns */
 void result_write_csv(FILE *f, const struct result *r);         /* r NULL: the empty cells of a row without a result */

@@ -18,6 +18,27 @@ static double share_of_step(const struct cost *c, const struct cost *of)
     return (double)c->ipu_cycles / (double)of->ipu_cycles;
 }
 
+/* A value of a sheet as people read it, "1.85 GHz", if its unit takes a prefix; else as it is written. */
+static const char *value_text(const struct input *in, const char *value, struct arena *a)
+{
+    char room[QUANTITY_ROOM];
+    double x;
+    bool prefixed = in->unit && *in->unit && unit_takes_prefix(in->unit) && parse_f64(value, &x);
+    return prefixed ? arena_strdup(a, quantity_text(room, x, in->unit, 4)) : value;
+}
+
+/* "machine.clock_hz 1.85 GHz -> 2.035 GHz" */
+static const char *move_text(const struct move *m, struct arena *a)
+{
+    return arena_printf(a, "%s %s -> %s", m->input->name, value_text(m->input, m->input->value, a), value_text(m->input, m->to, a));
+}
+
+static const char *quantity_kept(double x, const char *unit, int digits, struct arena *a)
+{
+    char room[QUANTITY_ROOM];
+    return arena_strdup(a, quantity_text(room, x, unit, digits));
+}
+
 /* ---- conclusion -------------------------------------------------------------------------------- */
 
 static const char *bound_name(const struct bound *b)
@@ -73,7 +94,7 @@ static void add_best(struct document *d, const struct explanation *e, bool of_re
 {
     const struct move *m = best_move(e, of_recipe);
     if (m)
-        document_line(d, "  %s: %s %s -> %s saves %.1f %% of the time per sample", what, m->input->name, m->input->value, m->to, -100 * m->relative);
+        document_line(d, "  %s: %s saves %.1f %% of the time per sample", what, move_text(m, d->arena), -100 * m->relative);
 }
 
 /* The fullest tile by region, largest first. */
@@ -88,11 +109,12 @@ static void add_fullest_tile(struct document *d, const struct explanation *e)
             if (m.bytes[k] > m.bytes[largest])
                 largest = k;
         if (m.bytes[largest])
-            regions = arena_printf(d->arena, "%s%s %s %" PRIu64, regions, shown ? "," : ":", memory_category_names[largest], m.bytes[largest]);
+            regions = arena_printf(d->arena, "%s%s %s %s", regions, shown ? "," : ":", memory_category_names[largest],
+                                   quantity_kept((double)m.bytes[largest], "B", 3, d->arena));
         m.bytes[largest] = 0;
     }
-    document_line(d, "  memory of the fullest tile, IPU %u: %" PRIu64 " of %" PRIu64 " B%s", p->worst_ipu, m.total_bytes,
-                  e->sim->machine->chip.tile_memory_bytes, regions);
+    document_line(d, "  memory of the fullest tile, IPU %u: %s of %s%s", p->worst_ipu, quantity_kept((double)m.total_bytes, "B", 3, d->arena),
+                  quantity_kept((double)e->sim->machine->chip.tile_memory_bytes, "B", 3, d->arena), regions);
 }
 
 /* The move that makes the model fit with the fastest sample; moves of the recipe come before those of the machine. */
@@ -107,8 +129,7 @@ static void add_fitting(struct document *d, const struct explanation *e)
             best = m;
     }
     if (best)
-        document_line(d, "  makes it fit with one change: %s %s -> %s, at %+.1f %% time per sample", best->input->name, best->input->value,
-                      best->to, 100 * best->relative);
+        document_line(d, "  makes it fit with one change: %s, at %+.1f %% time per sample", move_text(best, d->arena), 100 * best->relative);
     else
         document_line(d, "  no change of a single value makes it fit; 'podbench run' tries combinations");
 }
@@ -116,7 +137,9 @@ static void add_fitting(struct document *d, const struct explanation *e)
 static void add_conclusion(struct document *d, const struct explanation *e)
 {
     const struct result *r = e->result;
-    document_line(d, "%s: %.4g s per step, %.6g samples/s, %s", r->id, r->step_time_s, r->throughput_samples_per_s,
+    double half = e->uncertainty * r->throughput_samples_per_s;
+    document_line(d, "%s: %s per step, %s, %s", r->id, quantity_kept(r->step_time_s, "s", digits_within(r->step_time_s, e->uncertainty * r->step_time_s), d->arena),
+                  quantity_kept(r->throughput_samples_per_s, "samples/s", digits_within(r->throughput_samples_per_s, half), d->arena),
                   r->fits ? "fits" : "does not fit");
     add_bound(d, e);
     add_fullest_tile(d, e);
@@ -131,7 +154,7 @@ static void add_conclusion(struct document *d, const struct explanation *e)
 struct cost_row { const char *name; double seconds, share; const char *detail; };
 static const struct table_column cost_columns[] = {
 #define C(member, ...) { COLUMN(struct cost_row, member), .heading = "", __VA_ARGS__ }
-    C(name), C(seconds, .format = "%.4g s"), C(share, .format = "%.1f %%", .scale = 100), C(detail),
+    C(name), C(seconds, .unit = "s", .digits = 3), C(share, .format = "%.1f %%", .scale = 100), C(detail),
 #undef C
 };
 
@@ -159,8 +182,8 @@ static void add_trace(struct document *d, const struct explanation *e, enum part
     const char *values = "";
     for (size_t i = 0; i < n; i++) {
         const struct input *in = inputs[i]->input;
-        values = arena_printf(d->arena, "%s%s%s = %s %s (%s:%u)", values, i ? ", " : "", strchr(in->name, '.') + 1, in->value, in->unit,
-                              in->path, in->line);
+        values = arena_printf(d->arena, "%s%s%s = %s%s%s (%s:%u)", values, i ? ", " : "", strchr(in->name, '.') + 1, value_text(in, in->value, d->arena),
+                              unit_takes_prefix(in->unit) ? "" : " ", unit_takes_prefix(in->unit) ? "" : in->unit, in->path, in->line);
     }
     document_line(d, "  %s = %s", part_names[part], cost_formulas[part]);
     if (n)
@@ -195,8 +218,8 @@ static void add_costs(struct document *d, const struct explanation *e)
 struct energy_row { const char *name; double joules, share, ipu_w; };
 static const struct table_column energy_columns[] = {
 #define C(member, ...) { COLUMN(struct energy_row, member), __VA_ARGS__ }
-    C(name, .heading = ""), C(joules, .heading = "", .format = "%.4g J"), C(share, .heading = "", .format = "%.1f %%", .scale = 100),
-    C(ipu_w, .heading = "", .format = "%.4g W an IPU"),
+    C(name, .heading = ""), C(joules, .heading = "", .unit = "J", .digits = 3), C(share, .heading = "", .format = "%.1f %%", .scale = 100),
+    C(ipu_w, .heading = "", .unit = "W an IPU", .digits = 3),
 #undef C
 };
 
@@ -224,7 +247,8 @@ static void add_energy(struct document *d, const struct explanation *e)
     if (!is_known(r->energy_products_j))
         return;
     document_gap(d);
-    document_line(d, "where the energy goes: %.4g J per sample, %.4g W an IPU; modelled", r->energy_site_j / r->global_batch, r->ipu_power_w);
+    document_line(d, "where the energy goes: %s per sample, %s an IPU; modelled", quantity_kept(r->energy_site_j / r->global_batch, "J", 3, d->arena),
+                  quantity_kept(r->ipu_power_w, "W", 3, d->arena));
     struct table *t = document_table(d, TABLE(energy_columns, struct energy_row));
     t->indent = "  ";
     t->formats = IN_TEXT;
@@ -236,8 +260,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     }
     const struct move *m = most_saving(e);
     if (m)
-        document_line(d, "  saves most in the recipe: %s %s -> %s, %.1f %% of the energy of a sample", m->input->name, m->input->value, m->to,
-                      -100 * m->energy_relative);
+        document_line(d, "  saves most in the recipe: %s, %.1f %% of the energy of a sample", move_text(m, d->arena), -100 * m->energy_relative);
 }
 
 /* ---- values and moves -------------------------------------------------------------------------------- */
@@ -259,7 +282,7 @@ static const struct table_column move_columns[] = {
 static const struct table_column move_text_columns[] = {
     C(text, .heading = "one value changed, simulated again"),
     C(sample_time_change, .heading = "time per sample", .format = "%+.1f %%", .scale = 100),
-    C(step_time_change_s, .heading = "step", .format = "%+.4g s"), C(note, .heading = ""),
+    C(step_time_change_s, .heading = "step", .unit = "s", .digits = 3, .shows_sign = true), C(note, .heading = ""),
 };
 #undef C
 
@@ -292,7 +315,7 @@ static void add_helping_moves(struct document *d, const struct explanation *e)
         if (!helps(m))
             continue;
         struct value_row row = move_row(e, m);
-        row.text = arena_printf(d->arena, "  %s %s -> %s", m->input->name, m->input->value, m->to);
+        row.text = arena_printf(d->arena, "  %s", move_text(m, d->arena));
         table_add(t, &row, d->arena);
     }
 }

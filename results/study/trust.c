@@ -211,6 +211,11 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     limit_shares(out);
 }
 
+double validity_uncertainty(const struct validity *v)
+{
+    return has_interval(v) ? (v->high - v->low) / 2 / v->throughput : 0;
+}
+
 /* ---- printing --------------------------------------------------------------------------------- */
 
 static double relative_error(const struct reference *r)
@@ -235,7 +240,10 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
         fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
         return;
     }
-    fprintf(f, "trust: 90 %% interval %.6g to %.6g samples/s (%+.0f, %+.0f %%)", v->low, v->high, 100 * (v->low / r->throughput_samples_per_s - 1),
+    char low[QUANTITY_ROOM], high[QUANTITY_ROOM];
+    double half = (v->high - v->low) / 2;
+    fprintf(f, "trust: 90 %% interval %s to %s samples/s (%+.0f, %+.0f %%)", quantity_text(low, v->low, "", digits_within(v->low, half)),
+            quantity_text(high, v->high, "", digits_within(v->high, half)), 100 * (v->low / r->throughput_samples_per_s - 1),
             100 * (v->high / r->throughput_samples_per_s - 1));
     if (!isnan(v->from_fitted_share))
         fprintf(f, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share,

@@ -148,6 +148,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 /* Widens the interval by other readings, simulated as q says. validity_of does it if it is given a request. */
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q,
                            struct arena *a);
+double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0: unknown */
 void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);
 

@@ -41,7 +41,9 @@ struct table_column {
     int width;                          /* in text, at least */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0 is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
-    const char *unit, *help;            /* for lists of columns; no writer prints them */
+    int digits;                         /* there, a real number is a quantity: so many digits, and the unit with a prefix */
+    bool shows_sign;                    /* a quantity that is a change: + or - */
+    const char *unit, *help;            /* for lists of columns; writers print the unit of a quantity alone */
 };
 
 /* On 32-bit machines size_t is none of the types of fixed size, so it is named by itself. */
@@ -99,6 +101,28 @@ struct json_t *json_words(const char *const *words, size_t n);      /* an array 
 /* Prints with two-space indent, real numbers to 15 digits, and a newline; frees it. */
 void print_json(FILE *f, struct json_t *json);
 void write_markdown_text(FILE *f, const char *text);        /* on one line, without what ends a cell or begins an HTML tag */
+
+/* ---- quantity.c: numbers for people -------------------------------------------------------------------------- */
+
+/* "17.2 kW": so many significant digits, and the unit with the prefix that fits where people use one (s, B, B/s, Hz, W, J,
+ * flop, flop/s). Returns room, or "-" for a number that is not finite. Machine formats have plain SI units instead. */
+enum { QUANTITY_ROOM = 64 };
+const char *quantity_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);
+const char *quantity_change_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);     /* with a sign */
+bool unit_takes_prefix(const char *unit);
+/* The digits of x that an interval of this half width leaves: two of the half width; 2 to 6, or 4 where it is unknown. */
+int digits_within(double x, double half_width);
+
+/* ---- terminal.c ------------------------------------------------------------------------------------------------ */
+
+bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences: TERM is not dumb */
+bool in_colour(FILE *f);                /* that, and NO_COLOR is not set */
+/* A stream whose lines are broken at the terminal's width, and whose labels ("fits: ") are bold where it is in colour. NULL
+ * where `to` is no terminal: pipes and files get whole lines, as scripts read by line. The caller closes it. */
+FILE *terminal_stream(FILE *to);
+/* Writes a line, without its newline, as lines of at most width columns, broken at blanks; the rest of a row of a table goes
+ * on under its last cell. A word that is longer stays whole. */
+void text_wrap(FILE *f, const char *line, size_t width);
 
 /* ---- judgement.c: what a command that judges has found, for people and for CI systems ---------------------- */
 

@@ -29,7 +29,7 @@ static bool has_column(const struct table_column *c, enum output_format format)
 
 /* ---- cells ---------------------------------------------------------------------------------------- */
 
-enum { CELL_ROOM = 64 };
+enum { CELL_ROOM = QUANTITY_ROOM };
 
 static double real_at(const struct table_column *c, const void *row)
 {
@@ -43,6 +43,8 @@ static const char *real_text(char room[CELL_ROOM], const struct table_column *c,
         return NULL;
     if (format == FORMAT_CSV)
         snprintf(room, CELL_ROOM, "%.*g", c->csv_digits ? c->csv_digits : 10, x);
+    else if (c->digits)
+        (c->shows_sign ? quantity_change_text : quantity_text)(room, x * (c->scale != 0 ? c->scale : 1), c->unit ? c->unit : "", c->digits);
     else
         snprintf(room, CELL_ROOM, c->format ? c->format : "%.6g", x * (c->scale != 0 ? c->scale : 1));
     return room;

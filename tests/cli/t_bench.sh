@@ -6,7 +6,7 @@ recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
 run bench --out "$work/one"
 [ "$status" -eq 0 ] && [ -s "$work/one/rows.csv" ] && [ -s "$work/one/check.csv" ] && [ -s "$work/one/manifest.json" ]
 result $? "bench writes rows, check and manifest" "$(cat "$work/err")"
-[ "$(($(wc -l <"$work/one/rows.csv") - 1))" -eq "$("$PODBENCH" list recipes | wc -l)" ]
+[ "$(($(wc -l <"$work/one/rows.csv") - 1))" -eq "$("$PODBENCH" list recipes --names | wc -l)" ]
 result $? "bench: one row a recipe"
 LC_ALL=C.UTF-8 TZ=Asia/Seoul "$PODBENCH" bench --out "$work/two" --jobs 3 >"$work/second" 2>/dev/null
 "$PODBENCH" bench --out "$work/one" --jobs 1 >"$work/first" 2>/dev/null

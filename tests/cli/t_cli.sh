@@ -15,11 +15,13 @@ for c in $commands; do
     run "$c" --help
     gives 0 "Usage: podbench $c" "$c --help"
 done
-for kind in recipes machines workloads; do
-    run list "$kind"
+for kind in "recipes --names" machines workloads; do
+    # shellcheck disable=SC2086
+    run list $kind
     [ "$status" -eq 0 ] && [ "$(grep -c ' ' "$work/out")" -eq 0 ] && [ "$(wc -l <"$work/out")" -gt 4 ]
     result $? "list $kind: names, one per line"
-    "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
+    # shellcheck disable=SC2086
+    "$PODBENCH" list $kind | sort -cu 2>/dev/null || [ "$kind" = workloads ]
     result $? "list $kind: each once, in order"
 done
 gpt2="run vendor-bow-pod16-gpt2-small-pytorch --set parallel.layers_per_ipu=auto --set parallel.ipus_per_replica=8 --set parallel.replicas=2"
@@ -35,7 +37,7 @@ result $? "list keys --format json"
 run list keys
 gives 0 "parallel.replicas                   required  copies of the model (1..65536)" "list keys: a recipe's keys"
 refuses "known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions" "list of something else" list bananas
-refuses "only metrics are listed as markdown" "recipes as markdown" list recipes --format markdown
+refuses "only metrics and recipes are listed as markdown" "machines as markdown" list machines --format markdown
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "bert-large" "an unknown workload lists the known ones" workload resnet51
@@ -57,7 +59,7 @@ for workload in $("$PODBENCH" list workloads); do
     result $? "workload $workload prints" "$(head -3 "$work/err")"
 done
 failed=
-for r in $("$PODBENCH" list recipes); do
+for r in $("$PODBENCH" list recipes --names); do
     run run "$r" --check --format json
     [ "$status" -eq "$(grep -c '^    "fits": false' "$work/out")" ] && ! grep -qv ': recipe\.sdk: .* has no sheet' "$work/err" || failed="$failed $r: $(head -1 "$work/err");"
 done
@@ -166,11 +168,14 @@ run run "$recipe" --format tap
 gives 0 "ok 1 - $recipe: " "run --format tap"
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
-    grep -q "$(printf 'fits: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
+    grep -q "$(printf 'fits\033\\[0m: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
     result $? "a verdict of no is red on a terminal, unless NO_COLOR is set" "$(head -3 "$work/out" | cat -v)"
     TERM=dumb script -qec "'$PODBENCH' run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
     grep -q 'fits: NO' "$work/out" && ! grep -q "$(printf '\033')" "$work/out"
     result $? "but not on a dumb one" "$(head -3 "$work/out" | cat -v)"
+    NO_COLOR=1 script -qec "stty cols 60; '$PODBENCH' run $recipe" /dev/null </dev/null >"$work/out" 2>&1
+    [ "$(tr -d '\r' <"$work/out" | awk 'length > 60' | wc -l)" -eq 0 ] && [ "$(wc -l <"$work/out")" -gt "$("$PODBENCH" run "$recipe" | wc -l)" ]
+    result $? "lines are broken at a terminal's width, and whole in a pipe" "$(cat -v "$work/out")"
 else
     result 0 "a verdict of no is red on a terminal # SKIP no terminal can be made here"
 fi

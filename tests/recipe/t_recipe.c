@@ -191,7 +191,7 @@ static void overrides_are_named_in_refusals(void **state)
     refuses("parallel.replicas=0", "--set parallel.replicas=0: 0 is outside 1 to 65536");
     refuses("optimizer.state_bytes_per_param=0", "--set optimizer.state_bytes_per_param=0: 0 is outside 0.125 to 64");
     refuses("cost.price_per_hour=0", "--set cost.price_per_hour=0: 0 is outside 1e-06 to 1000000000");
-    refuses("replicas=3", "--set replicas=3: want section.key=value, as in parallel.replicas=4");
+    refuses("replicas=3", "--set replicas=3: want section.key=value, as in parallel.replicas=3");
     refuses("parallel.=3", "--set parallel.=3: want section.key=value, as in parallel.replicas=4");
     refuses("precision.compute=bf16", "--set precision.compute=bf16: 'bf16' is not one of: fp16, fp32, fp8");
     refuses("precision.fp32_operations=norms", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: fp32_operations: 'norms' is not a kind of operation; "
@@ -275,7 +275,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-base, bert-large, conformer-medium, conformer-transducer-s, "
       "conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, inception-v3, efficientnet-b0, "
       "efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, efficientnet-b6, ..." },
-    { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb" },
+    { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb: required in training; in inference it keeps the heads of pre-training" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },
     { "epochs-of-what", ": samples_per_epoch is missing in [data]: [training] counts in epochs" },
     { "two-lengths", ": [training] has more than one of epochs, samples_to_converge and converge; keep one" },

@@ -62,18 +62,18 @@ static void lines_of_an_answer(void **state)
 {
     static const struct { enum metric_group group; struct result r; const char *want; } cases[] = {
         { METRICS_SETUP, { .id = "x" }, "" }, { METRICS_TRAINING, { .samples_to_converge = 7 }, "" },
-        { METRICS_SPEED, { .throughput_samples_per_s = 1320.5, .step_time_s = 0.025, .global_batch = 33 }, "throughput: 1320.5 samples/s, 0.025 s per step of 33 samples\n" },
+        { METRICS_SPEED, { .throughput_samples_per_s = 1320.5, .step_time_s = 0.025, .global_batch = 33 }, "throughput: 1320 samples/s, 25.00 ms per step of 33 samples\n" },
         { METRICS_SPEED, { .throughput_samples_per_s = 1320.5, .step_time_s = 0.025, .global_batch = 33, .latency_s = 0.0035 },
-          "throughput: 1320.5 samples/s, 0.025 s per step of 33 samples, 3.5 ms from input to result\n" },
+          "throughput: 1320 samples/s, 25.00 ms per step of 33 samples, 3.500 ms from input to result\n" },
         { METRICS_TRAINING, { .time_to_train_s = 930, .samples_to_converge = 1.5e6, .predicted_time_to_train_s = 930, .predicted_samples_to_converge = 1.5e6 },
-          "time to train: 15.5 min for 1500000 samples\n" },
+          "time to train: 15.50 min for 1500000 samples\n" },
         { METRICS_TRAINING, { .time_to_train_s = 930, .samples_to_converge = 1.5e6, .scaling_time_s = 30, .predicted_time_to_train_s = 993,
                               .predicted_samples_to_converge = 1234567 },
-          "time to train: 15.5 min for 1500000 samples, 0.5 min of it MLPerf's scaling to its reference; 16.55 min for the 1234567 predicted from the batch size\n" },
+          "time to train: 15.50 min for 1500000 samples, 0.5000 min of it MLPerf's scaling to its reference; 16.55 min for the 1234567 predicted from the batch size\n" },
         { METRICS_ENERGY, { .energy_per_step_j = 12.5, .energy_per_sample_j = 12.5 / 33, .mean_power_w = 500, .energy_counts = "boards", .energy_file = "box.csv",
-                            .energy_line = 7, .energy_note = "" }, "energy: 12.5 J per step, 0.3788 J per sample, 500 W of boards (modelled, box.csv:7)\n" },
+                            .energy_line = 7, .energy_note = "" }, "energy: 12.50 J per step, 378.8 mJ per sample, 500.0 W of boards (modelled, box.csv:7)\n" },
         { METRICS_ENERGY, { .energy_per_step_j = 12.5, .energy_per_sample_j = 12.5, .mean_power_w = 500, .energy_counts = "chips", .energy_file = "box.csv",
-                            .energy_line = 7, .energy_note = "perhaps" }, "energy: 12.5 J per step, 12.5 J per sample, 500 W of chips (modelled, box.csv:7, perhaps)\n" },
+                            .energy_line = 7, .energy_note = "perhaps" }, "energy: 12.50 J per step, 12.50 J per sample, 500.0 W of chips (modelled, box.csv:7, perhaps)\n" },
         { METRICS_ENERGY, { .energy_missing = "no sheet says" }, "energy: not known: no sheet says\n" },
         { METRICS_MONEY, { .cost_missing = "no price" }, "" }, { METRICS_MONEY, { .cost_per_million_samples = 30.303 }, "money: 30.3 per million samples\n" },
         { METRICS_MONEY, { .cost_per_million_samples = 30.303, .cost_to_train = 0.5 }, "money: 30.3 per million samples, 0.5 to train\n" },
@@ -81,10 +81,15 @@ static void lines_of_an_answer(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text;
-        PRINTED(text, result_print_line(f, cases[i].group, &cases[i].r));
+        PRINTED(text, result_print_line(f, cases[i].group, &cases[i].r, 0));
         assert_string_equal(text, cases[i].want);
         free(text);
     }
+    /* An interval of 5 % to either side leaves three or four digits. */
+    char *text;
+    PRINTED(text, result_print_line(f, METRICS_SPEED, &cases[2].r, 0.05));
+    assert_string_equal(text, "throughput: 1320 samples/s, 25.0 ms per step of 33 samples\n");
+    free(text);
 }
 
 /* An unknown value is null; an object that says why it is missing says nothing more. */

@@ -45,25 +45,22 @@ static void a_difference_as_text(void **state)
     (void)state;
     PRINTED(text, diff_write(f, FORMAT_TEXT, &slower));
     assert_string_equal(text,
-        "A slow: 0.2 s per step, 500 samples/s, fits\nB slower: 0.25 s per step, 400 samples/s, does not fit\nB against A: +25 % time per step, +25 % time per sample\n\n"
-        "causes, applied to A one after the other: recipe keys, then sheet values\n"
-        "  per step  per sample   alone, on A  interaction\n"
-        "   +0.03 s     +300 us       +0.02 s      +0.01 s  parallel.micro_batch 3 -> 4\n"
-        "  +0.015 s     +150 us  not possible               one with the other\n"
-        "      +0 s   +0.002 us          +0 s               of a sample\n"
-        "  +3e-09 s       +0 us      +3e-09 s               of a step\n"
-        "      +0 s       +0 us          +0 s               alone on A\n"
-        "      +0 s       +0 us      +5e-09 s     -5e-09 s  alone a step\n"
-        "  +0.005 s      +50 us      +0.005 s               not stated by any key or value\n"
-        "   +0.05 s     +500 us                             sum\n"
+        "A slow: 200.000 ms per step, 500 samples/s, fits\nB slower: 250.000 ms per step, 400 samples/s, does not fit\n"
+        "B against A: +25.00 % time per step, +25.00 % time per sample\n\n"
+        "causes, the largest first; order is that in which they are applied to A\n"
+        "    per step  per sample   alone, on A  interaction  order\n"
+        "  +30.000 ms   +0.300 ms    +20.000 ms   +10.000 ms      1  parallel.micro_batch 3 -> 4\n"
+        "  +15.000 ms   +0.150 ms  not possible                   2  one with the other\n"
+        "   +5.000 ms   +0.050 ms                                    not stated by any key or value\n"
+        "  +50.000 ms   +0.500 ms                                    sum\n"
+        "  too small to show: of a sample, of a step, alone on A, alone a step\n"
         "  no effect on the step: optimizer.rate 1 -> 2, data.name x -> y\n\n"
-        "slower: what the step is spent on, mean of the IPUs\n"
-        "   +0.03 s  matmul    0.1 -> 0.13 s\n"
-        "   -0.01 s  conv      0.06 -> 0.05 s\n"
-        "   +0.02 s  exchange  0.04 -> 0.06 s\n"
-        "   +0.01 s  sync      0 -> 0.01 s\n"
-        "  +3e-12 s  rounding\n"
-        "   +0.05 s  sum       0.2 -> 0.25 s\n");
+        "slower: what the step is spent on, mean of the IPUs; the largest change first\n"
+        "  +30.000 ms  matmul    100.000 ->  130.000 ms\n"
+        "  +20.000 ms  exchange   40.000 ->   60.000 ms\n"
+        "  -10.000 ms  conv       60.000 ->   50.000 ms\n"
+        "  +10.000 ms  sync        0.000 ->   10.000 ms\n"
+        "  +50.000 ms  sum       200.000 ->  250.000 ms\n");
     free(text);
 }
 

@@ -546,7 +546,7 @@ static void a_tile_of_two_regions(struct explanation *e, struct simulation *sim)
     sim->plan.memory = &tile;
     PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_string_equal(lines_from(text, "memory of the fullest", 1),
-                        "  memory of the fullest tile, IPU 0: 38 of 638976 B: temporaries 31, control code 7\n");
+                        "  memory of the fullest tile, IPU 0: 38 B of 639 kB: temporaries 31 B, control code 7 B\n");
     free(text);
     sim->plan.memory = counted;
 }
@@ -583,11 +583,11 @@ static void what_helps_by_hand(void **state)
     assert_string_equal(lines_from(text, "helps most", 2), "  helps most in the recipe: parallel.own 1 -> 60 saves 10.0 % of the time per sample\n"
                                                            "  helps most in the machine: machine.sheet 2 -> 40 saves 20.0 % of the time per sample\n");
     assert_string_equal(strstr(text, "\none value changed"),
-        "\none value changed, simulated again  time per sample      step\n"
-        "  parallel.own 1 -> 50                      -30.0 %    -0.3 s  does not fit\n"
-        "  machine.sheet 2 -> 40                     -20.0 %   -0.25 s\n"
-        "  parallel.own 1 -> 60                      -10.0 %  -0.125 s\n"
-        "  parallel.own 1 -> 80                       -0.1 %      +0 s\n");
+        "\none value changed, simulated again  time per sample     step\n"
+        "  parallel.own 1 -> 50                      -30.0 %  -300 ms  does not fit\n"
+        "  machine.sheet 2 -> 40                     -20.0 %  -250 ms\n"
+        "  parallel.own 1 -> 60                      -10.0 %  -125 ms\n"
+        "  parallel.own 1 -> 80                       -0.1 %  +0.00 s\n");
     assert_null(strstr(text, "makes it fit"));
     assert_null(strstr(text, "not said by the recipe"));
     free(text);

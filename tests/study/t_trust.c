@@ -365,7 +365,7 @@ static void a_judgement_as_text(void **state)
     char *text;
     (void)state;
     PRINTED(text, validity_print(f, &v, &r));
-    assert_string_equal(text, "trust: 90 % interval 0.01 to 0.275 samples/s (-90, +175 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
+    assert_string_equal(text, "trust: 90 % interval 0.010 to 0.28 samples/s (-90, +175 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
                               "  nearest published: one, distance 0.75, predicted +4.0 % off when left out of the fit\n");
     free(text);
     json_t *json = validity_json(&v);
@@ -382,7 +382,7 @@ static void a_judgement_as_text(void **state)
     v.extrapolates[v.n_extrapolates++] = "micro-batch 9";
     v.extrapolates[v.n_extrapolates++] = "128 IPUs";
     PRINTED(text, validity_print(f, &v, &r));
-    assert_string_equal(text, "trust: 90 % interval 0.01 to 0.275 samples/s (-90, +175 %)\n"
+    assert_string_equal(text, "trust: 90 % interval 0.010 to 0.28 samples/s (-90, +175 %)\n"
                               "  NO PUBLISHED RUN IS NEAR, AND NONE IS OF THIS KIND: the interval is a guess; nearest published: one, distance 0.75, predicted +4.0 % off when left "
                               "out of the fit\n  62 % of the step is spent on other things than in the published runs about it, more than the 31 % that was tested: the interval is wider "
                               "for it\n  beyond everything published: micro-batch 9, 128 IPUs\n");

@@ -40,7 +40,11 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
         return false;
     const char *nearest[3];
     size_t n_nearest = names_nearest(nearest, 3, (const char *const *)names, n, id);
-    return fail(err, "no recipe '%.80s' in %s; %s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a));
+    size_t n_holding = 0;
+    for (size_t i = 0; i < n; i++)
+        n_holding += strstr(names[i], id) != NULL;
+    const char *more = n_holding > n_nearest ? arena_printf(a, "; %zu recipes have it in their name: podbench list recipes %.80s", n_holding, id) : "";
+    return fail(err, "no recipe '%.80s' in %s; %s%s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a), more);
 }
 
 bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_dir, struct err *err)
@@ -95,12 +99,23 @@ static bool is_removable(const char *section, const char *key)
     return is_free || recipe_key_find(section, key);
 }
 
+/* The setting with the section of its key, by the first section that has such a key; else an example. */
+static const char *setting_example(const char *text, struct arena *a)
+{
+    size_t n = strcspn(text, "=");
+    const struct recipe_key *found = NULL;
+    for (size_t i = 0; i < n_recipe_keys && !found && text[n]; i++)
+        if (text_is(recipe_keys[i].field.name, slice(text, n, a)))
+            found = &recipe_keys[i];
+    return found ? arena_printf(a, "%s.%.100s", found->section, text) : "parallel.replicas=4";
+}
+
 /* "section.key=value" replaces or adds an entry; "section.key=" removes it. Either also removes the key's open readings. */
 static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
     if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
-        return fail(err, "--set %.100s: want section.key=value, as in parallel.replicas=4", text);
+        return fail(err, "--set %.100s: want section.key=value, as in %s", text, setting_example(text, a));
     struct ini_entry e = { slice(text, (size_t)(dot - text), a), slice(dot + 1, (size_t)(equals - dot - 1), a),
                            slice(equals + 1, strlen(equals + 1), a), 0 };
     struct ini_file *f = &o->f;
@@ -210,14 +225,34 @@ static bool is_key_given(const struct recipe *r, const char *section, const char
     return false;
 }
 
+/* Training needs the optimizer's name, too. */
+static bool is_key_missing(const struct recipe *r, const struct recipe_key *k)
+{
+    bool is_optimizer = text_is(k->section, "optimizer") && text_is(k->field.name, "name");
+    bool needed = k->field.required || (is_optimizer && r->mode == MODE_TRAIN);
+    return needed && !is_key_given(r, k->section, k->field.name);
+}
+
+/* All that are missing are named at once. */
 static bool check_required(const struct recipe *r, struct err *err)
 {
+    struct arena scratch = {0};
+    const struct recipe_key *first = NULL;
+    const char *list = "";
+    size_t n = 0;
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
-        if (k->field.required && !is_key_given(r, k->section, k->field.name))
-            return fail(err, "%s: %s is missing in [%s]: %s", r->path, k->field.name, k->section, k->field.help);
+        if (!is_key_missing(r, k))
+            continue;
+        first = n++ ? first : k;
+        list = arena_printf(&scratch, "%s%s%s.%s", list, n > 1 ? ", " : "", k->section, k->field.name);
     }
-    return true;
+    if (n == 1)
+        fail(err, "%s: %s is missing in [%s]: %s", r->path, first->field.name, first->section, first->field.help);
+    else if (n > 1)
+        fail(err, "%s: %zu keys are missing: %s; podbench list keys says what each is", r->path, n, list);
+    arena_free(&scratch);
+    return n == 0;
 }
 
 /* Names of operations; and products of 8-bit factors are no operations in fp32. */
@@ -252,8 +287,6 @@ static bool check_sense(const struct recipe *r, struct err *err)
         return fail(err, "%s: samples_per_epoch is missing in [data]: [training] counts in epochs", r->path);
     if (r->stash_type == TYPE_FP32 && r->model.compute != COMPUTE_FP32)
         return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
-    if (r->mode == MODE_TRAIN && !r->optimizer_name)
-        return fail(err, "%s: name is missing in [optimizer]: sgd, lars, adam or lamb", r->path);
     return check_fp32_operations(r, err);
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * run_table.c - several runs side by side: a row for each, with what is asked first.
+ */
+#include "harness/run_table.h"
+#include "results/published/published.h"
+#include <math.h>
+
+#define C(member, ...) { COLUMN(struct run_summary, member), __VA_ARGS__ }
+static const struct table_column run_columns[] = {
+    C(id, .heading = "recipe"), C(ipus, .heading = "IPUs"), C(fits, .heading = "fits"), C(samples, .heading = "samples/s", .aligns_right = true),
+    C(interval, .heading = "90 % interval", .aligns_right = true), C(step, .heading = "step", .aligns_right = true),
+    C(mfu, .heading = "MFU", .format = "%.1f %%", .scale = 100, .zero_is_unknown = true),
+    C(power, .heading = "W an IPU", .format = "%.0f", .zero_is_unknown = true),
+    C(train_min, .heading = "minutes", .format = "%.1f", .zero_is_unknown = true),
+    C(published, .heading = "published", .aligns_right = true),
+};
+#undef C
+
+/* The first figure of its throughput, else of its time to train, and how far off it is. */
+static const char *published_text(const struct result *r, const struct figures *figures, struct arena *a)
+{
+    for (size_t i = 0; figures && i < figures->n; i++) {
+        const struct figure *g = &figures->items[i];
+        double simulated = text_is(g->recipe, r->id) ? result_of_figure(g, r) : 0;
+        if (simulated > 0)
+            return arena_printf(a, "%.6g %s (%+.1f %%)", g->value, g->unit, 100 * (simulated / g->value - 1));
+    }
+    return NULL;
+}
+
+struct run_summary run_summary(const struct result *r, const struct validity *v, const struct figures *figures, struct arena *a)
+{
+    char room[QUANTITY_ROOM];
+    double half = (v->high - v->low) / 2, share = validity_uncertainty(v);
+    struct run_summary line = { .id = r->id, .ipus = r->ipus, .fits = !r->fits ? "NO" : result_fits_surely(r) ? "yes" : "barely",
+                             .mfu = r->mfu, .power = r->ipu_power_w, .train_min = r->time_to_train_s / 60 };
+    line.samples = arena_strdup(a, quantity_text(room, r->throughput_samples_per_s, "", digits_within(r->throughput_samples_per_s, half)));
+    line.step = arena_strdup(a, quantity_text(room, r->step_time_s, "s", digits_within(r->step_time_s, share * r->step_time_s)));
+    if (share > 0) {
+        const char *low = arena_strdup(a, quantity_text(room, v->low, "", digits_within(v->low, half)));
+        line.interval = arena_printf(a, "%s to %s", low, quantity_text(room, v->high, "", digits_within(v->high, half)));
+    }
+    line.published = r->overrides && *r->overrides ? NULL : published_text(r, figures, a);
+    return line;
+}
+
+void run_table_print(FILE *f, struct run_summary *lines, size_t n)
+{
+    struct table t = TABLE_OF(run_columns, lines, n);
+    table_write(f, FORMAT_TEXT, &t);
+    fprintf(f, "--all prints the whole answer of each\n");
+}
