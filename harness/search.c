@@ -234,22 +234,46 @@ static void search_warn_idle_keys(const struct found *best, const struct search_
     warn_idle_settings(&c, "best", s);
 }
 
-/* Simulates the best configuration again, to judge how far it can be trusted. */
-static bool judge_best(struct validity *v, struct result *r, const struct search_result *s, const struct search_request *q, struct session *session,
-                       struct err *err)
+/* Simulates a configuration again, to judge how far it can be trusted. */
+static bool judge_found(struct validity *v, struct result *r, const struct found *x, const struct search_request *q, struct session *session, struct err *err)
 {
     struct track_record record;
     struct simulation sim;
     if (!track_record_open(&record, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
         return false;
-    if (!search_simulate(&sim, r, q->simulator, q, s->best.settings, s->best.n_settings, err))
+    if (!search_simulate(&sim, r, q->simulator, q, x->settings, x->n_settings, err))
         return false;
-    struct simulation_request as_found = { .recipe = q->recipe, .overrides = search_sets(q, s->best.settings, s->best.n_settings, &session->arena),
-                                 .n_overrides = q->n_sets + s->best.n_settings, .simulator = q->simulator };
+    struct simulation_request as_found = { .recipe = q->recipe, .overrides = search_sets(q, x->settings, x->n_settings, &session->arena),
+                                 .n_overrides = q->n_sets + x->n_settings, .simulator = q->simulator };
     validity_of(v, &record, &sim, r, NULL, &session->arena);
     validity_add_readings(v, &record, r, &as_found, &session->arena);
     simulation_free(&sim);
     return true;
+}
+
+/* The best found, the recipe, and how much faster the best is: NaN where one of the two cannot be judged. The interval is that of errors which are
+ * independent; most are shared by both, which makes it too wide. */
+struct judged_gain { struct validity best, own; struct result best_again, own_again; double ratio, low, high; };
+
+static bool judge_gain(struct judged_gain *g, const struct search_result *s, const struct search_request *q, struct session *session, struct err *err)
+{
+    if (!judge_found(&g->best, &g->best_again, &s->best, q, session, err) || !judge_found(&g->own, &g->own_again, &s->own, q, session, err))
+        return false;
+    double best = g->best_again.throughput_samples_per_s, own = g->own_again.throughput_samples_per_s;
+    g->ratio = best / own;
+    g->low = g->high = NAN;
+    if (g->best.low > 0 && g->own.low > 0) {
+        g->low = g->ratio * exp(-hypot(log(best / g->best.low), log(g->own.high / own)));
+        g->high = g->ratio * exp(hypot(log(g->best.high / best), log(own / g->own.low)));
+    }
+    return true;
+}
+
+static void print_gain(FILE *f, const struct judged_gain *g, const struct found *best)
+{
+    if (best->n_settings && is_known(g->low))
+        fprintf(f, "gain      %+.1f %% in throughput; with 90 %% certainty %+.1f to %+.1f %%, if the errors of both are independent\n", 100 * (g->ratio - 1),
+                100 * (g->low - 1), 100 * (g->high - 1));
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
@@ -263,7 +287,7 @@ static json_t *found_json(const struct found *x)
     return object;
 }
 
-static void print_search_json(FILE *f, const struct search_result *s, const struct search_request *q, const struct validity *v)
+static void print_search_json(FILE *f, const struct search_result *s, const struct search_request *q, const struct judged_gain *g)
 {
     json_t *front = json_array(), *object = json_object();
     for (size_t i = 0; i < s->n_front; i++)
@@ -271,7 +295,8 @@ static void print_search_json(FILE *f, const struct search_result *s, const stru
     json_object_set_new(object, "objective", json_string(objective_names[q->objective]));
     json_object_set_new(object, "recipe", found_json(&s->own));
     json_object_set_new(object, "best", s->any ? found_json(&s->best) : json_null());
-    json_object_set_new(object, "validity", v ? validity_json(v) : json_null());
+    json_object_set_new(object, "validity", g ? validity_json(&g->best) : json_null());
+    json_object_set_new(object, "gain", g ? json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)) : json_null());
     json_object_set_new(object, "pareto_front", front);
     json_object_set_new(object, "configurations", json_real(s->space));
     json_object_set_new(object, "simulated", json_integer((json_int_t)s->n_simulated));
@@ -320,8 +345,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
                                 .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .progress = show_best, .stop = must_stop };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
-    struct validity v;
-    struct result again;
+    struct judged_gain *gain = ARENA_NEW(&s->arena, struct judged_gain);
     struct search_talk talk = { .objective = &q.objective };
     q.user = &talk;
     if (!count_threads(&q.n_threads, o, err) || !read_objective(&q, o, err) || !read_limits(&q, o, err) || !read_over_values(&q, o, &s->arena, err)
@@ -337,19 +361,20 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     progress_end(&talk.progress);
     if (good && was_interrupted)
         fprintf(s->log, "podbench: search: interrupted; the best so far follows\n");
-    if (!good || (found->any && !judge_best(&v, &again, found, &q, s, err)))
+    if (!good || (found->any && !judge_gain(gain, found, &q, s, err)))
         return EXIT_BAD_INPUT;
     if (found->any)
         search_warn_idle_keys(&found->best, &q, s);
     if (o->format == FORMAT_JSON) {
-        print_search_json(s->out, found, &q, found->any ? &v : NULL);
+        print_search_json(s->out, found, &q, found->any ? gain : NULL);
         return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
     }
     print_found(s->out, "recipe", &found->own, &found->own);
     if (found->any) {
         print_found(s->out, "best", &found->best, &found->own);
         print_why(s->out, &found->best, &found->own);
-        validity_print(s->out, &v, &again);
+        print_gain(s->out, gain, &found->best);
+        validity_print(s->out, &gain->best, &gain->best_again);
         print_front(s->out, found, &q);
     } else {
         fprintf(s->out, "best      none: no configuration that was simulated fits within the limits\n");

@@ -7,12 +7,17 @@ space="--over parallel.micro_batch=16,20 --over parallel.available_memory=0.2,0.
 fixed="--set parallel.ipus_per_replica=1 --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
 run search $resnet $space $fixed
 gives 0 "every one that may fit" "a small space is searched whole"
+cp "$work/out" "$work/out.search"
 best=$(sed -n 's/^best  *\([0-9.]*\) samples.*/\1/p' "$work/out")
 run sweep $resnet $space $fixed --set parallel.gradient_accumulation=4 --set parallel.replicas=64
 swept=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "throughput_samples_per_s") t = i; if ($i == "status") s = i; if ($i == "global_batch") g = i } }
                  NR > 1 && $s == "fits" && $g >= 4864 && $g <= 5376 && $t > m { m = $t } END { printf "%.6g", m }' "$work/out")
 awk -v a="$best" -v b="$swept" 'BEGIN { exit !(b > 0 && a >= b * 0.99999) }'
 result $? "nothing that a sweep finds is better" "search $best, sweep $swept"
+# The gain is the ratio of what best and recipe say, and its interval holds it; the interval of the best alone is narrower.
+awk '/^best/ { sub(/.*\(/, ""); best = $1 + 0 } /^gain/ { gain = $2 + 0; for (i = 3; i <= NF; i++) if ($i == "certainty") { low = $(i + 1) + 0; high = $(i + 3) + 0 } }
+     END { exit !(gain == best && low < gain && gain < high && low > -100) }' "$work/out.search"
+result $? "the gain has an interval" "$(grep '^gain' "$work/out.search")"
 trusted() { sed -n 's/^trust: \([^)]*)\).*/\1/p; /^  open: /p' "$work/out"; }
 run search $resnet $space $fixed --set open.precision.partials=fp32
 settings=$(sed -n '/^best/,/^why/s/^  *--set/--set/p' "$work/out") found=$(trusted)
