@@ -261,8 +261,8 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
         return false;
     double best = g->best_again.throughput_samples_per_s, own = g->own_again.throughput_samples_per_s;
     g->ratio = best / own;
-    g->low = g->high = NAN;
-    if (g->best.low > 0 && g->own.low > 0) {
+    g->low = g->high = s->best.n_settings ? NAN : 1;
+    if (s->best.n_settings && g->best.low > 0 && g->own.low > 0) {
         g->low = g->ratio * exp(-hypot(log(best / g->best.low), log(g->own.high / own)));
         g->high = g->ratio * exp(hypot(log(g->best.high / best), log(own / g->own.low)));
     }
