@@ -179,20 +179,6 @@ static void on_setting(struct run_fold *f, const struct mllog_line *l)
             first_text_value(texts[i].slot, l, f->a);
 }
 
-static void on_line(struct run_fold *f, const struct mllog_line *l)
-{
-    struct run_log *r = f->run;
-    if (text_is(l->key, "init_start") && isnan(f->init_start_ms))
-        f->init_start_ms = l->time_ms;
-    else if (text_is(l->key, "init_stop") && isnan(f->init_stop_ms))
-        f->init_stop_ms = l->time_ms;
-    else if (text_is(l->key, "run_start") && isnan(r->run_start_ms))
-        r->run_start_ms = l->time_ms;
-    on_setting(f, l);
-    if (!isnan(r->run_start_ms) && isnan(f->run->run_stop_ms))
-        on_interval(f, l);
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Samples in one unit of epoch_num: an epoch, a sample or a step. */
@@ -318,8 +304,17 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
 
 void run_fold_line(struct run_fold *f, const struct mllog_line *l)
 {
-    f->run->n_lines++;
-    on_line(f, l);
+    struct run_log *r = f->run;
+    r->n_lines++;
+    if (text_is(l->key, "init_start") && isnan(f->init_start_ms))
+        f->init_start_ms = l->time_ms;
+    else if (text_is(l->key, "init_stop") && isnan(f->init_stop_ms))
+        f->init_stop_ms = l->time_ms;
+    else if (text_is(l->key, "run_start") && isnan(r->run_start_ms))
+        r->run_start_ms = l->time_ms;
+    on_setting(f, l);
+    if (!isnan(r->run_start_ms) && isnan(r->run_stop_ms))
+        on_interval(f, l);
 }
 
 void run_fold_bad_line(struct run_fold *f)

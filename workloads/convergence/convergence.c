@@ -27,45 +27,31 @@ enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool table_number(double *out, const struct csv_table *t, size_t row, const char *column, struct err *err)
+static bool cell_number(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
 {
-    size_t c;
-    if (!csv_column(&c, t, column, err))
-        return false;
-    const char *text = t->rows[row].cells[c];
-    return parse_f64(text, out) || fail(err, "%s:%u: %s: '%s' is not a number", t->path, t->rows[row].line, column, text);
+    const char *text = csv_cell(t, row, column);
+    return parse_f64(text, out) || fail(err, "%s:%u: %s: '%s' is not a number", t->path, row->line, column, text);
 }
 
 /* An empty cell gives `absent`. */
-static bool table_number_or(double *out, const struct csv_table *t, size_t row, const char *column, double absent, struct err *err)
+static bool cell_number_or(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, double absent, struct err *err)
 {
-    size_t c;
     *out = absent;
-    return csv_column(&c, t, column, err) && (!*t->rows[row].cells[c] || table_number(out, t, row, column, err));
-}
-
-static bool read_facts(struct benchmark_facts *out, const struct csv_table *t, size_t row, struct err *err)
-{
-    size_t better, unit;
-    if (!csv_column(&better, t, "better", err) || !csv_column(&unit, t, "unit", err))
-        return false;
-    out->unit = t->rows[row].cells[unit];
-    out->higher_is_better = text_is(t->rows[row].cells[better], "higher");
-    return table_number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* 1: counts samples */
-        && table_number(&out->eval_samples, t, row, "eval_samples", err) && table_number(&out->target, t, row, "target", err)
-        && table_number(&out->reference_grid, t, row, "reference_grid", err);
+    return !*csv_cell(t, row, column) || cell_number(out, t, row, column, err);
 }
 
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
 {
-    size_t name;
-    *out = (struct benchmark_facts){ .name = benchmark };
-    if (!csv_column(&name, t, "benchmark", err))
+    static const char *const columns[] = { "benchmark", "better", "unit", "samples_per_epoch", "eval_samples", "target", "reference_grid", NULL };
+    const struct csv_row *row = csv_row_named(t, benchmark);
+    if (!csv_has_columns(t, columns, err))
         return false;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (text_is(t->rows[i].cells[name], benchmark))
-            return read_facts(out, t, i, err);
-    return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
+    if (!row)
+        return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
+    *out = (struct benchmark_facts){ .name = benchmark, .unit = csv_cell(t, row, "unit"), .higher_is_better = text_is(csv_cell(t, row, "better"), "higher") };
+    return cell_number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* 1: counts samples */
+        && cell_number(&out->eval_samples, t, row, "eval_samples", err) && cell_number(&out->target, t, row, "target", err)
+        && cell_number(&out->reference_grid, t, row, "reference_grid", err);
 }
 
 bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err)
@@ -74,23 +60,23 @@ bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const c
     return csv_load(&t, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && find_facts(out, &t, benchmark, err);
 }
 
-static bool cell_is(const struct csv_table *t, size_t row, size_t column, const char *wanted)
+static bool cell_is(const struct csv_table *t, const struct csv_row *row, const char *column, const char *wanted)
 {
-    const char *text = t->rows[row].cells[column];
+    const char *text = csv_cell(t, row, column);
     return text_is(text, "any") || text_is(text, wanted);
 }
 
 static bool find_fit(double *value, double *standard_error, const struct csv_table *t, const char *benchmark, const char *ruleset,
                      const char *key, struct err *err)
 {
-    size_t bench, rules, name;
+    static const char *const columns[] = { "benchmark", "ruleset", "key", "value", "standard_error", NULL };
     double unused;
-    if (!csv_column(&bench, t, "benchmark", err) || !csv_column(&rules, t, "ruleset", err) || !csv_column(&name, t, "key", err))
+    if (!csv_has_columns(t, columns, err))
         return false;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (text_is(t->rows[i].cells[name], key) && cell_is(t, i, bench, benchmark) && cell_is(t, i, rules, ruleset))
-            return table_number(value, t, i, "value", err)
-                && table_number_or(standard_error ? standard_error : &unused, t, i, "standard_error", 0, err);
+    for (const struct csv_row *row = t->rows, *end = t->rows + t->n_rows; row < end; row++)
+        if (text_is(csv_cell(t, row, "key"), key) && cell_is(t, row, "benchmark", benchmark) && cell_is(t, row, "ruleset", ruleset))
+            return cell_number(value, t, row, "value", err)
+                && cell_number_or(standard_error ? standard_error : &unused, t, row, "standard_error", 0, err);
     return fail(err, "%s: no row '%s' for %s %s", t->path, key, benchmark, ruleset);
 }
 
