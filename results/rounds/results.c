@@ -145,7 +145,12 @@ static void compare_with_smallest(struct round_result *row, const struct round_r
 
 void round_results_finish(struct round_results *r)
 {
+    size_t n = 0;
     sort_items(r->items, r->n, sizeof *r->items, by_row);
+    for (size_t i = 0; i < r->n; i++)
+        if (n == 0 || !*r->items[i].path || by_row(&r->items[n - 1], &r->items[i]) != 0)
+            r->items[n++] = r->items[i];
+    r->n = n;
     for (size_t i = 0, first = 0; i < r->n; i++) {
         if (!same_series(&r->items[first], &r->items[i]))
             first = i;

@@ -42,6 +42,9 @@ done
 refuses "no such folder" "a folder that is not there" rounds "$work/none"
 mkdir "$work/empty"
 refuses "no result_N.txt in it or below it" "a folder without logs" rounds "$work/empty"
+run rounds "$work/tree" "$work/tree/podbench-simulated" --format csv
+cmp -s "$work/first" "$work/out"
+result $? "a folder within another one is read once"
 refuses "name it once" "a folder that is named twice" rounds "$work/tree" "$work/tree/."
 
 # ---- the example of docs/mlperf.md
