@@ -27,17 +27,17 @@ enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool cell_number(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
+static bool number_in(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
 {
     const char *text = csv_cell(t, row, column);
     return parse_f64(text, out) || fail(err, "%s:%u: %s: '%s' is not a number", t->path, row->line, column, text);
 }
 
 /* An empty cell gives `absent`. */
-static bool cell_number_or(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, double absent, struct err *err)
+static bool number_or(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, double absent, struct err *err)
 {
     *out = absent;
-    return !*csv_cell(t, row, column) || cell_number(out, t, row, column, err);
+    return !*csv_cell(t, row, column) || number_in(out, t, row, column, err);
 }
 
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
@@ -49,9 +49,9 @@ static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, c
     if (!row)
         return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
     *out = (struct benchmark_facts){ .name = benchmark, .unit = csv_cell(t, row, "unit"), .higher_is_better = text_is(csv_cell(t, row, "better"), "higher") };
-    return cell_number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* 1: counts samples */
-        && cell_number(&out->eval_samples, t, row, "eval_samples", err) && cell_number(&out->target, t, row, "target", err)
-        && cell_number(&out->reference_grid, t, row, "reference_grid", err);
+    return number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* 1: counts samples */
+        && number_in(&out->eval_samples, t, row, "eval_samples", err) && number_in(&out->target, t, row, "target", err)
+        && number_in(&out->reference_grid, t, row, "reference_grid", err);
 }
 
 bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err)
@@ -75,8 +75,8 @@ static bool find_fit(double *value, double *standard_error, const struct csv_tab
         return false;
     for (const struct csv_row *row = t->rows, *end = t->rows + t->n_rows; row < end; row++)
         if (text_is(csv_cell(t, row, "key"), key) && cell_is(t, row, "benchmark", benchmark) && cell_is(t, row, "ruleset", ruleset))
-            return cell_number(value, t, row, "value", err)
-                && cell_number_or(standard_error ? standard_error : &unused, t, row, "standard_error", 0, err);
+            return number_in(value, t, row, "value", err)
+                && number_or(standard_error ? standard_error : &unused, t, row, "standard_error", 0, err);
     return fail(err, "%s: no row '%s' for %s %s", t->path, key, benchmark, ruleset);
 }
 
