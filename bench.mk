@@ -100,6 +100,12 @@ torch: $B/tests/execute/torch_steps     ## train small models here and in PyTorc
 	@if $(PYTHON3) -c 'import torch' 2>/dev/null; then $(PYTHON3) tests/execute/torch_modules.py $B/torch tests/execute/torch_losses.csv; \
 	else echo "podbench: nothing compared: PyTorch is not installed; apt-get install python3-torch"; fi
 
+numbers: $B/tests/execute/number_statements     ## try statements on number formats (docs/numerics.md): exit 1 outside of what was expected
+	$B/tests/execute/number_statements results/published/numbers.csv
+
+mutants: $B/tests/graph/t_execute       ## spoil each backward rule of the kernels, one at a time, and ask whether the tests of gradients notice
+	CC="$(CC)" $(PYTHON3) tests/execute/mutants.py $B
+
 MUTANTS ?= 380
 SEED ?= 1
 onnx-mutants: $B/tests/onnx/mutate $B/tests/onnx/outputs    ## small models at random (MUTANTS=N SEED=S), which ONNX Runtime and podbench must compute alike
@@ -180,7 +186,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch numbers mutants assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

@@ -100,6 +100,7 @@ int command_execute(const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;
     struct result r;
+    s->executes = true;
     bool good = simulate_argument(&sim, &r, o, s, err) && execute(&sim, o, s->out, err);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;

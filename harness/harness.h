@@ -45,6 +45,7 @@ struct session {
     struct simulator simulator;         /* runs, and caches, every simulation of a command */
     struct model_paths paths;
     const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *plots_dir;
+    bool executes;                      /* numbers are computed, which some keys shape alone */
 };
 
 struct command {

@@ -127,6 +127,12 @@ static bool is_named(const char *const *names, size_t n, const char *key)
     return false;
 }
 
+/* Keys that change numbers, and no time. */
+static bool shapes_numbers(const char *name)
+{
+    return text_is(name, "precision.stochastic_rounding") || text_is(name, "precision.loss_scale");
+}
+
 /* The keys of idle settings, and idle keys of the recipe itself. */
 static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, struct configuration *c,
                                 struct session *s, struct arena *a)
@@ -148,6 +154,11 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
             names[(*n)++] = key;
     }
     json_decref(found);
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (!s->executes || !shapes_numbers(names[i]))
+            names[kept++] = names[i];
+    *n = kept;
     return names;
 }
 

@@ -325,6 +325,20 @@ static struct builder started(struct graph *g, struct arena *a)
     return b;
 }
 
+/* An element of the border has its gradient added to those of the element that it repeats. */
+static void borders(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct builder b = started(&g, &a);
+    (void)state;
+    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(3, 5, 4)), 4, true);
+    for (int border = BORDER_MIRRORED; border <= BORDER_OTHER_END; border++)
+        x = graph_op(&g, OP_PAD, &x, 1, (struct op_attributes){ .axis = 1, .begin = 2, .length = 10 * (unsigned)border, .border = (enum pad_border)border });
+    finish(&b, x, 3);
+    arena_free(&a);
+}
+
 /* Every function of one element, on values where it is smooth. */
 static void functions(void **state)
 {
@@ -470,7 +484,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(gated), cmocka_unit_test(transformer_transducer),
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
-    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(scattered),
+    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(borders), cmocka_unit_test(scattered),
     cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(costs_by_kind),
 };
 TAP_MAIN(tests)

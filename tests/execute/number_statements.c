@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * number_statements.c - tries statements on number formats with small models and sums, and writes what came out beside what was expected.
+ *
+ * usage: number_statements FILE (results/published/numbers.csv). Exit status 1 where a value is outside of its expected range. Ranges were written before the
+ * values were known; docs/numerics.md says which missed.
+ */
+#include "tests/execute/planned_model.h"
+#include "system-model/execute/product.h"
+
+static struct planned base;
+static FILE *file;
+static bool all_hold = true;
+
+static void report(const char *id, double value, double low, double high, const char *what)
+{
+    bool holds = value >= low && value <= high;
+    fprintf(file, "%s,%.4g,%g,%g,%s,\"%s\"\n", id, value, low, high, holds ? "yes" : "no", what);
+    printf("%-34s %10.4g   expected %g to %g%s\n", id, value, low, high, holds ? "" : "   MISSED");
+    fflush(stdout);
+    all_hold &= holds;
+}
+
+/* ---- a net that learns a fixed linear classifier from new samples ------------------------------------------ */
+
+enum { SAMPLES = 64, WIDTH = 32, HIDDEN = 64, CLASSES = 10, STEPS = 4000, AT_THE_END = 400, SEEDS = 3 };
+
+static bool net_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    struct builder b = builder_start(g, w->name, o, a);
+    (void)err;
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "hidden");
+    uint32_t x = build_op1(&b, OP_TANH, build_dense(&b, build_input(&b, "x", b.type, DIMS(SAMPLES, WIDTH)), HIDDEN, true));
+    build_layer(&b, LAYER_LAST, 0, 0, 1, "classes");
+    build_classes(&b, build_dense(&b, x, CLASSES, true), DIMS(SAMPLES));
+    return true;
+}
+static const struct small_model net = { { .name = "net", .build = net_build }, { .micro_batch = SAMPLES } };
+
+struct teacher { const struct graph *g; uint64_t seed; bool repeats; /* one batch, always */ };
+
+static double feature(const struct teacher *t, uint64_t batch, uint64_t k)
+{
+    return 2 * noise_at(hash_bytes((const uint64_t[]){ t->seed, t->repeats ? 0 : batch }, 16, 1), k);
+}
+
+static double label(const struct teacher *t, uint64_t batch, uint64_t row)
+{
+    uint64_t best = 0;
+    double most = -INFINITY;
+    for (uint64_t c = 0; c < CLASSES; c++) {
+        double score = 0;
+        for (uint64_t k = 0; k < WIDTH; k++)
+            score += noise_at(77, c * WIDTH + k) * feature(t, batch, row * WIDTH + k);
+        if (score > most)
+            most = score, best = c;
+    }
+    return (double)best;
+}
+
+static bool teach(void *user, float *to, uint32_t id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err)
+{
+    const struct teacher *t = user;
+    const struct tensor *of = &t->g->tensors[id];
+    (void)replica, (void)err;
+    for (uint64_t i = 0; i < tensor_elements(of); i++)
+        if (of->role == ROLE_WEIGHT)
+            to[i] = of->n_dims > 1 ? (float)(2 * sqrt(3.0 / (double)of->dims[of->n_dims - 2]) * noise_at(t->seed * 1000 + id, i)) : 0;
+        else
+            to[i] = (float)(of->type == TYPE_INT32 ? label(t, step + micro_batch, i) : feature(t, step + micro_batch, i));
+    return true;
+}
+
+struct setting { struct precision precision; double rate, loss_scale; bool repeats; };
+
+static struct execution *begin(struct planned_model *m, struct teacher *t, const struct setting *s, uint32_t grad_accum)
+{
+    struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = grad_accum, .schedule = SCHEDULE_SEQUENTIAL };
+    bool planned = plan_model(m, &base, &net, &v);
+    assert_string_equal(m->err.msg, "");
+    assert_true(planned);
+    *t = (struct teacher){ &m->g, t->seed, s->repeats };
+    struct execution_options o = { .optimizer = { .learning_rate = s->rate }, .seed = t->seed, .mean_losses = true, .loss_scale = s->loss_scale,
+                                   .precision = s->precision, .fill = teach, .user = t };
+    struct execution *x = execution_start(&m->p, &o, &m->err);
+    assert_non_null(x);
+    return x;
+}
+
+/* What the loss falls by over a training, from that of guessing. */
+static double fall_of(const struct setting *s, uint64_t seed)
+{
+    struct planned_model m;
+    struct teacher t = { .seed = seed };
+    struct execution *x = begin(&m, &t, s, 1);
+    struct step_result r;
+    double last = 0;
+    for (int step = 0; step < STEPS; step++) {
+        assert_true(execution_step(x, &r, &m.err));
+        last += step >= STEPS - AT_THE_END ? r.loss / AT_THE_END : 0;
+    }
+    execution_end(x);
+    arena_free(&m.arena);
+    return log(CLASSES) - last;
+}
+
+/* Against fp32 at the same rate, the mean over the seeds. */
+static double share_of_fp32(struct precision precision, double rate)
+{
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        sum += fall_of(&(struct setting){ precision, rate, 1, false }, seed) / fall_of(&(struct setting){ .rate = rate, .loss_scale = 1 }, seed);
+    return sum / SEEDS;
+}
+
+static const struct precision nearest = { true, PARTIALS_FP32, false }, stochastic = { true, PARTIALS_FP32, true }, half = { true, PARTIALS_FP16, false };
+
+static void weights_in_fp16(void)
+{
+    report("weights_nearest_fast", share_of_fp32(nearest, 0.5), 0.95, 1.05, "fall of the loss over that in fp32; rate 0.5, weights rounded to the nearest");
+    report("weights_stochastic_fast", share_of_fp32(stochastic, 0.5), 0.95, 1.05, "the same, rounded stochastically");
+    report("weights_nearest_slow", share_of_fp32(nearest, 0.002), -1, 0.7, "rate 0.002: most changes are less than half of a weight's last place");
+    report("weights_stochastic_slow", share_of_fp32(stochastic, 0.002), 0.95, 1.05, "rate 0.002, rounded stochastically");
+    report("half_partials_training", share_of_fp32(half, 0.5), 0.95, 1.05, "rate 0.5, half partials, to the nearest");
+}
+
+/* ---- thousands of micro-batches -------------------------------------------------------------------------------- */
+
+enum { MANY = 2048 };
+
+/* The error of the sum of MANY gradients, over the norm of what it should be: the same gradients in fp16, with a loss scale of 128, added up in double; they are
+ * those of steps that change nothing. */
+static double error_of_sum(const struct setting *s)
+{
+    const struct setting one = { nearest, 0, 128, s->repeats };
+    struct planned_model m, alone;
+    struct teacher t = { .seed = 1 }, u = { .seed = 1 };
+    struct execution *x = begin(&m, &t, s, MANY), *y = begin(&alone, &u, &one, 1);
+    struct arena a = { 0 };
+    struct step_result r;
+    double off = 0, all = 0;
+    size_t n = 0;
+    double *sums = ARENA_ARRAY(&a, double, graph_parameters(&m.g));
+    for (uint64_t k = 0; k < MANY; k++, n = 0) {
+        assert_true(execution_step(y, &r, &alone.err));
+        for (uint32_t i = 0; i < m.g.n_tensors; i++)
+            for (uint64_t e = 0; m.g.tensors[i].role == ROLE_WEIGHT && e < tensor_elements(&m.g.tensors[i]); e++)
+                sums[n++] += (double)execution_direction(y, 0, 0, i)[e] / MANY;
+    }
+    assert_true(execution_step(x, &r, &m.err) && !r.skipped);
+    for (uint32_t i = 0; i < m.g.n_tensors; i++)
+        for (uint64_t e = 0; m.g.tensors[i].role == ROLE_WEIGHT && e < tensor_elements(&m.g.tensors[i]); e++, n++) {
+            off += pow((double)execution_direction(x, 0, 0, i)[e] - sums[n], 2);
+            all += pow(sums[n], 2);
+        }
+    execution_end(x);
+    execution_end(y);
+    arena_free(&a);
+    arena_free(&m.arena);
+    arena_free(&alone.arena);
+    return sqrt(off / all);
+}
+
+static void sums_in_fp16(void)
+{
+    const double mean = 1.0 / MANY;
+    report("sum_of_2048", error_of_sum(&(struct setting){ nearest, 0, 1, false }), 0.0005, 0.03, "error of the sum of 2048 gradients in fp16, of its norm");
+    report("sum_of_2048_scale_128", error_of_sum(&(struct setting){ nearest, 0, 128, false }), 0.0005, 0.03, "the same, loss scale 128");
+    report("sum_of_2048_mean_first", error_of_sum(&(struct setting){ nearest, 0, mean, false }), 0.05, 1, "the loss is divided by 2048 beforehand");
+    report("sum_of_2048_mean_first_scale_2048", error_of_sum(&(struct setting){ nearest, 0, 1, false }), 0.0005, 0.03, "divided by 2048, and scaled by 2048");
+    report("sum_of_2048_alike", error_of_sum(&(struct setting){ nearest, 0, 128, true }), 0.01, 0.6, "the same gradient 2048 times, to the nearest");
+    report("sum_of_2048_alike_stochastic", error_of_sum(&(struct setting){ stochastic, 0, 128, true }), 0, 0.03, "the same gradient 2048 times, stochastically");
+}
+
+/* ---- partial sums ------------------------------------------------------------------------------------------------ */
+
+/* The root of the mean square error of 32 x 32 sums of `inner` products, results in fp16, over that of the sums; positive: as after ReLU. */
+static double error_of_products(uint64_t inner, bool halves, bool positive)
+{
+    enum { SIDE = 32 };
+    struct arena a = { 0 };
+    struct rounding_counts counts = { 0 };
+    float *x = ARENA_ARRAY(&a, float, SIDE * inner), *y = ARENA_ARRAY(&a, float, inner * SIDE), c[SIDE * SIDE] = { 0 };
+    double off = 0, all = 0;
+    for (uint64_t i = 0; i < SIDE * inner; i++)
+        x[i] = (float)(noise_at(1, i) + 0.5 * positive), y[i] = (float)(noise_at(2, i) + 0.5 * positive);
+    round_elements(x, SIDE * inner, FORMAT_FP16, 0, &to_nearest, &counts);
+    round_elements(y, SIDE * inner, FORMAT_FP16, 0, &to_nearest, &counts);
+    const struct product_way way = { .pass_inputs = 16, .half_partials = halves };
+    product_add((struct matrix){ c, SIDE, false }, (struct matrix){ x, inner, false }, (struct matrix){ y, SIDE, false }, SIDE, inner, SIDE, &way);
+    round_elements(c, SIDE * SIDE, FORMAT_FP16, 0, &to_nearest, &counts);
+    for (uint64_t i = 0; i < SIDE * SIDE; i++) {
+        double exact = 0;
+        for (uint64_t k = 0; k < inner; k++)
+            exact += (double)x[i / SIDE * inner + k] * (double)y[k * SIDE + i % SIDE];
+        off += pow(c[i] - exact, 2), all += exact * exact;
+    }
+    arena_free(&a);
+    return sqrt(off / all);
+}
+
+static double ratio(uint64_t inner, bool positive) { return error_of_products(inner, true, positive) / error_of_products(inner, false, positive); }
+
+static void partials(void)
+{
+    report("half_partials_1024", ratio(1024, false), 2, 10, "error of 1024 products with half partials over that with full ones, results in fp16");
+    report("half_partials_4096", ratio(4096, false), 4, 20, "the same of 4096 products");
+    report("half_partials_1024_positive", ratio(1024, true), 2, 10, "1024 products of numbers from 0 to 1");
+    report("half_partials_4096_positive", ratio(4096, true), 4, 20, "4096 products of numbers from 0 to 1");
+    report("full_partials_4096", error_of_products(4096, false, false), 1e-4, 4e-4, "full partials, 4096 products: the error itself");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || !(file = fopen(argv[1], "w"))) {
+        fprintf(stderr, "usage: %s FILE\n", argv[0]);
+        return 2;
+    }
+    fprintf(file, "id,value,low,high,holds,what\n");
+    start(&base, "mlperf-v2.0-closed-bow-pod16-bert-large");
+    partials();
+    sums_in_fp16();
+    weights_in_fp16();
+    stop(&base);
+    fclose(file);
+    return !all_hold;
+}
