@@ -101,7 +101,7 @@ torch: $B/tests/execute/torch_steps     ## train small models here and in PyTorc
 	else echo "podbench: nothing compared: PyTorch is not installed; apt-get install python3-torch"; fi
 
 numbers: $B/tests/execute/number_statements     ## try statements on number formats (docs/numerics.md): exit 1 outside of what was expected
-	$B/tests/execute/number_statements results/published/numbers.csv
+	$B/tests/execute/number_statements results/published/claims/numbers.csv
 
 mutants: $B/tests/graph/t_execute       ## spoil each backward rule of the kernels, one at a time, and ask whether the tests of gradients notice
 	CC="$(CC)" $(PYTHON3) tests/execute/mutants.py $B

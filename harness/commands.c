@@ -48,7 +48,7 @@ const struct command commands[] = {
     { NULL, "execute", "RECIPE", "Compute one step of a recipe's plan in numbers", "On noise, in the recipe's types: every task in the plan's order, with "
       "its stash, recomputation, replicas and weight update. Ends with status 2 where the plan would read what it does not keep. Prints the host memory wanted, "
       "the loss, what overflowed or vanished, and live bytes beside the plan's.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_APPROXIMATE), 0, command_execute, true },
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_execute, true },
     { NULL, "diff", "A B", "Say why two recipes, or two runs, differ", "Lists the keys and sheet values that differ, each with its share of the difference. "
       "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", OPTION_BIT(OPT_SET), TEXT_JSON, command_diff, true },
 

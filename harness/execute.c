@@ -5,6 +5,7 @@
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
 #include "system-model/execute/execute.h"
+#include <jansson.h>
 #include <unistd.h>
 
 /* ---- host memory ------------------------------------------------------------------------------- */
@@ -36,30 +37,40 @@ static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, 
     }
 }
 
-static void print_row(FILE *f, uint32_t stage, const char *category, uint64_t executed, uint64_t planned)
-{
-    fprintf(f, "%5u  %-21s %15ju %15ju\n", stage, category, (uintmax_t)executed, (uintmax_t)planned);
-}
+struct bytes_row { uint32_t stage; const char *category; uint64_t executed, planned; };
+#define C(member, ...) { COLUMN(struct bytes_row, member), .heading = #member, __VA_ARGS__ }
+static const struct table_column bytes_columns[] = { C(stage), C(category), C(executed), C(planned) };
+#undef C
 
-static void print_bytes(const struct execution *x, const struct plan *p, FILE *f)
+static void add_bytes(struct document *d, const struct execution *x, const struct plan *p)
 {
-    fprintf(f, "live bytes of one replica by stage, at most, and what the plan counts\n%5s  %-21s %15s %15s\n", "stage", "category", "executed", "planned");
-    for (uint32_t s = 0; s < p->n_stages; s++) {
+    struct table *t = document_table(d, TABLE(bytes_columns, struct bytes_row));
+    t->name = "live_bytes", t->title = "live bytes of one replica by stage, at most, and what the plan counts";
+    for (uint32_t s = 0; s < p->n_stages; s++)
         for (int c = 0; c < N_LIVE_CATEGORIES; c++)
-            print_row(f, s, live_category_names[c], execution_live(x, s)->peak[c], planned_bytes(p, &p->stages[s], (enum live_category)c));
-    }
+            table_add(t, &(struct bytes_row){ s, live_category_names[c], execution_live(x, s)->peak[c],
+                                              planned_bytes(p, &p->stages[s], (enum live_category)c) }, d->arena);
 }
 
-static void print_rounding(const struct step_result *r, FILE *f)
+/* ---- rounding ------------------------------------------------------------------------------------------ */
+
+struct rounding_row { const char *tensors; uint64_t written, infinite, not_a_number, vanished, saturated; };
+#define C(member, shown) { COLUMN(struct rounding_row, member), .heading = shown }
+static const struct table_column rounding_columns[] = {
+    C(tensors, ""), C(written, "written"), C(infinite, "infinite"), C(not_a_number, "NaN"), C(vanished, "vanished"), C(saturated, "saturated"),
+};
+#undef C
+
+static void add_rounding(struct document *d, const struct step_result *r)
 {
     static const char *const roles[N_TENSOR_ROLES] = { [ROLE_WEIGHT] = "weights and moments", [ROLE_ACTIVATION] = "activations",
                                                        [ROLE_GRADIENT] = "gradients", [ROLE_WEIGHT_GRADIENT] = "gradients of weights" };
-    fprintf(f, "elements written in fp16 and fp8\n%-21s %15s %12s %12s %12s %12s\n", "", "all", "infinite", "NaN", "vanished", "saturated");
+    struct table *t = document_table(d, TABLE(rounding_columns, struct rounding_row));
+    t->name = "rounding", t->title = "elements written in fp16 and fp8";
     for (int i = 0; i < N_TENSOR_ROLES; i++) {
         const struct rounding_counts *c = &r->rounded[i];
         if (c->n_rounded)
-            fprintf(f, "%-21s %15ju %12ju %12ju %12ju %12ju\n", roles[i], (uintmax_t)c->n_rounded, (uintmax_t)c->n_infinite,
-                    (uintmax_t)c->n_not_a_number, (uintmax_t)c->n_vanished, (uintmax_t)c->n_saturated);
+            table_add(t, &(struct rounding_row){ roles[i], c->n_rounded, c->n_infinite, c->n_not_a_number, c->n_vanished, c->n_saturated }, d->arena);
     }
 }
 
@@ -70,27 +81,41 @@ static struct execution_options options_of(const struct simulation *sim, const s
     return (struct execution_options){
         .optimizer = { .learning_rate = 1e-3, .momentum = 0.9, .second_momentum = 0.999, .epsilon = 1e-6, .weight_decay = 1e-4, .trust = 1e-3, .clip_norm = 1 },
         .seed = o->seed ? o->seed : 1, .mean_losses = true, .loss_scale = sim->recipe.loss_scale,
-        .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding }, .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
-        .fill = fill_with_noise, .user = (void *)(uintptr_t)sim->plan.graph };
+        .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding },
+        .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .fill = fill_with_noise, .user = (void *)(uintptr_t)sim->plan.graph };
 }
 
-static bool execute(const struct simulation *sim, const struct options *o, FILE *f, struct err *err)
+static void add_step_taken(struct document *d, const struct plan *p, const struct step_result *r)
+{
+    const struct plan_request *q = &p->request;
+    document_line_for(d, IN_TEXT, "loss %.5g; %ju elements of gradients are not finite%s", r->loss, (uintmax_t)r->n_not_finite,
+                      r->skipped ? ", so no weight was changed" : "");
+    document_member(d, "step", json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:b}", "workload", p->graph->name, "replicas", (json_int_t)q->n_replicas,
+                                         "stages", (json_int_t)p->n_stages, "micro_batches", (json_int_t)q->grad_accum, "micro_batch", (json_int_t)p->graph->micro_batch,
+                                         "host_bytes", (json_int_t)execution_host_bytes(p), "loss", json_number(r->loss),
+                                         "not_finite", (json_int_t)r->n_not_finite, "skipped", (int)r->skipped));
+}
+
+static bool execute(const struct simulation *sim, const struct options *o, struct session *s, struct err *err)
 {
     const struct plan *p = &sim->plan;
     struct execution_options options = options_of(sim, o);
     struct step_result r;
-    fprintf(f, "%s: %u replica%s of %u stage%s, %u micro-batch%s of %ju; products %s\n", p->graph->name, p->request.n_replicas,
+    FILE *said_first = o->format == FORMAT_TEXT ? s->out : s->log;
+    fprintf(said_first, "%s: %u replica%s of %u stage%s, %u micro-batch%s of %ju; products %s\n", p->graph->name, p->request.n_replicas,
             plural(p->request.n_replicas), p->n_stages, plural(p->n_stages), p->request.grad_accum, p->request.grad_accum == 1 ? "" : "es",
             (uintmax_t)p->graph->micro_batch, options.precision.by_type ? "in the order of the AMP unit" : execute_library());
-    if (!check_host(p, f, err))
+    if (!check_host(p, said_first, err))
         return false;
     struct execution *x = execution_start(p, &options, err);
     bool good = x && execution_step(x, &r, err);
     if (good) {
-        fprintf(f, "loss %.5g; %ju elements of gradients are not finite%s\n", r.loss, (uintmax_t)r.n_not_finite, r.skipped ? ", so no weight was changed" : "");
+        struct document d = { .arena = &s->arena };
+        add_step_taken(&d, p, &r);
         if (options.precision.by_type)
-            print_rounding(&r, f);
-        print_bytes(x, p, f);
+            add_rounding(&d, &r);
+        add_bytes(&d, x, p);
+        document_write(s->out, o->format, &d);
     }
     execution_end(x);
     return good;
@@ -101,7 +126,7 @@ int command_execute(const struct options *o, struct session *s, struct err *err)
     struct simulation sim;
     struct result r;
     s->executes = true;
-    bool good = simulate_argument(&sim, &r, o, s, err) && execute(&sim, o, s->out, err);
+    bool good = simulate_argument(&sim, &r, o, s, err) && execute(&sim, o, s, err);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

@@ -4,6 +4,7 @@
  *
  *     sheet[MACHINE.KEY]            a value on a spec sheet, as written there; has[MACHINE.KEY]: 1 if the sheet has it, otherwise 0
  *     fact[NAME]                    a row of facts.csv: values that neither sheets nor logs have
+ *     numbers[ID]                   a row of numbers.csv: statements on number formats, tried by execution (docs/numerics.md)
  *     figure[ID]                    a published value; logged[ID]: 1 if there is such a row, otherwise 0
  *     recipe[ID/section.key]        a number in a recipe; section.key#2: the second of a list
  *     run[ID/metric]                any number of the result of a simulation; run[ID;section.key=value/metric] with keys set
@@ -69,6 +70,11 @@ static bool value_of_has(double *out, const struct audit_values *v, const char *
 static bool value_of_fact(double *out, const struct audit_values *v, const char *argument, struct err *err)
 {
     return to_number(out, named_cell(v->facts, argument, "value"), "fact", err);
+}
+
+static bool value_of_numbers(double *out, const struct audit_values *v, const char *argument, struct err *err)
+{
+    return to_number(out, named_cell(v->numbers, argument, "value"), "statement on numbers", err);
 }
 
 static const struct figure *figure_named(const struct audit_values *v, const char *id)
@@ -199,7 +205,7 @@ static bool value_of_recompute(double *out, const struct audit_values *v, const 
 
 static const struct { const char *kind; bool (*value)(double *out, const struct audit_values *v, const char *argument, struct err *err); } kinds[] = {
     { "sheet", value_of_sheet }, { "has", value_of_has }, { "fact", value_of_fact }, { "figure", value_of_figure }, { "logged", value_of_logged }, { "recipe", value_of_recipe },
-    { "run", value_of_run }, { "workload", value_of_workload }, { "recompute", value_of_recompute },
+    { "run", value_of_run }, { "workload", value_of_workload }, { "recompute", value_of_recompute }, { "numbers", value_of_numbers },
 };
 
 bool audit_lookup(double *out, void *values, const char *kind, const char *argument, struct err *err)

@@ -312,6 +312,7 @@ struct claims { struct claim *items; size_t n; const char *path; };
 struct audit_values {
     const struct figures *figures;
     const struct csv_table *facts;      /* name,value,unit,source */
+    const struct csv_table *numbers;    /* id,value,low,high,holds,what: statements on number formats that were tried (make numbers) */
     struct simulator *simulator;
     const struct model_paths *paths;
     struct arena *a;

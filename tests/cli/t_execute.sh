@@ -15,6 +15,12 @@ cp "$work/out" "$work/alone"
 run execute $recipe $few --jobs 3
 cmp -s "$work/out" "$work/alone"
 result $? "three threads: the same bytes" "$(diff "$work/out" "$work/alone")"
+run execute $recipe $few --format json --set precision.loss_scale=1e9 --set precision.stochastic_rounding=yes
+perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %r = map { $_->{tensors} => $_ } @{$o->{rounding}};
+    exit !($o->{step}{skipped} && $o->{step}{not_finite} > 0 && $r{gradients}{infinite} > 0 && @{$o->{live_bytes}} > 16)' <"$work/out"
+result $? "a loss scale that is too large overflows, which is counted, and no weight is changed" "$(head -30 "$work/out")"
+! grep -q 'no effect here:.*precision' "$work/err"
+result $? "its keys have an effect here" "$(cat "$work/err")"
 run execute $recipe --set parallel.gradient_accumulation=100000 --set parallel.micro_batch=4096
 gives 2 "GB; lower parallel.replicas" "too little host memory is said first"
 run execute $recipe --set recipe.mode=infer

@@ -39,6 +39,7 @@ for table in rules tensors system_fields; do
 done
 without root/results/published/claims/claims.csv audit
 without root/results/published/claims/facts.csv audit
+without root/results/published/claims/numbers.csv audit
 without root/results/published/ledger/ledger.csv ledger
 without root/results/published/runs/mlperf_runs.csv "validate $work/one"
 for table in mlperf derived/derived; do

@@ -26,12 +26,12 @@ static struct tensor_value *make_values(const struct graph *g, struct arena *a)
     return v;
 }
 
-static struct tensor_value *run_graph(const struct graph *g, uint32_t n_threads, struct arena *a)
+static struct tensor_value *run_graph(const struct graph *g, uint32_t n_threads, bool by_type, struct arena *a)
 {
     struct tensor_value *v = make_values(g, a);
     struct err err = { "" };
     for (uint32_t i = 0; i < g->n_ops; i++) {
-        bool good = op_execute(g, i, v, &(struct op_context){ .n_threads = n_threads }, &err);
+        bool good = op_execute(g, i, v, &(struct op_context){ .n_threads = n_threads, .precision = { by_type, PARTIALS_FP16, true } }, &err);
         assert_string_equal(err.msg, "");
         assert_true(good);
     }
@@ -57,7 +57,7 @@ static void as_in_double(void **state)
         struct arena a = { 0 };
         struct graph g;
         build(&g, &small_models[m], &a);
-        struct tensor_value *v = run_graph(&g, 1, &a);
+        struct tensor_value *v = run_graph(&g, 1, false, &a);
         double **exact = doubles_of(&g, &a), worst = 0;
         graph_execute(&g, exact);
         for (uint32_t i = 0; i < g.n_tensors; i++) {
@@ -74,7 +74,7 @@ static void as_in_double(void **state)
     }
 }
 
-/* A product that is cut into pieces: 700 x 90 x 110, over one, two and five threads. */
+/* A product that is cut into pieces: 700 x 90 x 110, over one, two and five threads, in fp32 and in the types of the tensors. */
 static void any_number_of_threads(void **state)
 {
     (void)state;
@@ -89,11 +89,13 @@ static void any_number_of_threads(void **state)
     (void)y;
     build_classes(&b, build_dense(&b, x, 5, true), DIMS(700));
     graph_add_backward(&g);
-    struct tensor_value *alone = run_graph(&g, 1, &a);
-    for (uint32_t n = 2; n < 6; n += 3) {
-        struct tensor_value *many = run_graph(&g, n, &a);
-        for (uint32_t i = 0; i < g.n_tensors; i++)
-            assert_memory_equal(alone[i].x, many[i].x, alone[i].n_elements * sizeof(float));
+    for (int by_type = 0; by_type < 2; by_type++) {
+        struct tensor_value *alone = run_graph(&g, 1, by_type, &a);
+        for (uint32_t n = 2; n < 6; n += 3) {
+            struct tensor_value *many = run_graph(&g, n, by_type, &a);
+            for (uint32_t i = 0; i < g.n_tensors; i++)
+                assert_memory_equal(alone[i].x, many[i].x, alone[i].n_elements * sizeof(float));
+        }
     }
     arena_free(&a);
 }
@@ -123,6 +125,44 @@ static void labels_that_do_not_count(void **state)
     assert_near(d[1], 8 * (p[0] - 1) / 2, 1e-6);
     assert_near(d[2], 8 * (1 - p[1]) / 2, 1e-6);
     assert_true(d[4] == 0 && d[5] == 0);
+    arena_free(&a);
+}
+
+/* A product of fp8: inputs up to 1000 and weights get scales of their own, so that nothing saturates, and three bits behind the point: an error of some per
+ * cent of a factor, less of a sum. */
+static void product_of_fp8(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    struct err err = { "" };
+    struct model_options fp8 = { .micro_batch = 1, .compute = COMPUTE_FP8 };
+    struct rounding_counts counts[N_TENSOR_ROLES] = { { 0 } };
+    struct builder b = builder_start(&g, "fp8", &fp8, &a);
+    build_layer(&b, LAYER_BODY, 0, 0, 1, "body");
+    uint32_t x = build_input(&b, "x", TYPE_FP16, DIMS(8, 96)), y = build_dense(&b, x, 40, false);
+    struct tensor_value *exact = make_values(&g, &a), *v = make_values(&g, &a);
+    for (uint64_t i = 0; i < v[x].n_elements; i++)
+        v[x].x[i] = exact[x].x[i] = (float)(2000 * noise_at(3, i));
+    for (uint32_t i = 0; i < g.n_ops; i++) {
+        const struct op_context c = { .precision = { true, PARTIALS_FP16, false }, .counts = counts };
+        assert_true(op_execute(&g, i, v, &c, &err) && op_execute(&g, i, exact, &(struct op_context){ 0 }, &err));
+        if (g.ops[i].kind != OP_CAST)
+            continue;
+        const struct tensor_value *t = &v[g.ops[i].outputs[0]];
+        int scale = rounding_scale(t->x, t->n_elements, FORMAT_E4M3);
+        assert_int_equal(scale, 3);                         /* 240 * 2^3 is above 1000, 240 * 2^2 is not */
+        float again[8 * 96];
+        memcpy(again, t->x, sizeof again);
+        round_elements(again, t->n_elements, FORMAT_E4M3, scale, &to_nearest, &counts[ROLE_INPUT]);
+        assert_memory_equal(again, t->x, sizeof again);
+    }
+    double off = 0, all = 0;
+    for (uint64_t i = 0; i < v[y].n_elements; i++)
+        off += pow((double)v[y].x[i] - (double)exact[y].x[i], 2), all += pow((double)exact[y].x[i], 2);
+    print_message("# a product of fp8: %.2g of the norm\n", sqrt(off / all));
+    assert_true(sqrt(off / all) > 0.005 && sqrt(off / all) < 0.06);
+    assert_true(counts[ROLE_ACTIVATION].n_saturated == 0 && counts[ROLE_ACTIVATION].n_infinite == 0 && counts[ROLE_ACTIVATION].n_rounded == 8 * 96 + 8 * 40);
     arena_free(&a);
 }
 
@@ -160,6 +200,6 @@ static void refusals(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(as_in_double), cmocka_unit_test(any_number_of_threads), cmocka_unit_test(labels_that_do_not_count),
-    cmocka_unit_test(refusals),
+    cmocka_unit_test(product_of_fp8), cmocka_unit_test(refusals),
 };
 TAP_MAIN(tests)

@@ -61,7 +61,7 @@ static void verdicts_follow_from_values(void **state)
     struct figures figures = { 0 };
     struct csv_table facts = { 0 };
     struct model_paths paths = { .specs_dir = "system-model/specs" };
-    struct audit_values values = { &figures, &facts, NULL, &paths, &a };
+    struct audit_values values = { &figures, &facts, &facts, NULL, &paths, &a };
     const char peak[] = "1216*64*sheet[gc2.clock_hz]/1e12";
     assert_true(load(&c, arena_printf(&a, "A,spec,d:1,x,is,124.5,,TFLOPS,0.01,%s,,,,\nB,spec,d:1,x,is,250,,TFLOPS,0.01,%s,of two,2*%s,,\n"
                                           "C,spec,d:1,x,is,300,,TFLOPS,0.01,%s,of two,2*%s,7,\nD,spec,d:1,x,is,9,,TFLOPS,0.01,,,,,lost\n"
@@ -132,7 +132,7 @@ static void what_is_named_is_found_or_missed(void **state)
     struct simulator simulator;
     paths.data_dir = "workloads/convergence";
     simulator_open(&simulator, &paths);
-    struct audit_values values = { &figures, &facts, &simulator, &paths, &a };
+    struct audit_values values = { &figures, &facts, &facts, &simulator, &paths, &a };
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         struct err err = { "" };
         double x = -1;
