@@ -27,7 +27,7 @@ static inline void fix_constants(struct plan_request *o)
 {
     o->fitted.call_s = 0.011;
     o->fitted.output_reduction_s = 0.0007;
-    o->fitted.remote_access_s = 7e-6;
+    o->fitted.streaming_s_per_byte = 7e-11;
     o->optimizer.state_bytes_per_param = 2;
 }
 #endif

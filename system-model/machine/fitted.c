@@ -15,8 +15,8 @@
  *   call_s               between two calls of a session the host fetches results, checks the run and starts the program again while the chips
  *                        wait. No source gives its length; the default is 0.
  *   output_reduction_s   the processes of a run average one number (Horovod, which looks for such work once a cycle); default: one cycle.
- *   remote_access_s      a transfer to or from streaming memory needs a sync with the host's side and a request; default: the latency of a
- *                        word from the host (arXiv:1912.03413 Table 4.19), and at most twice that, a request and its answer.
+ *   streaming_s_per_byte a byte to or from a board's streaming memory passes its gateway, which all IPUs of the board share. No source gives its
+ *                        rate (a write to the host was once seen at 5.5 GB/s); the default is 0.
  *   loader_s_per_byte    a loader starts its threads or processes and reads the batch of the first step while the chips wait; later batches
  *                        are made during the work. No source gives its length; the default is 0.
  *   throughput_error     not a constant: how far throughputs are from the published ones when the fit has not seen them.
@@ -122,8 +122,7 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
       "the chips wait for the host between two calls of a session"),
     C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
       "one number averaged over a run's processes"),
-    C(remote_access_s, "s", 0, 1.766e-5, 8.83e-6, 1e-5, "GC2: latency of a word from the host (arXiv:1912.03413 Table 4.19)",
-      "one transfer to or from streaming memory, beside its bytes"),
+    C(streaming_s_per_byte, "s/B", 0, 1e-9, 0, 1e-11, "no source", "a byte of a board passes the gateway to or from streaming memory"),
     C(loader_s_per_byte, "s/B", 0, 1e-6, 0, 1e-8, "no source", "a loader that has just been started makes the first step's batch"),
 #undef C
 };

@@ -7,7 +7,8 @@
  * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
  * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
  *     collective = steps on the links (collective.c)
- *     access to streaming memory = moments x remote_access_s + bytes / the chip's share of the memory's rate
+ *     access to streaming memory = moments x host_latency_s + bytes x IPUs that move state x (1 / rate of the memory + streaming_s_per_byte)
+ *                                  or, if that is longer, bytes / rate of the chip's own port
  * A sync of a collective holds all IPUs of a replica, so their chains follow one another (in series) unless the framework runs them side by side.
  * Not modelled: overlap of one IPU's chain with the next IPU's where neither needs the other; serialised word tables as several tensors.
  */
@@ -150,7 +151,7 @@ static bool add_clip(struct update_builder *b, const struct update_chain *chain,
 }
 
 /* Returns bytes per second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The replicas on a board share
- * its memory; a chip's own port is a limit too. */
+ * its memory and the gateway before it; a chip's own port is a limit too. */
 static double streaming_rate(uint32_t *together, const struct update_builder *b, uint32_t ipu)
 {
     const struct plan_request *o = &b->p->request;
@@ -159,8 +160,8 @@ static double streaming_rate(uint32_t *together, const struct update_builder *b,
     *together = !b->u->in_series ? (uint32_t)width : o->program.remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
     uint64_t on_board = plan_sharing_ipus(b->p, m->ipus_per_board);
     uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
-    double share = m->streaming_bytes_per_s * m->streaming_efficiency / (double)moving, port = m->chip.host_link_bytes_per_s;
-    return fmin(port, share);
+    double byte_s = 1 / (m->streaming_bytes_per_s * m->streaming_efficiency) + o->fitted.streaming_s_per_byte;
+    return fmin(m->chip.host_link_bytes_per_s, 1 / (byte_s * (double)moving));
 }
 
 /* In series, IPUs that move their state together share the time, so that it counts once. */
@@ -173,7 +174,7 @@ static void add_streaming(struct update_builder *b, enum update_kind kind, const
     double rate = streaming_rate(&together, b, chain->ipu);
     struct update_op *op = add_op(b, kind, false);
     op->bytes = (double)n_local * o->optimizer.state_bytes_per_param;
-    double time_s = o->optimizer.n_moments * o->fitted.remote_access_s + op->bytes / rate;
+    double time_s = o->optimizer.n_moments * b->p->topology->machine->host_latency_s + op->bytes / rate;
     op->cycles.part[PART_STREAMING] = cycles_of(b->p->topology, time_s / (b->u->in_series ? together : 1));
 }
 
@@ -435,7 +436,7 @@ static bool build_program(struct update_builder *b)
 /* All that the update depends on, apart from where the layers are and from the compiler. */
 struct update_key {
     struct program program;             /* call settings cleared */
-    double remote_access_s;
+    double streaming_s_per_byte;
     struct optimizer optimizer;
     uint32_t n_replicas, ipus_per_replica, optimizer_place, rts, rts_domain, all_reduce_method, unfolded, has_faults;
     struct op_plan_options vector;
@@ -449,7 +450,7 @@ static void fill_key(struct update_key *k, const struct plan *p)
     k->program.steps_per_call = 0;
     k->program.fetch_threads = k->program.prefetch_depth = 0;
     k->program.outputs_each_micro_batch = false;
-    k->remote_access_s = r->fitted.remote_access_s;
+    k->streaming_s_per_byte = r->fitted.streaming_s_per_byte;
     memcpy(&k->optimizer, &r->optimizer, sizeof k->optimizer);
     k->n_replicas = r->n_replicas, k->ipus_per_replica = r->ipus_per_replica;
     k->optimizer_place = r->optimizer_place, k->rts = r->rts, k->rts_domain = r->rts_domain;

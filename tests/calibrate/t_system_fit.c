@@ -185,7 +185,7 @@ static void a_fit_as_text(void **state)
     PRINTED(text, system_fit_write(f, &fit));
     assert_non_null(strstr(text, "\ncall_s,4,s,fitted by podbench calibrate to 1 times (1 configurations) of role calibrate in results/published,"
                                  "standard error 0.25; bounds 0 to 1; unfitted 0\n"));
-    assert_non_null(strstr(text, "\nremote_access_s,8.83e-06,s,"));
+    assert_non_null(strstr(text, "\nstreaming_s_per_byte,0,s/B,"));
     assert_non_null(strstr(text, "\nthroughput_error,0.125,share,"));
     free(text);
 }

@@ -164,7 +164,7 @@ static void steps_too_long_to_time_are_refused(void **state)
     struct plan p;
     (void)state;
     start(&y, "vendor-ipu-pod16-resnet50-pipelined");
-    y.opt.fitted.remote_access_s = 1e5;
+    y.opt.fitted.streaming_s_per_byte = 1;
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to the weight update: raise the rates of links and memory"));

@@ -16,7 +16,8 @@ static void idle_chips_take_no_share(void **state)
     struct plan one, three, four;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
-    y.opt.fitted.remote_access_s = 0;
+    y.sim.machine->host_latency_s = 0;
+    y.opt.fitted.streaming_s_per_byte = 0;
     assert_true(build(&y, &four));
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));

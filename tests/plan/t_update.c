@@ -480,9 +480,10 @@ static void streamed_state_by_hand(void **state)
     const struct machine *m = y.sim.machine;
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
     y.opt.program.offloaded_elements = 2;
-    y.opt.fitted.remote_access_s = 3.7e-6;
+    y.sim.machine->host_latency_s = 3.7e-6;
+    y.opt.fitted.streaming_s_per_byte = 2e-11;
     assert_true(build(&y, &p));
-    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / 4;
+    double rate = 1 / (4 * (1 / (m->streaming_bytes_per_s * m->streaming_efficiency) + 2e-11));
     for (size_t i = 0; i < p.graph->n_tensors; i++)
         if (p.graph->tensors[i].role == ROLE_WEIGHT)
             want += (uint64_t)ceil((3.7e-6 + 2.0 * (double)tensor_elements(&p.graph->tensors[i]) / rate) * m->chip.clock_hz);

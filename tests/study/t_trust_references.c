@@ -23,6 +23,40 @@ static const char table[] =
     "d,mlperf-v1.1-closed-ipu-pod128-resnet50,throughput_samples_per_s,1,samples/s,0.1,context,s,,\n"
     "t,mlperf-v1.1-closed-ipu-pod128-resnet50,throughput_samples_per_s,150000,samples/s,0.1,validate,s,,\n";
 
+static const char *specs_dir = "system-model/specs";
+
+/* The project's sheets with another sheet of fitted system constants. */
+static char *specs_with(const char *fitted_system)
+{
+    static char folder[64];
+    char *here = realpath("system-model/specs", NULL);
+    memcpy(folder, "/tmp/podbench-specs-XXXXXX", sizeof "/tmp/podbench-specs-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(system(arena_printf(&a, "ln -s '%s'/* %s && rm %s/fitted-system.csv", here, folder, folder)), 0);
+    FILE *f = fopen(arena_printf(&a, "%s/fitted-system.csv", folder), "w");
+    fputs(fitted_system, f);
+    fclose(f);
+    free(here);
+    return folder;
+}
+
+/* Opens a simulator whose only fitted constant is the call. */
+static void open_with_a_call(struct simulator *by)
+{
+    static struct model_paths with;
+    with = paths;
+    with.specs_dir = specs_dir = specs_with("key,value,unit,source,note\ncall_s,0.05,s,fitted by a test,\n");
+    simulator_open(by, &with);
+}
+
+static void close_and_remove(struct simulator *by)
+{
+    simulator_close(by);
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", specs_dir)), 0);
+    specs_dir = "system-model/specs";
+    arena_free(&a);
+}
+
 static void a_group_is_left_out(void **state)
 {
     (void)state;
@@ -30,7 +64,7 @@ static void a_group_is_left_out(void **state)
     struct figures figures = {0};
     struct references r;
     const char *path = temp_file(table, sizeof table - 1, ".csv");
-    simulator_open(&simulator, &paths);
+    open_with_a_call(&simulator);
     assert_true(published_load(&figures, path, &a, &err));
     references_build(&r, &figures, &simulator, &a);
     assert_int_equal(r.n, 7);                                   /* a recipe that cannot be simulated is skipped */
@@ -44,13 +78,10 @@ static void a_group_is_left_out(void **state)
     }
     assert_string_equal(r.items[1].group, "resnet50 train TensorFlow gc200");
     assert_string_equal(r.items[1].group, r.items[2].group);
-    simulator_close(&simulator);
-    arena_free(&a);
+    close_and_remove(&simulator);
 }
 
 /* d ln(rate) / d ln(constant), from a constant a tenth smaller. */
-static const char *specs_dir = "system-model/specs";
-
 static double slope_of(struct simulator *by, const struct reference *x, const char *key)
 {
     struct sheet fitted;
@@ -76,7 +107,7 @@ static void a_refit_by_hand(void **state)
     struct figures figures = {0};
     struct references r;
     size_t n_inside = 0;
-    simulator_open(&simulator, &paths);
+    open_with_a_call(&simulator);
     assert_true(published_load(&figures, temp_file(table, sizeof table - 1, ".csv"), &a, &err));
     references_build(&r, &figures, &simulator, &a);
     for (size_t c = 0; c < sizeof factors / sizeof *factors; c++) {
@@ -96,26 +127,10 @@ static void a_refit_by_hand(void **state)
         assert_near(again.items[0].left_out, -log(factors[c][0]) + slope_of(&simulator, &r.items[0], "call_s") * moved, 1e-9);
     }
     assert_int_equal(n_inside, 2);
-    simulator_close(&simulator);
-    arena_free(&a);
+    close_and_remove(&simulator);
 }
 
-/* The project's sheets with another sheet of fitted system constants. */
-static char *specs_with(const char *fitted_system)
-{
-    static char folder[64];
-    char *here = realpath("system-model/specs", NULL);
-    memcpy(folder, "/tmp/podbench-specs-XXXXXX", sizeof "/tmp/podbench-specs-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(system(arena_printf(&a, "ln -s '%s'/* %s && rm %s/fitted-system.csv", here, folder, folder)), 0);
-    FILE *f = fopen(arena_printf(&a, "%s/fitted-system.csv", folder), "w");
-    fputs(fitted_system, f);
-    fclose(f);
-    free(here);
-    return folder;
-}
-
-/* Access to streaming memory and the call are fitted. Without the one run of ResNet-50, three of BERT are left, two of which stream: normal
+/* A byte of streaming memory and the call are fitted. Without the one run of ResNet-50, three of BERT are left, two of which stream: normal
  * equations with two unknowns. */
 static void a_refit_of_two_constants(void **state)
 {
@@ -128,7 +143,7 @@ static void a_refit_of_two_constants(void **state)
     static const char sheet[] =
         "key,value,unit,source,note\n"
         "call_s,0.04,s,fitted by a test,\n"
-        "remote_access_s,1.5e-5,s,fitted by a test,\n";
+        "streaming_s_per_byte,2e-11,s/B,fitted by a test,\n";
     static const double factors[] = { 1.02, 1.05, 0.96, 1.007 };
     struct simulator simulator;
     struct figures figures = {0};
@@ -144,16 +159,13 @@ static void a_refit_of_two_constants(void **state)
         figures.items[i].value = r.items[i].simulated * factors[i];
     references_build(&r, &figures, &simulator, &a);
     for (size_t i = 1; i < 4; i++) {
-        double c = slope_of(&simulator, &r.items[i], "call_s"), t = slope_of(&simulator, &r.items[i], "remote_access_s"), off = -log(factors[i]);
+        double c = slope_of(&simulator, &r.items[i], "call_s"), t = slope_of(&simulator, &r.items[i], "streaming_s_per_byte"), off = -log(factors[i]);
         cc += c * c, ct += c * t, tt += t * t, cr += c * off, tr += t * off;
     }
     double moved = -(tt * cr - ct * tr) / (cc * tt - ct * ct);
     assert_true(fabs(moved) < 1 && fabs(ct * tr) > 0.05 * fabs(tt * cr));        /* the other constant matters too */
     assert_near(r.items[0].left_out, -log(factors[0]) + slope_of(&simulator, &r.items[0], "call_s") * moved, 1e-6);
-    assert_int_equal(system(arena_printf(&a, "rm -r %s", specs_dir)), 0);
-    specs_dir = "system-model/specs";
-    simulator_close(&simulator);
-    arena_free(&a);
+    close_and_remove(&simulator);
 }
 
 /* Only one run depends on the loader's start, so without it the constant takes its default, and a start takes no time.
@@ -190,10 +202,7 @@ static void a_constant_of_one_run_goes_with_it(void **state)
     double moved = fmin(1, fmax(-1, -products / squares)), slope = slope_of(&simulator, &r.items[0], "call_s");
     assert_true(at_once.throughput_samples_per_s > 1.03 * r.items[0].simulated);
     assert_near(r.items[0].left_out, log(at_once.throughput_samples_per_s / 5700) + slope * moved, 1e-9);
-    assert_int_equal(system(arena_printf(&a, "rm -r %s", specs_dir)), 0);
-    specs_dir = "system-model/specs";
-    simulator_close(&simulator);
-    arena_free(&a);
+    close_and_remove(&simulator);
 }
 
 static void the_table_is_read_as_written(void **state)
