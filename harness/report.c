@@ -3,7 +3,7 @@
  * report.c - podbench report: a run as one self-contained HTML page, for a reader with two minutes.
  *
  * The page is a story: the result in one sentence, how it is known, where the time of the largest run goes, what is
- * missed, the figures with their findings (inline SVG, as podbench plot drew them, with the data of some for the mouse).
+ * missed, the figures with their findings (inline SVG, as podbench plot drew them; report.js lets them answer to the mouse).
  * Then follow folded tables that can be sorted and filtered, a card for each run, and the status for CI. Every number
  * links to its row, its source and its run.
  */
@@ -134,24 +134,6 @@ static void write_chapter(FILE *f, const char *figure)
             fprintf(f, "<h3>%s</h3>\n<p>%s</p>\n", chapters[i].heading, chapters[i].text);
 }
 
-/* The data of figures that the page's script draws anew, so that they answer to the mouse. */
-static void write_figure_data(FILE *f, const char *folder, const char *figure, struct arena *a)
-{
-    static const struct { const char *figure, *table; } tables[] = {
-        { "accuracy", "accuracy" }, { "scaling", "scaling-resnet50" }, { "scaling", "scaling-bert-large" },
-        { "time-to-train", "time-to-train-resnet" }, { "time-to-train", "time-to-train-bert" },
-    };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        char *text;
-        if (!text_is(tables[i].figure, figure) ||
-            !read_text_file(&text, NULL, arena_printf(a, "%s/%s.csv", folder, tables[i].table), LARGEST_FILE_BYTES, a, NULL))
-            continue;
-        fprintf(f, "<pre hidden data-figure=\"%s\" data-table=\"%s\">", figure, tables[i].table);
-        write_xml_text(f, text);
-        fputs("</pre>\n", f);
-    }
-}
-
 /* Figures in the order of findings.csv; without that file a line says how to draw them. */
 static bool write_figures(FILE *f, const char *folder, struct arena *a, struct err *err)
 {
@@ -173,7 +155,6 @@ static bool write_figures(FILE *f, const char *folder, struct arena *a, struct e
         if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, name), name, a, err))
             return false;
         fputs("</figure>\n", f);
-        write_figure_data(f, folder, name, a);
     }
     return true;
 }

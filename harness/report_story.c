@@ -173,8 +173,12 @@ void report_write_missed(FILE *f, const struct check *c, const struct report *r)
         fputs("<li><a href=\"#run-", f);
         write_xml_text(f, g->recipe);
         fputs("\">", f);
+        write_xml_text(f, g->recipe);
+        fputs("</a> (", f);
         write_xml_text(f, g->id);
-        fprintf(f, "</a>: %.4g published, %.4g predicted (%+.0f&nbsp;%%)%s", g->value, missed[i]->simulated, 100 * missed[i]->error, g->note && *g->note ? ". " : "");
+        int decimals = g->value >= 1000 ? 0 : 2;
+        fprintf(f, "): %.*f published, %.*f predicted (%+.0f&nbsp;%%)%s", decimals, g->value, decimals, missed[i]->simulated, 100 * missed[i]->error,
+                g->note && *g->note ? ". " : "");
         if (g->note)
             write_xml_text(f, g->note);
         fputs("</li>\n", f);

@@ -7,6 +7,10 @@ rows = STATS_records
 width = 1150; height = 150 + 17*rows
 load style
 data = 'accuracy.csv'
+error(x) = column("calibrates") == column("calibrates") ? column("calibrates") : column("validates") == column("validates") ? column("validates") : column("context")
+role(x) = column("calibrates") == column("calibrates") ? 'calibrates' : column("validates") == column("validates") ? 'validates' : 'context'
+says(x) = sprintf("%s\n%.5g samples/s an IPU published, %.5g predicted\n%+.1f %%, %s; 90 %% interval %+.1f to %+.1f %%", strcol("label"), column("published"), \
+    column("simulated"), error(0), role(0), column("low"), column("high"))
 set multiplot layout 1,2
 set yrange [-rows+0.3:0.7]
 set tmargin at screen 1 - 92.0/height
@@ -21,7 +25,8 @@ set xlabel 'samples/s per IPU'
 set xtics add ('' 100000)           # its number would run into the other panel's first
 set key at screen 0.64,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -1 font ',10'
 plot data using "published":"row":ytic(strcol("label")) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'published', \
-     data using "simulated":"row" with points pt 7 ps 0.7 lc rgb blue title 'simulated'
+     data using "simulated":"row" with points pt 7 ps 0.7 lc rgb blue title 'simulated', \
+     data using (sqrt(column("published")*column("simulated"))):"row":(says(0)) @of_row
 unset label 99
 unset logscale x
 set xtics autofreq
@@ -38,5 +43,6 @@ plot data using "calibrates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb
      data using "context":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' notitle, \
      data using "calibrates":"row" with points pt 7 ps 0.9 lc rgb sky title 'calibrate', \
      data using "validates":"row" with points pt 9 ps 1.1 lc rgb red title 'validate', \
-     data using "context":"row" with points pt 5 ps 0.8 lc rgb '#888888' title 'context'
+     data using "context":"row" with points pt 5 ps 0.8 lc rgb '#888888' title 'context', \
+     data using (error(0)):"row":(says(0)) @of_row
 unset multiplot

@@ -20,4 +20,5 @@ set label 1 'ms per step' at graph 1,1 offset 0.8,0.6 font ',10' tc rgb '#444444
 names = '"matrix products" "other computing" "exchange on the chip" "sync of the tiles" "links between IPUs" "streaming memory" "the host" "waiting"'
 part(k) = word('#0072b2 #56b4e9 #e69f00 #f0e442 #d55e00 #cc79a7 #555555 #dddddd', k)
 plot for [k=1:8] data using word(names,k):"row":word(names,k):word(names,k).' end':"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(k) title word(names,k), \
-     data using "waiting end":"row":"step ms" with labels left offset 0.8,0 font ',10' tc rgb '#444444' notitle
+     data using "waiting end":"row":"step ms" with labels left offset 0.8,0 font ',10' tc rgb '#444444' notitle, \
+     data using (50):"row":(sprintf("%s\n%s ms a step", strcol("label"), strcol("step ms")).pieces(1, 8, '%.1f %%')) @of_row

@@ -15,4 +15,6 @@ set cblabel 'samples/s' offset 1.5
 set format cb '%.0s%c'
 set object 1 rectangle from graph 0,0 to graph 1,1 fc rgb '#bbbbbb' fs solid behind
 plot 'map.csv' using "x":"y":"throughput" with image pixels, \
-     'map.csv' using "x":"y":"text" with labels font ',9' tc rgb '#222222'
+     'map.csv' using "x":"y":"text" with labels font ',9' tc rgb '#222222', \
+     'map.csv' using "x":"y":(sprintf("micro-batch %s, accumulation %s\n%.0f samples/s", word('1 2 4 8 12 16 20 24 32', int(column("x") + 1)), \
+         word('1 2 4 8 16 32 64 128', int(column("y") + 1)), column("throughput"))) @of_point

@@ -21,4 +21,5 @@ set key at graph 0,1.0 left bottom horizontal maxrows 2 samplen 1 width 1
 data = 'memory.csv'
 names = '"weights" "accumulators" "optimizer state" "stash" "io buffers" "activations" "temporaries" "gaps" "vertex code" "vertex state" "control code" "exchange code" "stack"'
 part(k) = word('#0072b2 #56b4e9 #009e73 #e69f00 #f0e442 #d55e00 #cc79a7 #dddddd #333333 #666666 #999999 #bbbbbb #000000', k)
-plot for [k=1:13] data using word(names,k):"row":word(names,k):word(names,k).' end':"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(k) title word(names,k)
+plot for [k=1:13] data using word(names,k):"row":word(names,k):word(names,k).' end':"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(k) title word(names,k), \
+     data using (column("limit")/2):"row":(sprintf("%s\n%.0f of %.0f KiB", strcol("label"), column("stack end"), column("limit")).pieces(1, 13, '%.1f KiB')) @of_row

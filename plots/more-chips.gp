@@ -1,6 +1,7 @@
 # more-chips.gp - where more chips stop paying: expected time to train, samples to converge and chip hours against chips.
 width = 1200; height = 480
 load style
+says(model, x, unit) = sprintf("%s, %.0f IPUs\n%.5g %s\nglobal batch %.0f", model, column("chips"), column(x), unit, column("global batch"))
 set multiplot layout 1,3 \
     margins 0.06,0.985,0.22,0.86 spacing 0.075,0
 set logscale xy
@@ -13,15 +14,21 @@ set title 'minutes to train, with 90 % interval of the score'
 plot r using "chips":"low":"high" with filledcurves fs solid 0.15 noborder lc rgb blue notitle, \
      b using "chips":"low":"high" with filledcurves fs solid 0.15 noborder lc rgb red notitle, \
      r using "chips":"minutes" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue title 'ResNet-50', \
-     b using "chips":"minutes" with linespoints pt 5 ps 1.2 lw 2 lc rgb red title 'BERT-Large'
+     b using "chips":"minutes" with linespoints pt 5 ps 1.2 lw 2 lc rgb red title 'BERT-Large', \
+     r using "chips":"minutes":(says('ResNet-50', 'minutes', 'min')) @of_point, \
+     b using "chips":"minutes":(says('BERT-Large', 'minutes', 'min')) @of_point
 unset label 99
 unset key
 set title 'samples to converge'
 set format y '%.0s%c'
 plot r using "chips":"samples" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue, \
-     b using "chips":"samples" with linespoints pt 5 ps 1.2 lw 2 lc rgb red
+     b using "chips":"samples" with linespoints pt 5 ps 1.2 lw 2 lc rgb red, \
+     r using "chips":"samples":(says('ResNet-50', 'samples', 'samples')) @of_point, \
+     b using "chips":"samples":(says('BERT-Large', 'samples', 'samples')) @of_point
 set title 'chip hours'
 set format y '%g'
 plot r using "chips":"chip hours" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue, \
-     b using "chips":"chip hours" with linespoints pt 5 ps 1.2 lw 2 lc rgb red
+     b using "chips":"chip hours" with linespoints pt 5 ps 1.2 lw 2 lc rgb red, \
+     r using "chips":"chip hours":(says('ResNet-50', 'chip hours', 'chip hours')) @of_point, \
+     b using "chips":"chip hours":(says('BERT-Large', 'chip hours', 'chip hours')) @of_point
 unset multiplot

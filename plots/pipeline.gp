@@ -1,6 +1,9 @@
 # pipeline.gp - the white papers' pictures of a pipeline: ResNet-50 on four chips, what each chip does when. White is waiting.
 width = 1100; height = 680
 load style
+from(x) = (column(x) + column(x.' end'))/2
+says(x) = sprintf("IPU %s: %s%s\n%.3f ms, from %.3f ms", strcol("chip"), x, strcol("micro-batch") eq '' ? '' : ' of micro-batch '.strcol("micro-batch"), \
+    column(x.' end') - column(x), column(x))
 set multiplot layout 2,1 margins 0.06,0.88,0.09,0.88 spacing 0,0.16
 set style fill solid 1.0 border rgb '#ffffff'
 set ytics 1 scale 0
@@ -15,7 +18,8 @@ data = 'pipeline-inference.csv'
 plot data using "forward":"chip":"forward":"forward end":"low":"high" with boxxyerror lc rgb sky title 'forward', \
      data using "copy":"chip":"copy":"copy end":"low":"high" with boxxyerror lc rgb "#555555" title 'copy', \
      data using "update":"chip":"update":"update end":"low":"high" with boxxyerror lc rgb grey title 'host', \
-     data using "middle":"chip":"micro-batch" with labels font ',9' notitle
+     data using "middle":"chip":"micro-batch" with labels font ',9' notitle, \
+     for [s in 'forward copy update'] data using (from(s)):"chip":(says(s)) @of_point
 unset label 99
 set title 'training, grouped schedule: fill, steady state, drain, weight update' font ',12'
 data = 'pipeline-training.csv'
@@ -23,5 +27,6 @@ plot data using "forward":"chip":"forward":"forward end":"low":"high" with boxxy
      data using "backward":"chip":"backward":"backward end":"low":"high" with boxxyerror lc rgb orange title 'backward', \
      data using "copy":"chip":"copy":"copy end":"low":"high" with boxxyerror lc rgb "#555555" title 'copy', \
      data using "update":"chip":"update":"update end":"low":"high" with boxxyerror lc rgb grey title 'update', \
-     data using "middle":"chip":"micro-batch" with labels font ',7.5' notitle
+     data using "middle":"chip":"micro-batch" with labels font ',7.5' notitle, \
+     for [s in 'forward backward copy update'] data using (from(s)):"chip":(says(s)) @of_point
 unset multiplot

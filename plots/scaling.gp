@@ -7,7 +7,8 @@ set logscale x 2
 set xtics (16, 32, 64, 128, 256)
 set xrange [13:320]
 unset key
-set macros
+says(k, x, form) = sprintf("%s closed pod%d %s\n".form.", ".word(x, 1), word('v1.0 v1.1 v2.0', k), column("chips"), panel % 2 ? 'resnet50' : 'bert-large', \
+    column(word('v1.0 v1.1 v2.0', k).' '.x))
 do for [panel=1:4] {
     data = panel % 2 ? 'scaling-resnet50.csv' : 'scaling-bert-large.csv'
     if (panel == 2) { unset label }
@@ -22,12 +23,16 @@ do for [panel=1:4] {
         set logscale y; set autoscale y; set format y '%.0s%c'; set title model; set xlabel ''
         plot for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' ideal' with lines dt 3 lw 1.5 lc rgb grey notitle, \
              for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' simulated' with linespoints pt 6 ps 1.2 lw 2 lc rgb word(sky.' '.blue.' '.red, k) notitle, \
-             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published' with points pt 7 ps 1.3 lc rgb word(sky.' '.blue.' '.red, k) notitle
+             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published' with points pt 7 ps 1.3 lc rgb word(sky.' '.blue.' '.red, k) notitle, \
+             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' simulated':(says(k, 'simulated', '%.0f samples/s')) @of_point, \
+             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published':(says(k, 'published', '%.0f samples/s')) @of_point
     } else {
         unset logscale y; set yrange [40:108]; set format y '%g %%'; set title 'efficiency relative to the smallest system'; set xlabel 'IPUs'
         plot 100 with lines dt 3 lw 1.5 lc rgb grey notitle, \
              for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' simulated efficiency' with linespoints pt 6 ps 1.2 lw 2 lc rgb word(sky.' '.blue.' '.red, k) notitle, \
-             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published efficiency' with points pt 7 ps 1.3 lc rgb word(sky.' '.blue.' '.red, k) notitle
+             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published efficiency' with points pt 7 ps 1.3 lc rgb word(sky.' '.blue.' '.red, k) notitle, \
+             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' simulated efficiency':(says(k, 'simulated efficiency', '%.1f %%')) @of_point, \
+             for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published efficiency':(says(k, 'published efficiency', '%.1f %%')) @of_point
     }
 }
 unset multiplot

@@ -14,4 +14,5 @@ set rmargin 12
 unset key
 data = 'waterfall.csv'
 plot data using "from":"row":"from":"to":"low":"high":ytic(strcol("name")) with boxxyerror lc rgb sky, \
-     data using "middle":"row":"text" with labels left offset 0.7,0 font ',11' tc rgb '#333333'
+     data using "middle":"row":"text" with labels left offset 0.7,0 font ',11' tc rgb '#333333', \
+     data using "middle":"row":(sprintf("%s\n%s", strcol("name"), strcol("text"))) @of_row
