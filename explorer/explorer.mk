@@ -78,9 +78,10 @@ $B/explorer/installed: explorer/package.json | $W/needs
 	cd $(@D) && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 	touch $@
 
-explorer-test: $B/explorer.html         ## try the explorer in headless Chromium
+explorer-test: $B/explorer.html bench   ## try the explorer and the report in headless Chromium
 	@sh harness/needs.sh explorer-test
 	node explorer/test.mjs $B
+	node explorer/test-report.mjs $B $(run)/report.html
 
 .PHONY: explorer explorer-test
 -include $(wasm_objects:.o=.d)

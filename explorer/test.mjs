@@ -1,33 +1,15 @@
 // node explorer/test.mjs BUILD: the page in headless Chromium. Prints TAP, and the times that it measured; screenshots go to BUILD/explorer/shots.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { finish, lookAt, openBrowser, result } from './browser.mjs';
 
 const B = process.argv[2];
 const CONFIGURATIONS = 50;
-const required = createRequire(`${resolve(B, 'explorer/node_modules')}/`);
-const puppeteer = required('puppeteer-core');
-const shots = `${B}/explorer/shots`;
-mkdirSync(shots, { recursive: true });
-
-let n = 0;
-let failed = 0;
-function result(good, name, detail = '') {
-  n += 1;
-  failed += !good;
-  console.log(`${good ? 'ok' : 'not ok'} ${n} - ${name}`);
-  if (!good && detail) console.log(String(detail).split('\n').slice(0, 12).map((line) => `# ${line}`).join('\n'));
-}
 const median = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)];
-
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'], protocolTimeout: 600000 });
-const page = await browser.newPage();
-page.setDefaultTimeout(60000);
-const complaints = [];
-page.on('console', (message) => { if (['error', 'warn'].includes(message.type())) complaints.push(message.text()); });
-page.on('pageerror', (error) => complaints.push(String(error)));
+const opened = await openBrowser(B);
+const { page, shots } = opened;
 
 const address = pathToFileURL(resolve(B, 'explorer.html')).href;
 const settled = () => page.waitForFunction(() => document.documentElement.dataset.settled === 'yes');
@@ -198,19 +180,5 @@ await drawn();
 result((await page.evaluate(() => location.hash)).includes('parallel.micro_batch=2'), 'the keyboard moves a slider');
 await page.evaluate(() => { document.getElementById('reset').click(); });
 await settled();
-await page.evaluate(readFileSync(required.resolve('axe-core/axe.min.js'), 'utf8'));
-await page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
-await page.mouse.move(0, 0);
-for (const [name, width, scheme] of [['desktop', 1400, 'light'], ['desktop-dark', 1400, 'dark'], ['phone', 390, 'light'], ['phone-dark', 390, 'dark']]) {
-  await page.setViewport({ width, height: 844 });
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-  await new Promise((done) => { setTimeout(done, 300); });
-  const { violations } = await page.evaluate(() => window.axe.run());
-  result(violations.length === 0, `axe-core finds no fault: ${name}`, violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((node) => node.target).join(', ')}`).join('\n'));
-  result(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `nothing is wider than the page: ${name}`);
-  await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
-}
-result(complaints.length === 0, 'nothing in the console', complaints.join('\n'));
-await browser.close();
-console.log(`1..${n}`);
-process.exit(failed ? 1 : 0);
+await lookAt(opened, 'explorer');
+await finish(opened);

@@ -149,7 +149,7 @@ static bool write_figures(FILE *f, const char *folder, struct arena *a, struct e
         write_chapter(f, name);
         fputs("<figure id=\"figure-", f);
         write_xml_text(f, name);
-        fputs("\"><figcaption>", f);
+        fputs("\" tabindex=\"0\"><figcaption>", f);
         write_xml_text(f, findings.rows[i].cells[finding]);
         fputs("</figcaption>\n", f);
         if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, name), name, a, err))
@@ -176,7 +176,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
           "<title>podbench report</title>\n", f);
     if (!write_asset(f, "style", "report.css", r, err))
         return false;
-    fputs("</head><body>\n", f);
+    fputs("</head><body><main>\n", f);
     report_write_opening(f, c, results, r);
     write_known(f, c, r);
     report_write_hero(f, c, results, r);
@@ -188,6 +188,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
     report_write_published(f, c);
     report_write_runs(f, c, results, r);
     write_status(f, c, r);
+    fputs("</main>\n", f);
     if (!write_asset(f, "script", "report.js", r, err))
         return false;
     fputs("</body></html>\n", f);

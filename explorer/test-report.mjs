@@ -1,0 +1,48 @@
+// node explorer/test-report.mjs BUILD REPORT: the page that `podbench report` wrote, in headless Chromium. Prints TAP.
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { finish, lookAt, openBrowser, result } from './browser.mjs';
+
+const TRIES = 400;                      // places in a figure, spread evenly
+const opened = await openBrowser(process.argv[2]);
+const { page } = opened;
+await page.setViewport({ width: 1400, height: 1000 });
+await page.goto(pathToFileURL(resolve(process.argv[3])).href);
+const says = () => page.$eval('.tip', (tip) => (tip.hidden ? '' : tip.textContent));
+
+// Moves the mouse over the figure until something is said that `wanted` takes. Returns it, or ''.
+async function ask(svg, wanted = () => true) {
+  await svg.evaluate((drawing) => drawing.scrollIntoView({ block: 'center' }));
+  const { x, y, width, height } = await svg.boundingBox();
+  for (let i = 0; i < TRIES; i++) {
+    await page.mouse.move(x + width * (0.1 + 0.8 * (((i * 37) % 100) / 100)), Math.min(980, Math.max(10, y + height * (0.1 + 0.8 * (((i * 61) % 97) / 97)))));
+    const text = await says();
+    if (text && wanted(text)) return text;
+  }
+  return '';
+}
+
+for (const figure of await page.$$('figure')) {
+  const name = await figure.evaluate((at) => at.id);
+  const text = await ask(await figure.$('svg'));
+  result(/\d/.test(text), `${name} answers the mouse: ${text.replaceAll('\n', '; ').slice(0, 90)}`);
+}
+
+const accuracy = await page.$('#figure-accuracy svg');
+const text = await ask(accuracy, (said) => said.includes('bow-pod16-resnet50'));
+await page.mouse.down();
+await page.mouse.up();
+const card = await page.evaluate(() => ({ id: location.hash.slice(1), open: document.getElementById(location.hash.slice(1))?.open }));
+result(card.open && text.split('\n')[0].split(' ').every((part) => card.id.includes(part)), `a click opens the card of the run: ${card.id}`, text);
+
+const hidden = () => page.$$eval('#figure-breakdown .off', (groups) => groups.length);
+const word = await page.$('#figure-breakdown g[id*=gnuplot_plot_] > g:first-of-type text');
+await word.evaluate((at) => at.dispatchEvent(new Event('click')));
+const once = await hidden();
+await word.evaluate((at) => at.dispatchEvent(new Event('click')));
+result(once === 1 && (await hidden()) === 0, 'a word of the legend hides its pieces and shows them again');
+
+// Rows and cards are alike; a few of each are looked at.
+await page.evaluate(() => document.querySelectorAll('tbody tr:nth-child(n + 6), details[id^=run-]:nth-of-type(n + 6)').forEach((more) => more.remove()));
+await lookAt(opened, 'report');
+await finish(opened);
