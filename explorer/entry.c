@@ -140,11 +140,13 @@ static void add_settings(json_t *picture, const struct simulation *sim, struct a
     for (size_t i = 0; i < n; i++) {
         if (!settings[i].value)
             continue;
-        const char *key = arena_printf(a, "%s.%s", settings[i].section, settings[i].field->name), *source = NULL;
-        const char *option = framework_option(&source, sim->recipe.framework, arena_printf(a, "%s=%s", key, settings[i].value), a);
+        const char *key = arena_printf(a, "%s.%s", settings[i].section, settings[i].field->name);
+        struct option_origin from = { 0 };
+        const char *option = framework_option(&from, sim->recipe.framework, arena_printf(a, "%s=%s", key, settings[i].value), a);
         json_array_append_new(list, json_pack("[s, s, b]", key, settings[i].value, settings[i].matters));
         if (option)
-            json_array_append_new(options, json_pack("{s:s, s:s, s:s}", "key", key, "text", option, "source", source));
+            json_array_append_new(options, json_pack("{s:s, s:s, s:s?, s:b}", "key", key, "text", option, "source", from.source,
+                                                            "checked", from.checked));
     }
     json_object_set_new(picture, "settings", list);
     json_object_set_new(picture, "framework_options", options);

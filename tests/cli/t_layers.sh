@@ -51,7 +51,7 @@ wrong=$(grep -nE '\<(setlocale|time|clock|gettimeofday|localtime|rand|srand)[[:s
 [ -z "$wrong" ]
 result $? "no locale, clock or unseeded chance in the model" "$wrong"
 
-wrong=$(grep -nE '^set (x|y)?range|using' plots/*.gp | grep -E 'using [0-9]|using \(' )
+wrong=$(grep -nE 'using [0-9]|[$][0-9]|column[(][0-9]' plots/*.gp)
 [ -z "$wrong" ]
 result $? "figures pick columns by name" "$wrong"
 done_testing

@@ -67,7 +67,7 @@ if [ -e run/figures/findings.csv ]; then
     printf 'figure,finding\na<b>,x\n' >run/figures/findings.csv
     echo '<svg id="x"></svg>' >'run/figures/a<b>.svg'
     run report run
-    [ "$status" -eq 0 ] && grep -q '^<svg id="a&lt;b&gt;-x"></svg>$' run/report.html && grep -q '^<figure id="figure-a&lt;b&gt;"><figcaption>x' run/report.html
+    [ "$status" -eq 0 ] && grep -q '^<svg id="a&lt;b&gt;-x"></svg>$' run/report.html && grep -q '^<figure id="figure-a&lt;b&gt;" tabindex="0"><figcaption>x' run/report.html
     result $? "a figure of such a name" "$(cat err)"
 else
     result 0 "findings without their columns # SKIP no gnuplot here"
