@@ -58,9 +58,11 @@ const struct command commands[] = {
       "configured counts. Says whether the answer is the best of them all, or how much better one could be.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_SECONDS) |
       OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search, true },
-    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Writes one row per configuration, as CSV or as lines of JSON.",
+    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Prints a table on a terminal, or where --format text, --top, --sort or "
+      "--columns ask for one. Otherwise writes one row per configuration, as CSV or as lines of JSON, with notes and the interval of run.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
-      OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED), FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep, true },
+      OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_TOP) | OPTION_BIT(OPT_SORT) | OPTION_BIT(OPT_COLUMNS),
+      FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep, true },
     { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.",
       OPTION_BIT(OPT_OUT), 0, command_merge, false },
 

@@ -13,12 +13,14 @@
 struct options {
     const char *root;                   /* the folder of podbench's data; NULL: to be found */
     enum output_format format;
+    bool is_format_given;               /* false: format is the default, text */
     const char **sets; size_t n_sets;   /* --set section.key=value, in order */
     const char **overs; size_t n_overs; /* --over and --zip section.key=values */
     const char **zips; size_t n_zips;
     const char **limits; size_t n_limits;
     const char *maximise, *minimise, *seconds;
-    uint64_t most, size;
+    uint64_t most, size, top;           /* --top: 0 where it is not given */
+    const char *sort, *columns;         /* of a sweep's table */
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
     const char *weights;                /* --weights: a seed as text; NULL: none */
     const char *by, *accept, *accepted;        /* options of watch */
@@ -30,7 +32,7 @@ struct options {
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
                  OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
-                 OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_NAMES, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
+                 OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_NAMES, OPT_TOP, OPT_SORT, OPT_COLUMNS, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
                  OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS, OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
@@ -40,6 +42,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
 struct session {
     struct arena arena;                 /* freed when the command ends */
     FILE *out, *log;                    /* the streams for answers and messages: standard output and error, or a library's memory */
+    bool in_terminal;                   /* out is one */
     bool in_colour;                     /* text may hold escape sequences */
     const char *root;
     struct simulator simulator;         /* runs, and caches, every simulation of a command */

@@ -85,6 +85,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     argv[0] = name;
     bool good = options_parse(&o, c, argc, argv, 0, &s.arena, &err) && session_open(&s, o.root, "--root", &err);
     FILE *terminal = good && o.format == FORMAT_TEXT ? terminal_stream(stdout) : NULL;
+    s.in_terminal = terminal != NULL;
     s.in_colour = terminal && in_colour(stdout);
     s.out = terminal ? terminal : stdout;
     int status = good ? command_call(c, &o, &s, &err) : EXIT_BAD_INPUT;

@@ -28,6 +28,9 @@ static const struct option_row {
                             IS_FLAG, AT(train_samples) },
     [OPT_RCP_BYPASS]    = { "rcp-bypass", NULL, "Report the reference-convergence test, but do not count it", IS_FLAG, AT(rcp_bypass) },
     [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the seed test, but do not count it", IS_FLAG, AT(seed_bypass) },
+    [OPT_TOP]           = { "top", "N", "Print a table of the N best rows, by --sort or by throughput", TAKES_COUNT, AT(top) },
+    [OPT_SORT]          = { "sort", "COLUMN", "Print a table sorted by this column of the CSV, the best first", TAKES_TEXT, AT(sort) },
+    [OPT_COLUMNS]       = { "columns", "LIST", "Print a table of these columns of the CSV, separated by commas", TAKES_TEXT, AT(columns) },
     [OPT_NAMES]         = { "names", NULL, "The names of recipes alone, one a line", IS_FLAG, AT(names) },
     [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (default: found by round and name of the system)", TAKES_TEXT,
                             AT(recipe) },
@@ -112,11 +115,12 @@ static const char *formats_help(const struct command *c, struct arena *a)
     return arena_printf(a, "One of: %s", names_list(names, n, a));
 }
 
-static bool option_format(const struct command *c, const char *text, enum output_format *format, struct arena *a, struct err *err)
+static bool option_format(struct options *out, const struct command *c, const char *text, enum output_format *format, struct arena *a, struct err *err)
 {
     for (int i = 0; i < N_OUTPUT_FORMATS; i++)
         if (c->formats & FORMAT_BIT(i) && text_is(format_names[i], text)) {
             *format = (enum output_format)i;
+            out->is_format_given = true;
             return true;
         }
     return fail(err, "--format: unknown format '%.60s'. %s", text, formats_help(c, a));
@@ -168,7 +172,7 @@ static bool option_take(struct parse *p, const struct option_row *row, const cha
     case TAKES_LIST:   return option_item(at, &p->caps[row - rows], text, p->arena);
     case TAKES_NUMBER: return option_number(row, text, at, p->err);
     case TAKES_COUNT:  return option_count(row, text, at, p->err);
-    case TAKES_FORMAT: return option_format(p->command, text, at, p->arena, p->err);
+    case TAKES_FORMAT: return option_format(p->out, p->command, text, at, p->arena, p->err);
     case IS_FLAG:      return *(bool *)at = true;
     case IS_SETTING:   return option_item(at, &p->caps[OPT_SET], row->argument, p->arena);
     }

@@ -8,6 +8,7 @@
  * name of its own.
  */
 #include "harness/harness.h"
+#include "harness/sweep_table.h"
 #include "results/study/sweep.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,16 @@ static bool check_sets(const struct space *space, const struct options *o, struc
     return true;
 }
 
+/* A misspelt key is refused once, and not with every row. */
+static bool check_swept_keys(const struct space *space, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < space->n_axes; i++)
+        for (size_t k = 0; k < space->axes[i].n_keys; k++)
+            if (!recipe_setting_check(arena_printf(a, "%s=", space->axes[i].keys[k]), a, err))
+                return fail_at(err, "sweep");
+    return true;
+}
+
 /* The last axis varies fastest. */
 static bool build_space(struct space *space, const struct options *o, const char *recipes_dir, struct arena *a, struct err *err)
 {
@@ -51,7 +62,7 @@ static bool build_space(struct space *space, const struct options *o, const char
             return false;
     if (!space->n_axes)
         return fail(err, "sweep: no key to sweep; name one with --over, as in --over parallel.micro_batch=1,2,4, or --from FILE.csv");
-    return space_close(space, err) && check_sets(space, o, err);
+    return space_close(space, err) && check_swept_keys(space, a, err) && check_sets(space, o, err);
 }
 
 bool count_threads(uint32_t *out, const struct options *o, struct err *err)
@@ -121,6 +132,26 @@ static bool being_written(const char *part)
     return locked;
 }
 
+/* A table is for people: where standard output is a terminal, where it is asked for, and where rows or columns are chosen. Pipes
+ * and files get CSV. */
+static bool is_table(const struct options *o, const struct session *s)
+{
+    bool chosen = o->top || o->sort || o->columns;
+    return o->format == FORMAT_TEXT && !o->out && (o->is_format_given || chosen || s->in_terminal);
+}
+
+static bool check_choice(const struct sweep_choice *choice, const struct sweep *w, struct arena *a, struct err *err)
+{
+    char *header = NULL;
+    size_t n;
+    FILE *f = text_stream(&header, &n);
+    sweep_write_header(f, w);
+    fclose(f);
+    const char *columns = arena_strdup(a, header);
+    free(header);
+    return sweep_table_check(choice, columns, a, err);
+}
+
 static bool output_open(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,
                         uint64_t end, struct session *s, struct err *err)
 {
@@ -129,7 +160,8 @@ static bool output_open(struct output *out, const struct options *o, const struc
     if (!o->out && (o->resume || shard->n > 1))
         return fail(err, "%s wants --out FILE, to %s", o->resume ? "--resume" : "a shard", o->resume ? "go on with" : "write a part of");
     if (!o->out) {
-        sweep_write_header(s->out, w);
+        if (!is_table(o, s))
+            sweep_write_header(s->out, w);
         return true;
     }
     out->path = shard_path(o->out, shard, &s->arena, err);
@@ -192,6 +224,8 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     struct sweep w = { .space = &space, .record = &record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
                        .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
     uint64_t first, end;
+    if ((o->out || o->format != FORMAT_TEXT) && (o->top || o->sort || o->columns || (o->out && o->is_format_given && o->format == FORMAT_TEXT)))
+        return bad_input(err, "sweep: --top, --sort, --columns and --format text make a table for people; rows of --out, csv and json are whole");
     if (!build_space(&space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
         || !track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
         || !sweep_identity(&w.identity, &w, &s->arena, err))
@@ -199,6 +233,10 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     shard_range(&first, &end, &shard, space.n);
     s->paths.unfolded = o->unfolded;
     s->simulator.options.totals_only = true;
+    struct sweep_choice choice = { &space, o->top, o->sort, o->columns };
+    bool choice_is_text = is_table(o, s);
+    if (choice_is_text && !check_choice(&choice, &w, &s->arena, err))
+        return EXIT_BAD_INPUT;
     sweep_warn_idle_keys(&w, s);
     if (!output_open(&out, o, &w, &shard, first, end, s, err))
         return EXIT_BAD_INPUT;
@@ -206,12 +244,23 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
         fprintf(s->log, "podbench: %s is already complete\n", out.path);
         return EXIT_DONE;
     }
+    char *rows = NULL;
+    size_t n_bytes = 0;
+    if (choice_is_text) {
+        out.f = text_stream(&rows, &n_bytes);
+        sweep_write_header(out.f, &w);
+    }
     if (out.n_done)
         fprintf(s->log, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
     progress_start(&p, s->log, "sweeping");
     w.output = out.path ? out.part : "standard output";
     bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
     progress_end(&p);
+    if (choice_is_text) {
+        fclose(out.f);
+        good = good && sweep_table_print(s->out, &choice, rows, n_bytes, &s->arena, err);
+        free(rows);
+    }
     return output_close(&out, good, err) ? print_sweep_end(s->log, &count, &out, &shard, err) : EXIT_BAD_INPUT;
 }
 

@@ -26,7 +26,7 @@ struct sweep_row {
     uint64_t configuration, of;
     const char *sweep, *recipe;
     json_t *settings;
-    const char *status, *reason;
+    const char *status, *reason, *notes;
     double interval_low, interval_high;
     const char *nearest;
     double nearest_distance;
@@ -35,7 +35,7 @@ struct sweep_row {
 };
 #define C(member, ...) { COLUMN(struct sweep_row, member), __VA_ARGS__ }
 static const struct table_column columns_before_keys[] = { C(configuration), C(of), C(sweep), C(recipe) }, columns_after_keys[] = {
-    C(settings, .formats = IN_JSON), C(status), C(reason), C(interval_low, .formats = IN_CSV), C(interval_high, .formats = IN_CSV),
+    C(settings, .formats = IN_JSON), C(status), C(reason), C(notes), C(interval_low, .formats = IN_CSV), C(interval_high, .formats = IN_CSV),
     C(nearest, .formats = IN_CSV), C(nearest_distance, .formats = IN_CSV, .csv_digits = 4), C(extrapolates, .formats = IN_CSV),
 };
 #undef C
@@ -59,6 +59,40 @@ static const char *setting_value(const char *setting)
 {
     const char *equals = strchr(setting, '=');
     return equals ? equals + 1 : "";
+}
+
+static const char *add_note(const char *notes, const char *note, struct arena *a)
+{
+    return arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", note);
+}
+
+/* True if the sweep or --set gives the key, whose name may be followed by which part of it is meant. */
+static bool is_given(const char *const *given, size_t n, const char *key)
+{
+    size_t length = strcspn(key, " ");
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(given[i], key, length) == 0 && given[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* Anything about the answer that its numbers do not say. */
+static const char *notes_of(const struct simulation *sim, const struct result *r, const struct validity *v, const char *const *given, size_t n_given,
+                            struct arena *a)
+{
+    const char *notes = "", **idle;
+    size_t n_idle;
+    if (!r->fits)
+        notes = add_note(notes, "does not fit", a);
+    else if (!result_fits_surely(r))
+        notes = add_note(notes, arena_printf(a, "fits barely (%.0f %% likely)", 100 * r->fits_probability), a);
+    if (r->smaller_available_memory)
+        notes = add_note(notes, arena_printf(a, "fits with parallel.available_memory=%s", r->smaller_available_memory), a);
+    recipe_unused_keys(&idle, &n_idle, &sim->recipe, &sim->plan, a);
+    for (size_t i = 0; i < n_idle; i++)
+        if (is_given(given, n_given, idle[i]))
+            notes = add_note(notes, arena_printf(a, "no effect: %s", idle[i]), a);
+    return v->high > 0 && !v->near ? add_note(notes, "no published run is near", a) : notes;
 }
 
 static void set_validity(struct sweep_row *row, const struct validity *v, struct arena *a)
@@ -137,7 +171,10 @@ static void simulate_configuration(FILE *f, struct sweep_count *count, struct si
             snprintf(count->first_reason, sizeof count->first_reason, "%s", err.msg);
     } else {
         r.version = PODBENCH_VERSION;
+        struct simulation_request q = { .recipe = row->recipe, .overrides = given, .n_overrides = n, .simulator = s };
         validity_of(&validity, w->record, &sim, &r, NULL, &sim.arena);
+        validity_add_readings(&validity, w->record, &r, &q, &sim.arena);
+        row->notes = notes_of(&sim, &r, &validity, given, n, &a);
         set_validity(row, &validity, &a);
         row->status = r.fits ? "fits" : "does not fit";
         ++*(r.fits ? &count->n_fit : &count->n_unfit);

@@ -2,7 +2,8 @@
 /*
  * sweep.h - many configurations, simulated and written one row each, in the order of their numbers.
  *
- * A row has: configuration, of, sweep, recipe, the swept keys, status (fits, does not fit, refused), reason, how far it
+ * A row has: configuration, of, sweep, recipe, the swept keys, status (fits, does not fit, refused), reason, notes (fits
+ * barely, no effect, no published run is near), how far it
  * can be trusted (interval of the throughput, nearest published run, what is beyond all of them), and the result's
  * columns. The cell `sweep` is one hash of version, columns, recipes, values and every input file, so it is the same
  * for all rows of one sweep and differs for any other sweep. Configurations are independent: threads take them in

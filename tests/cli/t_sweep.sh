@@ -17,8 +17,8 @@ result $? "how many fit is said"
 
 run run $bert --set parallel.replicas=3 --set parallel.gradient_accumulation=70 --set parallel.schedule=sequential --format csv
 sed -n 2p "$work/out" | sed 's/,[^,]*,[^,]*$//' >"$work/one"       # provenance: overrides stand in columns of their own
-grep ',3,70,sequential,' "$work/whole.csv" | cells 15 | sed 's/,[^,]*,[^,]*$//' | cmp -s - "$work/one"
-result $? "a row is what run gives" "$(cat "$work/one"; grep ',3,70,sequential,' "$work/whole.csv" | cells 15)"
+grep ',3,70,sequential,' "$work/whole.csv" | cells 16 | sed 's/,[^,]*,[^,]*$//' | cmp -s - "$work/one"
+result $? "a row is what run gives" "$(cat "$work/one"; grep ',3,70,sequential,' "$work/whole.csv" | cells 16)"
 
 for jobs in 1 2 7; do
     run sweep $bert $grid --jobs $jobs
@@ -33,7 +33,7 @@ run sweep $bert nowhere --over parallel.replicas=1,99,2 --over hosts.count=1
 result $? "bad configurations and a bad recipe are rows, the others stand" "$status $(cut -c1-200 "$work/out")"
 grep -q "^2,6,[0-9a-f]\{16\},$bert,99,1,refused,.*99 replicas of 4 IPUs want 396" "$work/out"
 result $? "a refusal says its reason"
-refuses "every configuration was refused, the first because: " "a key that does not exist is refused" \
+refuses "sweep: --set parallel.replicass=: unknown key in [parallel]; did you mean 'replicas'" "a key that does not exist is refused once" \
     sweep $bert --over parallel.replicass=1,2 --out "$work/refused.csv"
 refuses "every configuration was refused, the first because: --set : want section.key=value" "an override without a text is refused, as run does" \
     sweep $bert --over parallel.replicas=1,2 --set '' --out "$work/refused-too.csv"
@@ -71,7 +71,7 @@ refuses "podbench: lint: tests/bad and ./tests/bad are the same; name it once" "
 printf 'parallel.replicas,parallel.gradient_accumulation\n1,10\n2,\n' >"$work/rows.csv"
 run sweep $bert --from "$work/rows.csv" --over parallel.schedule=popart,sequential --format json
 [ "$status" -eq 0 ] && [ "$(grep -c '^{"configuration":[1-4],"of":4,"sweep":"[0-9a-f]\{16\}","recipe":' "$work/out")" -eq 4 ] &&
-    sed -n 3p "$work/out" | grep -q '"settings":{"parallel.replicas":"2","parallel.schedule":"popart"},"status":"fits","reason":null,"id":'
+    sed -n 3p "$work/out" | grep -q '"settings":{"parallel.replicas":"2","parallel.schedule":"popart"},"status":"fits","reason":null,"notes":"","id":'
 result $? "settings from a table; JSON is an object a line" "$(cut -c1-300 "$work/out")"
 
 # ---- interrupted
@@ -238,4 +238,26 @@ result $? "but neither a clock whose first value is the sheet's own, nor power" 
 [ $? -eq 2 ] && took=$(sed -n 's/^podbench: standard output took \([0-9]*\) of 108 configurations and no more: File too large$/\1/p' "$work/err") &&
     [ "${took:-0}" -gt 0 ] && [ "$took" -lt 108 ] && [ "$(grep -c '}$' "$work/rows")" -ge "$took" ]
 result $? "a full disk is told, and how much it took" "$(cat "$work/err")"
+# ---- for people
+
+run sweep $resnet --over parallel.micro_batch=8,16,12 --top 2
+[ "$status" -eq 0 ] && [ "$(awk '{ print $1 }' "$work/out" | tr '\n' ' ')" = "parallel.micro_batch 16 12 " ]
+result $? "--top: the best rows as a table" "$(cat "$work/out" "$work/err")"
+run sweep $resnet --over parallel.micro_batch=8,16,12 --sort step_time_s --columns parallel.micro_batch,ipus
+[ "$status" -eq 0 ] && [ "$(awk '{ print $1, $2 }' "$work/out" | tr '\n' ' ')" = "parallel.micro_batch ipus 8 16 12 16 16 16 " ]
+result $? "--sort and --columns" "$(cat "$work/out" "$work/err")"
+run sweep $resnet --over parallel.micro_batch=64,20 --top 1
+grep -q '^ *20  yes' "$work/out"
+result $? "a row that does not fit comes after those that do" "$(cat "$work/out")"
+refuses "a sweep has no column 'step'; did you mean 'step_time_s'" "a column that is not there" sweep $resnet --over parallel.micro_batch=8 --columns step
+refuses "make a table for people" "a table is not written to a file" sweep $resnet --over parallel.micro_batch=8 --top 1 --out "$work/top.csv"
+run sweep $resnet --over parallel.embedding_serial_steps=2,4 --over parallel.available_memory=0.1..0.3+0.1 --format csv
+[ "$(grep -c ',fits,,no effect: parallel.embedding_serial_steps,' "$work/out")" -eq 6 ] && [ "$(grep -c ',0\.3,fits,' "$work/out")" -eq 2 ]
+result $? "a key without effect is in every row; labels of a range are round" "$(cut -c1-200 "$work/out")"
+open=vendor-bow-pod64-bert-large-ph1-pytorch
+run sweep $open --over parallel.micro_batch=2 --format json
+swept=$(grep -o '"interval_low":[^,]*,"interval_high":[^,]*' "$work/out" | tr -d ' ')
+run run $open --set parallel.micro_batch=2 --format json
+[ -n "$swept" ] && [ "$swept" = "$(tr -d ' \n' <"$work/out" | grep -o '"interval_low":[^,]*,"interval_high":[^,]*')" ]
+result $? "the interval is that of run, with what the recipe leaves open" "$swept"
 done_testing

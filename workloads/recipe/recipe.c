@@ -137,6 +137,15 @@ static bool override(struct overridden *o, const char *text, struct arena *a, st
     return true;
 }
 
+bool recipe_setting_check(const char *setting, struct arena *a, struct err *err)
+{
+    struct overridden o = { .cap = 0 };
+    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
+    if (is_sheet_override(setting) || !dot || !equals || dot > equals)
+        return true;
+    return override(&o, arena_printf(a, "%.*s=", (int)(equals - setting), setting), a, err);
+}
+
 static bool is_onnx_recipe(const struct recipe *r)
 {
     const char *workload = NULL;

@@ -115,6 +115,8 @@ struct recipe_setting {
 size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);
 /* Puts the recipe's settings in place of the framework's values, and the program that results into the request. */
 bool recipe_framework(struct plan_request *out, struct framework *f, const struct recipe *r, struct arena *a, struct err *err);
+/* Refuses "section.key=value" of a key that no recipe has. Sheet values, and sections whose keys the table does not hold, pass. */
+bool recipe_setting_check(const char *setting, struct arena *a, struct err *err);
 bool recipe_key_is_text(const char *name);      /* false for a number or an unknown key; key: "section.key" */
 void recipe_keys_document(struct document *d);  /* every key with its values and meaning, for podbench list keys */
 
