@@ -39,7 +39,8 @@ IN_LANES void lanes_to_nearest(lanes *x, const masks *exponent, int n_bits)
 /* The same, down or up: up if the share of the way to the next number and the draw, of 2^24, make 1. */
 IN_LANES void lanes_down_or_up(lanes *x, const masks *exponent, int n_bits, const masks *draws)
 {
-    lanes unit = (lanes)(*exponent - (n_bits << FLOAT_BITS)), inverse = (lanes)(((2 * FLOAT_BIAS + n_bits) << FLOAT_BITS) - *exponent);
+    masks bias = (masks){ 0 } + (FLOAT_BIAS << FLOAT_BITS), place = *exponent - (n_bits << FLOAT_BITS);
+    lanes unit = (lanes)place, inverse = (lanes)(bias - place + bias);
     lanes units = *x * inverse, whole;
     whole = __builtin_convertvector(__builtin_convertvector(units, masks), lanes);
     lanes draw = __builtin_convertvector(*draws, lanes) * 0x1p-24f;

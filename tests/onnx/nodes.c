@@ -10,6 +10,7 @@
  */
 #include "tests/onnx/draft.h"
 #include "tests/onnx/execute_onnx.h"
+#include "system-model/execute/execute.h"
 #include "workloads/onnx/onnx_internal.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -199,8 +200,26 @@ static bool import(struct test *t, size_t k, uint64_t batch, bool bounded, struc
     return built;
 }
 
-/* The output, in the file's order of dimensions. */
-static const double *execute(struct test *t, const struct graph *graph, const struct onnx_import *im, const int *kept, size_t n_kept)
+/* By the product's executor, in fp32. */
+static bool execute_in_fp32(const struct graph *g, double **v, struct arena *a, struct err *err)
+{
+    struct tensor_value *values = ARENA_ARRAY(a, struct tensor_value, g->n_tensors);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        values[i] = (struct tensor_value){ ARENA_ARRAY(a, float, tensor_elements(&g->tensors[i])), tensor_elements(&g->tensors[i]) };
+        for (uint64_t e = 0; e < values[i].n_elements; e++)
+            values[i].x[e] = (float)v[i][e];
+    }
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (!op_execute(g, i, values, &(struct op_context){ 0 }, err))
+            return false;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        for (uint64_t e = 0; e < values[i].n_elements; e++)
+            v[i][e] = (double)values[i].x[e];
+    return true;
+}
+
+/* The output, in the file's order of dimensions. NULL with the reason if an operation is refused. */
+static const double *execute(struct test *t, const struct graph *graph, const struct onnx_import *im, const int *kept, size_t n_kept, struct err *err)
 {
     double **v = onnx_values(graph, im, &t->a);
     for (size_t i = 0; i < n_kept; i++) {
@@ -209,7 +228,8 @@ static const double *execute(struct test *t, const struct graph *graph, const st
         for (uint64_t e = 0; e < tensor_elements(in); e++)
             v[im->inputs[i]][im->input_is_image[i] ? channels_last(e, in) : e] = from[e];
     }
-    graph_execute(graph, v);
+    if (!execute_in_fp32(graph, v, &t->a, err))
+        return NULL;
     const struct tensor *y = &graph->tensors[im->output];
     double *found = ARENA_ARRAY(&t->a, double, tensor_elements(y));
     for (uint64_t e = 0; e < tensor_elements(y); e++)
@@ -241,7 +261,11 @@ static enum verdict run_output(struct test *t, size_t k, const int *kept, size_t
         snprintf(why, room, "%ju elements in %u dimensions, or other sizes of them; want %zu dimensions", (uintmax_t)found, made->n_dims, y->n_dims);
         return DIFFERS;
     }
-    return agrees(execute(t, &graph, &im, kept, n_kept), expected, n, why, room) ? AGREES : DIFFERS;
+    struct err err = { "" };
+    const double *results = execute(t, &graph, &im, kept, n_kept, &err);
+    if (!results)
+        snprintf(why, room, "%s", err.msg);
+    return results && agrees(results, expected, n, why, room) ? AGREES : DIFFERS;
 }
 
 static enum verdict run_inputs(const char *folder, const char *name, enum way way, char *why, size_t room)
