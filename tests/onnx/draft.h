@@ -52,29 +52,12 @@ static inline void draft_end(struct draft *d)
 /* "batch,3,8,tokens": numbers, and names of symbolic dimensions. */
 static inline Onnx__ValueInfoProto *draft_info(struct draft *d, const char *name, int type, const char *dims)
 {
-    Onnx__ValueInfoProto *v = ARENA_NEW(&d->arena, Onnx__ValueInfoProto);
-    Onnx__TypeProto *t = ARENA_NEW(&d->arena, Onnx__TypeProto);
-    Onnx__TypeProto__Tensor *tensor = ARENA_NEW(&d->arena, Onnx__TypeProto__Tensor);
-    Onnx__TensorShapeProto *shape = ARENA_NEW(&d->arena, Onnx__TensorShapeProto);
-    *v = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
-    *t = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
-    *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
-    *shape = (Onnx__TensorShapeProto)ONNX__TENSOR_SHAPE_PROTO__INIT;
-    shape->dim = ARENA_ARRAY(&d->arena, Onnx__TensorShapeProto__Dimension *, 12);
-    for (char *at = arena_strdup(&d->arena, dims), *item; (item = strsep(&at, ",")); ) {
-        Onnx__TensorShapeProto__Dimension *dim = ARENA_NEW(&d->arena, Onnx__TensorShapeProto__Dimension);
-        *dim = (Onnx__TensorShapeProto__Dimension)ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
-        dim->has_dim_value = parse_u64(item, (uint64_t *)&dim->dim_value);
-        dim->dim_param = dim->has_dim_value ? NULL : item;
-        shape->dim[shape->n_dim++] = dim;
-    }
-    tensor->has_elem_type = true;
-    tensor->elem_type = type;
-    tensor->shape = shape;
-    t->tensor_type = tensor;
-    v->name = arena_strdup(&d->arena, name);
-    v->type = t;
-    return v;
+    uint64_t sizes[12] = { 0 };
+    char *names[12];
+    size_t n = 0;
+    for (char *at = arena_strdup(&d->arena, dims), *item; (item = strsep(&at, ",")); n++)
+        names[n] = parse_u64(item, &sizes[n]) ? NULL : item;
+    return onnx_new_info(&d->arena, name, type, n, sizes, names);
 }
 
 static inline void draft_input(struct draft *d, const char *name, int type, const char *dims)
@@ -84,18 +67,8 @@ static inline void draft_input(struct draft *d, const char *name, int type, cons
 
 static inline Onnx__TensorProto *draft_tensor(struct draft *d, const char *name, int type, size_t n_dims, const uint64_t *dims)
 {
-    Onnx__TensorProto *t = ARENA_NEW(&d->arena, Onnx__TensorProto);
-    *t = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
-    t->name = arena_strdup(&d->arena, name);
-    t->has_data_type = true;
-    t->data_type = type;
-    t->n_dims = n_dims;
-    t->dims = ARENA_ARRAY(&d->arena, int64_t, n_dims + 1);
-    for (size_t i = 0; i < n_dims; i++)
-        t->dims[i] = (int64_t)dims[i];
     assert(d->graph.n_initializer < MOST_DRAFTED);
-    d->weights[d->graph.n_initializer++] = t;
-    return t;
+    return d->weights[d->graph.n_initializer++] = onnx_new_tensor(&d->arena, name, type, n_dims, dims);
 }
 
 #define DRAFT_DIMS(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), (const uint64_t[]){ __VA_ARGS__ }
@@ -148,9 +121,7 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
 {
     static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads",
                                          "scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions" };
-    Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto);
-    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
-    p->name = strsep(&text, "=");
+    Onnx__AttributeProto *p = onnx_new_attribute(&d->arena, strsep(&text, "="));
     bool list = strchr(text, ',') != NULL;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         list |= text_is(lists[i], p->name);
@@ -188,10 +159,7 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
 /* Inputs, outputs and attributes are separated by blanks; "-" leaves an input out. */
 static inline void draft_node(struct draft *d, const char *op, const char *inputs, const char *outputs, const char *attributes)
 {
-    Onnx__NodeProto *n = ARENA_NEW(&d->arena, Onnx__NodeProto);
-    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
-    n->op_type = arena_strdup(&d->arena, op);
-    n->name = arena_printf(&d->arena, "n%zu", d->graph.n_node);
+    Onnx__NodeProto *n = onnx_new_node(&d->arena, op, arena_printf(&d->arena, "n%zu", d->graph.n_node));
     n->input = draft_words(d, inputs, &n->n_input);
     n->output = draft_words(d, outputs, &n->n_output);
     char **words = draft_words(d, attributes, &n->n_attribute);
@@ -279,10 +247,8 @@ static inline void draft_text(struct draft *d, const char *text)
 static inline void draft_as_node(struct draft *d)
 {
     Onnx__TensorProto *t = d->weights[--d->graph.n_initializer];
-    Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto);
+    Onnx__AttributeProto *p = onnx_new_attribute(&d->arena, "value");
     draft_node(d, "Constant", "", t->name, "");
-    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
-    p->name = arena_strdup(&d->arena, "value");
     p->t = t;
     d->nodes[d->graph.n_node - 1]->attribute[0] = p;
     d->nodes[d->graph.n_node - 1]->n_attribute = 1;
@@ -325,9 +291,7 @@ static inline void draft_outputs(struct draft *d, const char *outputs)
 static inline void draft_body(struct draft *d, const char *name, struct draft *body, const char *outputs)
 {
     Onnx__NodeProto *n = d->nodes[d->graph.n_node - 1];
-    Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto), **all = ARENA_ARRAY(&d->arena, Onnx__AttributeProto *, n->n_attribute + 1);
-    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
-    p->name = arena_strdup(&d->arena, name);
+    Onnx__AttributeProto *p = onnx_new_attribute(&d->arena, name), **all = ARENA_ARRAY(&d->arena, Onnx__AttributeProto *, n->n_attribute + 1);
     draft_outputs(body, outputs);
     p->has_g = true;
     p->g.len = onnx__graph_proto__get_packed_size(&body->graph);

@@ -11,7 +11,7 @@ if ! NODE_PATH=$modules node -e 'require("onnxruntime-node")' 2>/dev/null; then
     echo "skipped: node or onnxruntime-node is missing in $modules; npm install --ignore-scripts onnxruntime-node"
     exit 0
 fi
-[ $# -gt 0 ] || set -- resnet18 resnext50 mobilenet-v2 efficientnet-b0-g16 densenet121 inception-v3 vgg11 vit-s16 bert-base
+[ $# -gt 0 ] || set -- conformer-medium resnet18 resnext50 mobilenet-v2 efficientnet-b0-g16 densenet121 inception-v3 vgg11 vit-s16 bert-base
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for model; do

@@ -5,7 +5,7 @@
  * Read in the order in which a file passes through: file.c (bytes to messages), link.c (names to indices), infer.c
  * (sizes and shapes, with control.c for control flow and sequences, shape.c and shape_moves.c for the rules, fold.c
  * for known contents), fuse.c (patterns), build.c (nodes to operations, with the map_*.c files), layers.c. operators.c
- * says what applies to which operator.
+ * says what applies to which operator. A graph becomes a file in write.c, with message.c and initial.c.
  */
 #ifndef ONNX_INTERNAL_H
 #define ONNX_INTERNAL_H
@@ -168,6 +168,21 @@ bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct 
 bool onnx_is_whole(int type);           /* an integer of any size; booleans are not */
 bool onnx_is_float(int type);
 double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL: absent, or more than most elements */
+
+/* ---- message.c: new messages, in an arena, for files that are written -------------------------------------------------- */
+
+Onnx__NodeProto *onnx_new_node(struct arena *a, const char *op, const char *name);
+Onnx__AttributeProto *onnx_new_attribute(struct arena *a, const char *name);
+Onnx__TensorProto *onnx_new_tensor(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims);
+/* names: of symbolic dimensions, NULL where one has its size; NULL: all have. */
+Onnx__ValueInfoProto *onnx_new_info(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, char *const *names);
+
+/* ---- initial.c: numbers of weights that are written ------------------------------------------------------------------ */
+
+/* Index in the graph's tensor of element i of the file's: ONNX_AS_IS, ONNX_KERNEL or ONNX_GATES. */
+uint64_t onnx_graph_index(enum onnx_layout layout, uint64_t i, const struct tensor *t);
+/* The first operation that reads a tensor, and which of its inputs the tensor is; NULL: none. */
+const struct op *onnx_first_reader(uint32_t *input, const struct graph *g, uint32_t id);
 
 /* ---- link.c: names to indices ------------------------------------------------------------------------------------------ */
 
@@ -391,7 +406,7 @@ map_rule map_alias, map_binary, map_cast, map_celu, map_clip, map_dequantize, ma
     map_prelu, map_quantize, map_selu, map_softsign, map_sum, map_swish, map_thresholded_relu, map_where, map_xor;
 /* map_sums.c, map_einsum.c, map_recurrence.c */
 map_rule map_arg_max, map_cumsum, map_einsum, map_gemm, map_loss, map_matmul, map_recurrence, map_reduce, map_rnn, map_softmax, map_triangle;
-/* map_image.c */
+/* map_image.c, map_sample.c */
 map_rule map_batch_norm, map_blocks, map_conv, map_conv_transpose, map_global_pool, map_grid_sample, map_group_norm, map_layer_norm, map_lrn,
     map_pool, map_resize, map_rms_norm, map_roi_align;
 /* map_attention.c, map_bounded.c */

@@ -9,7 +9,6 @@
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 enum { WRITTEN_OPSET = 21, WRITTEN_IR = 10, NODE_INPUTS = MAX_OP_INPUTS, NODE_ATTRIBUTES = 8 };
@@ -61,10 +60,7 @@ static void mark_layer(struct writer *w, Onnx__NodeProto *n)
 /* Appends a node with one output. Inputs are separated by blanks. */
 static Onnx__NodeProto *node(struct writer *w, const char *op, const char *inputs, const char *output)
 {
-    Onnx__NodeProto *n = ARENA_NEW(&w->a, Onnx__NodeProto);
-    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
-    n->op_type = arena_strdup(&w->a, op);
-    n->name = arena_printf(&w->a, "%s:%s", output, op);
+    Onnx__NodeProto *n = onnx_new_node(&w->a, op, arena_printf(&w->a, "%s:%s", output, op));
     n->input = ARENA_ARRAY(&w->a, char *, NODE_INPUTS);
     for (char *at = arena_strdup(&w->a, inputs), *word; (word = strsep(&at, " ")); )
         if (*word)
@@ -80,9 +76,7 @@ static Onnx__NodeProto *node(struct writer *w, const char *op, const char *input
 
 static Onnx__AttributeProto *attribute(struct writer *w, Onnx__NodeProto *n, const char *name, enum attribute_type type)
 {
-    Onnx__AttributeProto *p = ARENA_NEW(&w->a, Onnx__AttributeProto);
-    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
-    p->name = arena_strdup(&w->a, name);
+    Onnx__AttributeProto *p = onnx_new_attribute(&w->a, name);
     p->has_type = true;
     p->type = type;
     n->attribute[n->n_attribute++] = p;
@@ -124,20 +118,6 @@ static int onnx_type_of(const struct tensor *t)
     return t->type == TYPE_INT32 ? ONNX_INT32 : t->type == TYPE_UINT8 ? ONNX_BOOL : ONNX_FLOAT;
 }
 
-static Onnx__TensorProto *constant(struct writer *w, const char *name, int type, uint32_t n_dims, const uint64_t *dims)
-{
-    Onnx__TensorProto *t = ARENA_NEW(&w->a, Onnx__TensorProto);
-    *t = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
-    t->name = arena_strdup(&w->a, name);
-    t->has_data_type = true;
-    t->data_type = type;
-    t->n_dims = n_dims;
-    t->dims = ARENA_ARRAY(&w->a, int64_t, n_dims + 1);
-    for (uint32_t i = 0; i < n_dims; i++)
-        t->dims[i] = (int64_t)dims[i];
-    return t;
-}
-
 static const char *add_constant(struct writer *w, Onnx__TensorProto *t)
 {
     w->graph.initializer = append(w, w->graph.initializer, &w->graph.n_initializer, &w->cap_weights, t);
@@ -147,7 +127,7 @@ static const char *add_constant(struct writer *w, Onnx__TensorProto *t)
 /* A list of integers, and a single float, as initialisers. */
 static const char *integers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers)
 {
-    Onnx__TensorProto *t = constant(w, name, ONNX_INT64, 1, (uint64_t[]){ n });
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_INT64, 1, (uint64_t[]){ n });
     t->int64_data = ARENA_ARRAY(&w->a, int64_t, n);
     for (t->n_int64_data = 0; t->n_int64_data < n; t->n_int64_data++)
         t->int64_data[t->n_int64_data] = (int64_t)numbers[t->n_int64_data];
@@ -156,7 +136,7 @@ static const char *integers(struct writer *w, const char *name, uint32_t n, cons
 
 static const char *number(struct writer *w, const char *name, double x)
 {
-    Onnx__TensorProto *t = constant(w, name, ONNX_FLOAT, 0, NULL);
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, 0, NULL);
     t->float_data = ARENA_NEW(&w->a, float);
     t->float_data[t->n_float_data++] = (float)x;
     return add_constant(w, t);
@@ -164,57 +144,7 @@ static const char *number(struct writer *w, const char *name, double x)
 
 /* ---- weights ------------------------------------------------------------------------------------------------------------ */
 
-/* The first operation that reads a tensor, and which of its inputs the tensor is; NULL: none. */
-static const struct op *first_reader(uint32_t *input, const struct graph *g, uint32_t id)
-{
-    for (size_t i = 0; i < g->n_forward_ops; i++)
-        for (*input = 0; *input < g->ops[i].n_inputs; ++*input)
-            if (g->ops[i].inputs[*input] == id)
-                return &g->ops[i];
-    return NULL;
-}
-
-static bool is_norm(enum op_kind kind) { return kind == OP_BATCH_NORM || kind == OP_GROUP_NORM || kind == OP_LAYER_NORM; }
-
-/* Uniform within a range of the centre: kernels and matrices by their number of inputs (LeCun et al. 1998), tables and vectors narrow. */
-void onnx_initial(double *out, const struct graph *g, uint32_t id, uint64_t seed)
-{
-    const struct tensor *t = &g->tensors[id];
-    uint32_t input;
-    const struct op *by = first_reader(&input, g, id);
-    uint64_t n = tensor_elements(t), columns = t->dims[t->n_dims - 1], rows = t->n_dims > 1 ? t->dims[t->n_dims - 2] : 1;
-    bool state = t->role == ROLE_STATE, product = t->n_dims > 1 && by && input > 0 && by->kind != OP_GATHER;
-    double centre = by && is_norm(by->kind) && input == 1, range = product && !state ? sqrt(3 / ((double)n / (double)columns)) : 0.1;
-    uint64_t key[2] = { seed, id };
-    key[0] = hash_bytes(key, sizeof key, 0);
-    for (uint64_t i = 0; i < n; i++) {
-        key[1] = i;
-        double draw = (double)(hash_bytes(key, sizeof key, 0) >> 11) * 0x1p-53;
-        out[i] = state && t->type == TYPE_UINT8 ? columns != rows || i % columns <= i / columns % rows : (double)(float)(centre + (2 * draw - 1) * range);
-    }
-}
-
-/* Index in the graph's kernel [height, width, in, out] of element i of the file's [out, in, height, width]. */
-static uint64_t kernel_index(uint64_t i, const uint64_t *d)
-{
-    uint64_t x = i % d[1], y = i / d[1] % d[0], in = i / d[1] / d[0] % d[2], out = i / d[1] / d[0] / d[2];
-    return ((y * d[1] + x) * d[2] + in) * d[3] + out;
-}
-
-/* Index in the graph's [width, 4 x hidden] or [8 x hidden] of element i of the file's [1, 4 x hidden, width] or [1, 8 x hidden], whose
- * gates are input, output, forget, cell where the graph has input, forget, cell, output. */
-static uint64_t gate_index(uint64_t i, const struct tensor *t)
-{
-    static const uint64_t order[] = { 0, 3, 1, 2 };
-    bool bias = t->n_dims == 1;
-    uint64_t width = bias ? 1 : t->dims[0], all = bias ? t->dims[0] / 2 : t->dims[1], hidden = all / 4;
-    uint64_t column = i / width % all, k = order[column / hidden] * hidden + column % hidden;
-    return bias ? i / all * all + k : i % width * all + k;
-}
-
-enum form { FORM_AS_IS, FORM_KERNEL, FORM_GATES };
-
-static void write_data(struct writer *w, Onnx__TensorProto *to, uint32_t id, enum form form)
+static void write_data(struct writer *w, Onnx__TensorProto *to, uint32_t id, enum onnx_layout layout)
 {
     struct arena scratch = { 0 };
     const struct tensor *t = &w->g->tensors[id];
@@ -223,7 +153,7 @@ static void write_data(struct writer *w, Onnx__TensorProto *to, uint32_t id, enu
     float *numbers = ARENA_ROOM(&scratch, float, n);
     onnx_initial(from, w->g, id, *w->seed);
     for (uint64_t i = 0; i < n; i++)
-        numbers[i] = (float)from[form == FORM_KERNEL ? kernel_index(i, t->dims) : form == FORM_GATES ? gate_index(i, t) : i];
+        numbers[i] = (float)from[onnx_graph_index(layout, i, t)];
     fwrite(numbers, sizeof *numbers, n, w->data);
     to->has_data_location = true;
     to->data_location = 1;
@@ -242,12 +172,12 @@ static const char *name_of(struct writer *w, uint32_t id)
     return t->role == ROLE_INPUT ? t->name : arena_printf(&w->a, "%s/%s_%u", layer, t->name ? t->name : op_kind_names[w->g->ops[t->producer_op].kind], id);
 }
 
-static const char *weight(struct writer *w, uint32_t id, enum form form, uint32_t n_dims, const uint64_t *dims)
+static const char *weight(struct writer *w, uint32_t id, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
 {
-    Onnx__TensorProto *t = constant(w, arena_printf(&w->a, "%s%s", name_of(w, id), form == FORM_AS_IS && n_dims > 1 && w->g->tensors[id].n_dims == 1 ? "_column" : ""),
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, arena_printf(&w->a, "%s%s", name_of(w, id), layout == ONNX_AS_IS && n_dims > 1 && w->g->tensors[id].n_dims == 1 ? "_column" : ""),
                                     ONNX_FLOAT, n_dims, dims);
     if (w->seed)
-        write_data(w, t, id, form);
+        write_data(w, t, id, layout);
     return add_constant(w, t);
 }
 
@@ -257,7 +187,7 @@ static const char *state(struct writer *w, uint32_t id)
     const struct tensor *s = &w->g->tensors[id];
     uint64_t n = tensor_elements(s);
     double *from = ARENA_ROOM(&w->a, double, n);
-    Onnx__TensorProto *t = constant(w, name_of(w, id), onnx_type_of(s), s->n_dims, s->dims);
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name_of(w, id), onnx_type_of(s), s->n_dims, s->dims);
     onnx_initial(from, w->g, id, w->seed ? *w->seed : 0);
     size_t each = t->data_type == ONNX_BOOL ? 1 : sizeof(float);
     t->has_raw_data = true;
@@ -280,7 +210,7 @@ static const char *plain(struct writer *w, uint32_t id)
     if (w->plain[id])
         return w->plain[id];
     if (t->producer_op == NO_ID && t->role == ROLE_WEIGHT)
-        return *name = weight(w, id, FORM_AS_IS, t->n_dims, t->dims);
+        return *name = weight(w, id, ONNX_AS_IS, t->n_dims, t->dims);
     if (t->producer_op == NO_ID && t->role == ROLE_STATE)
         return *name = state(w, id);
     *name = arena_printf(&w->a, "%s_channels_last", w->image[id]);
@@ -296,7 +226,7 @@ static const char *image(struct writer *w, uint32_t id)
     if (w->image[id])
         return w->image[id];
     if (t->n_dims == 1 && t->role == ROLE_WEIGHT)
-        return *name = weight(w, id, FORM_AS_IS, 3, (uint64_t[]){ t->dims[0], 1, 1 });
+        return *name = weight(w, id, ONNX_AS_IS, 3, (uint64_t[]){ t->dims[0], 1, 1 });
     const char *from = plain(w, id);
     *name = arena_printf(&w->a, "%s_channels_first", from);
     PUT_INTS(w, node(w, "Transpose", from, *name), "perm", 0, 3, 1, 2);
@@ -368,7 +298,7 @@ static void write_conv(struct writer *w)
 {
     const uint64_t *d = in_tensor(w, 1)->dims;
     const char *inputs = arena_printf(&w->a, "%s %s", image(w, w->op->inputs[0]),
-                                      weight(w, w->op->inputs[1], FORM_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
+                                      weight(w, w->op->inputs[1], ONNX_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
     Onnx__NodeProto *n = node(w, w->op->kind == OP_CONV ? "Conv" : "ConvTranspose", with_bias(w, inputs), made(w, true));
     put_window(w, n);
     put_int(w, n, "group", w->op->at->groups);
@@ -393,7 +323,7 @@ static void write_batch_norm(struct writer *w)
     uint64_t c = in_tensor(w, 1)->dims[0];
     const char *names[2] = { part(w, "mean"), part(w, "variance") };
     for (int i = 0; i < 2; i++) {
-        Onnx__TensorProto *t = constant(w, names[i], ONNX_FLOAT, 1, &c);
+        Onnx__TensorProto *t = onnx_new_tensor(&w->a, names[i], ONNX_FLOAT, 1, &c);
         t->float_data = ARENA_ARRAY(&w->a, float, c);
         for (t->n_float_data = 0; t->n_float_data < c; )
             t->float_data[t->n_float_data++] = (float)i;
@@ -451,7 +381,7 @@ static void write_dropout(struct writer *w)
 {
     bool as_image = is_image(w);
     const char *x = in_layout(w, 0, as_image), *yes = part(w, "yes");
-    Onnx__TensorProto *t = constant(w, yes, ONNX_BOOL, 0, NULL);
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, yes, ONNX_BOOL, 0, NULL);
     t->int32_data = ARENA_NEW(&w->a, int32_t);
     t->int32_data[t->n_int32_data++] = 1;
     add_constant(w, t);
@@ -582,9 +512,9 @@ static void write_lstm(struct writer *w)
 {
     const struct tensor *in = in_tensor(w, 1), *again = in_tensor(w, 2), *bias = in_tensor(w, 3);
     const char *x = plain(w, w->op->inputs[0]), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
-    const char *weights[3] = { weight(w, w->op->inputs[1], FORM_GATES, 3, (uint64_t[]){ 1, in->dims[1], in->dims[0] }),
-                               weight(w, w->op->inputs[2], FORM_GATES, 3, (uint64_t[]){ 1, again->dims[1], again->dims[0] }),
-                               weight(w, w->op->inputs[3], FORM_GATES, 2, (uint64_t[]){ 1, bias->dims[0] }) };
+    const char *weights[3] = { weight(w, w->op->inputs[1], ONNX_GATES, 3, (uint64_t[]){ 1, in->dims[1], in->dims[0] }),
+                               weight(w, w->op->inputs[2], ONNX_GATES, 3, (uint64_t[]){ 1, again->dims[1], again->dims[0] }),
+                               weight(w, w->op->inputs[3], ONNX_GATES, 2, (uint64_t[]){ 1, bias->dims[0] }) };
     PUT_INTS(w, node(w, "Transpose", x, first), "perm", 1, 0, 2);
     put_int(w, node(w, "LSTM", arena_printf(&w->a, "%s %s %s %s", first, weights[0], weights[1], weights[2]), all), "hidden_size", w->op->at->hidden);
     const uint64_t axis = 1;
@@ -622,33 +552,6 @@ static void (*const writers[N_OP_KINDS])(struct writer *w) = {
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------------ */
 
-static Onnx__ValueInfoProto *value_info(struct writer *w, const char *name, int type, uint32_t n_dims, const uint64_t *dims)
-{
-    Onnx__ValueInfoProto *v = ARENA_NEW(&w->a, Onnx__ValueInfoProto);
-    Onnx__TypeProto *t = ARENA_NEW(&w->a, Onnx__TypeProto);
-    Onnx__TypeProto__Tensor *tensor = ARENA_NEW(&w->a, Onnx__TypeProto__Tensor);
-    Onnx__TensorShapeProto *shape = ARENA_NEW(&w->a, Onnx__TensorShapeProto);
-    *v = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
-    *t = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
-    *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
-    *shape = (Onnx__TensorShapeProto)ONNX__TENSOR_SHAPE_PROTO__INIT;
-    shape->dim = ARENA_ARRAY(&w->a, Onnx__TensorShapeProto__Dimension *, n_dims + 1);
-    for (uint32_t i = 0; i < n_dims; i++) {
-        Onnx__TensorShapeProto__Dimension *d = ARENA_NEW(&w->a, Onnx__TensorShapeProto__Dimension);
-        *d = (Onnx__TensorShapeProto__Dimension)ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
-        d->has_dim_value = true;
-        d->dim_value = (int64_t)dims[i];
-        shape->dim[shape->n_dim++] = d;
-    }
-    tensor->has_elem_type = true;
-    tensor->elem_type = type;
-    tensor->shape = shape;
-    t->tensor_type = tensor;
-    v->name = arena_strdup(&w->a, name);
-    v->type = t;
-    return v;
-}
-
 static bool is_loss(enum op_kind kind) { return kind == OP_CROSS_ENTROPY || kind == OP_TRANSDUCER_LOSS; }
 
 /* Pictures come channels first, as floats; labels belong to the losses. */
@@ -656,14 +559,14 @@ static void write_input(struct writer *w, uint32_t id)
 {
     const struct tensor *t = &w->g->tensors[id];
     uint32_t input;
-    const struct op *by = first_reader(&input, w->g, id);
+    const struct op *by = onnx_first_reader(&input, w->g, id);
     if (by && is_loss(by->kind))
         return;
     bool picture = t->n_dims == 4 && by && (by->kind == OP_INPUT_PREPARE || by->kind == OP_CONV);
     const uint64_t turned[] = { t->dims[0], t->dims[3], t->dims[1], t->dims[2] };
     int type = t->type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT;
     (picture ? w->image : w->plain)[id] = t->name;
-    w->graph.input = append(w, w->graph.input, &w->graph.n_input, &w->cap_inputs, value_info(w, t->name, type, t->n_dims, picture ? turned : t->dims));
+    w->graph.input = append(w, w->graph.input, &w->graph.n_input, &w->cap_inputs, onnx_new_info(&w->a, t->name, type, t->n_dims, picture ? turned : t->dims, NULL));
 }
 
 /* Outputs are what losses read, or results that nothing reads; casts that nothing reads are left out. */
@@ -672,13 +575,13 @@ static void write_outputs(struct writer *w)
     uint32_t input;
     for (uint32_t id = 0; id < w->g->n_tensors; id++) {
         const struct tensor *t = &w->g->tensors[id];
-        const struct op *by = first_reader(&input, w->g, id), *from = t->producer_op == NO_ID ? NULL : &w->g->ops[t->producer_op];
+        const struct op *by = onnx_first_reader(&input, w->g, id), *from = t->producer_op == NO_ID ? NULL : &w->g->ops[t->producer_op];
         if (!from || from->pass != PASS_FORWARD || is_loss(from->kind) || from->kind == OP_CAST || (by && !(is_loss(by->kind) && input == 0)))
             continue;
         bool as_image = !w->plain[id];
         const uint64_t turned[] = { t->dims[0], t->dims[t->n_dims - 1], t->dims[1], t->dims[2] };
         w->graph.output = append(w, w->graph.output, &w->graph.n_output, &w->cap_outputs,
-                                 value_info(w, as_image ? w->image[id] : w->plain[id], onnx_type_of(t), t->n_dims, as_image ? turned : t->dims));
+                                 onnx_new_info(&w->a, as_image ? w->image[id] : w->plain[id], onnx_type_of(t), t->n_dims, as_image ? turned : t->dims, NULL));
     }
 }
 
