@@ -156,6 +156,6 @@ FILE *terminal_stream(FILE *to)
     *t = (struct terminal){ .to = to, .width = has_width ? size.ws_col : SIZE_MAX, .colour = in_colour(to) };
     FILE *f = fopencookie(t, "w", (cookie_io_functions_t){ .write = terminal_write, .close = terminal_close });
     if (!f)
-        out_of_memory(sizeof *f);
+        out_of_memory(sizeof *t);
     return f;
 }
