@@ -151,7 +151,7 @@ static bool keep_answer(struct run_state *state, struct simulation *sim, const s
 
 static bool judges(const struct options *o)
 {
-    return o->format == FORMAT_TEXT || o->format == FORMAT_JSON;
+    return o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_MARKDOWN;
 }
 
 /* Keeps what will be printed; the simulation is freed afterwards. */
@@ -167,7 +167,7 @@ static bool keep_run_result(struct run_state *state, struct simulation *sim, str
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
     }
-    if (o->format == FORMAT_TEXT && !keep_answer(state, sim, r, &v, s, err))
+    if ((o->format == FORMAT_TEXT || o->format == FORMAT_MARKDOWN) && !keep_answer(state, sim, r, &v, s, err))
         return false;
     results_add(&state->results, r, &s->arena);
     return true;
@@ -276,6 +276,8 @@ static void print_results(enum output_format format, bool all, struct run_state 
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(s->log, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
     judge_fits(&judged, state, &s->arena);
+    if (format == FORMAT_MARKDOWN)
+        run_table_print(s->out, format, state->lines, state->results.n);
     if (judgements_write(s->out, format, &judged)) {
         state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
         return;
@@ -286,7 +288,7 @@ static void print_results(enum output_format format, bool all, struct run_state 
     }
     if (format == FORMAT_TEXT) {
         if (state->is_table)
-            run_table_print(s->out, state->lines, state->results.n);
+            run_table_print(s->out, format, state->lines, state->results.n);
         else
             print_results_text(s->out, state, all);
         return;
@@ -310,7 +312,7 @@ static struct run_state run_state_of(const struct options *o, struct arena *a)
     return (struct run_state){
         .status = EXIT_DONE, .draws = o->runs || o->mllog,
         .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
-        .is_table = n > 1 && !o->all && !o->runs && !o->mllog, .lines = ARENA_ARRAY(a, struct run_summary, n),
+        .is_table = o->format == FORMAT_MARKDOWN || (n > 1 && !o->all && !o->runs && !o->mllog), .lines = ARENA_ARRAY(a, struct run_summary, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
         .validities = ARENA_ARRAY(a, json_t *, n),
     };

@@ -45,9 +45,9 @@ struct run_summary run_summary(const struct result *r, const struct validity *v,
     return line;
 }
 
-void run_table_print(FILE *f, struct run_summary *lines, size_t n)
+void run_table_print(FILE *f, enum output_format format, struct run_summary *lines, size_t n)
 {
     struct table t = TABLE_OF(run_columns, lines, n);
-    table_write(f, FORMAT_TEXT, &t);
-    fprintf(f, "--all prints the whole answer of each\n");
+    table_write(f, format, &t);
+    fprintf(f, format == FORMAT_MARKDOWN ? "\n" : "--all prints the whole answer of each\n");
 }

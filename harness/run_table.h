@@ -14,6 +14,6 @@ struct run_summary {
 };
 /* The result's id stays the caller's. figures may be NULL. */
 struct run_summary run_summary(const struct result *r, const struct validity *v, const struct figures *figures, struct arena *a);
-void run_table_print(FILE *f, struct run_summary *lines, size_t n);
+void run_table_print(FILE *f, enum output_format format, struct run_summary *lines, size_t n);
 
 #endif
