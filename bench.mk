@@ -7,7 +7,7 @@ B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
 flags  := -std=c11 -fPIC -fno-semantic-interposition -D_GNU_SOURCE -I. -I$B -Iresults/simulate -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-libs   := -lgsl -lgslcblas -lcsv -ljansson -lprotobuf-c -lxxhash -lpthread -lm
+libs   := -lgsl -lgslcblas -lcsv -ljansson -lprotobuf-c -lxxhash -lz -lpthread -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))

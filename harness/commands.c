@@ -49,6 +49,11 @@ const struct command commands[] = {
       "its stash, recomputation, replicas and weight update. Ends with status 2 where the plan would read what it does not keep. Prints the host memory wanted, "
       "the loss, what overflowed or vanished, and live bytes beside the plan's.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_execute, true },
+    { NULL, "train", "RECIPE", "Train a recipe's model on data, in numbers", "Executes the plan step by step on the data of data.path, with the optimizer's values of "
+      "[optimizer], and prints loss, quality, samples and the time that the machine would take. Ends with status 1 where the target is not reached. For small models: "
+      "docs/train.md.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_UNTIL) | OPTION_BIT(OPT_SEEDS) | OPTION_BIT(OPT_MLLOG) | OPTION_BIT(OPT_PLOT) |
+      OPTION_BIT(OPT_CHECKPOINT) | OPTION_BIT(OPT_RESUME), IN_TEXT | IN_CSV | IN_JSON, command_train, true },
     { NULL, "diff", "A B", "Say why two recipes, or two runs, differ", "Lists the keys and sheet values that differ, each with its share of the difference. "
       "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", OPTION_BIT(OPT_SET), TEXT_JSON, command_diff, true },
 

@@ -12,11 +12,9 @@
 
 static bool check_host(const struct plan *p, FILE *f, struct err *err)
 {
-    double wanted = (double)execution_host_bytes(p), there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    fprintf(f, "host memory wanted: %.3g GB\n", wanted / 1e9);
+    fprintf(f, "host memory wanted: %.3g GB\n", (double)execution_host_bytes(p) / 1e9);
     fflush(f);
-    return wanted < 0.9 * there || fail(err, "%s: executing it takes %.3g GB of host memory, and there are %.3g GB; lower parallel.replicas, "
-                                             "parallel.micro_batch or parallel.gradient_accumulation", p->graph->name, wanted / 1e9, there / 1e9);
+    return execution_fits_host(p, err);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------- */

@@ -24,7 +24,8 @@ struct options {
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
     const char *weights;                /* --weights: a seed as text; NULL: none */
     const char *by, *accept, *accepted;        /* options of watch */
-    uint64_t runs, seed, jobs;
+    const char *until, *checkpoint, *plot;      /* options of train */
+    uint64_t runs, seed, seeds, jobs;
     bool train_samples, rcp_bypass, seed_bypass, only_failures, names, force, until_valid;        /* options for MLPerf packages */
     bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume;
     const char **arguments; size_t n_arguments;
@@ -34,7 +35,8 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
                  OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
                  OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_NAMES, OPT_TOP, OPT_SORT, OPT_COLUMNS, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
-                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS, OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, N_OPTIONS };
+                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS,
+                 OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, OPT_UNTIL, OPT_SEEDS, OPT_CHECKPOINT, OPT_PLOT, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- commands.c: the commands --------------------------------------------------------------- */
@@ -202,7 +204,7 @@ void answer_print(FILE *f, const struct simulation *sim, const struct result *r,
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
-command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_run, command_fit, command_explain, command_diff,
+command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_train, command_run, command_fit, command_explain, command_diff,
     command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_manual, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
     command_plot, command_report, command_watch;

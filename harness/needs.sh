@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs.sh build|lint|explorer|explorer-test - looks for what a target needs, and installs what is missing
+# needs.sh build|lint|explorer|explorer-test|train - looks for what a target needs, and installs what is missing
 # by name with apt-get; where it may not, says what to install and ends with status 2.
 set -u
 APT_GET=${APT_GET:-apt-get}
@@ -37,6 +37,7 @@ look() {
         header libprotobuf-c-dev protobuf-c/protobuf-c.h
         header libdnnl-dev dnnl.h
         header librandom123-dev Random123/philox.h
+        header zlib1g-dev zlib.h
         program protobuf-c-compiler protoc-c
         printf '#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <cmocka.h>\n' |
             $CC -E - >/dev/null 2>&1 || missing="$missing libcmocka-dev"
@@ -60,8 +61,15 @@ look() {
     explorer-test)
         program chromium chromium
         ;;
+    train)
+        [ -d /usr/share/datasets/fashion-mnist ] || missing="$missing dataset-fashion-mnist"
+        [ -e /usr/lib/bible.data ] || missing="$missing bible-kjv-text"
+        program bible-kjv bible
+        program espeak-ng espeak-ng
+        /usr/bin/python3 -c 'import numpy' 2>/dev/null || missing="$missing python3-numpy"
+        ;;
     *)
-        echo "needs.sh: '$1' is none of build, lint, explorer, explorer-test" >&2
+        echo "needs.sh: '$1' is none of build, lint, explorer, explorer-test, train" >&2
         exit 2
         ;;
     esac

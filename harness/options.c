@@ -83,6 +83,10 @@ static const struct option_row {
                         AT(accepted) },
     [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which direction is better (default: by the name of the metric, else unknown)", TAKES_TEXT, AT(better) },
     [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Do not report smaller changes of level: 0.01 is 1 % (default 0)", TAKES_TEXT, AT(least_change) },
+    [OPT_UNTIL]      = { "until", "target|SAMPLES", "Stop at the recipe's target (the default, if there is one), or after so many samples", TAKES_TEXT, AT(until) },
+    [OPT_SEEDS]      = { "seeds", "N", "Train N times, from --seed on, and print samples and minutes to the target of all", TAKES_COUNT, AT(seeds) },
+    [OPT_CHECKPOINT] = { "checkpoint", "FILE", "Write everything that the training needs to go on into this file, after each evaluation", TAKES_TEXT, AT(checkpoint) },
+    [OPT_PLOT]       = { "plot", "FILE.svg", "Also draw loss and quality, by gnuplot, and write their points to FILE.svg.csv", TAKES_TEXT, AT(plot) },
 #undef AT
 };
 _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row per option");
@@ -98,6 +102,9 @@ static const struct { const char *command; enum option_id id; const char *argume
     { "record",    OPT_FROM, "FILE.csv", "Append to this table of points (default: history.csv of the baseline)" },
     { "judge",     OPT_OUT,  "FILE.csv",  "Also write the predictions, as PREDICTIONS.csv has them" },
     { "rounds",    OPT_OUT,  "FILE.html", "Write the table as a page with figures, instead of printing it" },
+    { "train",     OPT_MLLOG, "DIR",      "Write an MLPerf log of each training into this folder" },
+    { "train",     OPT_SEED,  "S",        "Seed of first weights, order and dropout (default 1)" },
+    { "train",     OPT_RESUME, NULL,      "Go on from the --checkpoint if it is there: with the answer of a training that was never stopped" },
     { "search",    OPT_OVER, "KEY=VALUES", "Also vary SECTION.KEY over these values, written as for sweep" },
 };
 

@@ -8,7 +8,8 @@
 static const struct bert_config small_bert = { .n_layers = 4, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13, .positions = 9 };
 static const struct gpt2_config small_gpt2 = { .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
 static const struct vit_config small_vit = { .n_layers = 4, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
-static const struct resnet_config small_resnet = { { 2, 2, 0, 0 }, false, 0, 0 }, small_resnext = { { 2, 1, 1, 0 }, true, 8, 4 };
+static const struct resnet_config small_resnet = { .units = { 2, 2, 0, 0 } },
+    small_resnext = { .units = { 2, 1, 1, 0 }, .bottleneck = true, .groups = 8, .group_width = 4 };
 static const struct inverted_config small_efficientnet = { 3, 3, 32, 0.2, 1, 2 }, small_mobilenet = { 4, 3, 32, 0, 1, 2 };
 static const struct rnnt_config small_rnnt = { .features = 5, .encoder_hidden = 4, .encoder_first = 2, .encoder_second = 3, .time_stack = 2,
                                                .predictor_hidden = 3, .predictor_layers = 2, .joint_hidden = 6, .labels = 7 };

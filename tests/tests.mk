@@ -79,6 +79,31 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 .PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run $(fuzzers:%=%-replayed)
 -include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
+# ---- training: three small models on data of Debian's packages, their answers, logs and figures in $B/train. TRAIN_OPTIONS: --seeds 5
+TRAIN_OPTIONS ?=
+trained := fashion kjv digits
+train: $(trained:%=$B/train/%.txt)      ## train three small models for some minutes each: images, text, speech
+train_data_fashion := /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz
+train_data_kjv     := build/data/kjv.txt
+train_data_digits  := build/data/digits/eval-labels.npy
+.SECONDEXPANSION:
+$B/train/%.txt: $B/podbench workloads/recipes/trained/%.ini $$(train_data_$$*)
+	@mkdir -p $(@D)
+	$< train workloads/recipes/trained/$*.ini $(TRAIN_OPTIONS) --plot $B/train/$*.svg --mllog $B/train/$*-log > $@ || [ $$? -eq 1 ]
+	cat $@
+
+/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz:
+	@sh harness/needs.sh train
+build/data/kjv.txt:
+	@sh harness/needs.sh train && mkdir -p $(@D)
+	bible -f Gen1:1-Rev22:21 | cut -d' ' -f2- > $@.new && mv $@.new $@
+build/data/digits: build/data/digits/eval-labels.npy
+build/data/digits/eval-labels.npy: workloads/data/speak_digits.py
+	@sh harness/needs.sh train
+	/usr/bin/python3 $< $(@D)
+
+.PHONY: train build/data/digits
+
 # ---- analysis: gcc's and clang's, file by file; a finding is an error
 analyzed := $(patsubst %.c,$B/analyzed/%.ok,$(sources) $(wildcard harness/*.c))
 analyze: $(analyzed)                    ## run gcc's -fanalyzer and clang's analyzer over the program

@@ -121,9 +121,13 @@ float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ip
 /* The direction of the last step: for SGD without weight decay the mean gradient. */
 const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* of replica 0 */
+/* Visits the weights and moments of all replicas, in an order that depends on the plan alone: with the number of steps, all that an execution knows. */
+void execution_state(const struct execution *x, void (*visit)(void *user, float *elements, uint64_t n), void *user);
+void execution_set_step(struct execution *x, uint64_t n_done);
 void execution_end(struct execution *x);
 /* Host memory that a step takes, without the buffers of single operations. */
 uint64_t execution_host_bytes(const struct plan *p);
+bool execution_fits_host(const struct plan *p, struct err *err);         /* false where that is nearly all the host has */
 
 /* ---- noise.c: something to compute with ------------------------------------------------------------------------- */
 

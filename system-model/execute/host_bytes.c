@@ -4,6 +4,7 @@
  * needs most, found by going through its operations without running them.
  */
 #include "system-model/execute/execute_internal.h"
+#include <unistd.h>
 
 struct walk { const struct graph *g; bool *there; uint64_t now, peak; };
 
@@ -55,4 +56,11 @@ uint64_t execution_host_bytes(const struct plan *p)
     }
     arena_free(&a);
     return (kept + at_work + n_weights * weight_arrays * sizeof(float)) * p->request.n_replicas;
+}
+
+bool execution_fits_host(const struct plan *p, struct err *err)
+{
+    double wanted = (double)execution_host_bytes(p), there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return wanted < 0.9 * there || fail(err, "%s: executing it takes %.3g GB of host memory, and there are %.3g GB; lower parallel.replicas, "
+                                             "parallel.micro_batch or parallel.gradient_accumulation", p->graph->name, wanted / 1e9, there / 1e9);
 }

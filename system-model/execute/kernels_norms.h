@@ -6,9 +6,9 @@
 
 /* The values that are normalised together are a channel, a row, or a sample's group of channels. A tensor is a matrix of rows of the last
  * dimension; the set of an element is the first set of its row plus the set of its column. */
-struct norm_sets { enum op_kind kind; uint64_t rows, n, rows_per_sample, groups, n_sets; double size, epsilon; };
+struct norm_sets { enum op_kind kind; uint64_t rows, n, rows_per_sample, groups, n_sets; const uint64_t *of_column; double size, epsilon; };
 
-static inline struct norm_sets norm_sets(const struct run *r)
+static inline struct norm_sets norm_sets(const struct run *r, struct arena *a)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]];
@@ -17,17 +17,16 @@ static inline struct norm_sets norm_sets(const struct run *r)
     s.rows_per_sample = s.rows / x->dims[0];
     s.n_sets = s.kind == OP_BATCH_NORM ? s.n : s.kind == OP_LAYER_NORM ? s.rows : x->dims[0] * s.groups;
     s.size = (double)(s.rows * s.n) * r->n_peers / (double)s.n_sets;
+    uint64_t *of_column = ARENA_ARRAY(a, uint64_t, s.n);
+    for (uint64_t c = 0; c < s.n; c++)
+        of_column[c] = s.kind == OP_BATCH_NORM ? c : s.kind == OP_LAYER_NORM ? 0 : c / (s.n / s.groups);
+    s.of_column = of_column;
     return s;
 }
 
 static inline uint64_t first_set(const struct norm_sets *s, uint64_t row)
 {
     return s->kind == OP_BATCH_NORM ? 0 : s->kind == OP_LAYER_NORM ? row : row / s->rows_per_sample * s->groups;
-}
-
-static inline uint64_t column_set(const struct norm_sets *s, uint64_t column)
-{
-    return s->kind == OP_BATCH_NORM ? column : s->kind == OP_LAYER_NORM ? 0 : column / (s->n / s->groups);
 }
 
 /* Mean and 1 / deviation, and in the data pass the means of the scaled gradient and of its product with the normalised values; by set. */
@@ -40,9 +39,9 @@ static inline void add_deviations(double *sum, const double *mean, const struct 
 {
     for (uint64_t i = 0; i < s->rows; i++)
         for (uint64_t c = 0, first = first_set(s, i); c < s->n; c++) {
-            uint64_t set = first + column_set(s, c);
-            double d = mean ? x[i * s->n + c] - mean[set] : 0;
-            sum[set] += mean ? d * d : x[i * s->n + c];
+            uint64_t set = first + s->of_column[c];
+            double d = x[i * s->n + c] - (mean ? mean[set] : 0);
+            sum[set] += mean ? d * d : d;
         }
 }
 
@@ -50,10 +49,10 @@ static inline void add_gradients(struct norm_moments *m, const struct norm_sets 
 {
     for (uint64_t i = 0; i < s->rows; i++)
         for (uint64_t c = 0, first = first_set(s, i); c < s->n; c++) {
-            uint64_t set = first + column_set(s, c);
+            uint64_t set = first + s->of_column[c];
             double d = (double)dy[i * s->n + c] * gamma[c];
-            m->gradient[set] += d / s->size;
-            m->along[set] += d * normalised(m, set, x[i * s->n + c]) / s->size;
+            m->gradient[set] += d;
+            m->along[set] += d * normalised(m, set, x[i * s->n + c]);
         }
 }
 
@@ -72,6 +71,8 @@ static inline struct norm_moments moments(const struct run *r, const struct norm
         m.inverse[k] = 1 / sqrt(m.inverse[k] / s->size + s->epsilon);
     for (uint32_t p = 0; p < r->n_peers && r->op->pass == PASS_BACKWARD_DATA; p++)
         add_gradients(&m, s, r->peers[p][r->op->inputs[0]], r->peers[p][x_id], in(r, 2));
+    for (uint64_t k = 0; k < s->n_sets; k++)
+        m.gradient[k] /= s->size, m.along[k] /= s->size;
     return m;
 }
 
@@ -80,10 +81,11 @@ static inline void norm_weights(const struct run *r, const struct norm_sets *s, 
     double *along = ARENA_ARRAY(a, double, s->n);
     for (uint64_t i = 0; i < s->rows; i++)
         for (uint64_t c = 0, first = first_set(s, i); c < s->n; c++)
-            along[c] += in(r, 0)[i * s->n + c] * normalised(m, first + column_set(s, c), in(r, 1)[i * s->n + c]);
+            along[c] += in(r, 0)[i * s->n + c] * normalised(m, first + s->of_column[c], in(r, 1)[i * s->n + c]);
     double *sum = ARENA_ARRAY(a, double, s->n);
-    for (uint64_t i = 0; i < s->rows * s->n; i++)
-        sum[i % s->n] += in(r, 0)[i];
+    for (uint64_t i = 0; i < s->rows; i++)
+        for (uint64_t c = 0; c < s->n; c++)
+            sum[c] += in(r, 0)[i * s->n + c];
     for (uint64_t c = 0; c < s->n; c++) {
         out(r, 0)[c] = (real)along[c];
         out(r, 1)[c] = (real)sum[c];
@@ -95,13 +97,13 @@ static inline void run_norm(const struct run *r)
 {
     struct arena a = { 0 };
     bool forward = r->op->pass == PASS_FORWARD;
-    struct norm_sets s = norm_sets(r);
+    struct norm_sets s = norm_sets(r, &a);
     struct norm_moments m = moments(r, &s, r->op->inputs[forward ? 0 : 1], &a);
     if (r->op->pass == PASS_BACKWARD_WEIGHT)
         norm_weights(r, &s, &m, &a);
     for (uint64_t i = 0; i < s.rows && r->op->pass != PASS_BACKWARD_WEIGHT; i++)
         for (uint64_t c = 0, first = first_set(&s, i); c < s.n; c++) {
-            uint64_t set = first + column_set(&s, c), e = i * s.n + c;
+            uint64_t set = first + s.of_column[c], e = i * s.n + c;
             if (forward)
                 out(r, 0)[e] = (real)(normalised(&m, set, in(r, 0)[e]) * in(r, 1)[c] + in(r, 2)[c]);
             else

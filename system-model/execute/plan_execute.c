@@ -366,6 +366,19 @@ const float *execution_direction(const struct execution *x, uint32_t replica, ui
     return w ? w->gradient : NULL;
 }
 
+void execution_state(const struct execution *x, void (*visit)(void *user, float *elements, uint64_t n), void *user)
+{
+    for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++) {
+        const struct weight *w = &x->weights[i];
+        visit(user, w->x, w->n);
+        for (int m = 0; m < 2; m++)
+            if (w->moments[m])
+                visit(user, w->moments[m], w->n_local);
+    }
+}
+
+void execution_set_step(struct execution *x, uint64_t n_done) { x->step = n_done; }
+
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage) { return &stage_state_of(x, 0, stage)->store.live; }
 
 void execution_end(struct execution *x)

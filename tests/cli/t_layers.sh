@@ -4,12 +4,14 @@
 
 rooms='system-model/base system-model/output
     system-model/machine system-model/graph system-model/network system-model/compiler system-model/plan system-model/timeline system-model/execute
+    workloads/data
     workloads/convergence
     results/mlperf
     results/rounds
     workloads/onnx workloads/models workloads/recipe
     results/simulate
     results/submission
+    results/train
     results/published
     results/history
     results/calibrate

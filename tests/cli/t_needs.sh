@@ -16,7 +16,7 @@ echo "$*" >>"$LOG"
 [ "$1" = update ] && { touch "$HAVE/lists"; exit 0; }
 [ -n "${NO_LISTS:-}" ] && [ ! -e "$HAVE/lists" ] && exit 100
 [ -n "${BROKEN:-}" ] && exit 100
-touch "$HAVE/gsl_gsl_errno.h" "$HAVE/csv.h" "$HAVE/ini.h" "$HAVE/jansson.h" "$HAVE/xxhash.h" "$HAVE/protobuf-c_protobuf-c.h" "$HAVE/dnnl.h" "$HAVE/Random123_philox.h" "$HAVE/cmocka.h"
+touch "$HAVE/gsl_gsl_errno.h" "$HAVE/csv.h" "$HAVE/ini.h" "$HAVE/jansson.h" "$HAVE/xxhash.h" "$HAVE/protobuf-c_protobuf-c.h" "$HAVE/dnnl.h" "$HAVE/Random123_philox.h" "$HAVE/zlib.h" "$HAVE/cmocka.h"
 END
 printf '#!/bin/sh\nexit 0\n' >"$fake/gnuplot"
 printf '#!/bin/sh\nexit 0\n' >"$fake/prove"
@@ -28,7 +28,7 @@ export HAVE="$work/have" LOG="$work/log"
 look() { rm -f "$LOG"; PATH=$fake:$PATH CC=fakecc APT_GET=${1:-fake-apt} sh harness/needs.sh build >"$work/out" 2>"$work/err"; status=$?; }
 
 look
-[ "$status" -eq 0 ] && grep -q 'install -y .* libgsl-dev libcsv-dev libjansson-dev libxxhash-dev libprotobuf-c-dev libdnnl-dev librandom123-dev libcmocka-dev' "$LOG"
+[ "$status" -eq 0 ] && grep -q 'install -y .* libgsl-dev libcsv-dev libjansson-dev libxxhash-dev libprotobuf-c-dev libdnnl-dev librandom123-dev zlib1g-dev libcmocka-dev' "$LOG"
 result $? "what is missing is installed by name" "$(cat "$work/err")"
 look
 [ "$status" -eq 0 ] && [ ! -e "$LOG" ] && [ ! -s "$work/err" ]

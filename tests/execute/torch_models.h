@@ -9,7 +9,7 @@ enum { TORCH_STEPS = 20, TORCH_MICRO_BATCHES = 3 };
 static const struct rnnt_config torch_rnnt = { .features = 5, .encoder_hidden = 12, .encoder_first = 2, .encoder_second = 1, .time_stack = 2,
                                                .predictor_hidden = 10, .predictor_layers = 2, .joint_hidden = 14, .labels = 7 };
 static const struct bert_config torch_bert = { .n_layers = 2, .hidden = 12, .heads = 3, .inner = 20, .vocabulary = 31, .positions = 16 };
-static const struct resnet_config torch_resnet = { { 1, 1, 0, 0 }, false, 0, 0 }, torch_deeper = { { 2, 2, 0, 0 }, false, 0, 0 };
+static const struct resnet_config torch_resnet = { .units = { 1, 1 } }, torch_deeper = { .units = { 2, 2 } };
 
 #define TORCH_RESNET(of, size) { .name = "resnet", .build = resnet_build, .config = (of) }, { .micro_batch = 3, .batch_norm_span = 1, .image_size = (size) }
 #define TORCH_BERT { .name = "bert", .build = bert_build, .config = &torch_bert, .default_sequence_length = 14 }, \

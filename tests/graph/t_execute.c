@@ -241,7 +241,7 @@ static void inverted_residuals(void **state)
 
 static void grouped_residuals(void **state)
 {
-    static const struct resnet_config small = { { 1, 1, 0, 0 }, true, 8, 4 };
+    static const struct resnet_config small = { .units = { 1, 1 }, .bottleneck = true, .groups = 8, .group_width = 4 };
     struct workload w = { .name = "x", .build = resnet_build, .config = &small };
     struct model_options r = { .micro_batch = 2, .batch_norm_span = 1, .image_size = 16 };
     (void)state;

@@ -85,7 +85,7 @@ static void what_others_read_is_cast(void **state)
 
 static const struct bert_config small_bert = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13, .positions = 9 };
 static const struct workload bert = { .name = "bert", .build = bert_build, .config = &small_bert, .default_sequence_length = 7 };
-static const struct resnet_config small_resnet = { { 1, 1, 0, 0 }, true, 8, 4 };
+static const struct resnet_config small_resnet = { .units = { 1, 1 }, .bottleneck = true, .groups = 8, .group_width = 4 };
 static const struct workload resnet = { .name = "resnet", .build = resnet_build, .config = &small_resnet };
 
 /* Two halves of a transformer's layer, without dropout: its masks depend on where an operation is in the graph. */

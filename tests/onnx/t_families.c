@@ -132,7 +132,7 @@ static void there_and_back(const struct workload *w, struct model_options o)
 static void images(void **state)
 {
     static const struct inverted_config small = { 3, 3, 32, 0.2, 1, 2 };
-    static const struct resnet_config grouped = { { 1, 1, 0, 0 }, true, 8, 4 };
+    static const struct resnet_config grouped = { .units = { 1, 1 }, .bottleneck = true, .groups = 8, .group_width = 4 };
     struct workload in_groups = { .name = "efficientnet-in-groups", .build = efficientnet_build, .config = &small };
     struct workload inverted = { .name = "efficientnet", .build = efficientnet_build, .config = &small };
     struct workload mobile = { .name = "mobilenet", .build = mobilenet_build, .config = &small };

@@ -154,11 +154,13 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
 static const struct bert_config
+    bert_tiny  = { .n_layers = 2, .hidden = 128, .heads = 2, .inner = 512, .vocabulary = 30522, .positions = 512 },     /* Turc et al. 2019, arXiv 1908.08962 */
     bert_base  = { .n_layers = 12, .hidden = 768, .heads = 12, .inner = 3072, .vocabulary = 30522, .positions = 512 },
     bert_large = { .n_layers = 24, .hidden = 1024, .heads = 16, .inner = 4096, .vocabulary = 30522, .positions = 512 };
 
 WORKLOADS(bert)
 {
+    { "bert-tiny", "bert", "BERT Tiny: 2 layers of 128", "sequence", bert_build, &bert_tiny, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_PACKS },
     { "bert-base", "bert", "BERT Base: 12 layers of 768", "sequence", bert_build, &bert_base, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_PACKS },
     { "bert-large", "bert", "BERT Large: 24 layers of 1024", "sequence", bert_build, &bert_large, 512, "bert", TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_PACKS },
     { 0 }

@@ -294,8 +294,8 @@ uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels)
     return graph_op(b->g, OP_INPUT_PREPARE, &x, 1, (struct op_attributes){ .to_type = b->type });
 }
 
-void build_image_head(struct builder *b, uint32_t x, double dropout)
+void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dropout)
 {
     x = build_dropout(b, build_global_pool(b, x), dropout);
-    build_classes(b, build_dense(b, x, N_IMAGE_CLASSES, true), DIMS(b->batch));
+    build_classes(b, build_dense(b, x, classes, true), DIMS(b->batch));
 }

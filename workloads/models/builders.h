@@ -74,11 +74,13 @@ uint32_t build_global_pool(struct builder *b, uint32_t x);
 /* Square images of three channels; bytes are cast and normalised on the chip. */
 uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels);
 /* Mean, a product, and the loss. */
-void build_image_head(struct builder *b, uint32_t x, double dropout);
+void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dropout);
 
 /* ---- families that tests build in sizes of their own: w->config points to the configuration ----------------------------- */
 
-struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; };     /* groups 0: a plain 3x3 convolution */
+/* groups 0: a plain 3x3 convolution. image 0: photographs of 224 pixels; else pixels in a row of small images. width: channels of the first stage,
+ * 0: 64; classes 0: ImageNet's. */
+struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; uint64_t image, image_channels, width, classes; };
 bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* width and depth in tenths of the smallest; group 1: depthwise; image 0: from the options */

@@ -77,7 +77,7 @@ static bool inception_build(struct graph *g, const struct workload *w, const str
         x = module(&b, x, modules[i].branches);
     }
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_image_head(&b, x, 0.5);
+    build_image_head(&b, x, N_IMAGE_CLASSES, 0.5);
     return true;
 }
 

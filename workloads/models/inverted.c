@@ -97,7 +97,7 @@ static void build_inverted(struct graph *g, const struct workload *w, const stru
     x = add_stages(&b, x, stages, c, v);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
     x = activation(&b, build_conv_norm(&b, x, (struct conv_spec){ .kernel = 1, .channels = widened(HEAD_CHANNELS, c->width_tenths) }), v);
-    build_image_head(&b, x, c->dropout);
+    build_image_head(&b, x, N_IMAGE_CLASSES, c->dropout);
 }
 
 bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)

@@ -4,11 +4,11 @@
  *
  * He et al. 2015 (arXiv 1512.03385), version 1.5: a bottleneck's stride is in its 3x3 convolution. ResNeXt (Xie et al.
  * 2016, arXiv 1611.05431) cuts that convolution in groups and makes it wider: 32 groups of 4, 8.. channels by stage. A
- * layer is a residual unit, "stage2/unit1".
+ * layer is a residual unit, "stage2/unit1". Small images (He et al., section 4.2) have a stem of one 3x3 convolution and no pool.
  */
 #include "workloads/models/builders.h"
 
-enum { RESNET_IMAGE_SIZE = 224 };
+enum { RESNET_IMAGE_SIZE = 224, RESNET_WIDTH = 64 };
 
 /* ---- residual networks --------------------------------------------------------------------- */
 
@@ -36,23 +36,29 @@ static uint32_t residual_unit(struct builder *b, uint32_t x, const struct resnet
     return build_op1(b, OP_RELU, build_op2(b, OP_ADD, y, shortcut));
 }
 
+static uint32_t stem(struct builder *b, const struct resnet_config *c)
+{
+    if (c->image)
+        return build_op1(b, OP_RELU, conv_norm(b, build_images(b, c->image, c->image_channels), 3, 1, c->width));
+    uint32_t x = build_op1(b, OP_RELU, conv_norm(b, build_images(b, RESNET_IMAGE_SIZE, 3), 7, 2, RESNET_WIDTH));
+    return build_pool(b, OP_MAX_POOL, x, 3, 2, 1);
+}
+
 bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     const struct resnet_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);
     (void)err;
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = build_op1(&b, OP_RELU, conv_norm(&b, build_images(&b, RESNET_IMAGE_SIZE, 3), 7, 2, 64));
-    x = build_pool(&b, OP_MAX_POOL, x, 3, 2, 1);
-    uint32_t block = 0;
+    uint32_t x = stem(&b, c), block = 0;
     for (uint32_t stage = 0; stage < 4; stage++)
         for (uint64_t unit = 0; unit < c->units[stage]; unit++) {
             const char *name = arena_printf(a, "stage%u/unit%u", stage + 1, (unsigned)unit + 1);
             build_layer(&b, LAYER_BODY, block++, 0, 1, name);
-            x = residual_unit(&b, x, c, 64ull << stage, stage > 0 && unit == 0 ? 2 : 1);
+            x = residual_unit(&b, x, c, (c->width ? c->width : RESNET_WIDTH) << stage, stage > 0 && unit == 0 ? 2 : 1);
         }
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_image_head(&b, x, 0);
+    build_image_head(&b, x, c->classes ? c->classes : N_IMAGE_CLASSES, 0);
     return true;
 }
 
@@ -94,7 +100,7 @@ static bool densenet_build(struct graph *g, const struct workload *w, const stru
         }
     }
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_image_head(&b, norm_relu(&b, x), 0);
+    build_image_head(&b, norm_relu(&b, x), N_IMAGE_CLASSES, 0);
     return true;
 }
 
@@ -102,11 +108,15 @@ static bool densenet_build(struct graph *g, const struct workload *w, const stru
 
 static const struct resnet_config resnet18 = { .units = { 2, 2, 2, 2 } }, resnet34 = { .units = { 3, 4, 6, 3 } },
     resnet50 = { { 3, 4, 6, 3 }, .bottleneck = true }, resnet101 = { { 3, 4, 23, 3 }, .bottleneck = true }, resnet152 = { { 3, 8, 36, 3 }, .bottleneck = true };
-static const struct resnet_config resnext50 = { { 3, 4, 6, 3 }, true, 32, 4 }, resnext101 = { { 3, 4, 23, 3 }, true, 32, 4 };
+static const struct resnet_config resnext50 = { { 3, 4, 6, 3 }, .bottleneck = true, .groups = 32, .group_width = 4 },
+    resnext101 = { { 3, 4, 23, 3 }, .bottleneck = true, .groups = 32, .group_width = 4 };
 static const struct densenet_config densenet121 = { { 6, 12, 24, 16 }, 32 };
+
+static const struct resnet_config resnet8 = { .units = { 1, 1, 1 }, .image = 28, .image_channels = 1, .width = 8, .classes = 10 };
 
 WORKLOADS(resnet)
 {
+    { "resnet8", "resnet", "residual network, 8 layers, for grey images of 28 pixels and 10 classes", "image", resnet_build, &resnet8, 0, NULL, TAKES_IMAGES | HAS_NORMS },
     { "resnet18", "resnet", "residual network, 18 layers", "image", resnet_build, &resnet18, 0, NULL, TAKES_IMAGES | HAS_NORMS },
     { "resnet34", "resnet", "residual network, 34 layers", "image", resnet_build, &resnet34, 0, NULL, TAKES_IMAGES | HAS_NORMS },
     { "resnet50", "resnet", "residual network, 50 layers, v1.5", "image", resnet_build, &resnet50, 0, "resnet", TAKES_IMAGES | HAS_NORMS },

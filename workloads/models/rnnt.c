@@ -171,6 +171,10 @@ static const struct rnnt_config rnnt = {
     .features = 240, .encoder_hidden = 1024, .encoder_first = 2, .encoder_second = 3, .time_stack = 2,
     .predictor_hidden = 512, .predictor_layers = 2, .joint_hidden = 512, .labels = 1023,
 };
+static const struct rnnt_config rnnt_tiny = {        /* for a vocabulary of ten words: three frames of 40 filters are stacked */
+    .features = 120, .encoder_hidden = 64, .encoder_first = 1, .encoder_second = 1, .time_stack = 2,
+    .predictor_hidden = 32, .predictor_layers = 1, .joint_hidden = 64, .labels = 10,
+};
 static const struct transducer_config transducer = {
     .n_layers = 14, .hidden = 768, .heads = 8, .inner = 4 * 768, .kernel = 16, .subsampling = 2, .features = 240,
     .predictor_hidden = 512, .predictor_layers = 2, .joint_hidden = 512, .labels = 1023,
@@ -180,6 +184,8 @@ WORKLOADS(rnnt)
 {
     { "rnnt", "transducer", "RNN-T of the MLPerf reference: LSTM encoder", "utterance", rnnt_build, &rnnt,
       LONGEST_UTTERANCE_FRAMES, "rnnt", TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT },
+    { "rnnt-tiny", "transducer", "RNN-T of 1 + 1 LSTM layers for ten words", "utterance", rnnt_build, &rnnt_tiny,
+      120, NULL, TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT },
     { "transformer-transducer", "transducer", "RNN-T of the open MLPerf v2.0 entry: transformer encoder", "utterance",
       transducer_build, &transducer, LONGEST_UTTERANCE_FRAMES, "rnnt", TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT },
     { 0 }

@@ -24,7 +24,7 @@ struct recipe {
     int mode;
     /* [data] */
     double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
-    const char *dataset;
+    const char *dataset, *data_path;
     uint64_t samples_per_epoch;
     /* [parallel] */
     uint64_t replicas, ipus_per_replica, gradient_accumulation;

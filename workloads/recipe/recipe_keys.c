@@ -119,6 +119,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
            "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
+    TEXT("data", "path", data_path, false, in_reading, "file or folder that podbench train reads, beside the recipe or as it is; nothing else reads it"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, trains_in_epochs, "samples in one epoch"),
     COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
@@ -169,8 +170,8 @@ const struct recipe_key recipe_keys[] = {
          "kinds of operations kept in fp32, between casts, separated by commas: gelu,layer-norm; podbench workload NAME --ops names a model's; default: none"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
-    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; it costs no time in hardware, so that podbench execute alone reads it"),
-    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute alone reads it"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; it costs no time in hardware, so that podbench execute and train alone read it"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute and train alone read it"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
          "sgd, lars, adam or lamb: required in training; in inference it keeps the heads of pre-training"),
@@ -193,7 +194,7 @@ const struct recipe_key recipe_keys[] = {
          "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training; "
          "inference has them unless optimizer.name is given"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_whole_training, "start from a checkpoint, which is read inside the timed region"),
-    NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality target; documentation only, as samples to converge are those to MLPerf's target"),
+    NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality at which podbench train stops; else documentation, as samples to converge are those to MLPerf's target"),
 
     COUNT("hosts", "count", host_count, 1, 65536, false, in_decoding, "host machines, which share the preparation of input; default 1"),
     COUNT("hosts", "instances", instances, 1, 65536, false, in_copies,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * train.h - training in numbers: the plan that was timed is executed step by step on data, and evaluated on data that it has not seen.
+ *
+ * Every step is a weight update of the plan with its micro-batches, stages and replicas. Its time is that of the simulated machine:
+ *
+ *     time = startup + steps * step time + evaluations * evaluation time
+ *
+ * An epoch takes each item once, in an order drawn from the seed. Evaluation takes the forward pass with the weights of the moment and without dropout;
+ * batch norms take the statistics of the micro-batch that is evaluated, as no moving averages are kept. Quality is the share of labels that the
+ * first loss finds or, for transducers, the share of wrong words after greedy decoding. Where training stands is a function of recipe, seed and
+ * number of steps, and of nothing else.
+ */
+#ifndef TRAIN_H
+#define TRAIN_H
+#include "results/simulate/simulate.h"
+#include "system-model/execute/execute.h"
+#include "workloads/data/data.h"
+
+/* ---- rates.c: the optimizer's values at a step ------------------------------------------------------------- */
+
+/* Taken from [optimizer], under the names of MLPerf logs. */
+struct rates {
+    double base, end, power, warmup_steps, decay_steps;         /* decay_steps 0: the rate stays after the warm-up */
+    struct optimizer_values values;
+    const char *unused;                 /* keys that execution does not follow, NULL: none */
+};
+bool rates_read(struct rates *out, const struct recipe *r, double steps_per_epoch, struct arena *a, struct err *err);
+struct optimizer_values rates_at(const struct rates *r, uint64_t step);
+
+/* ---- evaluate.c ----------------------------------------------------------------------------------------------- */
+
+struct quality { const char *name; bool lower_is_better; };
+struct quality quality_of(const struct graph *g);
+struct training_setup;
+/* The quality on the first items that are evaluated on, in whole micro-batches. */
+bool training_evaluate(double *out, const struct execution *x, const struct training_setup *t, uint32_t n_threads, struct err *err);
+
+/* ---- train.c ---------------------------------------------------------------------------------------------------- */
+
+struct training_setup {
+    const struct simulation *sim; const struct result *result;
+    const struct dataset *data;
+    struct rates rates;
+    uint64_t items_per_step, eval_items, eval_every_steps;      /* items: rows of micro-batches, of all replicas */
+    double samples_per_item, target;                            /* target 0: none */
+    double startup_s, step_s, evaluation_s;                     /* of the simulated machine */
+    struct quality quality;
+    struct precision precision;
+    uint64_t identity;                  /* of recipe and data: equal if their trainings are */
+};
+/* Opens the recipe's data. Points into the simulation and its result. */
+bool training_setup_make(struct training_setup *out, const struct simulation *sim, const struct result *r, struct arena *a, struct err *err);
+
+struct training_request {
+    uint64_t seed, last_step;           /* it ends there at the latest */
+    bool until_target;                  /* and where the target is reached */
+    const char *checkpoint;             /* written after each evaluation; NULL: none */
+    bool resumes;                       /* begins where the checkpoint ends, if it is there */
+    uint32_t n_threads;
+    void (*tell)(void *user, const char *text); void *user;     /* after each evaluation; may be NULL */
+};
+/* One weight update. quality NaN: it was not evaluated. */
+struct training_point { uint64_t step; double samples, epoch, minutes, rate, loss, quality; };
+struct training {
+    uint64_t seed;
+    struct training_point *points; size_t n, cap;
+    size_t n_evaluations, n_skipped;    /* skipped: updates left out because gradients were not finite */
+    bool reached;
+    double samples, minutes, quality;   /* at its end */
+};
+/* Fails where the loss is no number any more, or a hundred updates in a row were left out, saying what to change. */
+bool training_run(struct training *out, const struct training_setup *t, const struct training_request *q, struct arena *a, struct err *err);
+
+/* ---- checkpoint.c -------------------------------------------------------------------------------------------------- */
+
+/* Everything that a training needs to go on: its points, weights and moments. The file appears whole, in place of the one before. */
+bool checkpoint_write(const char *path, const struct training *tr, struct execution *x, const struct training_setup *t, struct err *err);
+/* Refuses the checkpoint of another recipe, seed, data or version. */
+bool checkpoint_read(struct training *tr, struct execution *x, const char *path, const struct training_setup *t, struct arena *a, struct err *err);
+
+/* ---- training_log.c: MLPerf logs ------------------------------------------------------------------------------------ */
+
+/* DIR/result_0.txt, result_1.txt, ...: real losses and qualities at the simulated times. */
+bool training_log_write(const char *dir, const struct training_setup *t, const struct training *runs, size_t n, struct arena *a, struct err *err);
+
+/* ---- training_print.c ----------------------------------------------------------------------------------------------- */
+
+void trainings_document(struct document *d, const struct training_setup *t, const struct training *runs, size_t n);
+bool training_points_csv(const char *path, const struct training *runs, size_t n, struct err *err);       /* for the figure */
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Data for training: the order of items, text in packs computed by hand, NPY files read and refused. */
+#include "tests/test_folder.h"
+#include "workloads/data/data_internal.h"
+#include "workloads/models/builders.h"
+#include <sys/stat.h>
+
+static const struct bert_config words_bert = { .n_layers = 1, .hidden = 4, .heads = 2, .inner = 4, .vocabulary = 24, .positions = 24 };
+static const struct rnnt_config words_rnnt = { .features = 2, .encoder_hidden = 2, .encoder_first = 1, .encoder_second = 1, .time_stack = 2,
+                                               .predictor_hidden = 2, .predictor_layers = 1, .joint_hidden = 2, .labels = 3 };
+
+static void make_graph(struct graph *g, const struct workload *w, struct model_options o, struct arena *a)
+{
+    struct err err = { "" };
+    o.where = "a test";
+    assert_true(workload_graph(g, w, &o, a, &err));
+}
+
+static uint32_t named(const struct graph *g, const char *name, const char *layer)
+{
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (text_is(g->tensors[i].name, name) && (!layer || text_is(g->layers[g->tensors[i].layer_id].name, layer)))
+            return i;
+    return NO_ID;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[128];
+    mkdir(top, 0700);
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    return path;
+}
+
+static void write_bytes(const char *name, const void *bytes, size_t n)
+{
+    FILE *f = fopen(in_folder(name), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+/* ---- order ------------------------------------------------------------------------------------------- */
+
+static void an_epoch_has_every_item_once(void **state)
+{
+    static const uint64_t sizes[] = { 1, 2, 3, 7, 64, 1000 };
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (uint64_t key = 0; key < 3; key++) {
+            bool seen[1000] = { false };
+            uint64_t n_in_place = 0;
+            for (uint64_t i = 0; i < sizes[s]; i++) {
+                uint64_t at = shuffled(i, sizes[s], key);
+                assert_true(at < sizes[s] && !seen[at]);
+                seen[at] = true;
+                n_in_place += at == i;
+            }
+            assert_true(sizes[s] < 1000 || n_in_place < 10);
+        }
+    assert_true(shuffled(5, 1000, 1) != shuffled(5, 1000, 2) || shuffled(6, 1000, 1) != shuffled(6, 1000, 2));
+}
+
+/* ---- text -------------------------------------------------------------------------------------------- */
+
+/* Twenty passages, of which the last is evaluated on. Words of those before, from row 5 on: the 37 times, sea 36, and 19, earth and heaven once;
+ * "whale" is in the last passage alone, so that it is unknown. */
+static void open_text(struct dataset **d, struct graph *g, struct arena *a)
+{
+    static const struct workload w = { .name = "bert", .build = bert_build, .config = &words_bert, .default_sequence_length = 16 };
+    struct err err = { "" };
+    FILE *f = fopen(in_folder("text"), "w");
+    fprintf(f, "Heaven and the earth\nshort one\n");
+    for (int i = 0; i < 18; i++)
+        fprintf(f, "The sea AND the sea\n");
+    fprintf(f, "the whale and the sea\n");
+    fclose(f);
+    make_graph(g, &w, (struct model_options){ .micro_batch = 1, .sequences_per_pack = 2 }, a);
+    struct data_request q = { g, "a test", in_folder("text"), 2 };
+    if (!dataset_open(d, &q, a, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+}
+
+static void fill_one(float *to, const struct dataset *d, const struct graph *g, const char *name, const char *layer, enum data_part part, uint64_t item)
+{
+    dataset_fill(d, to, named(g, name, layer), part, &item, 1);
+}
+
+static void text_is_packed(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct dataset *d;
+    float tokens[16], positions[16], types[16], numbers[16], starts[2], next[2], mask[256], masked[3], labels[3];
+    (void)state;
+    open_text(&d, &g, &a);
+    /* 7 tokens and 8 fit into 16, two of 8 too: nineteen passages in ten packs */
+    assert_int_equal(dataset_items(d, DATA_TRAIN), 10);
+    assert_int_equal(dataset_items(d, DATA_EVAL), 1);
+    assert_near(dataset_samples_per_item(d), 1.9, 1e-12);
+    fill_one(tokens, d, &g, "tokens", NULL, DATA_TRAIN, 0), fill_one(positions, d, &g, "positions", NULL, DATA_TRAIN, 0);
+    fill_one(types, d, &g, "types", NULL, DATA_TRAIN, 0), fill_one(numbers, d, &g, "sequence-numbers", NULL, DATA_TRAIN, 0);
+    fill_one(starts, d, &g, "sequence-starts", NULL, DATA_TRAIN, 0), fill_one(next, d, &g, "labels", "nsp-head", DATA_TRAIN, 0);
+    fill_one(mask, d, &g, "mask", NULL, DATA_TRAIN, 0);
+    fill_one(masked, d, &g, "masked-positions", NULL, DATA_TRAIN, 0), fill_one(labels, d, &g, "labels", "mlm-head", DATA_TRAIN, 0);
+    static const float first[] = { 2, 9, 7, 3 };       /* start, heaven, and, end; earth is before heaven by the alphabet */
+    for (int i = 0; i < 4; i++) {
+        bool is_masked = false;
+        for (int k = 0; k < 3; k++)
+            if (masked[k] == (float)i && labels[k] >= 0) {
+                is_masked = true;
+                assert_near(labels[k], i == 1 ? 9 : 7, 0);
+            }
+        if (!is_masked)
+            assert_near(tokens[i], first[i], 0);
+        assert_true(types[i] == 0 && positions[i] == (float)i && numbers[i] == 1);
+    }
+    assert_near(tokens[6], 3, 0);
+    assert_near(types[5], 1, 0);
+    assert_true(starts[0] == 0 && starts[1] == 7 && tokens[7] == 2 && positions[7] == 0 && numbers[8] == 2);
+    assert_true((next[0] == 0 || next[0] == 1) && (next[1] == 0 || next[1] == 1));
+    assert_near(mask[3 * 16 + 6], 0, 0);
+    assert_near(mask[3 * 16 + 7], -10000, 0);
+    /* a whole pack's last pack of one passage: the other place is empty */
+    fill_one(next, d, &g, "labels", "nsp-head", DATA_TRAIN, 9);
+    assert_near(next[1], -1, 0);
+    uint64_t last = 0, n_unknown = 0;
+    dataset_fill(d, tokens, named(&g, "tokens", NULL), DATA_EVAL, &last, 1);
+    for (int i = 0; i < 16; i++)
+        n_unknown += tokens[i] == 1;
+    assert_int_equal(n_unknown, 1);     /* the whale, which is never to be predicted */
+    arena_free(&a);
+}
+
+/* Over many keys: 15 % of the known words, and half of the second halves are another's. */
+static void words_are_hidden_at_random(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct dataset *d;
+    double n_labels = 0, n_hidden = 0, n_next = 0, n_samples = 0;
+    (void)state;
+    open_text(&d, &g, &a);
+    for (uint64_t key = 0; key < 400; key++)
+        for (uint64_t item = 1; item < 9; item++) {
+            float labels[3], masked[3], tokens[16], next[2];
+            dataset_fill(d, labels, named(&g, "labels", "mlm-head"), DATA_TRAIN, &item, key);
+            dataset_fill(d, masked, named(&g, "masked-positions", NULL), DATA_TRAIN, &item, key);
+            dataset_fill(d, tokens, named(&g, "tokens", NULL), DATA_TRAIN, &item, key);
+            dataset_fill(d, next, named(&g, "labels", "nsp-head"), DATA_TRAIN, &item, key);
+            for (int k = 0; k < 3; k++) {
+                n_labels += labels[k] >= 0;
+                n_hidden += labels[k] >= 0 && tokens[(int)masked[k]] == 4;
+                assert_true(labels[k] == -1 || labels[k] >= 5);
+            }
+            n_next += (double)next[0] + (double)next[1], n_samples += 2;
+        }
+    assert_near(n_labels / n_samples / 5, 0.15, 0.01);      /* three places take nearly all of 10 words' 15 % */
+    assert_near(n_hidden / n_labels, 0.8, 0.03);
+    assert_near(n_next / n_samples, 0.5, 0.03);
+    arena_free(&a);
+}
+
+/* ---- NPY ----------------------------------------------------------------------------------------------- */
+
+static size_t npy(uint8_t *to, const char *descr, const char *shape, const void *x, size_t n_bytes)
+{
+    char header[128];
+    int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape);
+    memcpy(to, "\x93NUMPY\x01\x00", 8);
+    to[8] = (uint8_t)n, to[9] = 0;
+    memcpy(to + 10, header, (size_t)n);
+    memcpy(to + 10 + n, x, n_bytes);
+    return (size_t)n + 10 + n_bytes;
+}
+
+static void write_npy(const char *name, const char *descr, const char *shape, const void *x, size_t n_bytes)
+{
+    uint8_t bytes[1024];
+    write_bytes(name, bytes, npy(bytes, descr, shape, x, n_bytes));
+}
+
+static bool open_speech(struct dataset **d, struct graph *g, struct arena *a, struct err *err)
+{
+    static const struct workload w = { .name = "rnnt", .build = rnnt_build, .config = &words_rnnt, .default_sequence_length = 4 };
+    make_graph(g, &w, (struct model_options){ .micro_batch = 2, .labels_per_sample = 2 }, a);
+    struct data_request q = { g, "a test", top, 1 };
+    return dataset_open(d, &q, a, err);
+}
+
+static void speech_is_read_or_refused(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct graph g;
+    struct dataset *d;
+    float x[24];
+    int32_t labels[6] = { 0, 1, 2, 0, 1, 1 };
+    (void)state;
+    for (int i = 0; i < 24; i++)
+        x[i] = (float)i;
+    write_npy("train-features.npy", "<f4", "3, 4, 2", x, sizeof x), write_npy("train-labels.npy", "<i4", "3, 2", labels, sizeof labels);
+    write_npy("eval-features.npy", "<f4", "2, 4, 2", x, 64), write_npy("eval-labels.npy", "<i4", "2, 2", labels, 16);
+    assert_true(open_speech(&d, &g, &a, &err));
+    uint64_t items[2] = { 2, 1 };
+    float got[16], previous[6];
+    dataset_fill(d, got, named(&g, "features", NULL), DATA_TRAIN, items, 0);
+    dataset_fill(d, previous, named(&g, "previous-labels", NULL), DATA_TRAIN, items, 0);
+    assert_true(got[0] == 16 && got[15] == 15);
+    static const float want[6] = { 0, 1, 1, 0, 2, 0 };         /* the start, then the labels */
+    for (int i = 0; i < 6; i++)
+        assert_near(previous[i], want[i], 0);
+    labels[3] = 3;
+    write_npy("train-labels.npy", "<i4", "3, 2", labels, sizeof labels);
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "train-labels.npy: label 3 is 3, and the model has the classes 0 to 2; take data of so many classes"));
+    write_npy("train-labels.npy", "<i4", "2, 2", labels, 16);
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "train-labels.npy: has labels of 2 items, and "));
+    write_npy("train-labels.npy", "<i8", "3, 2", labels, sizeof labels);
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "train-labels.npy: is neither of float32 nor of int32"));
+    x[7] = NAN;
+    write_npy("train-features.npy", "<f4", "3, 4, 2", x, sizeof x);
+    write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 0 }, sizeof labels);
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "train-features.npy: element 7 is no finite number; compute the features again"));
+    write_npy("train-features.npy", "<f4", "3, 4, 2", x, 92);
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "train-features.npy: is torn: its shape is not that of the 92 bytes that follow; write it again"));
+    write_bytes("train-features.npy", "\x93NUMPY\x01\x00\xff\xff{", 11);
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "ends within its header"));
+    unlink(in_folder("train-features.npy"));
+    assert_false(open_speech(&d, &g, &a, &err));
+    assert_non_null(strstr(err.msg, "train-features.npy: is not there; 'make build/data/digits' speaks and writes such files"));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(an_epoch_has_every_item_once), cmocka_unit_test(text_is_packed),
+                                        cmocka_unit_test(words_are_hidden_at_random), cmocka_unit_test(speech_is_read_or_refused) };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
