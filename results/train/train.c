@@ -63,7 +63,7 @@ static uint64_t drawn(uint64_t seed, uint64_t a, uint64_t b)
     return hash_bytes(question, sizeof question, 31);
 }
 
-static bool is_table(const struct graph *g, uint32_t id)
+static bool is_lookup_table(const struct graph *g, uint32_t id)
 {
     for (size_t i = 0; i < g->n_forward_ops; i++)
         if (g->ops[i].kind == OP_GATHER && g->ops[i].inputs[0] == id)
@@ -75,7 +75,7 @@ static void first_weight(float *to, const struct graph *g, uint32_t id, uint64_t
 {
     const struct tensor *t = &g->tensors[id];
     uint64_t n = tensor_elements(t), columns = t->dims[t->n_dims - 1];
-    double bound = sqrt(3.0 / (double)(is_table(g, id) ? columns : n / columns)), vector = text_is(t->name, "gamma");
+    double bound = sqrt(3.0 / (double)(is_lookup_table(g, id) ? columns : n / columns)), vector = text_is(t->name, "gamma");
     for (uint64_t i = 0; i < n; i++)
         to[i] = (float)(t->n_dims > 1 ? bound * ((double)(drawn(seed, id, i) >> 11) * 0x1p-52 - 1) : vector);
 }
