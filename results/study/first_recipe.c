@@ -108,7 +108,8 @@ static bool simulate_trial(struct result *best, struct first_trial *t, struct er
 {
     static const char *const all_schedules[] = { "grouped", "interleaved", "popart", "sequential" };
     static const struct { const char *recompute, *state; } savings[] = { { NULL, NULL }, { "layer", NULL }, { "layer", "streaming" } };
-    const char *own = t->settings[SET_SCHEDULE], *const *schedules = &own, *chosen[N_SETTINGS];
+    const char *chosen[N_SETTINGS], *own = t->settings[SET_SCHEDULE];
+    const char *const *schedules = &own;
     bool any = false;
     size_t n_schedules = 1, n_savings = t->training ? sizeof savings / sizeof *savings : 1;
     if (!own && !text_is(t->settings[SET_WIDTH], "1")) {
