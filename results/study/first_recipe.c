@@ -109,17 +109,12 @@ static bool simulate_trial(struct result *best, struct first_trial *t, struct er
     static const char *const all_schedules[] = { "grouped", "interleaved", "popart", "sequential" };
     static const struct { const char *recompute, *state; } savings[] = { { NULL, NULL }, { "layer", NULL }, { "layer", "streaming" } };
     const char *chosen[N_SETTINGS], *own = t->settings[SET_SCHEDULE];
-    const char *const *schedules = &own;
-    bool any = false;
-    size_t n_schedules = 1, n_savings = t->training ? sizeof savings / sizeof *savings : 1;
-    if (!own && !text_is(t->settings[SET_WIDTH], "1")) {
-        schedules = all_schedules;
-        n_schedules = sizeof all_schedules / sizeof *all_schedules;
-    }
+    bool any = false, tries_all = !own && !text_is(t->settings[SET_WIDTH], "1");
+    size_t n_schedules = tries_all ? sizeof all_schedules / sizeof *all_schedules : 1, n_savings = t->training ? sizeof savings / sizeof *savings : 1;
     for (size_t i = 0; i < n_schedules * n_savings; i++) {
         struct result r;
         struct err why = { "" };
-        t->settings[SET_SCHEDULE] = schedules[i % n_schedules];
+        t->settings[SET_SCHEDULE] = tries_all ? all_schedules[i % n_schedules] : own;
         t->settings[SET_RECOMPUTE] = savings[i / n_schedules].recompute;
         t->settings[SET_STATE] = savings[i / n_schedules].state;
         if (simulate_settings(&r, t, i ? &why : err) && (!any || is_better_trial(&r, best))) {
@@ -151,7 +146,7 @@ static void set_width(struct first_trial *t, uint64_t width)
 static void find_batch(struct result *best, struct first_trial *t)
 {
     for (uint64_t batch = 2; batch <= LARGEST_BATCH && result_fits_surely(best); batch *= 2) {
-        struct result r;
+        struct result r = { 0 };
         struct err none = { "" };
         const char *before[N_SETTINGS];
         memcpy(before, t->settings, sizeof before);
@@ -262,7 +257,7 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
     const char *found[N_SETTINGS] = { NULL };
     double best_each = 0;
     for (uint64_t width = 1; width <= WIDEST; width *= 2) {
-        struct result r;
+        struct result r = { 0 };
         struct err why = { "" };
         set_width(t, width);
         if (!simulate_trial(&r, t, width == 1 ? err : &why)) {

@@ -224,7 +224,7 @@ static void fill_mask(float *to, const struct pack_row *r, uint64_t length, uint
 static void fill_from_text(const struct dataset *d, float *to, uint64_t width, enum data_column c, enum data_part part, uint64_t item, uint64_t key)
 {
     struct arena scratch = { 0 };
-    struct pack_row row;
+    struct pack_row row = { 0 };
     text_row(&row, &d->text, part, item, key, &scratch);
     if (c == COLUMN_MASK)
         fill_mask(to, &row, d->text.length, width / d->text.length);
