@@ -22,7 +22,7 @@ struct options {
     uint64_t most, size, top;           /* --top: 0 where it is not given */
     const char *sort, *columns;         /* of a sweep's table */
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
-    const char *weights;                /* --weights: a seed as text; NULL: none */
+    const char *weights;                /* --weights: a seed as text; NULL if none */
     const char *by, *accept, *accepted;        /* options of watch */
     const char *until, *checkpoint, *plot;      /* options of train */
     uint64_t runs, seed, seeds, jobs;
@@ -58,13 +58,13 @@ struct command {
     const char *name, *arguments;               /* arguments as usage shows them: "RECIPE...", "[BASE] RUN" */
     const char *summary, *detail;               /* one line without a full stop; more sentences, or NULL */
     uint64_t options;                           /* OPTION_BITs; every command also has --root */
-    unsigned formats;                           /* FORMAT_BITs; 0: there is no --format */
+    unsigned formats;                           /* FORMAT_BITs; 0 if there is no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* returns an exit status, with a message for BAD_INPUT */
     bool simulates;                             /* its output depends on the fitted constants */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
-const struct command *command_find(const char *name);           /* NULL: there is none of that name */
+const struct command *command_find(const char *name);           /* NULL if there is none of that name */
 int command_unknown(const char *name, struct err *err);         /* EXIT_BAD_INPUT, with a message that names the commands there are */
 /* Runs a command in an open session. Returns its exit status, with a message for EXIT_BAD_INPUT. */
 int command_call(const struct command *c, const struct options *o, struct session *s, struct err *err);
@@ -196,7 +196,7 @@ bool margin_of(double *margin, const struct options *o, struct err *err);      /
 /* The result's value of a figure's metric; 0 for metrics that the answer does not show. */
 double result_of_figure(const struct figure *g, const struct result *r);
 bool answer_shows(const struct figure *g);      /* its metric is one of these */
-/* Shows digits to the uncertainty, a share of the throughput (0: unknown), and the published figures of this recipe, unless
+/* Shows digits to the uncertainty, a share of the throughput (0 if unknown), and the published figures of this recipe, unless
  * figures is NULL. r holds its provenance. With colour a verdict of
  * no is red. */
 void answer_print(FILE *f, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour);

@@ -41,7 +41,7 @@ static const char *time_text(struct arena *a)
     return arena_strdup(a, text);
 }
 
-/* The mean error of runs that validate; NAN: there are none. */
+/* The mean error of runs that validate; NAN if there are none. */
 static double validate_error(const struct csv_table *check, struct arena *a)
 {
     struct error_summary x = errors_of_table(check, FIGURE_OF_RUN, "validate", a);

@@ -10,7 +10,7 @@
 struct run_summary {
     const char *id, *fits, *samples, *interval, *step, *published;      /* numbers as texts have digits to the interval */
     uint64_t ipus;
-    double mfu, power, train_min;       /* power: watts an IPU; 0: unknown */
+    double mfu, power, train_min;       /* power: watts an IPU; 0 if unknown */
 };
 /* The result's id stays the caller's. figures may be NULL. */
 struct run_summary run_summary(const struct result *r, const struct validity *v, const struct figures *figures, struct arena *a);

@@ -11,8 +11,8 @@
 
 struct submission_request {
     uint64_t runs, seed;                /* runs 0: as many as the rules require */
-    const char *mllog;                  /* the folder for the logs; NULL: they are not written */
-    const struct references *references;        /* whose errors give the uncertainty of the step time; NULL: the fitted sheet gives it */
+    const char *mllog;                  /* the folder for the logs; NULL if they are not written */
+    const struct references *references;        /* whose errors give the uncertainty of the step time; NULL if the fitted sheet gives it */
     bool until_valid;                   /* draw again until the submission has a score and passes */
     bool replaces;                      /* existing logs */
     bool predict_schedule;              /* epochs and evaluations follow the rules and the convergence model, not the recipe */

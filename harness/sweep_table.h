@@ -9,7 +9,7 @@
 
 /* top: rows at most, the best first; 0: all, in the order of the sweep unless sort names a column. Best is the highest
  * throughput where sort is NULL, and what fits comes before what does not. columns: names of CSV columns, separated by
- * commas; NULL: the swept keys, whether it fits, throughput with its interval, step, MFU and notes. */
+ * commas; NULL means the swept keys, whether it fits, throughput with its interval, step, MFU and notes. */
 struct sweep_choice { const struct space *space; uint64_t top; const char *sort, *columns; };
 
 bool sweep_table_check(const struct sweep_choice *choice, const char *header, struct arena *a, struct err *err);   /* before the work */

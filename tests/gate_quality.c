@@ -55,7 +55,7 @@ static void real_runs(double *x, size_t n, struct source *s)
         x[i] = s->real[gsl_rng_uniform_int(s->rng, s->n_real)];
 }
 
-/* Aims, as shares: alarms on unchanged histories, changes of 3 deviations within 5 points, of 2 within 10; 0: none. */
+/* Aims, as shares: alarms on unchanged histories, changes of 3 deviations within 5 points, of 2 within 10; 0 if none. */
 static const struct noise { const char *name; void (*draw)(double *x, size_t n, struct source *s); double alarms, of_3, of_2; } noises[] = {
     { "Gaussian",                gaussian,   0.01, 0.98, 0.92 },
     { "log-normal, sigma 0.5",   log_normal, 0.01, 0, 0 },

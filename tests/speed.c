@@ -17,7 +17,7 @@
 enum { MOST_RUNS = 21, MOST_ARGUMENTS = 24 };
 
 /* n_results: results of one run; 0: its time is printed. function: called instead of the program. peer: measured on
- * the machine of the first figures (two cores of a shared host), for an idea of size; NULL: no other program does
+ * the machine of the first figures (two cores of a shared host), for an idea of size; NULL if no other program does
  * it. */
 struct speed_case {
     const char *name, *aim, *peer;

@@ -28,7 +28,7 @@ static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
 static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" };
 enum { N_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks, N_ROUNDS = sizeof rounds / sizeof *rounds, MOST_RECORDS = 256 };
 
-/* missing: the first value that the available runs do not determine; NULL: none. */
+/* missing: the first value that the available runs do not determine; NULL if none. */
 struct fits_writer { FILE *f; const char *data_dir; const struct run_rows *runs; struct arena *a; struct err *err; const char **missing; };
 
 static void write_fit(const struct fits_writer *w, const char *benchmark, const char *ruleset, const char *key, double value, double error,

@@ -15,7 +15,7 @@ static bool refuse_validating_row(const struct figure *f, const struct ledger *l
                 f->line, f->id, line->id, l->path, line->line);
 }
 
-/* The line of the ledger by which this row validates: its own, or one with the same hash. NULL: none. */
+/* The line of the ledger by which this row validates: its own, or one with the same hash. NULL if none. */
 static const struct ledger_line *validating_line(const struct ledger *l, const struct figure *f, struct arena *a)
 {
     const struct ledger_line *own = ledger_find(l, f->id);

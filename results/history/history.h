@@ -46,7 +46,7 @@ enum series_verdict { SERIES_STEADY, SERIES_WORSE, SERIES_BETTER, SERIES_CHANGED
 extern const char *const series_verdict_names[N_SERIES_VERDICTS];
 
 struct series_rule {
-    int better;                 /* +1: higher is better, -1: lower is, 0: unknown, any change counts */
+    int better;                 /* +1: higher is better, -1: lower is, 0 if unknown, any change counts */
     double least_change;        /* share of the level before; smaller changes are not reported. 0: all are */
 };
 
@@ -94,7 +94,7 @@ struct measured_series { const char *name, *metric; double *x; uint32_t *lines; 
 struct measured { const char *path; struct measured_series *items; size_t n, cap; bool counts_points; };   /* lines are numbers of points */
 
 /* From a CSV table with or without a header, or JSON; path "-" is standard input. metrics: names of columns (or numbers
- * of them, without a header), separated by commas; NULL: the last. by: columns whose values tell series apart; NULL: none. */
+ * of them, without a header), separated by commas; NULL means the last. by: columns whose values tell series apart; NULL if none. */
 bool measured_load(struct measured *out, const char *path, const char *metrics, const char *by, struct arena *a, struct err *err);
 
 /* The file of acceptances next to a series: x.csv has x.accepted.csv, with the columns series, point and reason. */

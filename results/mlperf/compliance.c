@@ -55,11 +55,11 @@ struct compliance_run {
     const struct rule_book *book;
     struct layer_run layers[MOST_LAYERS];
     size_t n_layers;
-    const char *stopped;                /* why the official checker would stop with an exception; NULL: it would not */
+    const char *stopped;                /* why the official checker would stop with an exception; NULL if it would not */
     uint64_t n_bad_lines;
     struct unknown_keys unknown;
     struct compliance *out;
-    line_observer *observer;            /* NULL: none */
+    line_observer *observer;            /* NULL if none */
     void *user;
     struct arena *a;
 };

@@ -166,7 +166,7 @@ struct log_facts {
     struct log_judgement *out; struct eval_review evaluations;
     struct impossible number;
     uint64_t early_line, back_line, other_seed_line;    /* the first evaluation timed before run_start, and before another; the first seed unlike the
-                                                         * others; 0: none */
+                                                         * others; 0 if none */
     double last_eval_ms;
     const char *first_seed;
     bool stopped, has_error_line;

@@ -231,7 +231,7 @@ static bool is_judging(const struct lint *l)
     return FORMAT_BIT(l->format) & JUDGING_FORMATS;
 }
 
-/* rcp: the reference test's numbers; NULL: it is another check. group: of a judgement, whose message says why it fails. */
+/* rcp: the reference test's numbers; NULL if it is another check. group: of a judgement, whose message says why it fails. */
 static void write_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
 {
     struct arena *a = &l->found_arena;

@@ -87,7 +87,7 @@ struct run_log {
     const char *org, *platform, *status;
     uint64_t n_lines;
     bool has_bad_line;
-    const char *problem;                /* why the times or counts are impossible; NULL: they are not */
+    const char *problem;                /* why the times or counts are impossible; NULL if they are not */
     bool success;                       /* the status of run_stop */
     double run_start_ms, run_stop_ms;   /* the first of each, since the epoch */
     double time_to_train_s;             /* first run_start to first run_stop */

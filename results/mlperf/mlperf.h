@@ -22,7 +22,7 @@ extern const char *const severity_names[3];
 
 struct log_message {
     enum severity severity;
-    uint64_t line;                      /* 0: the log as a whole */
+    uint64_t line;                      /* 0 means the log as a whole */
     const char *key, *text;             /* key may be "" */
 };
 
@@ -91,16 +91,16 @@ struct seed_seen { uint64_t hash, line; uint32_t log; };                /* hash:
 struct log_judgement {
     struct compliance compliance;
     struct run_log run;
-    const char *round, *benchmark, *division;   /* as the log names them; NULL: it does not */
+    const char *round, *benchmark, *division;   /* as the log names them; NULL if it does not */
     const struct edition *edition;
-    const struct benchmark_rules *rules;        /* NULL: none for its benchmark */
-    double batch;                       /* the last one logged; NaN: none */
+    const struct benchmark_rules *rules;        /* NULL if none for its benchmark */
+    double batch;                       /* the last one logged; NaN if none */
     bool batch_differs;
-    double point;                       /* convergence point; NaN: none */
+    double point;                       /* convergence point; NaN if none */
     double last_train_samples;
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
-    const char *bad_seed;               /* a seed that is not a whole number; NULL: none */
+    const char *bad_seed;               /* a seed that is not a whole number; NULL if none */
 };
 
 /* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round
@@ -125,13 +125,13 @@ struct part_verdict { enum part_state state; const char *text; };
 enum run_measure { MEASURE_EPOCHS, MEASURE_SAMPLES, MEASURE_BATCH, MEASURE_ACCUMULATION, MEASURE_THROUGHPUT, MEASURE_UNIT_TIME,
                    MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, N_MEASURES };
 struct run_entry {
-    const char *file, *problem;         /* problem: why the run has no time; NULL: it has one */
+    const char *file, *problem;         /* problem: why the run has no time; NULL if it has one */
     bool compliant, converged;          /* converged: its status says success */
     bool has_seed, bad_seed, bad_lines;
     double start_ms, minutes, point;    /* point is NaN where there is none */
-    double measures[N_MEASURES];        /* NaN: unknown */
+    double measures[N_MEASURES];        /* NaN if unknown */
     uint64_t n_errors, n_warnings;
-    const char *refused_key;            /* the key of the first error, or its text; NULL: no error */
+    const char *refused_key;            /* the key of the first error, or its text; NULL if no error */
 };
 
 struct folder {
@@ -140,7 +140,7 @@ struct folder {
     const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
     const char *remark;                 /* "judged as v2.1, though the path says v2.0"; "" for none */
-    const char *problem;                /* why it cannot be judged at all; NULL: it can */
+    const char *problem;                /* why it cannot be judged at all; NULL if it can */
     struct run_entry *runs;
     size_t n;
     const char *throughput_method;      /* of the first log */
@@ -148,11 +148,11 @@ struct folder {
     bool passed;
     bool has_rcp;
     struct rcp_verdict rcp;             /* also in the open division, where it does not count */
-    double batch;                       /* global, in samples; NaN: not logged */
-    double score_minutes;               /* official; NaN: none */
+    double batch;                       /* global, in samples; NaN if not logged */
+    double score_minutes;               /* official; NaN if none */
     double olympic_minutes;             /* before scaling */
     double scaling;                     /* from scaling.json; 1 without */
-    const char *why_no_score;           /* NULL: there is one */
+    const char *why_no_score;           /* NULL if there is one */
 };
 
 /* Receives the judgement of each log as it is read; the judgement is freed afterwards. */
@@ -184,7 +184,7 @@ struct tree_visit {
     void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* a: freed after the call */
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
-    uint64_t *n_skipped;                /* counts the paths that notices speak of; NULL: nobody asks */
+    uint64_t *n_skipped;                /* counts the paths that notices speak of; NULL if nobody asks */
     struct watch watch;                 /* told of each folder that is searched */
 };
 
@@ -193,12 +193,12 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
 
 /* ---- score.c: the official score of each folder, one row each --------------------------------------------- */
 
-/* One system and benchmark. Medians are over the runs that converged (over all, when none did). NaN: unknown. */
+/* One system and benchmark. Medians are over the runs that converged (over all, when none did). NaN if unknown. */
 struct score_row {
     const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else the logs; "" unknown */
     uint64_t runs, failed, required_runs;       /* failed: refused, or without a time */
     uint64_t dropped;                   /* fastest runs that the score leaves out, and as many slowest; failed runs are the slowest */
-    double score_minutes;               /* the official score; NaN: there is none, the note says why */
+    double score_minutes;               /* the official score; NaN if there is none, the note says why */
     double scaling;                     /* already in score_minutes; 1 without a scaling.json that the edition reads */
     double mean_minutes, min_minutes, max_minutes, spread;      /* spread: (max - min) / mean */
     double measures[N_MEASURES];
@@ -235,7 +235,7 @@ struct lint {
     FILE *messages;                     /* temporary: JSON's messages, which come after all folders */
     struct judgement_stream judged;     /* the judging formats: one set for each folder, */
     struct judgements found; struct arena found_arena;      /* which is gathered here as its logs are read */
-    const char *org; struct arena org_arena;        /* the submitter whose systems were compared last; NULL: none */
+    const char *org; struct arena org_arena;        /* the submitter whose systems were compared last; NULL if none */
     bool begun;                         /* something is printed; before that, an error leaves no output */
     bool failed;                        /* something does not pass, or could not be read */
     bool any_message, any_folder;       /* a JSON message or folder is written */

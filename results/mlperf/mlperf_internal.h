@@ -49,7 +49,7 @@ struct package {
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
     bool batch_differs;
-    const char *description_division;   /* NULL: there is no description */
+    const char *description_division;   /* NULL if there is no description */
     bool rcp_bypass, seed_bypass;
     struct arena *a;
 };

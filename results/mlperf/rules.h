@@ -29,7 +29,7 @@ bool name_list_expand(struct name_list *out, const char *pattern, struct arena *
 /* All lists of a round's tensors.csv, each sorted. */
 struct tensor_lists { const char **names; struct name_list *lists; size_t n; };
 bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena *a, struct err *err);
-const struct name_list *tensor_lists_find(const struct tensor_lists *t, const char *name);      /* NULL: there is no such list */
+const struct name_list *tensor_lists_find(const struct tensor_lists *t, const char *name);      /* NULL if there is no such list */
 
 /* ---- values in the expressions of rules ------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ bool rules_of(const struct rule_book **out, struct rule_library *l, const struct
 /* The same by the name of a round or ruleset; the message for an unknown one names the known ones. */
 bool rules_of_round(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
 
-const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL: none */
+const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL if none */
 /* The rule for a key and its index, or NULL. */
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index);
 
@@ -142,7 +142,7 @@ struct log_demands {
     const struct edition *edition;
     struct demand *items;               /* in the order of the layers */
     size_t n;
-    const struct name_list *names;      /* that weights_initialization must list; NULL: none */
+    const struct name_list *names;      /* that weights_initialization must list; NULL if none */
 };
 
 /* optimizer is the value of opt_name; it may be NULL. */

@@ -24,7 +24,7 @@ enum { MOST_SETS = 8 };
 
 /* ---- sheets, facts and figures ------------------------------------------------------------------------- */
 
-/* The cell in the row whose first cell is name. NULL: there is none. */
+/* The cell in the row whose first cell is name. NULL if there is none. */
 static const char *named_cell(const struct csv_table *t, const char *name, const char *column)
 {
     const struct csv_row *row = csv_row_named(t, name);

@@ -145,7 +145,7 @@ struct json_t *accuracy_json(const struct accuracy *a);
 struct memory_verdicts {
     const char *evidence;
     uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found;
-    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* NaN: not known */
+    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* NaN if not known */
 };
 /* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without
  * configurations are left out. */
@@ -156,7 +156,7 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
 struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
 /* Kernels' total bytes on rows that calibrate, without operands: the robust standard deviation of ln(published / predicted), over n rows above
- * 10 kB a tile. NaN: none. */
+ * 10 kB a tile. NaN if none. */
 double memory_spread(size_t *n, const struct check *c, struct arena *a);
 
 /* Errors of published bytes by metric and by how the rows count. */
@@ -187,7 +187,7 @@ bool link_row_predict(double *value, const char *recipe, const char *metric, con
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 
-/* The recipe whose source names this submission, or that wrote it ("ID-simulated"); NULL: none. */
+/* The recipe whose source names this submission, or that wrote it ("ID-simulated"); NULL if none. */
 struct submission_names { const char *round, *submitter, *system, *benchmark; };
 bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err);
 

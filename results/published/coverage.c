@@ -180,7 +180,7 @@ struct timing_lookup {
     struct simulator *simulator;
     step_error *error; void *user;
     struct arena *a;
-    const char *simulated;              /* the recipe that timing is of; NULL: none yet */
+    const char *simulated;              /* the recipe that timing is of; NULL if none yet */
     struct run_timing timing;
 };
 

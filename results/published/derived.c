@@ -150,7 +150,7 @@ static bool set_derived_value(struct figure *f, const struct derived_metric *m, 
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
 }
 
-/* The first recipe of a parent that recipes_dir lacks; NULL: it has all. A user's folder may have only some of the
+/* The first recipe of a parent that recipes_dir lacks; NULL if it has all. A user's folder may have only some of the
  * recipes. */
 static const char *missing_recipe(const struct figure *f, const struct derived_loader *l)
 {

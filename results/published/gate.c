@@ -28,7 +28,7 @@ static void add_gate_move(struct gate *g, struct gate_move m, struct arena *a)
     g->moves[g->n_moves++] = m;
 }
 
-/* The part of the step whose seconds changed most; NULL: none did. */
+/* The part of the step whose seconds changed most; NULL if none did. */
 static const char *moved_part(const struct csv_table *bt, const struct csv_row *b, const struct csv_table *rt, const struct csv_row *r)
 {
     const char *part = NULL;

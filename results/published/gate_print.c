@@ -90,7 +90,7 @@ static void gate_add_accuracy(struct document *d, const struct gate *g)
         document_line(d, "  and %zu more groups that moved less", n_left_out);
 }
 
-/* The input that differs and whose name holds the id, else the first recipe among them, else the first; NULL: none differs. */
+/* The input that differs and whose name holds the id, else the first recipe among them, else the first; NULL if none differs. */
 static const char *suspect(const struct gate *g, const char *id)
 {
     const char *found = NULL;

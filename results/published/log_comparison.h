@@ -16,8 +16,8 @@
 
 struct compared_value {
     const char *what, *unit;
-    double published, published_low, published_high;    /* NaN: not logged */
-    double simulated, simulated_low, simulated_high;    /* NaN: not simulated; no interval */
+    double published, published_low, published_high;    /* NaN if not logged */
+    double simulated, simulated_low, simulated_high;    /* NaN if not simulated; no interval */
 };
 
 enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_AFTER, TIME_REST, N_TIME_PARTS };
@@ -27,7 +27,7 @@ struct log_comparison {
     size_t n_logs, n_converged;                         /* n_converged: those that also comply */
     struct compared_value *values;
     size_t n_values, cap_values;
-    double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN: not all is known */
+    double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN if not all is known */
 };
 
 /* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global

@@ -300,7 +300,7 @@ static double edge_factor(const struct memory_edge *e, uint64_t predicted)
     return predicted < e->too_large ? 1 : (double)predicted / (double)(e->too_large - 1);
 }
 
-/* The largest micro-batch that is predicted to fit, by doubling and bisection; 0: not even 1 does. */
+/* The largest micro-batch that is predicted to fit, by doubling and bisection; 0 if not even 1 does. */
 static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bool with_less_memory, struct simulator *s, struct arena *a, struct err *err)
 {
     enum { MOST_MICRO_BATCH = 65536 };

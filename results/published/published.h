@@ -36,7 +36,7 @@ struct published_metric {
     double per_unit;                    /* for a metric of one run: this times the number in struct result; 0 for other metrics */
     size_t result_offset;
 };
-const struct published_metric *published_metric(const char *name);     /* NULL: not simulated */
+const struct published_metric *published_metric(const char *name);     /* NULL if not simulated */
 const char *published_run_metrics(struct arena *a);                    /* the names of the metrics of one run */
 int metric_faster(const char *metric);                                 /* 0 for a metric that is not simulated */
 
@@ -88,7 +88,7 @@ struct ledger {
 
 /* Refuses an unknown role, and a later line of an id that gives no reason. */
 bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct err *err);
-const struct ledger_line *ledger_find(const struct ledger *l, const char *id);     /* NULL: not there */
+const struct ledger_line *ledger_find(const struct ledger *l, const char *id);     /* NULL if not there */
 /* A hash of recipe, metric, value and unit: 16 hexadecimal digits. Id, role and configuration are not part of it. */
 const char *figure_hash(const struct figure *f, struct arena *a);
 

@@ -21,7 +21,7 @@
 #include <math.h>
 
 /* A closed result that converged. */
-struct converged { const struct round_result *r; double reference, ratio; bool beyond; };   /* ratio: ln(result / reference); NaN: unknown */
+struct converged { const struct round_result *r; double reference, ratio; bool beyond; };   /* ratio: ln(result / reference); NaN if unknown */
 struct converged_results { struct converged *items; size_t n; };
 
 /* ---- the reference at a batch -------------------------------------------------------------------------------- */

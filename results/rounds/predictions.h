@@ -22,12 +22,12 @@ extern const char *const prediction_uses[N_PREDICTION_USES + 1];
 
 struct result_prediction {
     const char *round, *division, *submitter, *system, *benchmark;
-    double global_batch;                /* NaN: not stated */
+    double global_batch;                /* NaN if not stated */
     double samples_per_s, minutes;      /* one is NaN */
-    double low, high;                   /* NaN: none */
+    double low, high;                   /* NaN if none */
     const char *use_name;
     int use;
-    uint32_t line;                      /* in the file; 0: not from a file */
+    uint32_t line;                      /* in the file; 0 if not from a file */
 };
 struct predictions { struct result_prediction *items; size_t n, cap; };
 
@@ -64,10 +64,10 @@ enum baseline { BASELINE_NEAREST, BASELINE_OWN_LAST, N_BASELINES };
 
 struct judged_prediction {
     const struct result_prediction *prediction;
-    const struct round_result *result;  /* NULL: not in the table */
-    const char *refused;                /* why it is not scored; NULL: it is */
+    const struct round_result *result;  /* NULL if not in the table */
+    const char *refused;                /* why it is not scored; NULL if it is */
     double published, predicted;        /* in the unit of the prediction */
-    double guesses[N_BASELINES];        /* NaN: no earlier result */
+    double guesses[N_BASELINES];        /* NaN if no earlier result */
     const struct round_result *guessed_from[N_BASELINES];
 };
 struct judged_predictions {

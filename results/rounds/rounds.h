@@ -26,7 +26,7 @@ struct accelerator_table { struct accelerator *items; size_t n; };
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err);
 /* A number above 0; NaN for an empty cell, or a column that the table lacks. */
 bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err);
-/* The accelerator that a system description names; NULL: not in the table. */
+/* The accelerator that a system description names; NULL if not in the table. */
 const struct accelerator *accelerator_find(const struct accelerator_table *t, const char *name);
 
 /* ---- results.c: the table --------------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ void round_results_finish(struct round_results *r);
 
 struct rounds_request {
     const char *data_dir;               /* workloads/convergence */
-    const char *cache_dir;              /* rows by the hash of what they were read from; NULL: nothing is cached */
+    const char *cache_dir;              /* rows by the hash of what they were read from; NULL if nothing is cached */
     const char *program_hash;           /* part of the hash, so that another program reads anew */
     uint32_t n_threads;
     void (*notice)(void *user, const char *path, const char *text); void *user;

@@ -15,7 +15,7 @@ struct remedy {
     double fits_probability;
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
-    const char *division;               /* the layers of each IPU as found, a set of parallel.layers_per_ipu; NULL: it divides none anew */
+    const char *division;               /* the layers of each IPU as found, a set of parallel.layers_per_ipu; NULL if it divides none anew */
 };
 
 /* The simulation that does not fit, and what it was made with. */

@@ -56,6 +56,6 @@ struct json_t *result_json_schema(void);        /* JSON Schema of `run --format 
 struct results { struct result *items; size_t n, cap; };
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err);
 void results_add(struct results *set, const struct result *r, struct arena *a);     /* copies r and its texts */
-const struct result *results_find(const struct results *set, const char *id);       /* NULL: not there */
+const struct result *results_find(const struct results *set, const char *id);       /* NULL if not there */
 
 #endif

@@ -66,7 +66,7 @@ static bool has_hash(const char *path, const char *hash, struct arena *a)
     return file_hash(&found, path, a, NULL) && text_is(found, hash);
 }
 
-/* The file of this hash that a killed writer left for `name`; NULL: there is none. */
+/* The file of this hash that a killed writer left for `name`; NULL if there is none. */
 static const char *leftover_with_hash(const char *folder, const char *name, const char *hash, struct arena *a)
 {
     char **names;
@@ -185,7 +185,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-/* The text is on disk under its temporary name, and its hash in files; NULL: not listed. */
+/* The text is on disk under its temporary name, and its hash in files; NULL if not listed. */
 static bool write_run_table(struct new_file *out, const char *folder, const struct run_table *t, json_t *files, struct arena *a,
                         struct err *err)
 {

@@ -25,7 +25,7 @@ bool run_folder_write(const char *folder, const struct run_table *tables, size_t
 struct run_record { bool (*write)(void *what, struct err *err); void *what; };
 bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err);
 
-/* Loads a regular JSON file, for the caller to free. NULL: it is missing or broken; why->line is 0 or less if it cannot
+/* Loads a regular JSON file, for the caller to free. NULL if it is missing or broken; why->line is 0 or less if it cannot
  * be read at all. */
 struct json_error_t;
 struct json_t *manifest_load(const char *path, struct json_error_t *why);

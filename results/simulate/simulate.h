@@ -23,9 +23,9 @@ struct simulation {
     struct graph *graph;
     struct compiler *compiler;
     struct plan plan;
-    const char *smaller_available_memory;       /* if it does not fit: the shares with which it would; NULL: none, or not looked for */
+    const char *smaller_available_memory;       /* if it does not fit: the shares with which it would; NULL if none, or not looked for */
     struct timeline timeline;
-    double evaluation_s;                /* one evaluation, and its checkpoint if that is evaluated at the end; 0: none, or inference */
+    double evaluation_s;                /* one evaluation, and its checkpoint if that is evaluated at the end; 0 if none, or inference */
     struct simulator *simulator;
     struct hash_entry *compiler_entry;  /* in the simulator's cache: its users keep the compiler, and what that depends on */
     bool owns_simulator;
@@ -33,8 +33,8 @@ struct simulation {
 
 struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
-    const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
-    const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL: the sheet */
+    const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL means the sheet */
+    const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL means the sheet */
     bool unfolded;                          /* simulates every replica, instead of one for all that are alike */
 };
 

@@ -19,7 +19,7 @@
 struct simulator_options {
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     bool verdict_only;                  /* for a plan that does not fit, no smaller share of memory is looked for */
-    uint32_t split_attempts;            /* how many divisions of layers are played at most; 0: the usual number */
+    uint32_t split_attempts;            /* how many divisions of layers are played at most; 0 means the usual number */
     bool step_only;                     /* no evaluation and no samples to converge: nothing of the whole training */
     const struct simulation *splits_of; /* a living simulation whose splits are used and priced anew, without their memory; NULL: splits are searched */
 };

@@ -35,7 +35,7 @@ static struct assumption *assumption_of(struct survey *s, const char *path, cons
     return x;
 }
 
-/* The text of x moved to another value: a share at most to 1, a whole number to a whole number. NULL: it would not move. */
+/* The text of x moved to another value: a share at most to 1, a whole number to a whole number. NULL if it would not move. */
 static const char *moved_value(const struct input *in, double x, double to, struct arena *a)
 {
     uint64_t whole;

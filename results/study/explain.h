@@ -56,7 +56,7 @@ struct explanation {
     struct waterfall waterfall;
     struct inputs inputs;
     struct moves moves;
-    double uncertainty;                 /* half the interval of the throughput as a share of it; 0: unknown */
+    double uncertainty;                 /* half the interval of the throughput as a share of it; 0 if unknown */
 };
 
 /* Simulates every move. sim and result are those of the request itself, and stay the caller's. */

@@ -41,7 +41,7 @@ static uint64_t usual_size(const char *name)
 
 struct first_trial { const struct first_recipe_request *q; const char *path; bool training; const char *settings[N_SETTINGS]; struct arena *a; };
 
-/* The value of "key=value"; NULL: the text sets another key. */
+/* The value of "key=value"; NULL means the text sets another key. */
 static const char *set_value(const char *text, const char *key)
 {
     size_t n = strlen(key);

@@ -17,7 +17,7 @@ struct first_recipe_request {
 };
 struct first_recipe {
     const char *text;                           /* the recipe */
-    const char *assumed;                        /* sizes that nobody gave: "tokens = 128, ..."; NULL: none */
+    const char *assumed;                        /* sizes that nobody gave: "tokens = 128, ..."; NULL if none */
     struct result result;                       /* of the recipe */
     double one_call_throughput;                 /* of the same recipe with one step a call */
 };

@@ -18,7 +18,7 @@ extern const char *const fit_axis_keys[N_FIT_AXES];         /* parallel.micro_ba
 /* One size that was tried. */
 struct fit_size {
     uint64_t size;
-    const char *refused;                        /* why it cannot be simulated at all; NULL: it was */
+    const char *refused;                        /* why it cannot be simulated at all; NULL if it was */
     bool fits;
     double fits_probability, throughput_samples_per_s, global_batch;
     uint64_t shortfall_bytes;
@@ -31,16 +31,16 @@ struct fit_axis {
     enum fit_axis_kind kind;
     uint64_t own, step, most;                   /* the recipe's own; from size to size, 0 where it has no such size; the largest allowed */
     struct fit_size *sizes; size_t n, cap;
-    uint64_t best, best_surely;                 /* the last that fits on the way to the first that does not; with FITS_SURELY; 0: none */
-    uint64_t next;                              /* the first that does not fit; 0: none was found */
-    uint64_t fits_again;                        /* a size past `next` that fits nevertheless; 0: none was found */
+    uint64_t best, best_surely;                 /* the last that fits on the way to the first that does not; with FITS_SURELY; 0 if none */
+    uint64_t next;                              /* the first that does not fit; 0 if none was found */
+    uint64_t fits_again;                        /* a size past `next` that fits nevertheless; 0 if none was found */
 };
 
 struct fit_layer { const char *name; uint64_t held_bytes, stash_bytes, work_bytes; };
 
 struct fit_request {
     struct simulation_request simulation;       /* the recipe; progress may be NULL */
-    uint64_t size;                              /* the micro-batch to make fit; 0: the recipe's own */
+    uint64_t size;                              /* the micro-batch to make fit; 0 means the recipe's own */
 };
 struct fit_answer {
     const char *recipe, *workload, *system, *framework;
@@ -49,7 +49,7 @@ struct fit_answer {
     struct fit_axis axes[N_FIT_AXES];
     uint64_t point;                             /* the largest micro-batch that fits, or 1 */
     struct fit_layer *layers; size_t n_layers;  /* of the fullest IPU at that point, those that need most first */
-    uint64_t target;                            /* the micro-batch that the remedies are for; 0: none asked for, and the recipe fits */
+    uint64_t target;                            /* the micro-batch that the remedies are for; 0 if none asked for, and the recipe fits */
     const char *const *target_sets; size_t n_target_sets;      /* the settings that give the recipe that size */
     bool target_fits;
     double target_throughput_samples_per_s;     /* as if it fitted */
@@ -58,7 +58,7 @@ struct fit_answer {
 
 /* Tries sizes until the largest are found. Fails when the recipe, or the size asked for, cannot be simulated. Texts live in a. */
 bool fit_find(struct fit_answer *out, const struct fit_request *q, struct arena *a, struct err *err);
-const struct fit_size *fit_tried(const struct fit_axis *axis, uint64_t size);       /* NULL: it was not tried */
+const struct fit_size *fit_tried(const struct fit_axis *axis, uint64_t size);       /* NULL if it was not tried */
 
 /* ---- fit_print.c ------------------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct
 struct move {
     const struct input *input;
     const char *to;
-    const char *refused;                /* NULL: it was simulated */
+    const char *refused;                /* NULL if it was simulated */
     bool fits;
     double step_time_s, sample_time_s;  /* sample: step time over the global batch */
     double relative;                    /* change of the sample time: -0.05 is 5 % faster */

@@ -74,7 +74,7 @@ bool sweep_run(FILE *f, struct sweep_count *count, const struct sweep *w, uint64
 /* Part `index` of n, counted from 1: neighbouring configurations first to end - 1, numbered from 0. */
 struct shard { uint32_t index, n; const char *by; };    /* by: what assigned it, for messages */
 void shard_range(uint64_t *first, uint64_t *end, const struct shard *shard, uint64_t n_configurations);
-/* text: "I/N", or "/N" if the environment gives I. NULL: both come from the environment of Slurm, Open MPI or MPICH,
+/* text: "I/N", or "/N" if the environment gives I. NULL means both come from the environment of Slurm, Open MPI or MPICH,
  * and outside them it is part 1 of 1. get: getenv, or a test's own. */
 bool shard_find(struct shard *out, const char *text, const char *(*get)(const char *name), struct err *err);
 

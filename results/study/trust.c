@@ -75,7 +75,7 @@ static void add_extrapolated(struct validity *v, const char *name)
         v->extrapolates[v->n_extrapolates++] = name;
 }
 
-/* NULL: the key was taken off its sheet. */
+/* NULL means the key was taken off its sheet. */
 static const struct sheet_row *row_of_key(const struct simulation *sim, const char *key)
 {
     const struct sheet *sheets[MAX_SHEETS];

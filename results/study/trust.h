@@ -65,7 +65,7 @@ struct normal { double mean, deviation; };      /* deviation > 0 */
 /* The p-quantile (0 < p < 1) of a mixture of n >= 1 normal distributions with equal weights. */
 double mixture_quantile(double p, const struct normal *parts, size_t n);
 
-/* Which references are left out: groups, or one configuration. NULL: none. */
+/* Which references are left out: groups, or one configuration. NULL if none. */
 struct left_out { const char *group, *other_group, *configuration; };
 
 /* Nine in ten errors |ln(simulated / published)| stay within quantile x size (trust_interval.c). farthest is the
@@ -86,7 +86,7 @@ double spread_half_width(const struct spread *s, const struct references *r, con
  * theirs, 0 to 0.99. */
 struct expected_error { double half_width, unlike; };
 struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart);
-/* The half width as one standard deviation of a normal error of the logarithm, with a group left out (NULL: none). 0:
+/* The half width as one standard deviation of a normal error of the logarithm, with a group left out (NULL if none). 0:
  * there are no references. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);
 
@@ -102,7 +102,7 @@ struct json_t *interval_coverage_json(const struct interval_coverage *c, struct 
 
 struct open_reading {
     const char *key, *taken, *alternative;
-    double throughput_ratio;            /* of the alternative to the answer; NAN: not simulated */
+    double throughput_ratio;            /* of the alternative to the answer; NAN if not simulated */
     double half_width;                  /* of the alternative's own interval, as a logarithm */
     bool fits;
     const char *refused;                /* why it cannot be simulated, or NULL */
@@ -128,7 +128,7 @@ struct json_t *open_readings_unset_json(const struct open_readings *o);     /* a
 
 enum { MAX_NEAREST = 3, NEAR_DISTANCE = 3, MAX_EXTRAPOLATES = MAX_PROPERTIES + 16 };
 struct validity {
-    double low, high;                   /* throughput, samples/s; 0: there is nothing to judge by */
+    double low, high;                   /* throughput, samples/s; 0 if there is nothing to judge by */
     double distance;                    /* to the nearest published run; -1: none */
     double unlike, tested_unlike;       /* share of the step unlike the published runs near it, and how much of that was tested: beyond,
                                          * the interval is wider */
@@ -136,10 +136,10 @@ struct validity {
     const char *extrapolates[MAX_EXTRAPOLATES]; size_t n_extrapolates;
     bool same_kind;                     /* some published run has this family of models and mode */
     bool near;                          /* and one is within NEAR_DISTANCE: three names apart, or as much in doublings */
-    const char *foreign;                /* a chip or a sheet's value that no published run had; NULL: none */
+    const char *foreign;                /* a chip or a sheet's value that no published run had; NULL if none */
     struct open_readings open;
     double throughput, half_width;      /* the interval's centre, and half its width as a logarithm without other readings */
-    double from_fitted_share, from_assumed_share;   /* of the step's time; NAN: not computed */
+    double from_fitted_share, from_assumed_share;   /* of the step's time; NAN if not computed */
 };
 
 /* q says how the result was simulated; without it (NULL) shares and other readings are not computed. */
@@ -148,7 +148,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 /* Widens the interval by other readings, simulated as q says. validity_of does it if it is given a request. */
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q,
                            struct arena *a);
-double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0: unknown */
+double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0 if unknown */
 void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);
 

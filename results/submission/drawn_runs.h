@@ -18,8 +18,8 @@
 
 struct run_timing {
     double step_time_s, startup_s, tail_s;
-    double samples_per_step;                    /* on average; 0: the global batch as logged */
-    double steps_per_call;                      /* a run is a whole number of calls; 0: the run is one call */
+    double samples_per_step;                    /* on average; 0 means the global batch as logged */
+    double steps_per_call;                      /* a run is a whole number of calls; 0 if the run is one call */
     double eval_time_s, first_eval_extra_s;     /* the first evaluation loads a program */
     int eval_placement;                         /* enum eval_placement */
     double error;                               /* relative spread of the modelled time, shared by all runs; 0: taken as exact */
@@ -33,8 +33,8 @@ struct draw_request {
     struct run_timing timing;
     double samples_to_converge;         /* published, the same for every run; 0: drawn from convergence */
     double epochs;                      /* of a fixed schedule that is evaluated at its end; 0: as predicted */
-    double eval_interval;               /* in the benchmark's unit; 0: the rules' */
-    double max_samples;                 /* a run that has not converged by here is aborted; 0: no limit */
+    double eval_interval;               /* in the benchmark's unit; 0 means the rules' */
+    double max_samples;                 /* a run that has not converged by here is aborted; 0 if no limit */
     uint32_t runs;                      /* 0: as many as the rules ask for */
     uint64_t seed;
     uint32_t submissions;               /* how many are drawn for the means, and again for the intervals; 0: 2000 */
@@ -58,8 +58,8 @@ struct drawn_runs {
     size_t n, may_fail;                 /* may_fail: how many runs need not converge */
     bool until_valid;                   /* as asked for */
     uint64_t n_draws;                   /* submissions drawn until these runs; more than 1 only with until_valid */
-    const char *refusal;                /* why the round refuses these runs; NULL: it does not */
-    double score_minutes;               /* score of these runs; NaN: they are not valid */
+    const char *refusal;                /* why the round refuses these runs; NULL if it does not */
+    double score_minutes;               /* score of these runs; NaN if they are not valid */
     double scaling;                     /* the checker's factor in it, for a submission that passes and is faster than the reference; else 1 */
     double expected_minutes, expected_samples;  /* means of the score over valid submissions, and of a run's samples; without shared errors */
     double low_minutes, high_minutes;           /* 5 % and 95 % of that score; this and all below include shared errors */

@@ -10,17 +10,17 @@ static const char beginning[16] = "podbench-train1";
 struct head { char beginning[16]; uint64_t identity, seed, n_points, n_evaluations, n_skipped, reached; };
 struct stream { FILE *f; uint64_t hash; bool good; };
 
-static void count_bytes(struct stream *s, const void *bytes, size_t n, size_t n_done)
+static void hash_passed(struct stream *s, const void *bytes, size_t n, size_t n_done)
 {
     s->good = s->good && n_done == n;
     if (s->good)
         s->hash = hash_bytes(bytes, n, s->hash);
 }
 
-static void write_bytes(struct stream *s, const void *bytes, size_t n) { count_bytes(s, bytes, n, fwrite(bytes, 1, n, s->f)); }
-static void read_bytes(struct stream *s, void *bytes, size_t n) { count_bytes(s, bytes, n, fread(bytes, 1, n, s->f)); }
-static void write_state(void *user, float *x, uint64_t n) { write_bytes(user, x, n * sizeof *x); }
-static void read_state(void *user, float *x, uint64_t n) { read_bytes(user, x, n * sizeof *x); }
+static void save_bytes(struct stream *s, const void *bytes, size_t n) { hash_passed(s, bytes, n, fwrite(bytes, 1, n, s->f)); }
+static void load_bytes(struct stream *s, void *bytes, size_t n) { hash_passed(s, bytes, n, fread(bytes, 1, n, s->f)); }
+static void write_state(void *user, float *x, uint64_t n) { save_bytes(user, x, n * sizeof *x); }
+static void read_state(void *user, float *x, uint64_t n) { load_bytes(user, x, n * sizeof *x); }
 
 bool checkpoint_write(const char *path, const struct training *tr, struct execution *x, const struct training_setup *t, struct err *err)
 {
@@ -30,11 +30,11 @@ bool checkpoint_write(const char *path, const struct training *tr, struct execut
     struct head h = { "", t->identity, tr->seed, tr->n, tr->n_evaluations, tr->n_skipped, tr->reached };
     memcpy(h.beginning, beginning, sizeof beginning);
     struct stream s = { file.f, 0, true };
-    write_bytes(&s, &h, sizeof h);
-    write_bytes(&s, tr->points, tr->n * sizeof *tr->points);
+    save_bytes(&s, &h, sizeof h);
+    save_bytes(&s, tr->points, tr->n * sizeof *tr->points);
     execution_state(x, write_state, &s);
     uint64_t hash = s.hash;
-    write_bytes(&s, &hash, sizeof hash);
+    save_bytes(&s, &hash, sizeof hash);
     return new_file_save(&file, err);
 }
 
@@ -51,7 +51,7 @@ static bool read_stream(struct training *tr, struct execution *x, struct stream 
                      struct err *err)
 {
     struct head h;
-    read_bytes(s, &h, sizeof h);
+    load_bytes(s, &h, sizeof h);
     if (!s->good)
         return fail(err, "%s: is no checkpoint of podbench train; name another file", path);
     if (!check_head(&h, path, tr, t, err))
@@ -60,7 +60,7 @@ static bool read_stream(struct training *tr, struct execution *x, struct stream 
     if (h.n_points <= n_bytes / sizeof *tr->points) {
         tr->points = ARENA_ARRAY(a, struct training_point, h.n_points);
         tr->n = tr->cap = h.n_points, tr->n_evaluations = h.n_evaluations, tr->n_skipped = h.n_skipped, tr->reached = h.reached;
-        read_bytes(s, tr->points, tr->n * sizeof *tr->points);
+        load_bytes(s, tr->points, tr->n * sizeof *tr->points);
         execution_state(x, read_state, s);
         hash = s->hash;
         s->good = s->good && fread(&s->hash, 1, sizeof s->hash, s->f) == sizeof s->hash && fgetc(s->f) == EOF;

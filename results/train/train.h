@@ -23,7 +23,7 @@
 struct rates {
     double base, end, power, warmup_steps, decay_steps;         /* decay_steps 0: the rate stays after the warm-up */
     struct optimizer_values values;
-    const char *unused;                 /* keys that execution does not follow, NULL: none */
+    const char *unused;                 /* keys that execution does not follow, NULL if none */
 };
 bool rates_read(struct rates *out, const struct recipe *r, double steps_per_epoch, struct arena *a, struct err *err);
 struct optimizer_values rates_at(const struct rates *r, uint64_t step);
@@ -55,7 +55,7 @@ bool training_setup_make(struct training_setup *out, const struct simulation *si
 struct training_request {
     uint64_t seed, last_step;           /* it ends there at the latest */
     bool until_target;                  /* and where the target is reached */
-    const char *checkpoint;             /* written after each evaluation; NULL: none */
+    const char *checkpoint;             /* written after each evaluation; NULL if none */
     bool resumes;                       /* begins where the checkpoint ends, if it is there */
     uint32_t n_threads;
     void (*tell)(void *user, const char *text); void *user;     /* after each evaluation; may be NULL */

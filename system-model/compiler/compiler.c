@@ -163,7 +163,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     all.splits_of = c->splits_of;
     struct op_layout *places = ARENA_ROOM(&scratch, struct op_layout, g->n_ops);
     struct operands *found = ARENA_ROOM(&scratch, struct operands, g->n_ops);       /* by operation */
-    uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* the next equal operation with a plan of its own; 0: none yet */
+    uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* the next equal operation with a plan of its own; 0 if none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;

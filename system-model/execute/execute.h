@@ -32,13 +32,13 @@ struct op_context {
     /* Made of seed, step, replica and micro-batch: with one key all passes of a dropout draw one mask, and a tensor that is computed again is rounded alike. */
     uint64_t dropout_key;
     struct precision precision;
-    struct rounding_counts *counts;     /* [N_TENSOR_ROLES], added to; NULL: not counted */
-    /* Values of the replicas that a batch norm spans, in their order, the operation's own included; 0: it is alone. Their inputs of the
+    struct rounding_counts *counts;     /* [N_TENSOR_ROLES], added to; NULL if not counted */
+    /* Values of the replicas that a batch norm spans, in their order, the operation's own included; 0 if it is alone. Their inputs of the
      * operation must be there. */
     const struct tensor_value *const *peers; uint32_t n_peers;
     bool mean_losses;                   /* a loss is the mean of its rows (transducer: samples) and not their sum; rows with a label below 0 don't count */
-    double loss_factor;                 /* of all gradients: loss scaling; 0: 1 */
-    uint32_t n_threads;                 /* 0: 1 */
+    double loss_factor;                 /* of all gradients: loss scaling; 0 means 1 */
+    uint32_t n_threads;                 /* 0 means 1 */
 };
 
 /* Computes one operation: values[i] is tensor i; those of its outputs are overwritten. Fails, naming operation, layer and tensor, if an input or
@@ -56,7 +56,7 @@ const char *execute_library(void);      /* the library of products: "oneDNN", or
 struct optimizer_values {
     double learning_rate, momentum, second_momentum, epsilon, weight_decay;
     double trust;                       /* LARS: the share of the weights' norm that a step may be */
-    double clip_norm;                   /* of all gradients together, if the program clips; 0: no limit */
+    double clip_norm;                   /* of all gradients together, if the program clips; 0 if no limit */
 };
 
 /* ---- plan_execute.c: training steps of a plan ------------------------------------------------------------------
@@ -76,7 +76,7 @@ struct execution_options {
     enum reduction_order reduction;
     uint64_t seed;                      /* of dropout */
     bool mean_losses;
-    double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0: 1 */
+    double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0 means 1 */
     struct precision precision;         /* by type: accumulators and sums over replicas are rounded after each addition, moments of 2 bytes and weights after the update */
     uint32_t n_threads;
     /* Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the

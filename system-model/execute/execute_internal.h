@@ -62,7 +62,7 @@ static inline struct weight *weight_of(const struct execution *x, uint32_t repli
 /* weights.c */
 bool weights_start(struct execution *x, struct err *err);
 void weights_end(struct execution *x);
-struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL: none */
+struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL if none */
 void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key);
 void clear_gradients(struct execution *x);
 bool update_execute(struct execution *x, struct step_result *out, struct err *err);     /* update_execute.c */

@@ -10,7 +10,7 @@ static double noise_of(uint64_t key, uint64_t element)
     return (double)(hash_bytes(seed, sizeof seed, 17) >> 11) * 0x1p-52 - 1;
 }
 
-/* The number of indices that a tensor may hold: rows of its table, classes of its scores without a transducer's blank; 0: it holds none. */
+/* The number of indices that a tensor may hold: rows of its table, classes of its scores without a transducer's blank; 0 if it holds none. */
 static uint64_t n_indices(const struct graph *g, uint32_t id)
 {
     for (size_t i = 0; i < g->n_forward_ops; i++) {

@@ -21,8 +21,8 @@ struct matrix { real *x; uint64_t stride; bool turned; };
 
 /* How a product is made. */
 struct product_way {
-    uint32_t n_threads;                 /* 0: 1 */
-    uint32_t pass_inputs;               /* inputs that an AMP unit adds to a partial sum before it writes it back: a multiple of 4; 0: the library's order */
+    uint32_t n_threads;                 /* 0 means 1 */
+    uint32_t pass_inputs;               /* inputs that an AMP unit adds to a partial sum before it writes it back: a multiple of 4; 0 means the library's order */
     bool half_partials;                 /* then the partial sum is rounded to fp16, and else to fp32 */
 };
 

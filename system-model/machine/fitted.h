@@ -39,7 +39,7 @@ struct system_times {
 
 struct fitted_system {
     struct system_times times;
-    double throughput_error;    /* standard deviation of ln(simulated / published) that the calibration left; 0: unknown */
+    double throughput_error;    /* standard deviation of ln(simulated / published) that the calibration left; 0 if unknown */
     struct sheet sheet;         /* the rows they came from, if there is a sheet */
 };
 

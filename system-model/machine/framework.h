@@ -17,8 +17,8 @@ struct program {
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */
     int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */
-    double merge_buffer_bytes;          /* all-reduces of tensors are merged up to this size; 0: one per tensor */
-    double merge_norm_bytes;            /* norms of tensors are reduced together up to this size of results; 0: one at a time */
+    double merge_buffer_bytes;          /* all-reduces of tensors are merged up to this size; 0 means one per tensor */
+    double merge_norm_bytes;            /* norms of tensors are reduced together up to this size of results; 0 means one at a time */
     uint64_t sharded_elements;          /* with replicated tensor sharding: smaller tensors are not sharded */
     uint64_t offloaded_elements;        /* moments of smaller tensors stay on the chip */
     bool rearrange_before_reduce;       /* a gradient is copied to another layout before its reduce-scatter, a weight back afterwards */
@@ -27,13 +27,13 @@ struct program {
     bool remote_together;               /* streamed state of equal tensors of several IPUs moves at the same time */
     uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
-    double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
+    double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
     uint64_t session_calls;             /* session calls in each call, one after the other */
     int host_data;                      /* prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
     double uploads_per_call;            /* uploads of optimizer values before each call */
     double upload_s;                    /* time of one upload */
-    uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0: one per replica */
+    uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
     bool outputs_each_micro_batch;      /* the results of every micro-batch go to the host, in a host exchange of their own */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */

@@ -75,12 +75,12 @@ struct chip {
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
     uint64_t mac_fp16_fp32_per_cycle;       /* AMP, fp16 in, fp32 partials */
     uint64_t mac_fp32_per_cycle;
-    uint64_t mac_fp8_per_cycle;             /* 0: none */
+    uint64_t mac_fp8_per_cycle;             /* 0 if none */
     uint64_t vector_bytes_per_cycle;        /* data path of the vector unit: 8 */
     uint64_t load_bytes_per_cycle;          /* from the standard region */
-    uint64_t interleaved_load_bytes_per_cycle;      /* 0: not stated */
+    uint64_t interleaved_load_bytes_per_cycle;      /* 0 if not stated */
     uint64_t weight_load_bytes_per_cycle;   /* weights into the AMP unit, as compilers use it by default */
-    double amp_efficiency;                  /* share of these rates in inner loops that use all memory ports; 0: the full rate */
+    double amp_efficiency;                  /* share of these rates in inner loops that use all memory ports; 0 means the full rate */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
     /* Exchange and sync. */
     uint64_t exchange_bytes_per_cycle;      /* per tile, each way, send and receive at once */
@@ -91,7 +91,7 @@ struct chip {
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
     uint64_t exchange_near_cycles;          /* transit of a word to a tile of the same column; exchange_transit_cycles if the sheet has none */
     uint64_t exchange_transit_cycles;       /* transit to the farthest tile */
-    /* The price of small messages (network/exchange.c); 0: not measured on this chip. */
+    /* The price of small messages (network/exchange.c); 0 if not measured on this chip. */
     uint64_t exchange_columns, exchange_island_tiles;
     uint64_t exchange_least_cycles, exchange_gather_cycles, exchange_scatter_cycles;
     uint64_t supervisor_cycles;             /* fixed cost of starting a vertex on a tile */
@@ -101,9 +101,9 @@ struct chip {
     double link_efficiency;                 /* protocol */
     double host_link_bytes_per_s;           /* the chip's own port, one way, after protocol */
     /* Power: the energy of what a chip does, besides what it draws while nothing runs. Without tdp_w or idle_power_w it is not known. */
-    double tdp_w;                           /* 0: not published */
-    double idle_power_w;                    /* while nothing runs; 0: not measured */
-    double link_byte_j;                     /* one byte over an IPU-Link; 0: not counted */
+    double tdp_w;                           /* 0 if not published */
+    double idle_power_w;                    /* while nothing runs; 0 if not measured */
+    double link_byte_j;                     /* one byte over an IPU-Link; 0 if not counted */
 };
 
 /* ---- the system: how many, how linked --------------------------------------------- */
@@ -123,13 +123,13 @@ struct machine {
     uint64_t rung_through_links;            /* links of the rung that carry only traffic passing through (GC2) */
     double rung_latency_s, rail_latency_s;  /* one hop, without the sync before it */
     double sync_hop_latency_s;              /* a sync from one board to the next, one way */
-    double rung_message_s, rail_message_s;  /* each message occupies a pair of links for this long; 0: unknown */
+    double rung_message_s, rail_message_s;  /* each message occupies a pair of links for this long; 0 if unknown */
     double rung_through_message_s;          /* the same for a pair that carries only traffic passing through */
     double rail_through_message_s;          /* the same for a message that came along a rail */
     double gateway_bytes_per_s;             /* one board's gateway links, one way */
     double gateway_efficiency, gateway_latency_s;
-    double switch_latency_s;                /* added by each switch between two gateways; 0: no switch */
-    double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0: none */
+    double switch_latency_s;                /* added by each switch between two gateways; 0 if no switch */
+    double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0 if none */
     double streaming_efficiency;
     uint64_t streaming_bytes;
     uint64_t ipus_per_host;
@@ -137,10 +137,10 @@ struct machine {
     double host_latency_s;
     uint64_t pcie_shared_ipus;              /* IPUs behind one shared host port (DSS 8440: 4); 1: none shared */
     double pcie_shared_bytes_per_s;         /* one way, after protocol */
-    double board_power_w;                   /* at work; 0: not published */
-    double board_rest_power_w;              /* a board without its chips, whatever they do; 0: not known */
-    double board_idle_power_w;              /* while its chips wait; 0: not published */
-    double board_power_cap_w;               /* never more; 0: not published */
+    double board_power_w;                   /* at work; 0 if not published */
+    double board_rest_power_w;              /* a board without its chips, whatever they do; 0 if not known */
+    double board_idle_power_w;              /* while its chips wait; 0 if not published */
+    double board_power_cap_w;               /* never more; 0 if not published */
     double unused;                          /* facts on a sheet that no cost reads; they are checked and printed */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
@@ -206,10 +206,10 @@ double chip_memory_byte_j(const struct chip *c);
 struct power {
     bool has_law;                       /* at_work_w and waiting_w are then 0: the work decides */
     double idle_w;                      /* of all chips, whatever they do */
-    double boards_rest_w;               /* of the boards without their chips; 0: not known */
+    double boards_rest_w;               /* of the boards without their chips; 0 if not known */
     double at_work_w;                   /* 0 if no source gives it */
     double waiting_w;                   /* while chips wait for each other or the host; at_work_w if no source gives it */
-    double cap_w;                       /* limit of the boards; 0: unknown */
+    double cap_w;                       /* limit of the boards; 0 if unknown */
     bool knows_waiting;
     const char *of;                     /* "boards", "chips" */
     const struct sheet_row *row; const struct sheet *sheet;     /* the source of idle_w or at_work_w */

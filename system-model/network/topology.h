@@ -23,7 +23,7 @@ struct link {
 };
 struct topology {
     const struct machine *machine;
-    const struct faults *faults;            /* NULL: none */
+    const struct faults *faults;            /* NULL if none */
     enum domain_topology domain_topology;   /* of the program's partition, or of the machine */
     uint32_t n_ipus, n_nodes, n_links;
     uint32_t n_domains, ipus_per_domain, ipus_per_hub;
@@ -37,7 +37,7 @@ struct topology {
 };
 
 /* Faults of the machine during a run ([faults] of a recipe). */
-struct link_fault { uint32_t from, to; double rate_share; };    /* of both directions; 0: the link is cut */
+struct link_fault { uint32_t from, to; double rate_share; };    /* of both directions; 0 if the link is cut */
 struct chip_fault { uint32_t ipu; double slowdown; };           /* at least 1: its compute takes so many times as long */
 struct faults {
     const struct link_fault *links; size_t n_links;

@@ -33,7 +33,7 @@ struct table_column {
     const char *name;                   /* CSV column and JSON member; NULL: neither has it */
     enum cell_type type;
     size_t offset;
-    const char *heading;                /* in text and Markdown, "" for a column without one; NULL: they do not show it */
+    const char *heading;                /* in text and Markdown, "" for a column without one; NULL if they do not show it */
     const char *format;                 /* there, printf's for a double; NULL: "%.6g" */
     double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
@@ -61,14 +61,14 @@ struct table_column {
                      uint32_t: CELL_U32, int64_t: CELL_I64, bool: CELL_BOOL, struct json_t *: CELL_JSON)
 
 struct table {
-    const char *name;                   /* its member of the document's JSON; NULL: the whole JSON are the rows of such tables */
+    const char *name;                   /* its member of the document's JSON; NULL if the whole JSON are the rows of such tables */
     const struct table_column *columns;
     size_t n_columns, row_bytes;
     void *rows;
     size_t n, cap;
     unsigned formats;                   /* FORMAT_BITs of the formats that have it; 0: text, CSV, JSON and Markdown */
     bool is_object;                     /* JSON: its one row, as an object; without a name its members are the document's */
-    const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL: none */
+    const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL if none */
 };
 /* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns'
  * record. */
@@ -131,9 +131,9 @@ enum judged { JUDGED_PASS, JUDGED_FAIL, JUDGED_SKIP, JUDGED_EXPECTED, JUDGED_UNE
 struct judgement {
     const char *group, *name;           /* JUnit: classname and name */
     const char *message;                /* the numbers of a pass, the cause of anything else */
-    const char *file; uint32_t line;    /* the row or log that is judged; NULL, 0: none */
+    const char *file; uint32_t line;    /* the row or log that is judged; NULL, 0 if none */
     enum judged judged;
-    const char *reason;                 /* why the failure is expected; NULL: it is not */
+    const char *reason;                 /* why the failure is expected; NULL if it is not */
 };
 struct judgements { const char *suite; struct judgement *items; size_t n, cap; };
 

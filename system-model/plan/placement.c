@@ -322,7 +322,7 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
     return true;
 }
 
-/* The largest share for temporaries that any stage has below the given one; 0: none. */
+/* The largest share for temporaries that any stage has below the given one; 0 if none. */
 static double share_below(const struct plan *p, double below)
 {
     double most = 0;

@@ -96,7 +96,7 @@ struct plan {
     const struct graph *graph;
     const struct topology *topology;
     struct plan_request request;
-    const bool *named_checkpoints;      /* by layer; NULL: none are named */
+    const bool *named_checkpoints;      /* by layer; NULL if none are named */
     uint32_t n_stages;
     struct stage_plan *stages;
     const struct stage_plan *placed;    /* the compiler's copy of the stages, without stash depths; NULL: made by hand */
@@ -111,7 +111,7 @@ struct plan {
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
-    const struct tile_memory *memory;   /* by IPU; NULL: not counted */
+    const struct tile_memory *memory;   /* by IPU; NULL if not counted */
     uint32_t worst_ipu;
     bool fits;
     uint64_t shortfall_bytes;           /* on the fullest tile */

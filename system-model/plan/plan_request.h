@@ -42,7 +42,7 @@ struct plan_request {
     uint32_t n_replicas, ipus_per_replica;
     uint32_t grad_accum;                /* micro-batches for each weight update; inference: for each call */
     struct stage_size stage_sizes[MAX_STAGES];
-    uint32_t n_stages;                  /* 0: one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
+    uint32_t n_stages;                  /* 0 means one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
     enum schedule schedule;
     enum recompute recompute;
     uint32_t n_checkpoints;
@@ -61,14 +61,14 @@ struct plan_request {
     uint64_t timed_steps;               /* the published rate is the mean of so many steps from the start of a run; 0: of later steps */
     struct program program;             /* with the recipe's own settings applied */
     struct system_times fitted;
-    double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
+    double host_decode_bytes_per_s;     /* one host's input pipeline; 0 if it is no limit */
     bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
     bool timed_only;                    /* memory is not counted: the plan is taken to fit */
     bool unfolded;                      /* every replica is simulated, instead of one for all that are alike */
 
     const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
     const char *framework_name;         /* printed only */
-    const struct faults *faults;        /* NULL: none */
+    const struct faults *faults;        /* NULL if none */
 };
 enum { PLAN_REQUEST_NUMBER_BYTES = offsetof(struct plan_request, checkpoints) };    /* the part that a cache key compares */
 

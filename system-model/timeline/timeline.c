@@ -337,7 +337,7 @@ static bool check_overlap(const struct timeline *t, const struct span *a, const 
 /* Compares each span with the earlier ones in its row: all of its own run, and the last of the run before. */
 static bool check_overlaps(const struct timeline *t, struct arena *scratch, struct err *err)
 {
-    size_t *last = ARENA_ARRAY(scratch, size_t, t->n_rows), *before = ARENA_ARRAY(scratch, size_t, t->n_spans);    /* index + 1; 0: none */
+    size_t *last = ARENA_ARRAY(scratch, size_t, t->n_rows), *before = ARENA_ARRAY(scratch, size_t, t->n_spans);    /* index + 1; 0 if none */
     for (size_t i = 0; i < t->n_spans; i++) {
         const struct span *s = &t->spans[i];
         for (size_t k = last[s->row]; k; k = before[k - 1]) {

@@ -44,7 +44,7 @@ static void write_names(FILE *f, const struct timeline *t)
 
 /* ---- link counters ----------------------------------------------------------------------- */
 
-/* Bytes on the busiest link of each kind during the span; NULL: none. */
+/* Bytes on the busiest link of each kind during the span; NULL if none. */
 static const double *busiest_bytes(const struct timeline *t, const struct span *s)
 {
     const struct update_op *op = span_update_op(t, s);

@@ -265,7 +265,7 @@ static bool run_line(char *line)
     return asked;
 }
 
-/* The next line of the script, or the file that begins here. NULL: the end. */
+/* The next line of the script, or the file that begins here. NULL means the end. */
 static char *step(char *at, char *end, int *n_asked)
 {
     char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;

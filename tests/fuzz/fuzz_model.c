@@ -42,7 +42,7 @@ static void print_all(const struct simulation *sim)
     fclose(nowhere);
 }
 
-/* 0: refused. */
+/* 0 if refused. */
 static double step_s(double *rounded_s, const char *id, const struct texts *t, bool unfolded, struct plan_cache *cache)
 {
     struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",

@@ -221,7 +221,7 @@ static void transformer_transducer_is_exact(void **state)
 
 /* ---- laws of every training graph ---------------------------------------------------------------- */
 
-/* Kinds with a fixed number of operands; 0: the number varies. */
+/* Kinds with a fixed number of operands; 0 means the number varies. */
 static const uint32_t n_operands[N_OP_KINDS] = {
     [OP_CONV] = 2, [OP_MATMUL] = 2, [OP_ADD] = 2, [OP_MUL] = 2, [OP_SCALE] = 1, [OP_BIAS_ADD] = 2, [OP_RELU] = 1, [OP_GELU] = 1, [OP_TANH] = 1,
     [OP_SIGMOID] = 1, [OP_SWISH] = 1, [OP_SOFTMAX] = 1, [OP_BATCH_NORM] = 3, [OP_GROUP_NORM] = 3, [OP_LAYER_NORM] = 3, [OP_DROPOUT] = 1,

@@ -153,7 +153,7 @@ static void shape_arithmetic(void **state)
     draft_node(d, "ReduceProd", "wide", "none", "keepdims=0");      /* 0 */
     draft_text(d, "ReduceProd part > six keepdims=0; Mul six two0 > twelve; Mul twelve two0 > all; "
                   "Add all none > columns; Unsqueeze columns zero > last; Gather last zero > again");
-    draft_node(d, "Concat", "zero again", "flat", "axis=0");        /* 0: the batch as it is, 24 */
+    draft_node(d, "Concat", "zero again", "flat", "axis=0");        /* 0 means the batch as it is, 24 */
     draft_text(d, "Reshape x flat > rows; MatMul rows w > y");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
     double *y = outputs(r);

@@ -523,7 +523,7 @@ static void lists_end(void **state)
     arena_free(&a);
 }
 
-/* A name and how it is understood; NULL: it is understood as it is. */
+/* A name and how it is understood; NULL if it is understood as it is. */
 static void values_at_their_ends(void **state)
 {
     static const struct { const char *override, *message; } rows[] = {

@@ -47,7 +47,7 @@ struct submission_terms {
     const char *division;               /* "closed" or "open"; NULL: closed */
     const char *submitter, *optimizer;  /* optimizer: sgd or lars, which set the margin of a fixed schedule; NULL: lars */
     double global_batch;                /* samples a step */
-    double base_learning_rate;          /* selects the reference record where rounds have several of one batch; 0: the round's own */
+    double base_learning_rate;          /* selects the reference record where rounds have several of one batch; 0 means the round's own */
 };
 /* data_dir: workloads/convergence. The prediction names an edition, which is in the arena. */
 bool convergence_predict_for(struct convergence *out, const struct submission_terms *terms, const char *data_dir, struct arena *a,

@@ -64,13 +64,13 @@ const char *round_file(const struct round_table *t, const struct edition *e, con
 
 /* name: "v2.0" or "2.0.0". NULL for an unknown one. */
 const struct edition *edition_find(const struct round_table *t, const char *name);
-const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL: none, or e is NULL */
+const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL if none, or e is NULL */
 const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */
 bool edition_unknown(const struct round_table *t, const char *name, struct err *err);  /* fails and names the known ones */
 /* True for the name of v1.0 or a later round: those test closed submissions against reference points. */
 bool round_has_reference(const char *round);
 
-/* NULL: the edition does not have the benchmark. */
+/* NULL if the edition does not have the benchmark. */
 const struct round_terms *round_terms_find(const struct round_table *t, const char *benchmark, const struct edition *e);
 
 /* "benchmark 'x' is not one of v3.0; known: ..."; returns false. */

@@ -20,7 +20,7 @@ struct rcp_point {
     size_t n;
     double left;                        /* number of runs after dropping */
     double mean, sd;                    /* after dropping, as above */
-    double learning_rate;               /* base learning rate; 0: not stated */
+    double learning_rate;               /* base learning rate; 0 if not stated */
     double least;                       /* smallest mean that passes the one-sided test */
 };
 

@@ -21,7 +21,7 @@ enum data_part { DATA_TRAIN, DATA_EVAL, N_DATA_PARTS };
 
 struct data_request {
     const struct graph *graph;
-    const char *where, *path;           /* the recipe's path, for messages; the data's file or folder, NULL: not given */
+    const char *where, *path;           /* the recipe's path, for messages; the data's file or folder, NULL if not given */
     uint32_t sequences;                 /* in a pack, at most */
 };
 

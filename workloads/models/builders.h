@@ -42,13 +42,13 @@ uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint6
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 
-/* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID: none. */
+/* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
     bool select;                        /* the mask selects scores instead of being added */
     bool select_again;                  /* and selects again after the softmax */
     uint32_t positions;                 /* [time, width] of relative positions, which are scored too
-                                         * (Transformer-XL); 0: none */
+                                         * (Transformer-XL); 0 if none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
 /* Queries from x, keys and values from another sequence [batch, other time, width]. */

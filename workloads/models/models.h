@@ -16,12 +16,12 @@ struct model_options {
     bool inference;                     /* forward only, norms folded */
     bool keeps_training_heads;          /* inference is the evaluation of a training run */
     int compute;
-    const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL: none */
+    const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL if none */
     uint64_t micro_batch;
-    uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0: the
+    uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the
                                          * workload's own */
     double sequences_per_pack;
-    uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0: the model's own */
+    uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0 means the model's own */
     uint64_t joint_slices;              /* transducers: slices of time on which the joint network runs one by one;
                                          * 0: one */
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: from the audio's length */
@@ -29,15 +29,15 @@ struct model_options {
     uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
     bool stable_norm;                   /* batch norms subtract the mean before they square */
     uint64_t norm_groups;               /* groups of a group norm that replaces batch norm; 0: batch norm */
-    uint64_t image_size;                /* pixels in a row; 0: the model's own */
-    uint64_t embedding_serial_steps;    /* steps of the word table's products; 0: the compiler chooses */
+    uint64_t image_size;                /* pixels in a row; 0 means the model's own */
+    uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
     bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the
                                          * heads of pre-training */
-    const char *file;                   /* an ONNX file's path; NULL: a built-in model */
-    const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL: none */
-    const char *output;                 /* its values to stop at, separated by commas; NULL: the file's outputs */
+    const char *file;                   /* an ONNX file's path; NULL means a built-in model */
+    const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
+    const char *output;                 /* its values to stop at, separated by commas; NULL means the file's outputs */
     bool approximate;                   /* operators that are not modelled are priced roughly instead of refused */
 };
 
@@ -60,14 +60,14 @@ struct workload {
     bool (*build)(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
     const void *config;                 /* the family's own table row */
     uint64_t default_sequence_length;
-    const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL: none */
+    const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL if none */
     unsigned traits;                    /* enum workload_trait */
 };
 /* A family's rows, in its own file, ended by a row of zeros. */
 #define WORKLOADS(family) const struct workload family##_workloads[] =
 size_t workload_count(void);
 const struct workload *workload_at(size_t i);       /* in the order of their files; NULL past the last */
-/* By name; a name that ends in .onnx gives the workload of all files. NULL: unknown, with the known names in err. */
+/* By name; a name that ends in .onnx gives the workload of all files. NULL if unknown, with the known names in err. */
 const struct workload *workload_find(const char *name, struct err *err);
 /* The graph of the ONNX file o->file, and what became of its operators. */
 struct onnx_import;

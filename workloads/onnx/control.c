@@ -26,7 +26,7 @@ struct onnx_loop {
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
 
-/* A new scope inside the node's; NULL: refused. Calls of functions count as levels too. */
+/* A new scope inside the node's; NULL if refused. Calls of functions count as levels too. */
 static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n, struct err *err)
 {
     uint32_t depth = 0;
@@ -53,7 +53,7 @@ static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto 
     return true;
 }
 
-/* The value of a body's output; NO_ID: refused, nothing makes it. */
+/* The value of a body's output; NO_ID if refused, nothing makes it. */
 static uint32_t made_inside(struct onnx_model *m, const struct onnx_node *n, const Onnx__ValueInfoProto *output, const char *scope, struct err *err)
 {
     uint32_t id = onnx_value_seen(m, scope, output->name ? output->name : "");
@@ -316,7 +316,7 @@ static void become_sequence(struct onnx_model *m, size_t id, uint32_t n, const u
     onnx_retire(m, id, "who reads its items");
 }
 
-/* The items of the sequence that the node reads first; NULL: refused. */
+/* The items of the sequence that the node reads first; NULL if refused. */
 static const struct onnx_items *items_read(const struct onnx_model *m, size_t id, struct err *err)
 {
     const struct onnx_value *x = onnx_in(m, &m->nodes[id], 0);

@@ -96,7 +96,7 @@ static const struct term {
 
 static const char *match(struct pattern *p, const char *text, uint32_t value);
 
-/* "x, 2)" against the first inputs of a node, or exchanged. Returns the text after it; NULL: no match. */
+/* "x, 2)" against the first inputs of a node, or exchanged. Returns the text after it; NULL if no match. */
 static const char *match_inputs(struct pattern *p, const char *text, const struct onnx_node *n, bool exchanged)
 {
     for (uint32_t i = 0; i < n->n_inputs; i++) {
@@ -126,7 +126,7 @@ static const char *match_node(struct pattern *p, const char *text, const struct 
     return NULL;
 }
 
-/* Matches a value with the expression that the text begins with. Returns the text after it; NULL: no match. */
+/* Matches a value with the expression that the text begins with. Returns the text after it; NULL if no match. */
 static const char *match(struct pattern *p, const char *text, uint32_t value)
 {
     char *end;

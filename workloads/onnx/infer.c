@@ -67,7 +67,7 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
 
 /* ---- sizes of inputs --------------------------------------------------------------------------------- */
 
-/* The next operand of a dimension's name, and the sign after it; NULL: no more. */
+/* The next operand of a dimension's name, and the sign after it; NULL if no more. */
 static const char *next_operand(const char **at, char *sign, struct arena *a)
 {
     *at += strspn(*at, " ");
@@ -155,7 +155,7 @@ static bool has_channels_first(const struct onnx_model *m, uint32_t input)
     return false;
 }
 
-/* The batch that the file fixes; 0: none. */
+/* The batch that the file fixes; 0 if none. */
 static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
 {
     const struct onnx_value *v = &m->values[input];
@@ -211,7 +211,7 @@ static const char *find_batch_name(const struct onnx_model *m)
     return m->n_inputs && m->values[m->inputs[0]].n_dims ? m->values[m->inputs[0]].dim_names[0] : NULL;
 }
 
-/* The size that the options give to a name; 0: none. */
+/* The size that the options give to a name; 0 if none. */
 static uint64_t given_size(const struct onnx_model *m, const struct onnx_options *o, const char *name)
 {
     uint64_t size = 0;

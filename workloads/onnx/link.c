@@ -132,7 +132,7 @@ bool onnx_add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto
     return true;
 }
 
-/* NULL: not a Constant node, or one without a tensor. */
+/* NULL if not a Constant node, or one without a tensor. */
 static const Onnx__TensorProto *tensor_of_constant(const struct onnx_node *n)
 {
     const Onnx__AttributeProto *p = onnx_is(n, ONNX_OP_CONSTANT) ? onnx_attribute(n, "value") : NULL;
@@ -190,7 +190,7 @@ static void visit(struct sorter *s, uint32_t id)
     s->stack[s->depth++] = id;
 }
 
-/* The first unvisited node that makes one of these values; NO_ID: none. */
+/* The first unvisited node that makes one of these values; NO_ID if none. */
 static uint32_t missing(const struct sorter *s, char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -89,7 +89,7 @@ static bool read_equation(struct equation *out, const struct onnx_model *m, cons
     return add_letters(&out->out, arrow + 2, strlen(arrow + 2), named + dots);
 }
 
-/* 0: no operand has the letter, or its sizes differ. */
+/* 0 if no operand has the letter, or its sizes differ. */
 static uint64_t letter_size(const struct equation *e, const struct onnx_model *m, const struct onnx_node *n, char c)
 {
     uint64_t size = 0;

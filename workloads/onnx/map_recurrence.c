@@ -27,7 +27,7 @@ static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction,
     return weight;
 }
 
-/* Row `direction` of an initial state [directions, batch, hidden]; NO_ID: none is given, or zeros. */
+/* Row `direction` of an initial state [directions, batch, hidden]; NO_ID if none is given, or zeros. */
 static uint32_t initial_state(struct mapper *p, uint32_t i, uint64_t direction)
 {
     const struct onnx_value *v = map_in(p, i);

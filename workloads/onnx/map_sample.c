@@ -11,7 +11,7 @@
 
 /* For each point, the lower and upper neighbour along one side of the image, and their weights. */
 struct side { uint32_t at[2], weight[2]; };
-struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x; };     /* first_row: of each point's image; NO_ID: there is one image */
+struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x; };     /* first_row: of each point's image; NO_ID if there is one image */
 
 static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
 {
@@ -65,7 +65,7 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
     return both(p, OP_MUL, found, weight);
 }
 
-/* Samples of input 0, [points, channels]; NO_ID: refused. */
+/* Samples of input 0, [points, channels]; NO_ID if refused. */
 static uint32_t sampled(struct mapper *p, const struct points *s)
 {
     const struct onnx_value *v = map_in(p, 0);

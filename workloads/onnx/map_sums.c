@@ -325,7 +325,7 @@ bool map_triangle(struct mapper *p)
 
 struct loss { uint64_t rows, classes; uint32_t labels, hot; };
 
-/* Input 0, [batch, classes, ...], as [rows, classes]. NO_ID: refused. */
+/* Input 0, [batch, classes, ...], as [rows, classes]. NO_ID if refused. */
 static uint32_t rows_of_classes(struct mapper *p, uint64_t inner)
 {
     const struct onnx_value *v = map_in(p, 0);

@@ -338,7 +338,7 @@ static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node 
     return found != NO_ID && onnx_is_float(p->m->values[found].type) ? found : NO_ID;
 }
 
-/* The initialiser that a value is a copy, view or elementwise function of; NO_ID: none. */
+/* The initialiser that a value is a copy, view or elementwise function of; NO_ID if none. */
 static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
 {
     for (;;) {

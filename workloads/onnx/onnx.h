@@ -19,9 +19,9 @@ struct onnx_options {
     bool inference;                             /* forward only; batch norms are folded into convolutions */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */
-    const char *output;                         /* values to stop at, separated by commas; NULL: the file's outputs */
+    const char *output;                         /* values to stop at, separated by commas; NULL means the file's outputs */
     bool contents;                              /* large tensors are read too, to execute the graph */
-    uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0: one */
+    uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0 means one */
     const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions, numbers of single values */
     size_t n_dimensions;
 };
@@ -38,7 +38,7 @@ struct onnx_source {
     uint32_t tensor_id;
     enum onnx_layout layout;
     uint32_t values[8];                         /* of the model: kernel, bias; a norm's scale, shift, mean, variance, and a fused scale and
-                                                 * shift; NO_ID: none */
+                                                 * shift; NO_ID if none */
     double number;                              /* the number itself; epsilon of a norm; first diagonal of a triangle's ones; direction
                                                  * of a recurrence */
     bool turned;                                /* triangle: its ones are left of the diagonal; gates: the file's
@@ -52,7 +52,7 @@ struct onnx_import {
     size_t n_nodes;
     struct onnx_count *counts; size_t n_counts, cap_counts;
     struct onnx_source *sources; size_t n_sources, cap_sources;
-    const char *loss, *ignored;                 /* outputs that are trained, and others that are not; NULL: none */
+    const char *loss, *ignored;                 /* outputs that are trained, and others that are not; NULL if none */
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
     bool *input_is_image;                       /* channels last in the graph */
     uint32_t output;                            /* tensor of the first output (inference) */
@@ -73,7 +73,7 @@ void onnx_print(FILE *f, const struct onnx_import *import);
 bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, struct err *err);
 /* The contents that the seed gives a weight or state: elements in the graph's order, each exactly a float. */
 void onnx_initial(double *out, const struct graph *g, uint32_t tensor_id, uint64_t seed);
-/* Contents of a constant, in the model's arena; NULL: not constant, or not in the file. */
+/* Contents of a constant, in the model's arena; NULL if not constant, or not in the file. */
 double *onnx_contents(struct onnx_model *m, uint32_t value_id);
 
 #endif

@@ -20,7 +20,7 @@ enum { MOST_KNOWN = 4096 };         /* constants of at most so many elements hav
 #define ONNX_LAYER_KEY "podbench.layer"
 /* The key in a model's metadata_props that says that all of its outputs are trained on; its value is the loss. */
 #define ONNX_LOSS_KEY "podbench.loss"
-/* The value of a key among metadata_props; NULL: it is not there. */
+/* The value of a key among metadata_props; NULL if it is not there. */
 const char *onnx_metadata(Onnx__StringStringEntryProto *const *props, size_t n, const char *key);
 
 /* TensorProto.DataType; types that are not read are left out. */
@@ -34,7 +34,7 @@ struct onnx_items { uint32_t n; const uint32_t *values; };     /* a sequence of 
 
 struct onnx_value {
     const char *name;
-    int type;                               /* enum onnx_type; 0: unknown */
+    int type;                               /* enum onnx_type; 0 if unknown */
     bool shaped;                            /* n_dims and dims are known */
     uint32_t n_dims;
     uint64_t dims[ONNX_MAX_DIMS];
@@ -46,7 +46,7 @@ struct onnx_value {
     bool constant;                          /* it follows from initialisers alone */
     bool output;                            /* of the whole graph */
     const Onnx__TensorProto *data;          /* of an initialiser or a Constant node; else NULL */
-    uint32_t producer;                      /* node; NO_ID: an input or initialiser */
+    uint32_t producer;                      /* node; NO_ID means an input or initialiser */
     bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID
                                              * if it is left out */
     uint32_t bound_to;
@@ -67,7 +67,7 @@ struct onnx_node {
     const char *scope;                      /* prefix of names in its branch, round or function; "": the graph itself */
     struct onnx_loop *loop;                 /* state of a Loop between two rounds */
     uint32_t n_inputs, n_outputs;
-    uint32_t *inputs, *outputs;             /* values; NO_ID: left out */
+    uint32_t *inputs, *outputs;             /* values; NO_ID if left out */
     double epsilon;                         /* of a fused norm; 0: its attribute has it */
     const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
     bool gone;                              /* other nodes do its work */
@@ -89,7 +89,7 @@ struct onnx_model {
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
     bool approximate;                       /* option --approximate */
     const struct onnx_options *options;
-    uint64_t file_batch;                    /* the batch size that the file fixes; 0: it is symbolic */
+    uint64_t file_batch;                    /* the batch size that the file fixes; 0 if it is symbolic */
     const char *batch_name;                 /* the symbolic batch, or NULL */
     bool has_batch;                         /* a dimension of an input has the recipe's micro-batch as its size */
     bool lacks_batch;                       /* data.batch=0 says that no dimension is the batch */
@@ -132,7 +132,7 @@ struct onnx_operator {
     const char *name;
     uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is
                                                              * called; ALL_INPUTS */
-    bool (*shape)(const struct inference *s);               /* NULL: not modelled; its result's shape is guessed */
+    bool (*shape)(const struct inference *s);               /* NULL if not modelled; its result's shape is guessed */
     bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the
                                                              * graph */
     bool (*fold)(struct fold *f);                           /* NULL: contents are not followed */
@@ -160,14 +160,14 @@ void onnx_stand_in(struct onnx_model *m, struct onnx_node *n);
 
 /* ---- file.c: bytes to messages, messages to numbers ------------------------------------------------------------------ */
 
-/* Both unpack into the arena; NULL: refused, or no graph. contents: large tensors are read too. */
+/* Both unpack into the arena; NULL if refused, or no graph. contents: large tensors are read too. */
 const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struct arena *a, struct err *err);
 const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);
 /* The file's bytes without the numbers of large tensors. False: not in protobuf's format, or a read error. */
 bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a);
 bool onnx_is_whole(int type);           /* an integer of any size; booleans are not */
 bool onnx_is_float(int type);
-double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL: absent, or more than most elements */
+double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL if absent, or more than most elements */
 
 /* ---- message.c: new messages, in an arena, for files that are written -------------------------------------------------- */
 
@@ -181,7 +181,7 @@ Onnx__ValueInfoProto *onnx_new_info(struct arena *a, const char *name, int type,
 
 /* Index in the graph's tensor of element i of the file's: ONNX_AS_IS, ONNX_KERNEL or ONNX_GATES. */
 uint64_t onnx_graph_index(enum onnx_layout layout, uint64_t i, const struct tensor *t);
-/* The first operation that reads a tensor, and which of its inputs the tensor is; NULL: none. */
+/* The first operation that reads a tensor, and which of its inputs the tensor is; NULL if none. */
 const struct op *onnx_first_reader(uint32_t *input, const struct graph *g, uint32_t id);
 
 /* ---- link.c: names to indices ------------------------------------------------------------------------------------------ */
@@ -198,7 +198,7 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
 /* ---- model.c: attributes, operands and lists of a node; nodes of our own -------------------------------------------------- */
 
 /* `otherwise` is returned for an attribute that is absent. */
-const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);    /* NULL: absent */
+const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);    /* NULL if absent */
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
 bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
@@ -208,7 +208,7 @@ struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* 
 /* Always false: one line in err with the file, the node and its operator. */
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* NULL: left out. The inputs that a row of the table demands are there, which static analyzers cannot see. */
+/* NULL if left out. The inputs that a row of the table demands are there, which static analyzers cannot see. */
 struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* floats that the file itself holds */
@@ -242,7 +242,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
 
 /* ---- shape.c, shape_moves.c: rules of shapes -------------------------------------------------------------------------------- */
 
-/* x and y are the first two inputs; NULL: left out, where the row does not demand them. */
+/* x and y are the first two inputs; NULL if left out, where the row does not demand them. */
 struct inference { struct onnx_model *m; const struct onnx_node *n; const struct onnx_value *x, *y; struct err *err; };
 #define REFUSE(s, ...) onnx_refuse((s)->m, (s)->n, (s)->err, __VA_ARGS__)
 
@@ -268,7 +268,7 @@ bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct o
 
 /* ---- fold.c, fuse.c ------------------------------------------------------------------------------------------------------------ */
 
-/* Evaluates one node with known inputs: contents of the first three inputs (NULL: unknown), and of out to be filled. */
+/* Evaluates one node with known inputs: contents of the first three inputs (NULL if unknown), and of out to be filled. */
 struct fold {
     struct onnx_model *m; const struct onnx_node *n; struct onnx_value *out; const double *a, *b, *c; uint64_t n_out;
     bool all;                                               /* contents of any size, for onnx_contents */
@@ -324,7 +324,7 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
 uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis);     /* concatenated; parts are overwritten */
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
-/* Values as operands, in a layout. NO_ID: refused. */
+/* Values as operands, in a layout. NO_ID if refused. */
 uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dimensions, at most MAX_DIMS; a scalar
                                                                * has one */
 uint32_t map_any_plain(struct mapper *p, uint32_t value);     /* row-major, in whatever dimensions the tensor has */
@@ -339,7 +339,7 @@ bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis); 
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* attribute axis, else the usual one */
 uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* an axis of the file, in the layout */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
-const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, several, or it is an output */
+const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if none, several, or it is an output */
 
 /* map_tensors.c: constants. A weight, or state where it is not trained; a vector of n equal numbers; where a tensor's
  * contents come from. */

@@ -339,7 +339,7 @@ bool infer_tile(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL: not n
+/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL if not n
  * known ones. */
 static const double *resize_scales(const struct inference *s, uint32_t n)
 {

@@ -20,9 +20,9 @@ struct writer {
     const struct op *op;                    /* the operation being written */
     Onnx__GraphProto graph;
     size_t cap_nodes, cap_weights, cap_inputs, cap_outputs;
-    const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL: not made */
+    const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL if not made */
     bool *done;                             /* by operation: part of another one */
-    const uint64_t *seed;                   /* of the weights; NULL: they are left out */
+    const uint64_t *seed;                   /* of the weights; NULL if they are left out */
     FILE *data;
     uint64_t n_data_bytes;
     const char *location;                   /* of the weights, relative to the model */

@@ -46,23 +46,23 @@ struct recipe {
     struct ini_entry *hyperparameters;  /* the rest of the section, under the names of MLPerf logs: documentation, written to simulated logs */
     size_t n_hyperparameters;
     /* [training] */
-    double epochs, samples_to_converge; /* 0: not given */
+    double epochs, samples_to_converge; /* 0 if not given */
     const char *converge;               /* "model", or NULL */
-    const char *reference_round;        /* the round whose reference convergence points are used: "v2.0"; NULL: the id's */
+    const char *reference_round;        /* the round whose reference convergence points are used: "v2.0"; NULL means the id's */
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
     int eval_placement;
     int eval_program;                   /* the forward pass alone, or training steps that change nothing */
-    uint64_t evaluations;               /* how many, if eval_every does not say; 0: it does */
+    uint64_t evaluations;               /* how many, if eval_every does not say; 0 if it does */
     bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
     double target;
     /* [hosts] */
     uint64_t host_count, instances;
-    double host_decode_bytes_per_s;     /* the rate at which one host reads, decodes and prepares input; 0: no limit */
-    double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0: none */
-    double price_per_kwh, carbon_g_per_kwh;     /* of energy; 0: none */
-    double host_power_w, cooling_share; /* one host's; cooling over all else; 0: not counted */
-    uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0: it does not include the loader's start */
-    double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call; below 0: the framework's own */
+    double host_decode_bytes_per_s;     /* the rate at which one host reads, decodes and prepares input; 0 if no limit */
+    double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0 if none */
+    double price_per_kwh, carbon_g_per_kwh;     /* of energy; 0 if none */
+    double host_power_w, cooling_share; /* one host's; cooling over all else; 0 if not counted */
+    uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0 if it does not include the loader's start */
+    double steps_per_call;              /* weight updates between two returns to the host; 0 if the run is one call; below 0: the framework's own */
     /* [framework], as written: keys of framework_fields */
     struct ini_entry *framework_settings; size_t n_framework_settings;
     /* [faults], as written */
@@ -95,7 +95,7 @@ const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
  * plan; with NULL, keys that only the plan's sheets can judge are not listed. */
 struct plan;
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
-const struct workload *recipe_workload(const struct recipe *r);     /* NULL: no such workload */
+const struct workload *recipe_workload(const struct recipe *r);     /* NULL if no such workload */
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
 /* The graph of one micro-batch. */
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
@@ -108,8 +108,8 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
 struct recipe_setting {
     const char *section;
     const struct field *field;          /* of struct recipe */
-    const char *value;                  /* as written; NULL: not given, so the default */
-    uint32_t line;                      /* 0: an override, or not given */
+    const char *value;                  /* as written; NULL if not given, so the default */
+    uint32_t line;                      /* 0 means an override, or not given */
     bool matters;                       /* false: changes nothing in this recipe */
 };
 size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);

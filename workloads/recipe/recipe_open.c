@@ -58,7 +58,7 @@ static const char *plain_text(const struct subject *s, const char *value, struct
     return field_set(&with, s->field, value, s->place, err) ? field_text(s->field, &with, a) : NULL;
 }
 
-/* The recipe's value or its default. NULL: not known here, as for what only the framework's sheet states. */
+/* The recipe's value or its default. NULL if not known here, as for what only the framework's sheet states. */
 static const char *taken_text(const struct subject *s, const struct recipe *r, const struct ini_entry *taken, struct arena *a)
 {
     if (s->of_framework)
