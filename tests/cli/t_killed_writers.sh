@@ -23,13 +23,13 @@ kill_everywhere() {
     (cd now && changing_calls "$often" "$PODBENCH" "$@") >points
     while read -r call at; do
         start_over
-        { (cd now && killed_at "$call" "$at" "$PODBENCH" "$@"); } 2>/dev/null || torn="$torn $call:$at(not killed)"
+        (cd now && killed_at "$call" "$at" "$PODBENCH" "$@") 2>/dev/null || torn="$torn $call:$at(not killed)"
         n_killed=$((n_killed + 1))
         "$check" "$@" </dev/null || torn="$torn $call:$at($(head -c 200 err))"
     done <points
 }
 start_over() { rm -rf now && cp -r "$state" now; }
-again() { { (cd now && "$PODBENCH" "$@" >../out 2>../err </dev/null); } 2>/dev/null; }
+again() { (cd now && "$PODBENCH" "$@" >../out 2>../err </dev/null) 2>/dev/null; }
 same() { diff -r now "$1" >difference 2>&1 || { cat difference >>err; return 1; }; }
 
 # ---- sweep
@@ -117,7 +117,8 @@ n_renames=$(grep -c ' rename(' calls) torn='' n_without=0
 for at in $(seq 1 "$n_renames"); do
     start_over
     # shellcheck disable=SC2086
-    { (cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged -e "inject=rename:signal=KILL:when=$at" "$PODBENCH" $package 4 --runs 10 >/dev/null 2>&1); } 2>/dev/null
+    # The subshell outlives strace and takes what the shell says of its death.
+    (cd now && strace -f -qq -o ../calls -e trace=renameat2,rename $unexchanged -e "inject=rename:signal=KILL:when=$at" "$PODBENCH" $package 4 --runs 10 >/dev/null 2>&1; :) 2>/dev/null
     if [ ! -e now/$logs ]; then
         n_without=$((n_without + 1)) between=$at
         "$PODBENCH" score now/out >/dev/null 2>err
