@@ -5,7 +5,7 @@ emcc := NODE_PATH=/usr/share/nodejs emcc -O2 -ffp-contract=off
 
 # What commands of the page use, which executes nothing; the linker takes what is reached.
 wasm_rooms   := $(filter-out system-model/execute/% workloads/data/% results/train/% results/calibrate/% results/figures/% results/history/%,$(sources))
-wasm_harness := $(patsubst %,harness/%.c,answer diff explain fit list list_recipes machine plan progress run run_table session submission sweep unused workload)
+wasm_harness := $(patsubst %,harness/%.c,answer diff explain fit list list_recipes machine plan progress run run_table session submission sweep sweep_table unused workload)
 wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/entry.c) $(schemas:%.proto=$W/%.pb-c.o)
 
 # The files of GSL that are reached from there, and the other libraries, from Debian's source packages.
