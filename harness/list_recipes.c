@@ -47,7 +47,7 @@ static bool is_asked_for(const struct recipe_line *line, const char *const *word
     return true;
 }
 
-/* As the file says; "-" for a recipe that cannot be read, with the reason. */
+/* A recipe that cannot be read has "-" in its columns, and the reason. */
 static void read_recipe_line(struct recipe_line *line, struct session *s)
 {
     struct recipe r;

@@ -65,7 +65,7 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 
-/* By tensor: whether a backward pass reads it, and the last layer that reads it forward (0 if none, or the first). */
+/* Two facts of each tensor: a backward pass reads it or not, and the last layer that reads it forward (0 if none, or the first). */
 static void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {

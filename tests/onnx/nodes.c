@@ -200,7 +200,7 @@ static bool import(struct test *t, size_t k, uint64_t batch, bool bounded, struc
     return built;
 }
 
-/* By the product's executor, in fp32. */
+/* Runs the node in the product's executor, in fp32. */
 static bool execute_in_fp32(const struct graph *g, double **v, struct arena *a, struct err *err)
 {
     struct tensor_value *values = ARENA_ARRAY(a, struct tensor_value, g->n_tensors);

@@ -67,7 +67,7 @@ struct workload {
 #define WORKLOADS(family) const struct workload family##_workloads[] =
 size_t workload_count(void);
 const struct workload *workload_at(size_t i);       /* in the order of their files; NULL past the last */
-/* By name; a name that ends in .onnx gives the workload of all files. NULL if unknown, with the known names in err. */
+/* Finds a workload by its name; a name that ends in .onnx gives the workload of all files. NULL if unknown, with the known names in err. */
 const struct workload *workload_find(const char *name, struct err *err);
 /* The graph of the ONNX file o->file, and what became of its operators. */
 struct onnx_import;
