@@ -30,8 +30,8 @@ struct passes passes_start(struct op_plan *out, const struct chip *chip, const s
 uint64_t passes_share(const struct passes *p, uint64_t n)
 {
     uint64_t grain = ATOM_BYTES / p->element_bytes;
-    uint64_t even = grain * ceil_div(ceil_div(n, grain), p->n_tiles);
-    return n >= p->n_operand ? (uint64_t)(p->imbalance * (double)even) : even;
+    uint64_t atoms = ceil_div(n, grain), even = grain * ceil_div(atoms, p->n_tiles);
+    return n >= p->n_operand ? min_u64((uint64_t)(p->imbalance * (double)even), grain * atoms) : even;
 }
 
 void passes_superstep(struct passes *p, uint64_t compute_cycles)

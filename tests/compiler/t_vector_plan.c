@@ -83,6 +83,20 @@ static void test_runs_where_the_operand_lies(void **state)
     toy_end(&t);
 }
 
+/* Six elements on one tile of seven are seven times an even share, but no more than two words, a vector a worker. */
+static void test_no_tile_has_more_than_all(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 2));
+    graph_op(&t.graph, OP_RELU, &x, 1, (struct op_attributes){ 0 });
+    struct op_plan p;
+    op_plan_build(&p, &t.graph, 0, (struct operands){ .imbalance = 7 }, &t.chip, &t.options, &t.cache);
+    assert_int_equal(p.compute_cycles, 9 + 6 * 24);
+    toy_end(&t);
+}
+
 /* A reshape neither moves nor computes anything. */
 static void test_view(void **state)
 {
@@ -532,7 +546,7 @@ static void test_optimizer_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
+        cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_no_tile_has_more_than_all), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
         cmocka_unit_test(test_slice),
