@@ -111,6 +111,9 @@ SEED ?= 1
 onnx-mutants: $B/tests/onnx/mutate $B/tests/onnx/outputs    ## small models at random (MUTANTS=N SEED=S), which ONNX Runtime and podbench must compute alike
 	MUTATE=$B/tests/onnx/mutate OUTPUTS=$B/tests/onnx/outputs sh tests/onnx/mutants.sh $(MODULES) $(SEED) $(MUTANTS)
 
+onnx-check: $B/podbench                 ## ONNX's own checker (python3-onnx) accepts the built-in models as written
+	$(PYTHON3) tests/onnx/check.py $B/podbench
+
 onnx-torch: $B/podbench                 ## models of PyTorch and torchvision, if they are installed: parameters and multiply-accumulates as torch counts them
 	$(PYTHON3) tests/onnx/models.py $B/podbench
 
@@ -186,7 +189,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch numbers mutants assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch numbers mutants assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

@@ -90,8 +90,8 @@ static bool densenet_build(struct graph *g, const struct workload *w, const stru
         for (uint64_t i = 0; i < c->layers[stage]; i++) {
             const char *name = arena_printf(a, "dense%u/layer%u", stage + 1, (unsigned)i + 1);
             build_layer(&b, LAYER_BODY, block++, 0, 1, name);
-            uint32_t y = build_conv(&b, norm_relu(&b, x), (struct conv_spec){ .kernel = 1, .channels = 4 * c->growth });
-            y = build_conv(&b, norm_relu(&b, y), (struct conv_spec){ .kernel = 3, .channels = c->growth });
+            uint32_t y = build_op1(&b, OP_RELU, conv_norm(&b, norm_relu(&b, x), 1, 1, 4 * c->growth));
+            y = build_conv(&b, y, (struct conv_spec){ .kernel = 3, .channels = c->growth });
             x = graph_op(g, OP_CONCAT, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .axis = 3 });
         }
         if (stage < 3) {

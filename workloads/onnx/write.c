@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * write.c - a forward graph as an ONNX file (opset 21), which ONNX Runtime runs and this room reads back as the same graph.
+ * write.c - a forward graph as an ONNX file, which ONNX Runtime runs and this room reads back as the same graph.
  *
+ * The file is of opset 17, the first with LayerNormalization; what came later (Gelu, GroupNormalization) is written in pieces, as PyTorch does.
  * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the
  * reader undoes. A bias joins the convolution before it. The metadata_props of each node name its layer, so that the
  * reader places it alike. Losses are left out; the reader adds them to the outputs. Weights are drawn from a seed into a second
@@ -9,10 +10,11 @@
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
-enum { WRITTEN_OPSET = 21, WRITTEN_IR = 10, NODE_INPUTS = MAX_OP_INPUTS, NODE_ATTRIBUTES = 8 };
-enum attribute_type { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_STRING = 3, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
+enum { WRITTEN_OPSET = 17, WRITTEN_IR = 8, NODE_INPUTS = MAX_OP_INPUTS, NODE_ATTRIBUTES = 8 };
+enum attribute_type { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
 
 struct writer {
     struct arena a;
@@ -97,13 +99,6 @@ static void put_float(struct writer *w, Onnx__NodeProto *n, const char *name, do
     p->f = (float)x;
 }
 
-static void put_string(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
-{
-    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_STRING);
-    p->has_s = true;
-    p->s = (ProtobufCBinaryData){ strlen(text), (uint8_t *)arena_strdup(&w->a, text) };
-}
-
 static void put_ints(struct writer *w, Onnx__NodeProto *n, const char *name, size_t count, const uint32_t *numbers)
 {
     Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_INTS);
@@ -139,6 +134,16 @@ static const char *number(struct writer *w, const char *name, double x)
     Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, 0, NULL);
     t->float_data = ARENA_NEW(&w->a, float);
     t->float_data[t->n_float_data++] = (float)x;
+    return add_constant(w, t);
+}
+
+/* A vector of one number. */
+static const char *repeated(struct writer *w, const char *name, uint64_t n, double x)
+{
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, 1, &n);
+    t->float_data = ARENA_ARRAY(&w->a, float, n);
+    while (t->n_float_data < n)
+        t->float_data[t->n_float_data++] = (float)x;
     return add_constant(w, t);
 }
 
@@ -225,8 +230,9 @@ static const char *image(struct writer *w, uint32_t id)
     const char **name = &w->image[id];
     if (w->image[id])
         return w->image[id];
-    if (t->n_dims == 1 && t->role == ROLE_WEIGHT)
-        return *name = weight(w, id, ONNX_AS_IS, 3, (uint64_t[]){ t->dims[0], 1, 1 });
+    uint64_t channels = t->dims[t->n_dims - 1];
+    if (t->role == ROLE_WEIGHT && tensor_elements(t) == channels)
+        return *name = weight(w, id, ONNX_AS_IS, 3, (uint64_t[]){ channels, 1, 1 });
     const char *from = plain(w, id);
     *name = arena_printf(&w->a, "%s_channels_first", from);
     PUT_INTS(w, node(w, "Transpose", from, *name), "perm", 0, 3, 1, 2);
@@ -257,6 +263,14 @@ static const char *all_inputs(struct writer *w, bool as_image)
 
 /* ---- operations -------------------------------------------------------------------------------------------------------------- */
 
+/* A part of the operation: a node of two inputs. */
+static const char *piece(struct writer *w, const char *op, const char *tag, const char *x, const char *y)
+{
+    const char *name = part(w, tag);
+    node(w, op, arena_printf(&w->a, "%s %s", x, y), name);
+    return name;
+}
+
 static Onnx__NodeProto *elements_node(struct writer *w, const char *op)
 {
     bool as_image = is_image(w);
@@ -271,11 +285,12 @@ static void reshape(struct writer *w, const char *from, const char *to, uint32_t
 static void put_window(struct writer *w, Onnx__NodeProto *n)
 {
     const struct op_attributes *at = w->op->at;
-    uint32_t ph = at->kernel_h > 1 ? at->pad : 0, pw = at->kernel_w > 1 ? at->pad : 0, dilation = at->dilation ? at->dilation : 1;
+    uint32_t ph = at->kernel_h > 1 ? at->pad : 0, pw = at->kernel_w > 1 ? at->pad : 0;
     PUT_INTS(w, n, "kernel_shape", at->kernel_h, at->kernel_w);
     PUT_INTS(w, n, "strides", at->stride, at->stride_w ? at->stride_w : at->stride);
     PUT_INTS(w, n, "pads", ph + at->zeros[0], pw + at->zeros[1], ph + at->zeros[2], pw + at->zeros[3]);
-    PUT_INTS(w, n, "dilations", dilation, dilation);
+    if (at->dilation > 1)
+        PUT_INTS(w, n, "dilations", at->dilation, at->dilation);
 }
 
 /* The addition of a vector that alone reads the result comes with it. */
@@ -321,25 +336,24 @@ static void put_epsilon(struct writer *w, Onnx__NodeProto *n) { put_float(w, n, 
 static void write_batch_norm(struct writer *w)
 {
     uint64_t c = in_tensor(w, 1)->dims[0];
-    const char *names[2] = { part(w, "mean"), part(w, "variance") };
-    for (int i = 0; i < 2; i++) {
-        Onnx__TensorProto *t = onnx_new_tensor(&w->a, names[i], ONNX_FLOAT, 1, &c);
-        t->float_data = ARENA_ARRAY(&w->a, float, c);
-        for (t->n_float_data = 0; t->n_float_data < c; )
-            t->float_data[t->n_float_data++] = (float)i;
-        add_constant(w, t);
-    }
     bool as_image = in_tensor(w, 0)->n_dims == 4;
     const char *x = in_layout(w, 0, as_image), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
-    put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, names[0], names[1]), made(w, as_image)));
+    const char *mean = repeated(w, part(w, "mean"), c, 0), *variance = repeated(w, part(w, "variance"), c, 1);
+    put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, mean, variance), made(w, as_image)));
 }
 
+/* An instance norm of reshaped groups, then the scale and the shift of each channel. */
 static void write_group_norm(struct writer *w)
 {
-    const char *x = image(w, w->op->inputs[0]), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
-    Onnx__NodeProto *n = node(w, "GroupNormalization", arena_printf(&w->a, "%s %s %s", x, scale, shift), made(w, true));
-    put_int(w, n, "num_groups", w->op->at->norm_groups);
-    put_epsilon(w, n);
+    const struct tensor *t = in_tensor(w, 0);
+    const uint64_t *d = t->dims, groups = w->op->at->norm_groups;
+    const char *x = image(w, w->op->inputs[0]), *scale = image(w, w->op->inputs[1]), *shift = image(w, w->op->inputs[2]);
+    const char *grouped = part(w, "grouped"), *ones = repeated(w, part(w, "ones"), groups, 1), *zeros = repeated(w, part(w, "zeros"), groups, 0);
+    reshape(w, x, grouped, 3, (uint64_t[]){ d[0], groups, tensor_elements(t) / d[0] / groups });
+    const char *normal = part(w, "normal"), *ungrouped = part(w, "ungrouped");
+    put_epsilon(w, node(w, "InstanceNormalization", arena_printf(&w->a, "%s %s %s", grouped, ones, zeros), normal));
+    reshape(w, normal, ungrouped, 4, (uint64_t[]){ d[0], d[3], d[1], d[2] });
+    node(w, "Add", arena_printf(&w->a, "%s %s", piece(w, "Mul", "scaled", ungrouped, scale), shift), made(w, true));
 }
 
 static void write_layer_norm(struct writer *w) { put_epsilon(w, node(w, "LayerNormalization", all_inputs(w, false), made(w, false))); }
@@ -366,7 +380,16 @@ static void write_scale(struct writer *w)
     node(w, "Mul", arena_printf(&w->a, "%s %s", x, number(w, part(w, "factor"), w->op->at->rate)), made(w, as_image));
 }
 
-static void write_gelu(struct writer *w) { put_string(w, elements_node(w, "Gelu"), "approximate", "tanh"); }
+/* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
+static void write_gelu(struct writer *w)
+{
+    bool as_image = is_image(w);
+    const char *x = in_layout(w, 0, as_image), *cube = piece(w, "Mul", "cube", piece(w, "Mul", "square", x, x), x);
+    const char *sum = piece(w, "Add", "sum", x, piece(w, "Mul", "small", cube, number(w, part(w, "by_cube"), 0.044715)));
+    const char *curve = part(w, "curve"), *half = piece(w, "Mul", "half", x, number(w, part(w, "by_half"), 0.5));
+    node(w, "Tanh", piece(w, "Mul", "slope", sum, number(w, part(w, "by_slope"), sqrt(2 / M_PI))), curve);
+    node(w, "Mul", arena_printf(&w->a, "%s %s", half, piece(w, "Add", "gate", curve, number(w, part(w, "one"), 1))), made(w, as_image));
+}
 
 /* As PyTorch writes swish. */
 static void write_swish(struct writer *w)
@@ -432,7 +455,6 @@ static void write_slice(struct writer *w)
         n->output[n->n_output++] = arena_strdup(&w->a, out_name(w, i));
     }
     put_int(w, n, "axis", (int64_t)axis);
-    put_int(w, n, "num_outputs", at->pieces);
 }
 
 static void write_pad(struct writer *w)
