@@ -9,6 +9,7 @@
 #include "harness/harness.h"
 #include "results/study/first_recipe.h"
 #include "results/study/fit.h"
+#include "results/study/framework_options.h"
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -131,25 +132,21 @@ static json_t *flat_spans(const struct timeline *t)
     return flat;
 }
 
-/* The recipe as it was simulated, and each key's name in the framework, where it has one. */
+/* The recipe as it was simulated, and as a program of its framework states it. */
 static void add_settings(json_t *picture, const struct simulation *sim, struct arena *a)
 {
     struct recipe_setting *settings;
     size_t n = recipe_settings(&settings, &sim->recipe, a);
-    json_t *list = json_array(), *options = json_array();
+    struct table options = framework_options(sim, a);
+    json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         if (!settings[i].value)
             continue;
         const char *key = arena_printf(a, "%s.%s", settings[i].section, settings[i].field->name);
-        struct option_origin from = { 0 };
-        const char *option = framework_option(&from, sim->recipe.framework, arena_printf(a, "%s=%s", key, settings[i].value), a);
         json_array_append_new(list, json_pack("[s, s, b]", key, settings[i].value, settings[i].matters));
-        if (option)
-            json_array_append_new(options, json_pack("{s:s, s:s, s:s?, s:b}", "key", key, "text", option, "source", from.source,
-                                                            "checked", from.checked));
     }
     json_object_set_new(picture, "settings", list);
-    json_object_set_new(picture, "framework_options", options);
+    json_object_set_new(picture, "framework_options", table_json(&options));
 }
 
 static json_t *picture_of(const struct simulation *sim, const struct result *r, struct arena *a)

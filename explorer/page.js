@@ -198,7 +198,7 @@ function drawTake({ now, wanted }) {
     element('p', { class: 'buttons' }, copyButton('Copy the command', () => runCommand(wanted)), copyButton('Copy the recipe', text), copyButton('Copy a link', () => location.href)),
     shown,
     element('h3', {}, `As options of ${controls.value('recipe.framework') || 'the framework'}`),
-    options.length ? element('ul', { class: 'options' }, ...options.map(({ key, text: option, source, checked }) => element('li', { title: source ?? '' }, element('code', {}, option), ` (${key}${checked ? '' : '; name not checked'})`)))
+    options.length ? element('ul', { class: 'options' }, ...options.map(({ key, option, source, checked }) => element('li', { title: source ?? '' }, element('code', {}, option), ` (${key}${checked ? '' : '; name not checked'})`)))
       : element('p', { class: 'note' }, 'No option of this framework is known for these keys.'));
 }
 

@@ -32,8 +32,8 @@ const struct command commands[] = {
       "junit, markdown or annotations: whether each recipe fits its machine.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
       OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
-      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS,
-      command_run, true },
+      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_FRAMEWORK_OPTIONS) | OPTION_BIT(OPT_APPROXIMATE),
+      TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
     { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
       "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as "
       "options of its framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.",
@@ -61,7 +61,7 @@ const struct command commands[] = {
       "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
       "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only what fits as "
       "configured counts. Says whether the answer is the best of them all, or how much better one could be.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_SECONDS) |
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_SECONDS) | OPTION_BIT(OPT_FRAMEWORK_OPTIONS) |
       OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search, true },
     { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Prints a table on a terminal, or where --format text, --top, --sort or "
       "--columns ask for one. Otherwise writes one row per configuration, as CSV or as lines of JSON, with notes and the interval of run.",

@@ -27,7 +27,7 @@ struct options {
     const char *until, *checkpoint, *plot;      /* options of train */
     uint64_t runs, seed, seeds, jobs;
     bool train_samples, rcp_bypass, seed_bypass, only_failures, names, force, until_valid;        /* options for MLPerf packages */
-    bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume;
+    bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume, framework_options;
     const char **arguments; size_t n_arguments;
 };
 
@@ -36,7 +36,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
                  OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_NAMES, OPT_TOP, OPT_SORT, OPT_COLUMNS, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
                  OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS,
-                 OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, OPT_UNTIL, OPT_SEEDS, OPT_CHECKPOINT, OPT_PLOT, N_OPTIONS };
+                 OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, OPT_FRAMEWORK_OPTIONS, OPT_UNTIL, OPT_SEEDS, OPT_CHECKPOINT, OPT_PLOT, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- commands.c: the commands --------------------------------------------------------------- */

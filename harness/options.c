@@ -47,6 +47,8 @@ static const struct option_row {
     [OPT_UNFOLDED]  = { "unfolded", NULL, "Simulate every replica and every domain of a collective, instead of one for all that are alike", IS_FLAG,
                         AT(unfolded) },
     [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
+    [OPT_FRAMEWORK_OPTIONS] = { "framework-options", NULL, "Also print the configuration as options of its framework, to try it on a machine", IS_FLAG,
+                                AT(framework_options) },
     [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 also when a recipe fits its machine barely: with less than 90 % certainty", IS_FLAG, AT(require_fit) },
     [OPT_UPDATE]    = { "update", NULL, "Print the weight update, tensor by tensor, instead", IS_FLAG, AT(update) },
     [OPT_OPS]       = { "ops", NULL, "Print one line per operation instead of one per layer", IS_FLAG, AT(ops) },

@@ -13,6 +13,7 @@
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
 #include "results/simulate/remedies.h"
+#include "results/study/framework_options.h"
 #include "results/study/trust.h"
 #include "system-model/graph/graph.h"
 #include <inttypes.h>
@@ -32,6 +33,7 @@ struct run_state {
     char **answers;                     /* with --all, for a single recipe, and where runs are drawn; else lines */
     struct run_summary *lines;
     json_t **made_by, **validities;
+    struct table *framework_options;
     struct track_record record;
     struct progress progress;
     bool draws, is_table;
@@ -128,8 +130,8 @@ static void judge_result(struct validity *out, const struct run_state *state, co
 }
 
 /* Reads only those tables of published figures that name the recipe. */
-static bool keep_answer(struct run_state *state, struct simulation *sim, const struct result *r, const struct validity *v, struct session *s,
-                        struct err *err)
+static bool keep_answer(struct run_state *state, struct simulation *sim, const struct result *r, const struct validity *v, const struct options *o,
+                        struct session *s, struct err *err)
 {
     struct figures figures;
     char *text = NULL;
@@ -143,6 +145,8 @@ static bool keep_answer(struct run_state *state, struct simulation *sim, const s
     FILE *f = text_stream(&text, &n);
     answer_print(f, sim, r, validity_uncertainty(v), &figures, s->in_colour);
     validity_print(f, v, r);
+    if (o->framework_options)
+        framework_options_print(f, sim->recipe.framework, &state->framework_options[state->results.n]);
     fclose(f);
     state->answers[state->results.n] = arena_strdup(&s->arena, text);
     free(text);
@@ -167,7 +171,9 @@ static bool keep_run_result(struct run_state *state, struct simulation *sim, str
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
     }
-    if ((o->format == FORMAT_TEXT || o->format == FORMAT_MARKDOWN) && !keep_answer(state, sim, r, &v, s, err))
+    if (o->format == FORMAT_JSON || o->framework_options)
+        state->framework_options[i] = framework_options(sim, &s->arena);
+    if ((o->format == FORMAT_TEXT || o->format == FORMAT_MARKDOWN) && !keep_answer(state, sim, r, &v, o, s, err))
         return false;
     results_add(&state->results, r, &s->arena);
     return true;
@@ -226,6 +232,7 @@ static json_t *one_json(const struct run_state *state, size_t i)
     json_t *object = result_json(&state->results.items[i]);
     json_object_set_new(object, "made_by", state->made_by[i]);
     json_object_set_new(object, "validity", state->validities[i]);
+    json_object_set_new(object, "framework_options", table_json(&state->framework_options[i]));
     result_json_add_groups(object, &state->results.items[i]);
     if (state->draws)
         json_object_set_new(object, "distribution", drawn_runs_json(&state->distributions[i]));
@@ -270,11 +277,14 @@ static void judge_fits(struct judgements *out, const struct run_state *state, st
     }
 }
 
-static void print_results(enum output_format format, bool all, struct run_state *state, struct session *s)
+static void print_results(const struct options *o, struct run_state *state, struct session *s)
 {
+    enum output_format format = o->format;
     struct judgements judged;
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(s->log, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
+    if (o->framework_options && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+        fprintf(s->log, "podbench: --framework-options is printed only as text and json\n");
     judge_fits(&judged, state, &s->arena);
     if (format == FORMAT_MARKDOWN)
         run_table_print(s->out, format, state->lines, state->results.n);
@@ -290,7 +300,7 @@ static void print_results(enum output_format format, bool all, struct run_state 
         if (state->is_table)
             run_table_print(s->out, format, state->lines, state->results.n);
         else
-            print_results_text(s->out, state, all);
+            print_results_text(s->out, state, o->all);
         return;
     }
     result_write_csv_header(s->out);
@@ -312,9 +322,9 @@ static struct run_state run_state_of(const struct options *o, struct arena *a)
     return (struct run_state){
         .status = EXIT_DONE, .draws = o->runs || o->mllog,
         .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
-        .is_table = o->format == FORMAT_MARKDOWN || (n > 1 && !o->all && !o->runs && !o->mllog), .lines = ARENA_ARRAY(a, struct run_summary, n),
+        .is_table = o->format == FORMAT_MARKDOWN || (n > 1 && !o->all && !o->framework_options && !o->runs && !o->mllog), .lines = ARENA_ARRAY(a, struct run_summary, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
-        .validities = ARENA_ARRAY(a, json_t *, n),
+        .validities = ARENA_ARRAY(a, json_t *, n), .framework_options = ARENA_ARRAY(a, struct table, n),
     };
 }
 
@@ -349,6 +359,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     progress_end(&state.progress);
     s->simulator.watch = (struct watch){ NULL, NULL };
     if (state.results.n)
-        print_results(o->format, o->all, &state, s);
+        print_results(o, &state, s);
     return refused ? EXIT_BAD_INPUT : state.status;
 }

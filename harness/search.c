@@ -4,6 +4,7 @@
  * needs.
  */
 #include "harness/harness.h"
+#include "results/study/framework_options.h"
 #include "results/study/search.h"
 #include "results/study/sweep.h"
 #include "results/study/trust.h"
@@ -234,37 +235,41 @@ static void search_warn_idle_keys(const struct found *best, const struct search_
     warn_idle_settings(&c, "best", s);
 }
 
-/* Simulates a configuration again, to judge how far it can be trusted. */
-static bool judge_found(struct validity *v, struct result *r, const struct found *x, const struct search_request *q, struct session *session, struct err *err)
+/* A configuration simulated again, how far it can be trusted, and how its framework states it. */
+struct found_again { struct validity validity; struct result r; const char *framework; struct table options; };
+
+static bool judge_found(struct found_again *out, const struct found *x, const struct search_request *q, struct session *session, struct err *err)
 {
     struct track_record record;
     struct simulation sim;
     if (!track_record_open(&record, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
         return false;
-    if (!search_simulate(&sim, r, q->simulator, q, x->settings, x->n_settings, err))
+    if (!search_simulate(&sim, &out->r, q->simulator, q, x->settings, x->n_settings, err))
         return false;
     struct simulation_request as_found = { .recipe = q->recipe, .overrides = search_sets(q, x->settings, x->n_settings, &session->arena),
                                  .n_overrides = q->n_sets + x->n_settings, .simulator = q->simulator };
-    validity_of(v, &record, &sim, r, NULL, &session->arena);
-    validity_add_readings(v, &record, r, &as_found, &session->arena);
+    validity_of(&out->validity, &record, &sim, &out->r, NULL, &session->arena);
+    validity_add_readings(&out->validity, &record, &out->r, &as_found, &session->arena);
+    out->framework = sim.recipe.framework ? arena_strdup(&session->arena, sim.recipe.framework) : NULL;
+    out->options = framework_options(&sim, &session->arena);
     simulation_free(&sim);
     return true;
 }
 
 /* The best found, the recipe, and how much faster the best is: NaN where one of the two cannot be judged. The interval is that of errors which are
  * independent; most are shared by both, which makes it too wide. */
-struct judged_gain { struct validity best, own; struct result best_again, own_again; double ratio, low, high; };
+struct judged_gain { struct found_again best, own; double ratio, low, high; };
 
 static bool judge_gain(struct judged_gain *g, const struct search_result *s, const struct search_request *q, struct session *session, struct err *err)
 {
-    if (!judge_found(&g->best, &g->best_again, &s->best, q, session, err) || !judge_found(&g->own, &g->own_again, &s->own, q, session, err))
+    if (!judge_found(&g->best, &s->best, q, session, err) || !judge_found(&g->own, &s->own, q, session, err))
         return false;
-    double best = g->best_again.throughput_samples_per_s, own = g->own_again.throughput_samples_per_s;
+    double best = g->best.r.throughput_samples_per_s, own = g->own.r.throughput_samples_per_s;
     g->ratio = best / own;
     g->low = g->high = s->best.n_settings ? NAN : 1;
-    if (s->best.n_settings && g->best.low > 0 && g->own.low > 0) {
-        g->low = g->ratio * exp(-hypot(log(best / g->best.low), log(g->own.high / own)));
-        g->high = g->ratio * exp(hypot(log(g->best.high / best), log(own / g->own.low)));
+    if (s->best.n_settings && g->best.validity.low > 0 && g->own.validity.low > 0) {
+        g->low = g->ratio * exp(-hypot(log(best / g->best.validity.low), log(g->own.validity.high / own)));
+        g->high = g->ratio * exp(hypot(log(g->best.validity.high / best), log(own / g->own.validity.low)));
     }
     return true;
 }
@@ -295,7 +300,8 @@ static void print_search_json(FILE *f, const struct search_result *s, const stru
     json_object_set_new(object, "objective", json_string(objective_names[q->objective]));
     json_object_set_new(object, "recipe", found_json(&s->own));
     json_object_set_new(object, "best", s->any ? found_json(&s->best) : json_null());
-    json_object_set_new(object, "validity", g ? validity_json(&g->best) : json_null());
+    json_object_set_new(object, "validity", g ? validity_json(&g->best.validity) : json_null());
+    json_object_set_new(object, "framework_options", g ? table_json(&g->best.options) : json_null());
     json_object_set_new(object, "gain", g ? json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)) : json_null());
     json_object_set_new(object, "pareto_front", front);
     json_object_set_new(object, "configurations", json_real(s->space));
@@ -374,7 +380,9 @@ int command_search(const struct options *o, struct session *s, struct err *err)
         print_found(s->out, "best", &found->best, &found->own);
         print_why(s->out, &found->best, &found->own);
         print_gain(s->out, gain, &found->best);
-        validity_print(s->out, &gain->best, &gain->best_again);
+        validity_print(s->out, &gain->best.validity, &gain->best.r);
+        if (o->framework_options)
+            framework_options_print(s->out, gain->best.framework, &gain->best.options);
         print_front(s->out, found, &q);
     } else {
         fprintf(s->out, "best      none: no configuration that was simulated fits within the limits\n");

@@ -65,10 +65,4 @@ const struct fit_size *fit_tried(const struct fit_axis *axis, uint64_t size);   
 /* Text and JSON have everything, CSV the sizes that were tried, one row for each size and IPU. */
 void fit_write(FILE *f, enum output_format format, const struct fit_answer *answer, struct arena *a);
 
-/* ---- framework_options.c: keys of recipes as the frameworks' own options ------------------------------ */
-
-struct option_origin { const char *source; bool checked; };      /* checked: notes of the source have the name */
-/* The text that sets "section.key=value" in a program of the framework, or NULL, with *from unchanged, where no name is known. */
-const char *framework_option(struct option_origin *from, const char *framework, const char *setting, struct arena *a);
-
 #endif

@@ -3,6 +3,7 @@
  * fit_print.c - what fits, as text (the answer first), as JSON, and the sizes that were tried as CSV.
  */
 #include "results/study/fit.h"
+#include "results/study/framework_options.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -244,10 +245,10 @@ static void add_settings(struct document *d, const struct fit_answer *x, const c
 {
     const char *text = "", *options = "";
     for (size_t k = 0; k < n; k++) {
-        struct option_origin from;
-        const char *option = framework_option(&from, x->framework, sets[k], d->arena);
+        struct framework_option o;
         text = arena_printf(d->arena, "%s --set %s", text, sets[k]);
-        options = option ? arena_printf(d->arena, "%s%s%s%s", options, *options ? "; " : "", option, from.checked ? "" : " (name not checked)") : options;
+        if (framework_option_of(&o, x->framework, sets[k], d->arena))
+            options = arena_printf(d->arena, "%s%s%s%s", options, *options ? "; " : "", o.option, o.checked ? "" : " (name not checked)");
     }
     document_line(d, "%s:%s", what, text);
     if (*options)
@@ -274,9 +275,9 @@ static json_t *options_json(const struct fit_answer *x, const char *const *sets,
 {
     json_t *all = json_array();
     for (size_t k = 0; k < n; k++) {
-        struct option_origin from = { 0 };
-        const char *option = framework_option(&from, x->framework, sets[k], a);
-        json_array_append_new(all, json_pack("{s:s, s:s?, s:s?, s:b}", "set", sets[k], "option", option, "source", from.source, "checked", from.checked));
+        struct framework_option o = { 0 };
+        framework_option_of(&o, x->framework, sets[k], a);
+        json_array_append_new(all, json_pack("{s:s, s:s?, s:s?, s:b}", "set", sets[k], "option", o.option, "source", o.source, "checked", o.checked));
     }
     return all;
 }

@@ -41,7 +41,7 @@ show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.ipus
 show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise energy
 show search $resnet $fixed --over parallel.micro_batch=8..12 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise time-to-train
 show search $resnet $fixed --over parallel.micro_batch=12 --over parallel.ipus_per_replica=1 --over parallel.io_tiles=32 --limit throughput=20000..1e9 --minimise ipus
-show search $bert --over parallel.micro_batch=2,3 --over parallel.available_memory=0.3 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=4 --most 3
+show search $bert --over parallel.micro_batch=2,3 --over parallel.available_memory=0.3 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=4 --most 3 --framework-options
 # Whole spaces: how many configurations had to be simulated tells how sharp the bounds are.
 infer=vendor-ipu-m2000-bert-base-infer-b16
 show search $infer

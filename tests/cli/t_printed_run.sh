@@ -9,6 +9,9 @@ for format in text csv json tap junit markdown annotations; do
     show run $resnet $infer --format $format
 done
 show run $bert --all
+show run $bert --framework-options
+show run $resnet $infer --framework-options
+show run $bert --framework-options --format csv
 show run $speech --all
 show run $infer --all
 show run $bow --all --unfolded --check

@@ -4,6 +4,7 @@
  */
 #include "tests/study/asked.h"
 #include "results/study/fit.h"
+#include "results/study/framework_options.h"
 
 #include <stdlib.h>
 
@@ -202,26 +203,23 @@ static void keys_as_options(void **state)
         { "PyTorch", "parallel.recompute=stage", NULL },
         { "PyTorch", "parallel.stash_type=fp8", NULL },
         { "TensorFlow 1.15", "parallel.optimizer_state=streaming", "offload_weight_update_variables=True" },
-        { "TensorFlow 1.15", "parallel.optimizer_state=on-chip", NULL },
+        { "TensorFlow 1.15", "parallel.optimizer_state=on-chip", "disable_variable_offloading: true" },
+        { "TensorFlow 1.15", "parallel.layers_per_ipu=1,2", NULL },
         { "TensorFlow 2", "parallel.rts=yes", "replicated_optimizer_state_sharding=True" },
         { "PopRT", "parallel.available_memory=0.4", "available_memory_proportion=0.4" },
         { "PaddlePaddle", "parallel.recompute=stage", "auto_recomputation=3" },
         { "Keras", "parallel.rts=yes", NULL },
         { NULL, "parallel.rts=yes", NULL },
     };
-    struct option_origin of_guide = { 0 }, of_program = { 0 };
+    struct framework_option of_guide = { 0 }, of_program = { 0 };
     (void)state;
-    assert_true(framework_option(&of_guide, "TensorFlow 2", "parallel.rts=yes", &a) && !of_guide.checked);
-    assert_true(framework_option(&of_program, "PyTorch", "parallel.available_memory=0.3", &a) && of_program.checked);
+    assert_true(framework_option_of(&of_guide, "TensorFlow 2", "parallel.rts=yes", &a) && !of_guide.checked);
+    assert_true(framework_option_of(&of_program, "PyTorch", "parallel.available_memory=0.3", &a) && of_program.checked);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct option_origin from = { 0 };
-        const char *option = framework_option(&from, cases[i].framework, cases[i].setting, &a);
-        if (cases[i].option)
-            assert_string_equal(option ? option : "none", cases[i].option);
-        else
-            assert_null(option);
-        assert_true((from.source != NULL) == (option != NULL));
-        assert_true(!from.checked || option);
+        struct framework_option out = { "none", NULL, NULL, false };
+        assert_true(framework_option_of(&out, cases[i].framework, cases[i].setting, &a) == (cases[i].option != NULL));
+        assert_string_equal(out.option, cases[i].option ? cases[i].option : "none");
+        assert_true((out.source != NULL) == (cases[i].option != NULL));
     }
 }
 
