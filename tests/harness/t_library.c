@@ -106,7 +106,7 @@ static void an_answer_is_what_the_program_prints(void **state)
     for (size_t i = 0; i < N_QUESTIONS; i++) {
         char command[600], *text = NULL;
         size_t n = 0;
-        snprintf(command, sizeof command, "\"$PODBENCH\" %s --root tests/root 2>/dev/null", questions[i]);
+        snprintf(command, sizeof command, "\"${PODBENCH:-build/podbench}\" %s --root tests/root 2>/dev/null", questions[i]);
         FILE *program = popen(command, "r"), *printed = open_memstream(&text, &n);
         for (int c; (c = fgetc(program)) != EOF; )
             fputc(c, printed);
