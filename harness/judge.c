@@ -50,6 +50,12 @@ static bool predict_by_recipe(struct predictions *out, const struct round_result
     return good;
 }
 
+static bool recipe_of_result(const char **recipe, const struct round_result *x, struct session *s, struct err *err)
+{
+    struct submission_names names = { x->round, x->submitter, x->system, x->benchmark };
+    return recipe_of_submission(recipe, &names, &s->simulator, &s->arena, err);
+}
+
 static bool predict_by_podbench(struct predictions *out, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
 {
     struct track_record record;
@@ -59,13 +65,29 @@ static bool predict_by_podbench(struct predictions *out, const struct round_resu
         return false;
     for (size_t i = 0; i < r->n; i++) {
         const struct round_result *x = &r->items[i];
-        struct submission_names names = { x->round, x->submitter, x->system, x->benchmark };
         const char *recipe;
-        if (!recipe_of_submission(&recipe, &names, &s->simulator, &s->arena, err)
+        if (!recipe_of_result(&recipe, x, s, err)
             || (recipe && !predict_by_recipe(out, x, recipe, use_of_recipe(&figures, recipe), &record, s, err)))
             return false;
     }
     return out->n > 0 || fail(err, "no recipe describes any of these results: podbench has nothing to predict");
+}
+
+/* Results whose figures do not calibrate are predicted by the convergence model and shape no part of it. */
+static bool judge_convergence(struct document *d, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
+{
+    struct figures figures;
+    bool *held_out = ARENA_ARRAY(&s->arena, bool, r->n);
+    if (!session_figures(&figures, o->published, s, err))
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        const char *recipe;
+        if (!recipe_of_result(&recipe, &r->items[i], s, err))
+            return false;
+        held_out[i] = recipe && use_of_recipe(&figures, recipe) != USE_FITTED;
+    }
+    convergence_left_out_document(d, r, held_out, s->paths.data_dir);
+    return true;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
@@ -117,7 +139,8 @@ int command_judge(const struct options *o, struct session *s, struct err *err)
     if (!load_results(&results, o, s, err) || !accelerators_load(&accelerators, s->paths.data_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (text_is(o->arguments[0], "convergence")) {
-        convergence_left_out_document(&d, &results, s->paths.data_dir);
+        if (!judge_convergence(&d, &results, o, s, err))
+            return EXIT_BAD_INPUT;
         document_write(s->out, o->format, &d);
         return EXIT_DONE;
     }

@@ -6,12 +6,16 @@
  * A submitter without an effect of its own is predicted to converge as the reference at its batch does: on the line
  * between reference points or, beyond them, on the law fitted to them (convergence.h). The interval is
  *
- *     reference * exp(+-t(0.95, n) * s)
+ *     reference * exp(+-t(0.95, n + 1) * s),     s^2 = (m_1 + ... + m_n + m) / (n + 1)
  *
- * with s the root mean square of ln(result / reference) over the results of the benchmark's n other submitters. The
- * model is compared with a guess: the reference times the median over the other submitters of their median ratio to it.
- * Nothing is known of results without reference points, and of those beyond points too few for a law. Open divisions
- * may change the model and the optimizer, so only closed results count.
+ * with m_i the mean square of ln(result / reference) over the results of one of the benchmark's n other submitters, and
+ * m the mean, over all benchmarks, of their submitters' mean m_i: what is known from other benchmarks counts as one more
+ * submitter. Few submitters of a benchmark may agree by chance, as when all run one vendor's program. The submitter that
+ * is predicted shapes no part of its interval, in no benchmark. The model is compared with a guess: the reference times
+ * the median over the other submitters of their median ratio to it. Nothing is known of results without reference
+ * points, and of those beyond points too few for a law. Open divisions may change the model and the optimizer, so only
+ * closed results count. Limit: a submitter that plans its epochs with a margin, or uses another optimizer than the
+ * reference, is outside what others show.
  */
 #include "results/rounds/predictions.h"
 #include "workloads/convergence/convergence.h"
@@ -20,9 +24,16 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-/* A closed result that converged. */
-struct converged { const struct round_result *r; double reference, ratio; bool beyond; };   /* ratio: ln(result / reference); NaN if unknown */
-struct converged_results { struct converged *items; size_t n; };
+/* The results of one submitter and benchmark. */
+struct submitter_results {
+    const char *benchmark, *submitter;
+    double *ratios, median;             /* of ln(result / reference) */
+    size_t n, n_shaping;                /* n_shaping: those that may shape the intervals of others */
+    double square;                      /* their mean square */
+};
+/* A closed result that converged. ratio: ln(result / reference); NaN if unknown. */
+struct converged { const struct round_result *r; double reference, ratio; bool beyond; struct submitter_results *own; };
+struct converged_results { struct converged *items; size_t n; struct submitter_results *submitters; size_t n_submitters; };
 
 /* ---- the reference at a batch -------------------------------------------------------------------------------- */
 
@@ -54,53 +65,84 @@ static void find_reference(struct converged *c, struct reference_tables *t)
         c->reference = reference_beyond(t, c->r->global_batch);
         c->beyond = isfinite(c->reference);
     }
-    c->ratio = log(c->r->converged_at / c->reference);
+    c->ratio = log(c->r->converged_at * (text_is(c->r->unit, "steps") ? c->r->global_batch : 1) / c->reference);
 }
 
-/* ---- the effect of the others ------------------------------------------------------------------------------------ */
+/* ---- the submitters ---------------------------------------------------------------------------------------------- */
 
-static bool same_submitter(const struct converged *c, const struct converged *d)
+static struct submitter_results *results_of(struct converged_results *t, const struct round_result *r, struct arena *a)
 {
-    return text_is(c->r->benchmark, d->r->benchmark) && text_is(c->r->submitter, d->r->submitter);
+    for (struct submitter_results *s = t->submitters; s < t->submitters + t->n_submitters; s++)
+        if (text_is(s->benchmark, r->benchmark) && text_is(s->submitter, r->submitter))
+            return s;
+    t->submitters[t->n_submitters] = (struct submitter_results){ .benchmark = r->benchmark, .submitter = r->submitter, .ratios = ARENA_ROOM(a, double, t->n) };
+    return &t->submitters[t->n_submitters++];
 }
 
-static bool is_first(const struct converged_results *t, const struct converged *c)
+static void group_by_submitter(struct converged_results *t, const struct round_result *first, const bool *held_out, struct arena *a)
 {
-    for (const struct converged *k = t->items; k < c; k++)
-        if (isfinite(k->ratio) && same_submitter(k, c))
-            return false;
-    return isfinite(c->ratio);
-}
-
-static double submitter_effect(const struct converged_results *t, const struct converged *of, double *room)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (isfinite(t->items[i].ratio) && same_submitter(&t->items[i], of))
-            room[n++] = t->items[i].ratio;
-    return median_of(room, n);
-}
-
-struct others { double effect, half_width; };     /* half_width: of the interval of ln(result / reference); NaN: fewer than two others */
-
-static struct others others_of(const struct converged_results *t, const struct converged *without, struct arena *a)
-{
-    double *effects = ARENA_ROOM(a, double, t->n), *room = ARENA_ROOM(a, double, t->n), sum = 0;
-    size_t n = 0, n_results = 0;
-    for (const struct converged *c = t->items; c < t->items + t->n; c++) {
-        if (!text_is(c->r->benchmark, without->r->benchmark) || same_submitter(c, without) || isnan(c->ratio))
+    t->submitters = ARENA_ROOM(a, struct submitter_results, t->n);
+    for (struct converged *c = t->items; c < t->items + t->n; c++) {
+        struct submitter_results *s = c->own = isnan(c->ratio) ? NULL : results_of(t, c->r, a);
+        if (!s)
             continue;
-        sum += c->ratio * c->ratio, n_results++;
-        if (is_first(t, c))
-            effects[n++] = submitter_effect(t, c, room);
+        s->ratios[s->n++] = c->ratio;
+        if (!held_out || !held_out[c->r - first])
+            s->square += (c->ratio * c->ratio - s->square) / (double)++s->n_shaping;
     }
-    return (struct others){ n ? median_of(effects, n) : 0,
-                            n > 1 ? gsl_cdf_tdist_Pinv(0.95, (double)n) * sqrt(sum / (double)n_results) : (double)NAN };
+    for (struct submitter_results *s = t->submitters; s < t->submitters + t->n_submitters; s++)
+        s->median = median_of(s->ratios, s->n);
+}
+
+/* The sum of the mean squares of a benchmark's submitters but one. */
+static double sum_of_squares(size_t *n, const struct converged_results *t, const char *benchmark, const char *without)
+{
+    double sum = 0;
+    *n = 0;
+    for (const struct submitter_results *s = t->submitters; s < t->submitters + t->n_submitters; s++)
+        if (s->n_shaping && text_is(s->benchmark, benchmark) && !text_is(s->submitter, without))
+            sum += s->square, ++*n;
+    return sum;
+}
+
+static double mean_over_benchmarks(const struct converged_results *t, const char *const *benchmarks, const char *without)
+{
+    double sum = 0;
+    size_t n, n_benchmarks = 0;
+    for (; *benchmarks; benchmarks++) {
+        double squares = sum_of_squares(&n, t, *benchmarks, without);
+        if (n)
+            sum += squares / (double)n, n_benchmarks++;
+    }
+    return n_benchmarks ? sum / (double)n_benchmarks : (double)NAN;
+}
+
+/* Of the interval of ln(result / reference); NaN: nobody else has results. */
+static double half_width(const struct converged_results *t, const char *const *benchmarks, const struct converged *c)
+{
+    size_t n;
+    double sum = sum_of_squares(&n, t, c->r->benchmark, c->r->submitter) + mean_over_benchmarks(t, benchmarks, c->r->submitter);
+    return gsl_cdf_tdist_Pinv(0.95, (double)n + 1) * sqrt(sum / (double)(n + 1));
+}
+
+static double effect_of_others(const struct converged_results *t, const struct converged *c, struct arena *a)
+{
+    double *effects = ARENA_ROOM(a, double, t->n_submitters);
+    size_t n = 0;
+    for (const struct submitter_results *s = t->submitters; s < t->submitters + t->n_submitters; s++)
+        if (s != c->own && text_is(s->benchmark, c->r->benchmark))
+            effects[n++] = s->median;
+    return n ? median_of(effects, n) : 0;
 }
 
 /* ---- the scores ---------------------------------------------------------------------------------------------------- */
 
-struct left_out_score { const char *benchmark, *knows; uint64_t results, beyond, submitters; double others_mean, beyond_mean; struct error_stats errors; };
+struct left_out_score {
+    const char *benchmark, *knows;
+    uint64_t results, beyond, submitters;
+    double others_mean, beyond_mean, submitters_inside;
+    struct error_stats errors;
+};
 #define C(member, title, ...) { COLUMN(struct left_out_score, member), .heading = title, __VA_ARGS__ }
 #define E(member, name, title, ...) { COLUMN_AS(struct left_out_score, errors.member, name), .heading = title, __VA_ARGS__ }
 #define SHARE .scale = 100, .format = "%.1f"
@@ -108,7 +150,8 @@ struct left_out_score { const char *benchmark, *knows; uint64_t results, beyond,
 static const struct table_column left_out_columns[] = {
     C(benchmark, "benchmark"), C(results, "results"), E(n, "predicted", "predicted"), C(submitters, "submitters"), E(mean, "mean", "mean %", SHARE),
     E(median, "median", "median %", SHARE), E(bias, "bias", "bias %", SIGNED), E(worst, "worst", "worst %", SIGNED),
-    E(n_intervals, "intervals", "intervals"), E(inside, "inside", "inside %", SHARE), E(width, "width", "width %", SHARE),
+    E(n_intervals, "intervals", "intervals"), E(inside, "inside", "inside %", SHARE),
+    C(submitters_inside, "submitters inside %", SHARE), E(width, "width", "width %", SHARE),
     C(others_mean, "as others %", SHARE), C(beyond, "beyond points"), C(beyond_mean, "there %", SHARE), E(worst_row, "worst_row", "worst row"),
     C(knows, "knows nothing of"),
 };
@@ -117,39 +160,59 @@ static const struct table_column left_out_columns[] = {
 #undef E
 #undef C
 
-static void add_result(struct left_out_score *s, const struct converged_results *t, const struct converged *c, struct arena *a)
+static void add_result(struct left_out_score *s, const struct converged_results *t, const char *const *benchmarks, const struct converged *c, struct arena *a)
 {
-    struct others others = others_of(t, c, a);
-    double error = exp(-c->ratio) - 1;
+    double error = exp(-c->ratio) - 1, half = half_width(t, benchmarks, c);
+    bool inside = fabs(c->ratio) <= half;
     error_stats_add(&s->errors, error, arena_printf(a, "%s %s %s", c->r->round, c->r->submitter, c->r->system));
-    s->others_mean += fabs(exp(others.effect - c->ratio) - 1);
+    s->others_mean += fabs(exp(effect_of_others(t, c, a) - c->ratio) - 1);
     s->beyond += c->beyond, s->beyond_mean += c->beyond ? fabs(error) : 0;
-    if (!isnan(others.half_width))
-        error_stats_add_interval(&s->errors, fabs(c->ratio) <= others.half_width, 2 * sinh(others.half_width));
+    if (isnan(half))
+        return;
+    error_stats_add_interval(&s->errors, inside, 2 * sinh(half));
+    s->submitters_inside += inside ? 1 / (double)c->own->n : 0;
 }
 
-static void score_left_out(struct left_out_score *s, const struct converged_results *t, struct arena *a)
+/* Of one benchmark, or of all for "all". */
+static void score_left_out(struct left_out_score *s, const struct converged_results *t, const char *const *benchmarks, struct arena *a)
 {
+    bool all = text_is(s->benchmark, "all");
     s->errors.sizes = ARENA_ROOM(a, double, t->n);
+    for (const struct submitter_results *x = t->submitters; x < t->submitters + t->n_submitters; x++)
+        s->submitters += all || text_is(x->benchmark, s->benchmark);
     for (const struct converged *c = t->items; c < t->items + t->n; c++) {
-        if (!text_is(c->r->benchmark, s->benchmark))
+        if (!all && !text_is(c->r->benchmark, s->benchmark))
             continue;
         s->results++;
-        s->submitters += is_first(t, c);
-        if (isfinite(c->ratio))
-            add_result(s, t, c, a);
+        if (c->own)
+            add_result(s, t, benchmarks, c, a);
     }
     uint64_t n = s->errors.n;
     error_stats_end(&s->errors);
+    s->submitters_inside /= s->errors.n_intervals ? (double)s->submitters : (double)NAN;
     s->others_mean = s->submitters > 1 ? s->others_mean / (double)n : (double)NAN;
     s->beyond_mean = s->beyond ? s->beyond_mean / (double)s->beyond : (double)NAN;
     s->knows = s->results > n ? arena_printf(a, "%zu without reference points, or beyond too few of them", (size_t)(s->results - n))
-             : s->submitters < 3 ? "how submitters differ" : "";
+             : s->submitters < 3 ? "how submitters differ here: intervals are from other benchmarks" : "";
 }
 
-void convergence_left_out_document(struct document *d, const struct round_results *r, const char *data_dir)
+/* The benchmarks of the results, and NULL. */
+static const char **benchmarks_of(const struct converged_results *t, struct arena *a)
 {
-    struct converged_results t = { ARENA_ARRAY(d->arena, struct converged, r->n), 0 };
+    const char **out = ARENA_ARRAY(a, const char *, t->n + 1);
+    size_t n = 0;
+    for (size_t i = 0, k; i < t->n; i++) {
+        for (k = 0; k < n && !text_is(out[k], t->items[i].r->benchmark); k++)
+            ;
+        if (k == n)
+            out[n++] = t->items[i].r->benchmark;
+    }
+    return out;
+}
+
+void convergence_left_out_document(struct document *d, const struct round_results *r, const bool *held_out, const char *data_dir)
+{
+    struct converged_results t = { ARENA_ARRAY(d->arena, struct converged, r->n), 0, NULL, 0 };
     struct reference_tables tables = { .data_dir = data_dir, .a = d->arena };
     struct table *out = document_table(d, TABLE(left_out_columns, struct left_out_score));
     out->title = "Samples to the target in closed divisions, each submitter as one never seen; intervals from the other submitters:";
@@ -158,14 +221,14 @@ void convergence_left_out_document(struct document *d, const struct round_result
             t.items[t.n] = (struct converged){ .r = &r->items[i] };
             find_reference(&t.items[t.n++], &tables);
         }
-    for (size_t i = 0; i < t.n; i++) {
-        struct left_out_score s = { .benchmark = t.items[i].r->benchmark };
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = text_is(t.items[k].r->benchmark, s.benchmark);
-        if (!seen) {
-            score_left_out(&s, &t, d->arena);
-            table_add(out, &s, d->arena);
-        }
+    group_by_submitter(&t, r->items, held_out, d->arena);
+    const char **benchmarks = benchmarks_of(&t, d->arena);
+    for (const char **b = benchmarks; *b; b++) {
+        struct left_out_score s = { .benchmark = *b };
+        score_left_out(&s, &t, benchmarks, d->arena);
+        table_add(out, &s, d->arena);
     }
+    struct left_out_score all = { .benchmark = "all" };
+    score_left_out(&all, &t, benchmarks, d->arena);
+    table_add(out, &all, d->arena);
 }

@@ -91,6 +91,7 @@ bool roofline_predict(struct predictions *out, const struct round_results *r, co
 /* ---- left_out.c ---------------------------------------------------------------------------------------------- */
 
 /* How well samples to the target follow from the batch: each submitter's results predicted from the reference points,
- * with an interval from the other submitters' results. */
-void convergence_left_out_document(struct document *d, const struct round_results *r, const char *data_dir);
+ * with an interval from the other submitters' results. held_out[i]: result i is judged and shapes no interval; NULL: all
+ * shape. */
+void convergence_left_out_document(struct document *d, const struct round_results *r, const bool *held_out, const char *data_dir);
 #endif

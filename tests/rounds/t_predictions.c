@@ -190,8 +190,10 @@ static void test_roofline_by_hand(void **state)
     arena_free(&a);
 }
 
-/* BERT of v1.0 at a batch with reference points: S took 1.1 times the reference, T 1.3 times, U as long. Intervals are
- * t(0.95, 2) = 2.92 times the root mean square of the logarithms of the other two; T lies outside its own. By the median of
+/* BERT of v1.0 at a batch with reference points: S took 1.1 times the reference, T 1.3 times, U as long. With one
+ * benchmark, the mean over benchmarks is the mean of the other two, so that intervals are t(0.95, 3) = 2.353 times the
+ * root mean square of their logarithms; T lies outside its own. If U is held out, S has T alone, so t(0.95, 2) = 2.92,
+ * T has S, and U both. By the median of
  * the others S would be predicted as sqrt(1.3), T as sqrt(1.1), U as sqrt(1.1 * 1.3). */
 static void test_left_out_by_hand(void **state)
 {
@@ -208,17 +210,27 @@ static void test_left_out_by_hand(void **state)
         r.items[i] = row("v1.0", submitters[i], submitters[i], "TPU", 8, 1, 1);
         r.items[i].benchmark = "bert", r.items[i].global_batch = 3072, r.items[i].converged_at = ratios[i] * reference;
     }
-    convergence_left_out_document(&d, &r, "workloads/convergence");
+    const bool held_out[] = { false, false, true };
+    convergence_left_out_document(&d, &r, NULL, "workloads/convergence");
     PRINTED(text, document_write(f, FORMAT_CSV, &d));
     const double mean = (1 - 1 / 1.1 + 1 - 1 / 1.3) / 3, s = log(1.1), t = log(1.3);
-    const double half[] = { 2.919986 * t / sqrt(2), 2.919986 * s / sqrt(2), 2.919986 * sqrt((s * s + t * t) / 2) };     /* 0.54 0.20 0.58 */
+    const double half[] = { 2.353363 * t / sqrt(2), 2.353363 * s / sqrt(2), 2.353363 * sqrt((s * s + t * t) / 2) };     /* 0.44 0.16 0.47 */
+    const double fewer[] = { 2.919986 * t, 2.919986 * s, half[2] };     /* 0.77 0.28 0.47 */
     assert_near(cell_of(text, "bert,", 2), 3, 0);
     assert_near(cell_of(text, "bert,", 4), mean, 1e-6);
     assert_near(cell_of(text, "bert,", 6), -mean, 1e-6);
     assert_near(cell_of(text, "bert,", 8), 3, 0);
     assert_near(cell_of(text, "bert,", 9), 2 / 3.0, 1e-6);
-    assert_near(cell_of(text, "bert,", 10), 2 * (sinh(half[0]) + sinh(half[1]) + sinh(half[2])) / 3, 1e-5);
-    assert_near(cell_of(text, "bert,", 11), (sqrt(1.3) / 1.1 - 1 + 1 - sqrt(1.1) / 1.3 + sqrt(1.1 * 1.3) - 1) / 3, 1e-6);
+    assert_near(cell_of(text, "bert,", 10), 2 / 3.0, 1e-6);
+    assert_near(cell_of(text, "bert,", 11), 2 * (sinh(half[0]) + sinh(half[1]) + sinh(half[2])) / 3, 1e-5);
+    assert_near(cell_of(text, "all,", 11), cell_of(text, "bert,", 11), 0);
+    assert_near(cell_of(text, "bert,", 12), (sqrt(1.3) / 1.1 - 1 + 1 - sqrt(1.1) / 1.3 + sqrt(1.1 * 1.3) - 1) / 3, 1e-6);
+    free(text);
+    d = (struct document){ .arena = &a };
+    convergence_left_out_document(&d, &r, held_out, "workloads/convergence");
+    PRINTED(text, document_write(f, FORMAT_CSV, &d));
+    assert_near(cell_of(text, "bert,", 9), 1, 0);
+    assert_near(cell_of(text, "bert,", 11), 2 * (sinh(fewer[0]) + sinh(fewer[1]) + sinh(fewer[2])) / 3, 1e-5);
     free(text);
     arena_free(&a);
 }

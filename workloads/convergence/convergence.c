@@ -102,6 +102,7 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
 {
     if (!rcp_load(law, benchmark, round, RCP_LATER, data_dir, a, err))
         return false;
+    rcp_count_samples(law);
     *line = pruned_copy(law, rcp_prune_by_mean, a);
     if (line->n >= LEAST_LAW_POINTS)
         *law = *line;

@@ -219,6 +219,16 @@ void rcp_prune(struct rcp_table *t)
         prune_by(t, t->edition->pruning == RCP_BY_MEAN ? point_mean : point_least);
 }
 
+void rcp_count_samples(struct rcp_table *t)
+{
+    for (struct rcp_point *p = t->points; p < t->points + t->n; p++)
+        if (text_is(p->unit, "steps")) {
+            for (size_t i = 0; i < p->n; i++)
+                p->values[i] *= p->batch;
+            p->mean *= p->batch, p->sd *= p->batch, p->least *= p->batch, p->unit = "samples";
+        }
+}
+
 void rcp_prune_by_mean(struct rcp_table *t)
 {
     prune_by(t, point_mean);

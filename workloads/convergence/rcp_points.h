@@ -51,6 +51,9 @@ void rcp_prune(struct rcp_table *t);
 /* Compares means, as the checker does since 2024. Predictions use this in every round. */
 void rcp_prune_by_mean(struct rcp_table *t);
 
+/* Turns steps into samples, the means and spreads too; epochs stay. Laws and pruning by what a batch costs need it. */
+void rcp_count_samples(struct rcp_table *t);
+
 /* Mean and spread at a batch, linear between records. Returns false outside their range. */
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch);
 
