@@ -74,7 +74,7 @@ static bool predict_by_podbench(struct predictions *out, const struct round_resu
 }
 
 /* Results whose figures do not calibrate are predicted by the convergence model and shape no part of it. */
-static bool judge_convergence(struct document *d, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
+static bool judge_left_out(struct document *d, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
     bool *held_out = ARENA_ARRAY(&s->arena, bool, r->n);
@@ -139,7 +139,7 @@ int command_judge(const struct options *o, struct session *s, struct err *err)
     if (!load_results(&results, o, s, err) || !accelerators_load(&accelerators, s->paths.data_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (text_is(o->arguments[0], "convergence")) {
-        if (!judge_convergence(&d, &results, o, s, err))
+        if (!judge_left_out(&d, &results, o, s, err))
             return EXIT_BAD_INPUT;
         document_write(s->out, o->format, &d);
         return EXIT_DONE;

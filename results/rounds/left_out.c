@@ -117,7 +117,7 @@ static double mean_over_benchmarks(const struct converged_results *t, const char
     return n_benchmarks ? sum / (double)n_benchmarks : (double)NAN;
 }
 
-/* Of the interval of ln(result / reference); NaN: nobody else has results. */
+/* Half the width of the interval of ln(result / reference); NaN: nobody else has results. */
 static double half_width(const struct converged_results *t, const char *const *benchmarks, const struct converged *c)
 {
     size_t n;
@@ -173,7 +173,7 @@ static void add_result(struct left_out_score *s, const struct converged_results 
     s->submitters_inside += inside ? 1 / (double)c->own->n : 0;
 }
 
-/* Of one benchmark, or of all for "all". */
+/* Scores one benchmark, or every one for "all". */
 static void score_left_out(struct left_out_score *s, const struct converged_results *t, const char *const *benchmarks, struct arena *a)
 {
     bool all = text_is(s->benchmark, "all");
