@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and
- * predicted, and ideal scaling.
+ * predicted, and ideal scaling; and what is predicted of machines of which nothing was published.
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const workload_names[] = { "resnet50", "bert-large" };
 
@@ -71,4 +73,74 @@ bool draw_scaling(struct drawing *d, struct err *err)
     if (*text[0] && *text[1])           /* a panel without points is left out */
         d->finding = arena_printf(d->a, "Scaling efficiency as predicted and as published: %s, %s", text[0], text[1]);
     return true;
+}
+
+/* ---- several sizes of one machine, of which nothing was published -------------------------------------------------- */
+
+enum { LEAST_SIZES = 3 };
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
+    int by_name = strcmp(x->system, y->system) ? strcmp(x->system, y->system) : strcmp(x->workload, y->workload);
+    return by_name ? by_name : (x->ipus > y->ipus) - (x->ipus < y->ipus);
+}
+
+static bool one_series(const struct result *x, const struct result *y)
+{
+    return text_is(x->system, y->system) && text_is(x->workload, y->workload);
+}
+
+static bool all_differ(const struct result *const *r, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (r[i]->ipus == r[i - 1]->ipus)
+            return false;
+    return true;
+}
+
+static void write_series(FILE *f, struct drawing *d, const struct result *const *r, size_t n, size_t series)
+{
+    double each = r[0]->throughput_samples_per_s / (double)r[0]->ipus, last = NAN;
+    for (size_t i = 0; i < n; i++) {
+        last = 100 * r[i]->throughput_samples_per_s / (double)r[i]->ipus / each;
+        const double cells[] = { (double)series, (double)r[i]->ipus, r[i]->throughput_samples_per_s, last,
+                                 100 * r[i]->breakdown_s[PART_ALL_REDUCE] / r[i]->step_time_s };
+        csv_write_cell(f, r[0]->workload, false);
+        for (size_t c = 0; c < 5; c++)
+            drawing_number(f, cells[c], c == 4);
+    }
+    d->finding = arena_printf(d->a, "%s %s at %.0f %% on %llu IPUs of %s", d->finding ? arena_printf(d->a, "%s;", d->finding) : "Predicted, not measured, efficiency:",
+                              r[0]->workload, last, (unsigned long long)r[n - 1]->ipus, r[0]->system);
+}
+
+/* Training runs without a published rate. */
+static size_t unpublished_runs(const struct result **out, const struct drawing *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->from->results->n; i++) {
+        const struct result *r = &d->from->results->items[i];
+        if (r->step_time_s > 0 && !is_known(r->latency_s) && !published_figure(d->from->published, r->id, "throughput_samples_per_s"))
+            out[n++] = r;
+    }
+    qsort(out, n, sizeof *out, compare_sizes);
+    return n;
+}
+
+bool draw_servers(struct drawing *d, struct err *err)
+{
+    const struct result **runs = ARENA_ARRAY(d->a, const struct result *, d->from->results->n + 1);
+    size_t n = unpublished_runs(runs, d), n_series = 0;
+    struct new_file file;
+    if (!drawing_open(&file, d, "servers", err))
+        return false;
+    fprintf(file.f, "workload,series,chips,samples,efficiency,all-reduce\n");
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && one_series(runs[i], runs[end]); )
+            end++;
+        if (end - i >= LEAST_SIZES && all_differ(runs + i, end - i))
+            write_series(file.f, d, runs + i, end - i, ++n_series);
+    }
+    d->missing = "no machine of three sizes of which nothing was published";
+    return new_file_save(&file, err);
 }

@@ -9,7 +9,7 @@
 const struct drawing_kind drawing_kinds[] = {
     { "accuracy", draw_accuracy }, { "scaling", draw_scaling }, { "time-to-train", draw_times }, { "breakdown", draw_breakdown },
     { "waterfall", draw_waterfall }, { "roofline", draw_roofline }, { "memory", draw_memory }, { "fit", draw_fit }, { "pipeline", draw_pipeline },
-    { "links", draw_links }, { "map", draw_map }, { "recompute", draw_recompute },
+    { "links", draw_links }, { "map", draw_map }, { "recompute", draw_recompute }, { "servers", draw_servers },
 };
 const size_t n_drawing_kinds = sizeof drawing_kinds / sizeof *drawing_kinds;
 

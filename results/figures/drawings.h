@@ -41,6 +41,7 @@ const struct result *drawing_run(const struct drawing *d, bool (*better)(const s
 
 bool draw_accuracy(struct drawing *d, struct err *err);         /* draw_accuracy.c */
 bool draw_scaling(struct drawing *d, struct err *err);          /* draw_scaling.c */
+bool draw_servers(struct drawing *d, struct err *err);
 bool draw_times(struct drawing *d, struct err *err);            /* draw_times.c */
 bool draw_breakdown(struct drawing *d, struct err *err);        /* draw_steps.c */
 bool draw_waterfall(struct drawing *d, struct err *err);

@@ -126,7 +126,7 @@ struct machine {
     double rung_message_s, rail_message_s;  /* each message occupies a pair of links for this long; 0 if unknown */
     double rung_through_message_s;          /* the same for a pair that carries only traffic passing through */
     double rail_through_message_s;          /* the same for a message that came along a rail */
-    double gateway_bytes_per_s;             /* one board's gateway links, one way */
+    double gateway_bytes_per_s;             /* links to other domains of one board, or of the IPUs behind one shared port; one way */
     double gateway_efficiency, gateway_latency_s;
     double switch_latency_s;                /* added by each switch between two gateways; 0 if no switch */
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0 if none */

@@ -73,8 +73,8 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
     if (n_domains == 1)
         return true;
     const char *missing = m->gateway_topology == GATEWAY_NONE ? "gateway_topology: none" :
-                          m->gateway_bytes_per_s == 0 ? "gateway_bytes_per_s: missing on the board" :
-                          m->gateway_efficiency == 0 ? "gateway_efficiency: missing on the board" : NULL;
+                          m->gateway_bytes_per_s == 0 ? "gateway_bytes_per_s: missing" :
+                          m->gateway_efficiency == 0 ? "gateway_efficiency: missing" : NULL;
     if (missing)
         return fail(err, "%s: %s, so that the %llu domains have no way to each other", path, missing, (unsigned long long)n_domains);
     if (m->gateway_topology == GATEWAY_DIRECT && n_domains != 2)

@@ -74,7 +74,7 @@ static void print_system(FILE *f, const struct machine *m)
     if (m->rail_links && m->ipus_per_domain > 2)
         print_line(f, "rail, one way", (double)m->rail_links * link, "GB/s", "");
     if (m->gateway_topology != GATEWAY_NONE)
-        print_line(f, "gateway of a board, one way", m->gateway_bytes_per_s * m->gateway_efficiency / 1e9, "GB/s", "");
+        print_line(f, "gateway, one way", m->gateway_bytes_per_s * m->gateway_efficiency / 1e9, "GB/s", "");
     if (m->streaming_bytes_per_s > 0)
         print_line(f, "streaming memory of an IPU", m->streaming_bytes_per_s * m->streaming_efficiency / (double)m->ipus_per_board / 1e9,
              "GB/s", "a board's rate x efficiency / its IPUs");

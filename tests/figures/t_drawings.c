@@ -218,6 +218,34 @@ static void small_gaps_are_told(void **state)
                                    "BERT-Large within 0.5 points (v2.0, 64 IPUs)");
 }
 
+/* 90 of 100 a chip at the largest of three sizes, whose order is not that of the run. Two runs of one size, and what was published, are no
+ * series. */
+static void servers_without_published_runs(void **state)
+{
+    static const struct { uint64_t ipus; double rate; } sizes[] = { { 64, 5760 }, { 16, 1600 }, { 32, 3200 } };
+    struct result of[3];
+    struct figure one = { .recipe = "32", .metric = "throughput_samples_per_s" };
+    const struct results all = { .items = of, .n = 3 };
+    const struct drawing_source from = { &all, &(struct figures){0}, &references, NULL };
+    const struct drawing_source known = { &all, &(struct figures){ .items = &one, .n = 1 }, &references, NULL };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        of[i] = (struct result){ .id = arena_printf(&a, "%d", (int)sizes[i].ipus), .system = "toy", .workload = "net", .ipus = sizes[i].ipus,
+                                 .throughput_samples_per_s = sizes[i].rate, .step_time_s = 2 };
+        of[i].breakdown_s[PART_ALL_REDUCE] = i ? 0 : 0.5;
+    }
+    struct drawing d = drawn("servers", &from);
+    assert_string_equal(WRITTEN("servers", &d, "servers"),
+                        "== servers: Predicted, not measured, efficiency: net at 90 % on 64 IPUs of toy\n-- servers\n"
+                        "workload,series,chips,samples,efficiency,all-reduce\nnet,1,16,1600,100,0\nnet,1,32,3200,100,0\nnet,1,64,5760,90,25\n");
+    d = drawn("servers", &known);
+    assert_null(d.finding);
+    of[1].ipus = 32;
+    d = drawn("servers", &from);
+    assert_null(d.finding);
+    assert_non_null(WRITTEN("servers", &d, "servers"));
+}
+
 /* One model alone gives no picture, whichever it is. */
 static void a_panel_without_points_is_none(void **state)
 {
@@ -674,7 +702,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(sizes_of_a_scaling), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen), cmocka_unit_test(links_of_no_run),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(sizes_of_a_scaling), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(servers_without_published_runs), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen), cmocka_unit_test(links_of_no_run),
         cmocka_unit_test(figures_of_one_run), cmocka_unit_test(pipelines_of_smaller_batches),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };

@@ -671,7 +671,25 @@ static void the_method_turns_at_its_size(void **state)
     arena_free(&a);
 }
 
+/* Two servers of the cluster, all-reduce by server and then over InfiniBand: a rank's sixteenth goes there in two steps of a half, and four
+ * IPUs share a port of 5.9375 GB/s, so that V/4 passes it. With one adapter a server that takes twice as long. */
+static void servers_share_their_adapters(void **state)
+{
+    const double bytes = 64e6, port_bytes_per_s = 2 * 12.5e9 / 4 * 0.95;
+    struct machine *m = load("dss8440-cluster");
+    m->n_ipus = 32;
+    struct topology two = build(m, NULL);
+    struct collective_cost both = run(&two, whole(&two, 1, COLLECTIVE_ALL_REDUCE, METHOD_HIERARCHICAL, bytes));
+    (void)state;
+    assert_near(both.busiest_bytes[LINK_GATEWAY], bytes / 4, 1e-3);
+    m->gateway_bytes_per_s /= 2;
+    struct collective_cost single = run(&two, whole(&two, 1, COLLECTIVE_ALL_REDUCE, METHOD_HIERARCHICAL, bytes));
+    assert_near(single.link_s - both.link_s, bytes / 4 / port_bytes_per_s, 1e-9);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(servers_share_their_adapters),
     cmocka_unit_test(ring_of_three), cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone), cmocka_unit_test(large_vectors_reach_everyone_link_by_link),
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
