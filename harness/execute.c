@@ -31,7 +31,8 @@ static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, 
     case LIVE_KEPT_INPUTS: return s->kept_input_bytes * min_u32(s->stash_depth, o->grad_accum);
     case LIVE_INPUTS: return s->host_bytes;
     case LIVE_ACTIVATIONS: return s->activation_bytes;
-    default: return 0;          /* handed over: not counted */
+    case LIVE_HANDED_OVER: return plan_waiting_bytes(p, s);
+    default: return 0;
     }
 }
 

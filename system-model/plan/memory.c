@@ -60,13 +60,23 @@ static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64
     return small ? bytes / 2 : bytes;
 }
 
+/* In a cycle of these schedules a stage runs forward and backward, so that one of its two packets waits while it works on the other. */
+static bool both_wait(const struct plan *p) { return p->request.schedule == SCHEDULE_GROUPED || p->request.schedule == SCHEDULE_POPART; }
+
+uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
+{
+    uint64_t forward = s->received_bytes[TASK_FORWARD], backward = s->received_bytes[TASK_BACKWARD];
+    return both_wait(p) ? forward + backward : max_u64(forward, backward);
+}
+
 /* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives besides
  * that; TensorFlow's gives the slot of the micro-batch at work away. If only one micro-batch is in flight, its tensors stay in place, and there is no
  * stash. */
-static struct moment moment_of(const struct plan *p, const struct stage_plan *s, const struct stage_moment *m)
+static struct moment moment_of(const struct plan *p, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
 {
     uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(s->stash_depth, 1), live_bytes = m->live_bytes, stash = 0;
     bool own_slot = p->request.schedule == SCHEDULE_POPART;
+    live_bytes += both_wait(p) ? s->received_bytes[TASK_BACKWARD - task] : 0;
     if (depth == 1)
         live_bytes += m->waiting_bytes;
     else
@@ -83,7 +93,7 @@ static void each_moment(const struct plan *p, const struct stage_plan *s, on_mom
 {
     for (uint32_t i = 0; i < s->n_layers; i++)
         for (int task = TASK_FORWARD; task <= (p->request.training ? TASK_BACKWARD : TASK_FORWARD); task++)
-            on(user, s->first_layer + i, moment_of(p, s, &s->layers[i].moments[task]));
+            on(user, s->first_layer + i, moment_of(p, s, &s->layers[i].moments[task], (enum task_kind)task));
 }
 
 static void on_worst(void *user, uint32_t layer, struct moment m)

@@ -33,6 +33,7 @@ struct stage_plan {
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* kept for one micro-batch in flight: of activations, of the host's inputs */
     uint64_t activation_bytes;          /* live tensors of a task, with its own stash, where there are most */
+    uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
     uint64_t host_bytes;                /* one micro-batch */
@@ -145,6 +146,8 @@ uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that sha
 /* The chance that a plan fits, on its least certain IPU. Weights, gradients, optimizer state, stash and inputs are certain; all else that is needed is off
  * by a factor whose logarithm has the chip's memory_error as its standard deviation. 1 or 0 without one. */
 double plan_fits_probability(const struct plan *p);
+/* The most bytes that neighbours have handed over to a stage and that wait for its tasks. */
+uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s);
 double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, uint64_t needed_bytes);     /* on one tile */
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* all its tensors; merged ones count for each IPU */
 

@@ -19,7 +19,7 @@ struct stage_walk {
     bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
     uint64_t waiting_bytes, live_bytes; /* of their tensors */
     uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
-    uint64_t most_bytes;
+    uint64_t most_bytes, received_bytes;        /* received: by the task from its neighbour */
 };
 
 static bool lives(const struct stage_walk *w, uint32_t id)
@@ -148,6 +148,9 @@ static void walk_task(struct stage_walk *w, const struct stage_program *program,
             w->waiting_bytes += tensor_bytes(&w->g->tensors[program->kept.ids[i]]);
         }
     hold_received(w, &program->pass[task], &program->handed[task], a);
+    w->received_bytes = w->live_bytes;
+    for (uint32_t i = 0; i < program->kept.n && task == TASK_BACKWARD; i++)
+        w->received_bytes -= program->kept_as[i] == KEPT_CARRIED ? tensor_bytes(&w->g->tensors[program->kept.ids[i]]) : 0;
     for (uint32_t i = 0; i < program->pass[task].ops.n; i++)
         walk_op(w, &program->pass[task], i, task);
 }
@@ -194,8 +197,10 @@ void stage_moments(struct stage_plan *s, const struct plan *p, const struct stag
     s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
     struct stage_walk w = { .g = g, .s = s, .lying_bytes = lying_bytes(g, s->compiled, &scratch), .kept = read_backward(g, &scratch) };
     add_kept(s, g, program);
-    for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++) {
         walk_task(&w, program, (enum task_kind)task, &scratch);
+        s->received_bytes[task] = w.received_bytes;
+    }
     s->activation_bytes = w.most_bytes;
     arena_free(&scratch);
 }

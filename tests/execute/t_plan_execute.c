@@ -229,6 +229,7 @@ static void check_stage_bytes(const struct planned_model *m, const struct stage_
     assert_int_equal(l->peak[LIVE_KEPT_INPUTS], s->kept_input_bytes * s->stash_depth);
     assert_int_equal(l->peak[LIVE_INPUTS], s->host_bytes);
     assert_int_equal(l->peak[LIVE_ACTIVATIONS], s->activation_bytes);
+    assert_int_equal(l->peak[LIVE_HANDED_OVER], plan_waiting_bytes(&m->p, s));
     for (int c = LIVE_STASH; c < N_LIVE_CATEGORIES; c++)
         assert_int_equal(l->now[c], 0);
 }

@@ -223,8 +223,10 @@ static void options_that_save(void **state)
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_STASH], 384);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_STASH], 0);
     y.plan.request.schedule = SCHEDULE_POPART;
+    y.stages[0].received_bytes[TASK_BACKWARD] = 9000, y.stages[0].received_bytes[TASK_FORWARD] = 800;      /* 2700 + 800 backward, 1500 + 9000 forward: 83 grains: 12 -> 1536 */
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_STASH], 512);
+    assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACTIVATIONS], 1536);
     y.plan.request.optimizer_place = OPTIMIZER_STREAMING;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], 0);
