@@ -92,14 +92,6 @@ static void name_part(struct check_row *row, struct arena *a)
         row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
 }
 
-/* Small programs are left out: there, the model has other plans. */
-static double memory_deviation(const struct figure *f, const struct kernel_memory *m)
-{
-    enum { LEAST_TILE_BYTES = 10000 };
-    double published = f->value - (double)m->operand_bytes, simulated = (double)(m->temporary_bytes + m->code_bytes);
-    return f->value > LEAST_TILE_BYTES * (double)m->n_tiles && published > 0 && simulated > 0 ? log(published / simulated) : NAN;
-}
-
 static bool simulate_kernel_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
@@ -110,10 +102,9 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
         return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
     row->fits = row->fits_with_less_memory = m.fits;
     row->fits_probability = m.fits_probability;
-    if (text_is(f->metric, "total_bytes")) {
+    if (text_is(f->metric, "total_bytes"))
         row->simulated = (double)(m.operand_bytes + m.temporary_bytes + m.code_bytes);
-        row->memory_deviation = memory_deviation(f, &m);
-    } else if (text_is(f->metric, "max_tile_bytes"))
+    else if (text_is(f->metric, "max_tile_bytes"))
         row->simulated = (double)m.max_tile_bytes;
     else if (text_is(f->metric, "max_tile_including_gaps_bytes"))
         row->simulated = (double)m.max_tile_with_gaps_bytes;
@@ -132,6 +123,8 @@ static bool simulate_category(struct check_row *row, struct check_source *from, 
     struct err why = {0};
     bool good = simulator_run(from->simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, &why) &&
                 memory_of_plan(&row->simulated, &sim.plan, row->figure->metric, &why);
+    if (good)
+        row->memory_deviation = memory_deviation_of_plan(&sim.plan, row->figure);
     simulation_free(&sim);
     return good || no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }

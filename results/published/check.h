@@ -41,7 +41,7 @@ struct check_row {
     enum verdict verdict;
     bool fits;                          /* the simulated run does, as configured */
     double fits_probability;
-    double memory_deviation;            /* ln(published / simulated) of a kernel's bytes but for its operands, above 10 kB a tile; else NaN */
+    double memory_deviation;            /* of a program's fullest tile: plan_memory_deviation(); else NaN */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
@@ -68,6 +68,8 @@ struct table check_table(const struct check *c, struct arena *a);      /* all ro
  * The recipe cell of such a row describes the kernel, which becomes a graph of one operation:
  *     kernel:matmul;machine=bow;m=4096;k=4096;n=2048;type=fp16;partials=fp16       weights m x k, n columns
  *     kernel:conv;machine=gc2;batch=16;filter=3;input=56;in_chans=64;out_chans=64;stride=1;groups=1;type=fp16;partials=fp32
+ *     kernel:conv-layer;...       the same, with its backward pass and the update of its weights; fc is such a layer of a product
+ * Rates are those of one IPU.
  */
 
 bool is_kernel_recipe(const char *recipe_text);
@@ -155,9 +157,11 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
  * because nobody publishes what did not fit. */
 struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
-/* Kernels' total bytes on rows that calibrate, without operands: the robust standard deviation of ln(published / predicted), over n rows above
- * 10 kB a tile. NaN if none. */
-double memory_spread(size_t *n, const struct check *c, struct arena *a);
+/* The spread of the errors of memory, in units of the sheets' memory_error: most likely, with its 95 % interval, and the root of its mean square where
+ * all magnitudes were equally likely before. From rows that calibrate: a
+ * configuration is known to fit or not, or the bytes of its fullest tile are. NaN if none. */
+struct memory_spread { double likely, low, high, mean_square_root; size_t n_verdicts, n_known; };
+struct memory_spread memory_spread(const struct check *c, struct arena *a);
 
 /* Errors of published bytes by metric and by how the rows count. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };
@@ -172,6 +176,7 @@ bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, st
 
 /* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */
 bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err);
+double memory_deviation_of_plan(const struct plan *p, const struct figure *published);  /* plan_memory_deviation(); NaN for other metrics */
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
 struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
 

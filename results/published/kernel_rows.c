@@ -4,7 +4,8 @@
  *
  * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does
  * not consider what else is there; a convolution may state another share. Convolutions are padded by half the filter
- * unless the text says otherwise.
+ * unless the text says otherwise. On several IPUs, each has as many rows of the field, and all start and end together; what they send each
+ * other of the rows at their borders is left out.
  *
  * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two
  * convolutions on GC2 (SSD's Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and
@@ -17,10 +18,13 @@
 
 #include <string.h>
 
-enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_TRIAD, N_KERNEL_KINDS };
-static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "triad", NULL };
+/* fc and conv-layer train: forward, backward and the update of the weights. */
+enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_CONV_LAYER, KERNEL_TRIAD, N_KERNEL_KINDS };
+static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", NULL };
 static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
 static const char *const partials_names[] = { "fp16", "fp32", NULL };
+enum { LAYOUT_PLANNED, LAYOUT_LINEAR };
+static const char *const layout_names[] = { "planned", "linear", NULL };
 
 struct kernel_case {
     enum kernel_kind kind;
@@ -28,8 +32,8 @@ struct kernel_case {
     uint64_t m, k, n;
     uint64_t in, out;
     double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
-    uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad;
-    int type, partials;
+    uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad, ipus;
+    int type, partials, layout;
 };
 
 enum { NO_PAD = 1000, MOST_FILTER = 10000 };    /* the elements of a filter are visited one by one */
@@ -40,6 +44,8 @@ enum { NO_PAD = 1000, MOST_FILTER = 10000 };    /* the elements of a filter are 
 static const struct field matmul_fields[] = {
     MACHINE, U(m, "rows of the weights"), U(k, "columns of the weights"), U(n, "columns of the input"),
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
+    { .name = "layout", .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, layout), .choices = layout_names,
+      .help = "linear: operands lie in order, so that the product works on copies as it plans them" },
 };
 static const struct field conv_fields[] = {
     MACHINE, U(batch, "images"),
@@ -47,11 +53,13 @@ static const struct field conv_fields[] = {
     U(in_chans, "input channels"), U(out_chans, "output channels"), U(stride, "of the kernel"), U(groups, "of channels"),
     { "input_w", "", FIELD_U64, offsetof(struct kernel_case, input_w), 1, 1e6, NULL, false, "width of the field if that is not its height" },
     { "available_memory", "share", FIELD_F64, offsetof(struct kernel_case, available_memory), 0.01, 1, NULL, false, "share of tile memory for temporaries" },
+    { "ipus", "", FIELD_U64, offsetof(struct kernel_case, ipus), 1, 64, NULL, false, "which share the rows of the field" },
     { "pad", "", FIELD_U64, offsetof(struct kernel_case, pad), 0, NO_PAD, NULL, false, "on each side; half the filter if not given" },
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
 };
 static const struct field fc_fields[] = {
     MACHINE, U(batch, "rows of the input"), U(in, "columns of the input"), U(out, "columns of the output"),
+    { "groups", "", FIELD_U64, offsetof(struct kernel_case, groups), 1, 1e6, NULL, false, "layers side by side, each with its own operands" },
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
 };
 static const struct field triad_fields[] = {
@@ -62,6 +70,7 @@ static const struct { const struct field *fields; size_t n; } kind_fields[N_KERN
     [KERNEL_CONV] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
     [KERNEL_GEMM] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
     [KERNEL_FC] = { fc_fields, sizeof fc_fields / sizeof *fc_fields },
+    [KERNEL_CONV_LAYER] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
     [KERNEL_TRIAD] = { triad_fields, sizeof triad_fields / sizeof *triad_fields },
 };
 #undef U
@@ -101,15 +110,17 @@ static bool set_entry(struct kernel_case *c, char *entry, bool *given, const cha
     return field_set(c, f, equals + 1, arena_printf(a, "%.200s: %s", text, f->name), err);
 }
 
+static bool is_conv(const struct kernel_case *c) { return c->kind == KERNEL_CONV || c->kind == KERNEL_CONV_LAYER; }
+
 static bool check_case(const struct kernel_case *c, const bool *given, const char *text, struct err *err)
 {
     for (size_t i = 0; i < kind_fields[c->kind].n; i++)
         if (!given[i] && kind_fields[c->kind].fields[i].required)
             return fail(err, "%.200s: %s: missing (%s)", text, kind_fields[c->kind].fields[i].name,
                         kind_fields[c->kind].fields[i].help);
-    if (c->kind == KERNEL_CONV && (c->in_chans % c->groups != 0 || c->out_chans % c->groups != 0))
+    if (is_conv(c) && (c->in_chans % c->groups != 0 || c->out_chans % c->groups != 0))
         return fail(err, "%.200s: groups: %llu does not divide the channels", text, (unsigned long long)c->groups);
-    if (c->kind == KERNEL_CONV && c->filter > min_u64(c->input, c->input_w) + 2 * c->pad)
+    if (is_conv(c) && c->filter > min_u64(c->input, c->input_w) + 2 * c->pad)
         return fail(err, "%.200s: filter: %llu is wider than the padded input", text, (unsigned long long)c->filter);
     return true;
 }
@@ -123,11 +134,11 @@ static bool parse_kernel_case(struct kernel_case *c, const char *text, struct ar
     rest += strcspn(rest, ";");
     if (*rest)
         *rest++ = 0;
-    *c = (struct kernel_case){ .pad = NO_PAD };
+    *c = (struct kernel_case){ .pad = NO_PAD, .ipus = 1, .groups = 1 };
     while (c->kind < N_KERNEL_KINDS && !text_is(kernel_kind_names[c->kind], kind))
         c->kind++;
     if (c->kind == N_KERNEL_KINDS)
-        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv, gemm, fc, triad", text, kind);
+        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv, gemm, fc, conv-layer, triad", text, kind);
     while (*rest) {
         char *entry = rest;
         rest += strcspn(rest, ";");
@@ -138,8 +149,9 @@ static bool parse_kernel_case(struct kernel_case *c, const char *text, struct ar
     }
     if (c->input_w == 0)
         c->input_w = c->input;
+    c->input = ceil_div(c->input, c->ipus);
     if (c->pad == NO_PAD)
-        c->pad = c->kind == KERNEL_CONV ? (c->filter - 1) / 2 : 0;
+        c->pad = is_conv(c) ? (c->filter - 1) / 2 : 0;
     return check_case(c, given, text, err);
 }
 
@@ -157,9 +169,9 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
         graph_op(g, OP_ADD, inputs, 2, (struct op_attributes){ 0 });
         return;
     }
-    if (c->kind != KERNEL_CONV) {     /* the transpose of weights times input: n rows */
-        inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 2, (uint64_t[]){ c->n, c->k });
-        inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 2, (uint64_t[]){ c->k, c->m });
+    if (!is_conv(c)) {     /* the transpose of weights times input: n rows */
+        inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 3, (uint64_t[]){ c->groups, c->n, c->k });
+        inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 3, (uint64_t[]){ c->groups, c->k, c->m });
         graph_op(g, OP_MATMUL, inputs, 2, (struct op_attributes){ 0 });
         return;
     }
@@ -172,14 +184,18 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
 }
 
 /* energy may be NULL. */
-static void plan_case(struct op_plan *out, struct energy *energy, const struct kernel_case *c, const struct chip *chip,
+static void plan_case(struct op_plan *out, struct energy *energy, const struct kernel_case *c, enum op_pass pass, const struct chip *chip,
                       struct plan_cache *cache, struct arena *a)
 {
     struct graph g;
     build_graph(&g, c, a);
+    if (pass != PASS_FORWARD) {         /* planned from the shapes of its forward operation alone */
+        uint32_t result = graph_tensor(&g, "gradient", ROLE_GRADIENT, (enum data_type)c->type, 1, (uint64_t[]){ 1 });
+        graph_append(&g, (struct op){ .kind = g.ops[0].kind, .pass = pass, .at = g.ops[0].at, .n_outputs = 1, .outputs = &result });
+    }
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
                                    .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
-    op_plan_build(out, &g, 0, (struct operands){ 1, true }, chip, &opt, cache);
+    op_plan_build(out, &g, (uint32_t)g.n_ops - 1, (struct operands){ 1, true }, chip, &opt, cache);
     if (energy)
         *energy = op_energy(&g, &g.ops[0], out, chip);
 }
@@ -189,11 +205,13 @@ static bool multiplies(const struct kernel_case *c, const struct chip *chip, con
     return chip_multiplies(chip, (enum data_type)c->type, arena_printf(a, "%.200s: type", text), err);
 }
 
+static uint64_t positions(const struct kernel_case *c, uint64_t input) { return (input + 2 * c->pad - c->filter) / c->stride + 1; }
+
 /* The number of pairs of an output position and a kernel element, along one axis, that read input rather than
  * padding. */
 static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
 {
-    const struct conv_axis axis = { (input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, input, 1 };
+    const struct conv_axis axis = { positions(c, input), c->filter, c->stride, c->pad, input, 1 };
     uint64_t n = 0;
     for (uint64_t k = 0; k < c->filter; k++)
         n += conv_axis_met(&axis, 0, axis.positions, k, k);
@@ -204,16 +222,19 @@ static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
 static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, const struct chip *chip)
 {
     double products = c->kind == KERNEL_TRIAD ? (double)c->n : (double)c->m * (double)c->k * (double)c->n;
-    if (c->kind == KERNEL_CONV) {
+    if (is_conv(c)) {
         products = (double)pairs_on_input(c, c->input) * (double)pairs_on_input(c, c->input_w) * (double)c->batch * (double)c->in_chans * (double)c->out_chans / (double)c->groups;
     }
     return 2 * products * chip->clock_hz / (double)cycles;
 }
 
-/* Memory can be predicted for every kind, time for one product or convolution only. */
+/* Time is predicted of one product or convolution only, with its operands where it wants them. */
 static bool has_time(const struct kernel_case *c, const char *text, struct err *err)
 {
-    return c->kind != KERNEL_FC || fail(err, "%.200s: only the memory of fc is predicted", text);
+    if (c->layout == LAYOUT_LINEAR)
+        return fail(err, "%.200s: only the memory of a product with layout=linear is predicted", text);
+    return (c->kind != KERNEL_FC && c->kind != KERNEL_CONV_LAYER) ||
+           fail(err, "%.200s: only the memory of %s is predicted", text, kernel_kind_names[c->kind]);
 }
 
 bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
@@ -222,7 +243,7 @@ bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recip
     struct kernel_case c;
     if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
-    plan_case(out, NULL, &c, chip, cache, a);
+    plan_case(out, NULL, &c, PASS_FORWARD, chip, cache, a);
     *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(out), chip) / 1e12;
     return true;
 }
@@ -240,7 +261,7 @@ bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct c
     struct energy energy;
     if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
-    plan_case(&plan, &energy, &c, chip, cache, a);
+    plan_case(&plan, &energy, &c, PASS_FORWARD, chip, cache, a);
     *energy_j = energy_total(&energy);
     return true;
 }
@@ -255,7 +276,7 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !machine_load(&m, c.machine, specs_dir, a, err)
         || !multiplies(&c, &m.chip, recipe_text, a, err))
         return false;
-    plan_case(&plan, &energy, &c, &m.chip, cache, a);
+    plan_case(&plan, &energy, &c, PASS_FORWARD, &m.chip, cache, a);
     uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c.type, c.partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
     double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = case_flop_per_s(&c, op_plan_cycles(&plan), &m.chip);
     if (text_is(metric, "tflop_per_s"))
@@ -275,14 +296,10 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
 
 /* ---- memory of a kernel -------------------------------------------------------------------- */
 
-static void add_kernel_product(struct kernel_memory *m, const struct kernel_case *like, uint64_t rows, uint64_t inner, uint64_t columns,
-                               const struct chip *chip, struct plan_cache *cache, struct arena *a)
+static void add_pass(struct kernel_memory *m, const struct kernel_case *c, enum op_pass pass, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
-    struct kernel_case c = *like;
     struct op_plan plan;
-    c.kind = KERNEL_MATMUL;
-    c.n = rows, c.k = inner, c.m = columns;
-    plan_case(&plan, NULL, &c, chip, cache, a);
+    plan_case(&plan, NULL, c, pass, chip, cache, a);
     m->temporary_bytes = max_u64(m->temporary_bytes, plan.temp_bytes_per_tile * plan.n_tiles_used);
     m->code_bytes += op_code_bytes(&plan.code) * plan.n_tiles_used;
     m->tile_temporary_bytes = max_u64(m->tile_temporary_bytes, plan.temp_bytes_per_tile);
@@ -290,20 +307,44 @@ static void add_kernel_product(struct kernel_memory *m, const struct kernel_case
     m->interleaved_bytes = max_u64(m->interleaved_bytes, plan.interleaved_bytes);
 }
 
-/* A fully connected layer keeps its input, weights, output, and the gradients of input and output, and updates its
- * weights in place. */
+static void add_product(struct kernel_memory *m, const struct kernel_case *like, uint64_t rows, uint64_t inner, uint64_t columns,
+                        const struct chip *chip, struct plan_cache *cache, struct arena *a)
+{
+    struct kernel_case c = *like;
+    c.kind = KERNEL_MATMUL;
+    c.n = rows, c.k = inner, c.m = columns;
+    add_pass(m, &c, PASS_FORWARD, chip, cache, a);
+}
+
+/* A layer that trains keeps its input, weights, output, and the gradients of input and output, and updates its weights in place. */
+static uint64_t layer_elements(uint64_t input, uint64_t output, uint64_t weights)
+{
+    return 2 * (input + output) + weights;
+}
+
 static void fc_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
-    m->operand_bytes = (2 * c->batch * (c->in + c->out) + c->in * c->out) * data_type_bytes((enum data_type)c->type);
-    add_kernel_product(m, c, c->batch, c->in, c->out, chip, cache, a);
-    add_kernel_product(m, c, c->batch, c->out, c->in, chip, cache, a);
-    add_kernel_product(m, c, c->in, c->batch, c->out, chip, cache, a);
+    m->operand_bytes = c->groups * layer_elements(c->batch * c->in, c->batch * c->out, c->in * c->out) * data_type_bytes((enum data_type)c->type);
+    add_product(m, c, c->batch, c->in, c->out, chip, cache, a);
+    add_product(m, c, c->batch, c->out, c->in, chip, cache, a);
+    add_product(m, c, c->in, c->batch, c->out, chip, cache, a);
+}
+
+static void conv_layer_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
+{
+    uint64_t input = c->batch * c->input * c->input_w * c->in_chans;
+    uint64_t output = c->batch * positions(c, c->input) * positions(c, c->input_w) * c->out_chans;
+    uint64_t weights = c->filter * c->filter * c->in_chans / c->groups * c->out_chans;
+    m->operand_bytes = layer_elements(input, output, weights) * data_type_bytes((enum data_type)c->type);
+    for (int pass = PASS_FORWARD; pass < N_OP_PASSES; pass++)
+        add_pass(m, c, (enum op_pass)pass, chip, cache, a);
 }
 
 static void product_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
-    m->operand_bytes = (c->m * c->k + c->k * c->n + c->m * c->n) * data_type_bytes((enum data_type)c->type);
-    add_kernel_product(m, c, c->n, c->k, c->m, chip, cache, a);
+    uint64_t read_bytes = (c->m * c->k + c->k * c->n) * data_type_bytes((enum data_type)c->type);
+    m->operand_bytes = read_bytes * (c->layout == LAYOUT_LINEAR ? 2 : 1) + c->m * c->n * data_type_bytes((enum data_type)c->type);
+    add_product(m, c, c->n, c->k, c->m, chip, cache, a);
 }
 
 bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
@@ -320,6 +361,8 @@ bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const
         return fail(err, "%.200s: the memory of triad is not predicted", recipe_text);
     if (c.kind == KERNEL_FC)
         fc_memory(out, &c, &m.chip, cache, a);
+    else if (c.kind == KERNEL_CONV_LAYER)
+        conv_layer_memory(out, &c, &m.chip, cache, a);
     else
         product_memory(out, &c, &m.chip, cache, a);
     out->n_tiles = m.chip.n_tiles;

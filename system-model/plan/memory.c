@@ -362,17 +362,28 @@ double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, 
     return 0.5 * erfc(-log(room / uncertain) / chip->memory_error / sqrt(2));
 }
 
-double plan_fits_probability(const struct plan *p)
+static uint64_t certain_bytes(const struct tile_memory *m)
 {
     static const bool certain[N_MEMORY_CATEGORIES] = { [MEMORY_WEIGHTS] = true, [MEMORY_ACCUMULATORS] = true, [MEMORY_OPTIMIZER] = true,
                                                        [MEMORY_STASH] = true, [MEMORY_IO_BUFFERS] = true };
+    uint64_t bytes = 0;
+    for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+        bytes += certain[k] ? m->bytes[k] : 0;
+    return bytes;
+}
+
+double plan_fits_probability(const struct plan *p)
+{
     const struct chip *chip = &p->topology->machine->chip;
     double least = 1;
-    for (uint32_t i = 0; i < p->request.ipus_per_replica && p->memory; i++) {
-        uint64_t certain_bytes = 0;
-        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
-            certain_bytes += certain[k] ? p->memory[i].bytes[k] : 0;
-        least = fmin(least, memory_fits_probability(chip, certain_bytes, needed_bytes(&p->memory[i], chip->tile_memory_bytes)));
-    }
+    for (uint32_t i = 0; i < p->request.ipus_per_replica && p->memory; i++)
+        least = fmin(least, memory_fits_probability(chip, certain_bytes(&p->memory[i]), needed_bytes(&p->memory[i], chip->tile_memory_bytes)));
     return p->memory ? least : p->fits;
+}
+
+double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes)
+{
+    const struct tile_memory *m = &p->memory[ipu];
+    double certain = (double)certain_bytes(m), error = p->topology->machine->chip.memory_error;
+    return error > 0 && tile_bytes > certain ? log((tile_bytes - certain) / ((double)m->total_bytes - certain)) / error : NAN;
 }

@@ -44,6 +44,9 @@ static void test_cases_count_their_work(void **state)
     assert_int_equal(p.mac, 3 * 25 * 9 * 4 * 10);
     p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;pad=0;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 16 * 9 * 4 * 10);
+    /* two IPUs share nine rows: five are on the fuller one, with padding around them */
+    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;input_w=4;in_chans=8;out_chans=10;stride=1;groups=2;ipus=2;type=fp16;partials=fp16");
+    assert_int_equal(p.mac, 3 * 5 * 4 * 9 * 4 * 10);
     /* a filter as wide as the padded input has one position */
     p = row_plan("kernel:conv;machine=gc2;batch=3;filter=5;input=3;in_chans=8;out_chans=10;stride=1;groups=2;pad=1;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 1 * 25 * 4 * 10);
@@ -81,9 +84,9 @@ static void test_refusals(void **state)
 {
     (void)state;
     refuse("mlperf-x", "mlperf-x: want kernel:matmul;... or kernel:conv;...");
-    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv, gemm, fc, triad");
+    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv, gemm, fc, conv-layer, triad");
     refuse("kernel:matmul;m", "kernel:matmul;m: 'm' is not key=value");
-    refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials");
+    refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials, layout");
     refuse("kernel:matmul;m=3;m=4", "kernel:matmul;m=3;m=4: m: given twice");
     refuse("kernel:matmul;m=3;k=5;n=2;type=fp16;partials=fp32", "kernel:matmul;m=3;k=5;n=2;type=fp16;partials=fp32: machine: missing (a chip's sheet)");
     refuse("kernel:matmul;machine=bow;m=3;k=5", "kernel:matmul;machine=bow;m=3;k=5: n: missing (columns of the input)");
