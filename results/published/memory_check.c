@@ -177,8 +177,8 @@ struct memory_chances *memory_chances(size_t *n, const struct check *c, struct a
     return all;
 }
 
-enum { N_SPREADS = 400 };
-static double spread_tried(int i) { return 0.05 * pow(400, i / (N_SPREADS - 1.)); }        /* 0.05 to 20 times memory_error */
+enum { N_SPREADS_TRIED = 400 };
+static double spread_tried(int i) { return 0.05 * pow(400, i / (N_SPREADS_TRIED - 1.)); }        /* 0.05 to 20 times memory_error */
 
 /* ln of the likelihood of a row, if errors are so many times memory_error. */
 static double row_likelihood(const struct check_row *row, double spread)
@@ -194,7 +194,7 @@ static void add_row_likelihood(double *likelihood, struct memory_spread *s, cons
     bool known = !isnan(row->memory_deviation);
     s->n_known += known;
     s->n_verdicts += !known;
-    for (int i = 0; i < N_SPREADS; i++)
+    for (int i = 0; i < N_SPREADS_TRIED; i++)
         likelihood[i] += row_likelihood(row, spread_tried(i));
 }
 
@@ -202,10 +202,10 @@ static struct memory_spread summed_up(struct memory_spread s, const double *like
 {
     int best = 0;
     double weights = 0, squares = 0;
-    for (int i = 1; i < N_SPREADS; i++)
+    for (int i = 1; i < N_SPREADS_TRIED; i++)
         best = likelihood[i] > likelihood[best] ? i : best;
     s.likely = s.low = s.high = spread_tried(best);
-    for (int i = 0; i < N_SPREADS; i++) {
+    for (int i = 0; i < N_SPREADS_TRIED; i++) {
         double spread = spread_tried(i), weight = exp(likelihood[i] - likelihood[best]);
         weights += weight;
         squares += weight * spread * spread;
@@ -222,7 +222,7 @@ static struct memory_spread summed_up(struct memory_spread s, const double *like
 struct memory_spread memory_spread(const struct check *c, struct arena *a)
 {
     struct memory_spread s = { NAN, NAN, NAN, NAN, 0, 0 };
-    double likelihood[N_SPREADS] = { 0 };
+    double likelihood[N_SPREADS_TRIED] = { 0 };
     const char **counted = ARENA_ROOM(a, const char *, c->n);
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
