@@ -12,16 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static size_t property_find(const char *name)
-{
-    size_t i = 0;
-    while (!text_is(properties[i].name, name)) {
-        i++;
-        assert(i < n_properties);
-    }
-    return i;
-}
-
 static const char *property_value(const struct reference *r, const char *name)
 {
     const char *value = r->at.name[property_find(name)];

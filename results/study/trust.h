@@ -40,6 +40,7 @@ struct apart properties_apart(const struct properties *x, const struct propertie
 bool properties_same_kind(const struct properties *x, const struct properties *y);      /* one family of models, both trained or both run */
 /* A group such as "ResNet-50 trained by PopART on bow chips": its runs are left out of the fit together. */
 const char *properties_group(const struct properties *x, struct arena *a);
+size_t property_find(const char *name);         /* its index; n_properties if there is none */
 
 /* A published configuration, with the error of its prediction as if its group had not been seen by the fit. */
 struct reference {
@@ -90,10 +91,11 @@ struct expected_error spread_expect(const struct spread *s, const struct referen
  * there are no references. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);
 
-/* How often the interval holds the published value: with each group left out in turn (all, groups), and with each
- * configuration left out alone while its group is known, as for an answer close to published ones (near). */
+/* How often the interval holds the published value: with each group left out in turn (all, groups), with all runs of a family, framework or chip
+ * left out (wider), and with each configuration left out alone while its group is known, as for an answer close to published ones (near). */
+enum { N_WIDER = 3 };
 struct interval_count { const char *what; size_t n, inside; double mean_half_width; };
-struct interval_coverage { struct interval_count all, near; struct interval_count *groups; size_t n_groups; };
+struct interval_coverage { struct interval_count all, near, wider[N_WIDER]; struct interval_count *groups; size_t n_groups; };
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
 struct table interval_coverage_table(const struct interval_coverage *c, struct arena *a);
 struct json_t *interval_coverage_json(const struct interval_coverage *c, struct arena *a);

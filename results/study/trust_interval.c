@@ -201,8 +201,36 @@ static void test_left_out_group(struct interval_coverage *out, const struct refe
         }
 }
 
+/* Judges the runs that share a name with run i by all others. */
+static void test_by_others(struct interval_count *c, const struct references *r, size_t i, size_t property, struct arena *a)
+{
+    struct references others = { ARENA_ROOM(a, struct reference, r->n), 0, r->n };
+    for (size_t k = 0; k < r->n; k++)
+        if (!property_names_equal(&r->items[k].at, &r->items[i].at, property))
+            others.items[others.n++] = r->items[k];
+    struct spread s = spread_of(&others, NULL, a);
+    for (size_t k = i; k < r->n; k++)
+        if (property_names_equal(&r->items[k].at, &r->items[i].at, property) && !is_context(&r->items[k]))
+            test(c, &s, &others, &r->items[k], &(struct left_out){ 0 });
+}
+
+static struct interval_count test_wider(const struct references *r, const char *name, struct arena *a)
+{
+    struct interval_count c = { .what = arena_printf(a, "all of a %s left out", name) };
+    size_t property = property_find(name);
+    for (size_t i = 0; i < r->n; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = property_names_equal(&r->items[k].at, &r->items[i].at, property);
+        if (!seen)
+            test_by_others(&c, r, i, property, a);
+    }
+    return c;
+}
+
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
 {
+    static const char *const names[N_WIDER] = { "family", "framework", "chip" };
     *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known",
                                        .groups = ARENA_ROOM(a, struct interval_count, r->n) };
     for (size_t i = 0; i < r->n; i++) {
@@ -212,6 +240,8 @@ void interval_coverage(struct interval_coverage *out, const struct references *r
         if (!seen)
             test_left_out_group(out, r, r->items[i].group, a);
     }
+    for (size_t i = 0; i < N_WIDER; i++)
+        out->wider[i] = test_wider(r, names[i], a);
 }
 
 struct interval_row { const char *group; uint64_t configurations, inside; double share, mean_half_width; };
@@ -241,6 +271,8 @@ struct table interval_coverage_table(const struct interval_coverage *c, struct a
 {
     struct table t = interval_groups_table(c, a);
     table_add(&t, &(struct interval_row[]){ interval_row(&c->all) }, a);
+    for (size_t i = 0; i < N_WIDER; i++)
+        table_add(&t, &(struct interval_row[]){ interval_row(&c->wider[i]) }, a);
     table_add(&t, &(struct interval_row[]){ interval_row(&c->near) }, a);
     return t;
 }
@@ -250,8 +282,11 @@ json_t *interval_coverage_json(const struct interval_coverage *c, struct arena *
     struct table groups = interval_groups_table(c, a);
     struct interval_row all = interval_row(&c->all), near = interval_row(&c->near);
     json_t *o = table_row_json(&groups, &all);
-    json_object_update_new(o, json_pack("{s:f, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &near), "groups",
-                                        table_json(&groups)));
+    json_t *wider = json_array();
+    for (size_t i = 0; i < N_WIDER; i++)
+        json_array_append_new(wider, table_row_json(&groups, &(struct interval_row[]){ interval_row(&c->wider[i]) }));
+    json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &near), "wider",
+                                        wider, "groups", table_json(&groups)));
     return o;
 }
 

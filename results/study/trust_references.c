@@ -11,7 +11,7 @@
  * are fitted to hundreds of kernels and are not refitted.
  *
  * The weights of the properties are a judgement, not a fit. Another model of the family, another framework, another
- * chip or type counts 1; twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the
+ * chip or type, or input that overlaps where the other's does not, counts 1; twice the replica's width or the sequence a half; twice the IPUs, the micro-batch or the
  * global batch a quarter each; another family, or inference for training, 4, which nothing else makes up for. Two steps
  * without a common class of work are as far apart as two families.
  */
@@ -27,7 +27,7 @@
 /* ---- properties ------------------------------------------------------------------------------- */
 
 enum {
-    BY_FAMILY, BY_MODE, BY_WORKLOAD, BY_CHIP, BY_FRAMEWORK, BY_COMPUTE, BY_IPUS, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES,
+    BY_FAMILY, BY_MODE, BY_WORKLOAD, BY_CHIP, BY_FRAMEWORK, BY_COMPUTE, BY_INPUT, BY_IPUS, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES,
     SHARES_WEIGHT = 2,
 };
 const struct property properties[] = {
@@ -37,6 +37,7 @@ const struct property properties[] = {
     [BY_CHIP]         = { "chip", PROPERTY_NAME, 1, "its sheet" },
     [BY_FRAMEWORK]    = { "framework", PROPERTY_NAME, 1, "without its release" },
     [BY_COMPUTE]      = { "compute", PROPERTY_NAME, 1, "type" },
+    [BY_INPUT]        = { "input", PROPERTY_NAME, 1, "overlapped with the work by I/O tiles, or in turn" },
     [BY_IPUS]         = { "ipus", PROPERTY_COUNT, 0.25, "in use" },
     [BY_WIDTH]        = { "ipus_per_replica", PROPERTY_COUNT, 0.5, "IPUs" },
     [BY_MICRO_BATCH]  = { "micro_batch", PROPERTY_COUNT, 0.25, "samples" },
@@ -105,6 +106,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     p.name[BY_CHIP] = arena_strdup(a, sim->machine->chip_name);
     p.name[BY_FRAMEWORK] = first_word(r->framework, a);
     p.name[BY_COMPUTE] = computes[r->model.compute];
+    p.name[BY_INPUT] = r->io_tiles ? "overlapped" : "in turn";
     p.count[BY_IPUS] = r->replicas * r->ipus_per_replica;
     p.count[BY_WIDTH] = r->ipus_per_replica;
     p.count[BY_MICRO_BATCH] = r->model.micro_batch;
@@ -122,6 +124,14 @@ void properties_prepare(struct properties *p)
             p->log2_count[i] = log2((double)p->count[i]);
         else if (properties[i].kind == PROPERTY_NAME)
             p->name_hash[i] = hash_of_name(p->name[i]);
+}
+
+size_t property_find(const char *name)
+{
+    size_t i = 0;
+    while (i < n_properties && !text_is(properties[i].name, name))
+        i++;
+    return i;
 }
 
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t i)

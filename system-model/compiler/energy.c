@@ -6,7 +6,8 @@
  * One assumption stands behind both prices (machine.c): a chip draws its TDP when all its AMPs multiply at their peak, whatever the type, and
  * when all its tiles load and store at their peak. A byte that a tile receives was read on one tile and is written on another; the wires between
  * them have no source and cost nothing. What a chip draws while nothing runs is its idle power times the time, counted where time is. Nothing
- * is fitted. Not modelled: temperature, voltage, products with padding, and what a program's control costs.
+ * is fitted. Products with padding take cycles of the AMP like others. Not modelled: temperature, voltage, copies and sums inside a product, and
+ * what a program's control costs.
  */
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
@@ -44,7 +45,7 @@ struct energy op_energy(const struct graph *g, const struct op *op, const struct
     const double byte_j = chip_memory_byte_j(chip);
     struct energy e = { .j[ENERGY_EXCHANGE] = 2 * (double)p->exchanged_bytes * byte_j };
     if (p->mac)
-        e.j[ENERGY_MAC] = (double)p->mac * product_j(chip, g->tensors[op_forward(g, op)->inputs[0]].type, p->partials);
+        e.j[ENERGY_MAC] = (double)p->padded_mac * product_j(chip, g->tensors[op_forward(g, op)->inputs[0]].type, p->partials);
     else
         e.j[ENERGY_VECTOR] = (tensors_bytes(g, op->inputs, op->n_inputs) + tensors_bytes(g, op->outputs, op->n_outputs)) * byte_j;
     return e;

@@ -81,7 +81,7 @@ static struct figure figure_items[] = {
 static const struct figures figures = { .items = figure_items, .n = sizeof figure_items / sizeof *figure_items };
 
 /* family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
-#define AT(mode, workload, chip, framework, ipus) { .name = { "f", mode, workload, chip, framework, "fp16" }, .count = { [6] = ipus, 1, 3, 1536, 0 } }
+#define AT(mode, workload, chip, framework, ipus) { .name = { "f", mode, workload, chip, framework, "fp16", "in turn" }, .count = { [7] = ipus, 1, 3, 1536, 0 } }
 static struct reference reference_items[] = {
     { "c1", "vendor-a-infer", "g1", FIGURE_VALIDATE, AT("infer", "resnet50", "bow", "PopART", 1), 1000, 1100, 0.09 },
     { "c2", "mlperf-v1.1-closed-b", "g2", FIGURE_CALIBRATE, AT("train", "resnet50", "mk2", "PopART", 64), 4000, 3900, -0.04 },

@@ -79,7 +79,7 @@ static void near_to_the_last_doubling(void **state)
         struct validity v;
         only.at = properties_of(&sim, &a);
         only.at.name[4] = "another";
-        only.at.count[6] <<= doublings;
+        only.at.count[7] <<= doublings;
         properties_prepare(&only.at);
         record.spread.n_errors = (size_t)doublings - 7;
         validity_of(&v, &record, &sim, &r, NULL, &a);

@@ -16,24 +16,24 @@ static void distances_by_hand(void **state)
     (void)state;
     properties_prepare(&one);
     assert_string_equal(properties[4].name, "framework");
-    assert_string_equal(properties[10].name, "sequence_length");
+    assert_string_equal(properties[11].name, "sequence_length");
     assert_near(properties_apart(&one, &one).distance, 0, 0);
     assert_near(distance_with(1, "infer"), 4, 0);
     assert_near(distance_with(4, "PyTorch"), 1, 0);
-    assert_near(distance_with(6, "128"), 0.75, 1e-12);          /* three doublings, a quarter each */
-    assert_near(distance_with(10, "128"), 1, 1e-12);            /* two, a half each */
-    assert_near(distance_with(11, "0.72"), 0.4, 1e-12);         /* a fifth of the step, twice */
-    assert_near(distance_with(17, "0.01"), 0.06, 1e-12);
-    assert_near(distance_with(10, "0"), 0.5, 1e-12);            /* a count against none is one doubling */
-    assert_near(distance_with(10, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
-    struct properties single = with(10, "1");
+    assert_near(distance_with(7, "128"), 0.75, 1e-12);          /* three doublings, a quarter each */
+    assert_near(distance_with(11, "128"), 1, 1e-12);            /* two, a half each */
+    assert_near(distance_with(12, "0.72"), 0.4, 1e-12);         /* a fifth of the step, twice */
+    assert_near(distance_with(18, "0.01"), 0.06, 1e-12);
+    assert_near(distance_with(11, "0"), 0.5, 1e-12);            /* a count against none is one doubling */
+    assert_near(distance_with(11, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
+    struct properties single = with(11, "1");
     assert_near(properties_apart(&single, &one).distance, 4.5, 1e-12);
 }
 
 /* Each property alone: another name, twice the count, or a share that is a hundredth more. */
 static void weights_of_all_properties(void **state)
 {
-    static const double weights[] = { 4, 4, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
+    static const double weights[] = { 4, 4, 1, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
     (void)state;
     assert_int_equal(n_properties, sizeof weights / sizeof *weights);
     properties_prepare(&one);
@@ -85,7 +85,7 @@ static void groups_in_one_place(void **state)
 
 static struct reference at_ipus(const char *ipus, const char *group, double left_out)
 {
-    return (struct reference){ .configuration = ipus, .group = group, .role = FIGURE_VALIDATE, .at = with(6, ipus), .left_out = left_out };
+    return (struct reference){ .configuration = ipus, .group = group, .role = FIGURE_VALIDATE, .at = with(7, ipus), .left_out = left_out };
 }
 
 /* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter per doubling, so 0.75 is the farthest between
@@ -103,7 +103,7 @@ static void distances_differ(void **state)
     assert_near(s.farthest, 0.75, 1e-12);
     assert_near(s.quantile, 0.13 / ((k * local + (1 - k) * mean) * (1 + 0.5 / 0.75)), 1e-12);
     /* on 256: 0.25 and 0.5 from the last two, which are far off; without the third, half a doubling from the fourth alone */
-    struct properties p = with(6, "256");
+    struct properties p = with(7, "256");
     const double v = exp(-0.25), u = exp(-0.5), t = exp(-0.75), near = (0.13 + 0.01 * v + 0.06 * u + 0.02 * t) / (1 + v + u + t);
     assert_near(spread_half_width(&s, &all, &p, &(struct left_out){0}), s.quantile * near * (1 + 0.25 / 0.75), 1e-12);
     const double few = (0.01 + 0.06 * v + 0.02 * u) / (1 + v + u);
@@ -132,8 +132,8 @@ static void no_run_is_without_error(void **state)
 static struct properties spent(double compute, double host)
 {
     struct properties p = one;
-    p.share[11] = compute;
-    p.share[17] = host;
+    p.share[12] = compute;
+    p.share[18] = host;
     properties_prepare(&p);
     return p;
 }
@@ -207,7 +207,7 @@ static void farther_is_wider(void **state)
     make_three();
     struct spread s = spread_of(&three_groups, NULL, &a);
     for (size_t i = 0; i < 5; i++) {
-        struct properties p = with(6, ipus[i]);
+        struct properties p = with(7, ipus[i]);
         double half = spread_half_width(&s, &three_groups, &p, &(struct left_out){0});
         assert_true(half > before);
         before = half;
@@ -247,6 +247,11 @@ static void coverage_by_hand(void **state)
     assert_int_equal(c.near.n, 3);
     assert_int_equal(c.near.inside, near_inside);
     assert_near(c.near.mean_half_width, near_sum / 3, 1e-12);
+    /* All are one family; each has a framework of its own, which leaves out what its group does. */
+    assert_true(c.wider[0].n == 0 && c.wider[2].n == 0);
+    assert_int_equal(c.wider[1].n, 3);
+    assert_int_equal(c.wider[1].inside, c.all.inside);
+    assert_near(c.wider[1].mean_half_width, c.all.mean_half_width, 1e-12);
     /* A single group leaves nothing to make an interval from. */
     interval_coverage(&c, &(struct references){ .items = three, .n = 1 }, &a);
     assert_int_equal(c.n_groups, 1);
@@ -273,6 +278,7 @@ static void coverage_as_text(void **state)
 {
     struct interval_count group = { .what = "BERT on bow", .n = 8, .inside = 6, .mean_half_width = log(1.25) };
     const struct interval_coverage c = { .groups = &group, .n_groups = 1, .all = { .what = "all", .n = 40, .inside = 37, .mean_half_width = log(1.5) },
+                                         .wider = { { .what = "family", .n = 4, .inside = 1 }, { .what = "framework" }, { .what = "chip" } },
                                          .near = { .what = "near" } };
     struct table t = interval_coverage_table(&c, &a);
     char *text;
@@ -281,12 +287,17 @@ static void coverage_as_text(void **state)
     assert_string_equal(text, "group left out  runs  inside   share  half width\n"
                               "BERT on bow        8       6  75.0 %      25.0 %\n"
                               "all               40      37  92.5 %      50.0 %\n"
+                              "family             4       1  25.0 %       0.0 %\n"
+                              "framework          0       0   0.0 %       0.0 %\n"
+                              "chip               0       0   0.0 %       0.0 %\n"
                               "near               0       0   0.0 %       0.0 %\n");
     free(text);
     json_t *json = interval_coverage_json(&c, &a);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"group\":\"all\",\"configurations\":40,\"inside\":37,\"mean_half_width\":0.5,\"level\":0.9,\"configuration_left_out\":"
-                              "{\"group\":\"near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},\"groups\":["
+                              "{\"group\":\"near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},\"wider\":[{\"group\":\"family\",\"configurations\":4,\"inside\":1,\"mean_half_width\":0.0},"
+                              "{\"group\":\"framework\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
+                              "{\"group\":\"chip\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0}],\"groups\":["
                               "{\"group\":\"BERT on bow\",\"configurations\":8,\"inside\":6,\"mean_half_width\":0.25}]}");
     free(text);
     json_decref(json);
