@@ -21,7 +21,7 @@ bool read_positive(double *out, const struct csv_table *t, const struct csv_row 
 static bool read_row(struct accelerator *out, const struct csv_table *t, const struct csv_row *row, struct err *err)
 {
     *out = (struct accelerator){ .pattern = csv_cell(t, row, "pattern"), .vendor = csv_cell(t, row, "vendor"), .model = csv_cell(t, row, "model"),
-                                 .source = csv_cell(t, row, "source") };
+                                 .source = csv_cell(t, row, "source"), .verified = text_is(csv_cell(t, row, "verified"), "yes") };
     return (*out->pattern || fail(err, "%s:%u: pattern is empty", t->path, row->line))
         && (*out->source || fail(err, "%s:%u: source is empty", t->path, row->line))
         && read_positive(&out->peak_flop_per_s, t, row, "peak_flop_per_s", err)

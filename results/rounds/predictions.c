@@ -197,10 +197,19 @@ static const char *why_not_scored(const struct judged_prediction *j, struct aren
     return isfinite(j->published) ? NULL : "the result has no such number";
 }
 
+static const char *with_model(const char *models, const struct round_result *r, const struct accelerator_table *accelerators, struct arena *a)
+{
+    const struct accelerator *x = r ? accelerator_find(accelerators, r->accelerator) : NULL;
+    if (!x || x->verified || isnan(x->peak_flop_per_s) || strstr(models, x->model))
+        return models;
+    return arena_printf(a, "%s%s%s", models, *models ? ", " : "", x->model);
+}
+
 void predictions_judge(struct judged_predictions *out, const struct predictions *p, const struct round_results *r,
                        const struct accelerator_table *accelerators, struct arena *a)
 {
-    *out = (struct judged_predictions){ .items = ARENA_ARRAY(a, struct judged_prediction, p->n), .n = p->n, .n_results = r->n, .of = p };
+    *out = (struct judged_predictions){ .items = ARENA_ARRAY(a, struct judged_prediction, p->n), .n = p->n, .n_results = r->n, .of = p,
+                                         .unverified = "" };
     for (size_t i = 0; i < p->n; i++) {
         struct judged_prediction *j = &out->items[i];
         bool minutes = !isnan(p->items[i].minutes);
@@ -212,6 +221,7 @@ void predictions_judge(struct judged_predictions *out, const struct predictions 
         }
         j->refused = why_not_scored(j, a);
         out->n_scored += !j->refused;
+        out->unverified = with_model(with_model(out->unverified, j->result, accelerators, a), j->guessed_from[BASELINE_NEAREST], accelerators, a);
     }
 }
 
@@ -336,6 +346,9 @@ void judged_predictions_document(struct document *d, const struct judged_predict
     document_line(d, "%zu of %zu predictions are scored; they cover %zu of %zu results.", j->n_scored, j->n, count_results(j), j->n_results);
     document_line(d, "error = predicted / published - 1; mean and median are of its size. Baselines are scored on the rows of the predictor for which "
                      "there is an earlier round;\npredictor there: the mean error of the predictor on the same rows.");
+    if (*j->unverified)
+        document_line(d, "Not verified: the data sheets of %s in accelerators.csv, on which nearest published rows and the roofline rest.", j->unverified);
+    document_member(d, "unverified_data_sheets", json_string(j->unverified));
     struct table *lines = document_table(d, TABLE(line_columns, struct prediction_line));
     lines->name = "predictions", lines->formats = IN_CSV | IN_JSON | (all ? IN_TEXT : 0);
     struct table *refused = document_table(d, TABLE(line_columns, struct prediction_line));

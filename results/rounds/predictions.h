@@ -73,6 +73,7 @@ struct judged_prediction {
 struct judged_predictions {
     struct judged_prediction *items; size_t n, n_scored;
     size_t n_results;                   /* of the table */
+    const char *unverified;             /* models whose data sheets the baselines use and nobody has verified: "A100, H100"; "" if none */
     const struct predictions *of;
 };
 void predictions_judge(struct judged_predictions *out, const struct predictions *p, const struct round_results *r,

@@ -21,6 +21,7 @@ struct accelerator {
     double peak_flop_per_s;             /* dense, in fp16 or bf16 */
     double memory_bytes_per_s, link_bytes_per_s;        /* links: all of one chip to the others, one direction */
     double network_bytes_per_s;         /* a chip's share of its node's network, one direction */
+    bool verified;                      /* the numbers were compared with the document that source names */
 };
 struct accelerator_table { struct accelerator *items; size_t n; };
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err);

@@ -55,6 +55,7 @@ static void test_baselines_by_hand(void **state)
     struct judged_predictions j = judge_text("v1.1,closed,S,s16,resnet,112,2420,,2000,3000,blind\n"
                                              "v2.1,closed,T,t8,resnet,,,10.5,,,blind\nv1.0,closed,S,s8,resnet,,900,,,,blind\n", &a);
     assert_int_equal(j.n_scored, 3);
+    assert_string_equal(j.unverified, "A100 SXM 80 GB, H100 SXM");
     assert_near(j.items[0].guesses[BASELINE_NEAREST], 1800, 1e-9);
     assert_near(j.items[0].guesses[BASELINE_OWN_LAST], 1800, 1e-9);
     assert_near(j.items[1].guesses[BASELINE_NEAREST], 11 * (24 * 312.0) / (8 * 989.0), 1e-9);
