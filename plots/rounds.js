@@ -40,6 +40,7 @@ const boxes = (name, title) => {
 const pick = { benchmark: choice("benchmark", benchmarks), division: choice("division", unique("division"), "all divisions"),
                colour: choice("colour", ["vendor", "round", "submitter"]), round: boxes("round", "Rounds"), vendor: boxes("vendor", "Vendors of accelerators") };
 pick.colour.value = "vendor";
+if (unique("division").includes("closed")) pick.division.value = "closed";
 const words = make("input", { type: "search", placeholder: "filter: submitter, system, accelerator, framework", oninput: update, ariaLabel: "filter" });
 const checked = set => new Set([...set.querySelectorAll("input:checked")].map(i => i.value));
 function chosen() {
@@ -100,7 +101,7 @@ function chart(figure, points, squares, xTitle, yTitle, yLog, colour) {
         const half = 4 * number(t).length;
         if (x.at(t) - half < free || x.at(t) + half > width) continue;
         draw(svg, "text", { x: x.at(t), y: height - bottom + 16, "text-anchor": "middle" }, number(t));
-        free = x.at(t) + half;
+        free = x.at(t) + half + 6;
     }
     for (const t of y.ticks) {
         draw(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y.at(t), y2: y.at(t) });
@@ -113,9 +114,14 @@ function chart(figure, points, squares, xTitle, yTitle, yLog, colour) {
     for (const line of series.values())
         if (line.length > 1 && line[0].joins)
             draw(svg, "path", { class: "series", stroke: colour(line[0].row), d: "M" + line.sort((a, b) => a.x - b.x).map(p => `${x.at(p.x)},${y.at(p.y)}`).join("L") });
+    let touched;                        // the first touch of a point describes it, the second opens its folder
     const listen = (node, content) => {
         for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => show(figure, node, content()));
-        for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => { tip.hidden = true; });
+        for (const event of ["pointerleave", "blur"]) node.addEventListener(event, e => { tip.hidden = e.pointerType !== "touch"; });
+        node.addEventListener("click", e => {
+            if (e.pointerType === "touch" && touched !== node) e.preventDefault();
+            touched = node;
+        });
     };
     for (const p of squares) {
         const title = `reference points of ${p.rounds.join(", ")}`, text = `batch ${number(p.x)}: mean ${number(p.y)}`;
@@ -126,17 +132,17 @@ function chart(figure, points, squares, xTitle, yTitle, yLog, colour) {
     for (const p of points) {
         const link = draw(svg, "a", { href: encodeURI(p.row.link) + "/", "aria-label": `${p.row.submitter} ${p.row.system}: ${number(p.y)}` });
         draw(link, "circle", { class: "hit", cx: x.at(p.x), cy: y.at(p.y), r: 11 });
-        draw(link, "circle", { class: "dot", cx: x.at(p.x), cy: y.at(p.y), r: 4.5, fill: colour(p.row) });
+        draw(link, "circle", { class: `dot ${p.row.division}`, cx: x.at(p.x), cy: y.at(p.y), r: 4.5, style: `--at: ${colour(p.row)}` });
         listen(link, () => describe(p.row));
     }
 }
 
 // ---- the rows
 
-const columns = [["round", "round"], ["submitter", "submitter"], ["system", "system"], ["accelerator", "accelerator"], ["accelerators", "count", number],
-    ["global_batch", "batch", number], ["minutes", "minutes", number], ["spread", "spread", percent], ["samples_per_s", "samples/s", number],
-    ["converged_at", "to target", number], ["reference_at", "reference", number], ["scaling_efficiency", "scaling", percent], ["energy_j", "energy J", number], ["framework", "framework"],
-    ["availability", "availability"]];
+const columns = [["minutes", "minutes", number], ["accelerators", "count", number], ["system", "system"], ["accelerator", "accelerator"],
+    ["submitter", "submitter"], ["round", "round"], ["division", "division"], ["global_batch", "batch", number], ["spread", "spread", percent],
+    ["samples_per_s", "samples/s", number], ["converged_at", "to target", number], ["reference_at", "reference", number],
+    ["scaling_efficiency", "scaling", percent], ["energy_j", "energy J", number], ["framework", "framework"], ["availability", "availability"], ["note", "note"]];
 const body = make("tbody"), order = { name: "minutes", up: true };
 const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([name, title]) =>
     make("th", { scope: "col", id: `by-${name}` }, make("button", { type: "button", onclick: () => {
@@ -169,6 +175,7 @@ function update() {
     }
     tip.hidden = true;
     key.replaceChildren(...present.map(k => make("span", { className: "key" }, make("i", { style: `background: var(--c${kinds.indexOf(k) % 8})` }), k)),
+        ...(found.some(r => r.division === "open") ? [make("span", { className: "key" }, make("i", { className: "ring" }), "open division")] : []),
         make("span", { className: "key" }, make("i", { className: "square" }), "reference points"));
     count.textContent = `${some(found.length, "result")} of ${some(new Set(found.map(r => r.submitter)).size, "submitter")}. A point opens the folder of its logs; lines join systems of one submitter, round and accelerator.`;
     chart(time, found.filter(r => r.minutes !== null && r.accelerators > 0).map(r => point(r, r.accelerators, r.minutes, true)), [], "accelerators", "minutes", true, colour);

@@ -29,7 +29,7 @@ struct finding { uint64_t line; const char *text; };
 
 /* One layer's findings about one key. */
 struct key_state {
-    uint64_t count, n_bad;
+    uint64_t count, n_bad, last_line;
     struct finding bad[MOST_SHOWN];
     bool fulfilled, differs;            /* some line fulfils `once`; the values differ */
     json_t *first_value;
@@ -129,19 +129,51 @@ static bool mentions_value(const char *text)
     return false;
 }
 
+/* ", here 1199872": the number that a computed demand comes to, and what a line has in its metadata instead. */
+static const char *computed_demand(const struct rule_check *check, const struct rule_scope *s, struct arena *a)
+{
+    struct expression left, wanted;
+    struct value x, v;
+    if (!expression_asks_computed(&left, &wanted, &check->condition))
+        return "";
+    if (!expression_compute(&v, &wanted, s->variables) || v.kind != VALUE_NUMBER)
+        return ", which cannot be computed here: a line that it needs is missing before this one";
+    const char *here = arena_printf(a, ", here %.10g", v.number);
+    if (mentions_value(check->condition.text) || !expression_compute(&x, &left, s->variables) || x.kind != VALUE_NUMBER)
+        return here;
+    return arena_printf(a, "%s and not %.10g", here, x.number);
+}
+
+/* ", which has sample_count: is it misspelt?" for has(m.samples_count). */
+static const char *misspelt_member(const struct rule_check *check, const json_t *metadata, struct arena *a)
+{
+    static const char asked[] = "has(m.";
+    const char **members = ARENA_ROOM(a, const char *, json_object_size(metadata) + 1), *name, *near = NULL;
+    size_t n = 0;
+    json_t *value;
+    json_object_foreach((json_t *)metadata, name, value)
+        members[n++] = name;
+    for (const char *at = check->condition.text; !near && (at = strstr(at, asked)); at++)
+        near = names_within(members, n, arena_printf(a, "%.*s", (int)strcspn(at + sizeof asked - 1, ")"), at + sizeof asked - 1), 5);
+    return near ? arena_printf(a, ", which has %s: is it misspelt?", near) : "";
+}
+
 static void note_failed_check(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct rule_check *check,
-                     const struct mllog_line *l)
+                     const struct mllog_line *l, const struct rule_scope *s)
 {
     char shown[MLLOG_SHOWN_BYTES];
+    double number;
     if (k->n_bad++ >= MOST_SHOWN)
         return;
-    const char *is = mentions_value(check->condition.text) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
-    k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%s%s", is, rule_wants(check, rule, r->book->edition, r->a)) };
+    bool is_text = json_is_string(l->value) && parse_f64(json_string_value(l->value), &number);
+    const char *is = !mentions_value(check->condition.text) ? "" : arena_printf(r->a, "is %s%s, ", is_text ? "the text " : "", mllog_show(l->value, shown));
+    const char *here = arena_printf(r->a, "%s%s", computed_demand(check, s, r->a), misspelt_member(check, l->metadata, r->a));
+    k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%s%s", is, rule_wants(check, here, rule, r->book->edition, r->a)) };
 }
 
 static void count_line(struct key_state *k, const struct mllog_line *l)
 {
-    k->count++;
+    k->count++, k->last_line = l->line;
     if (!k->first_value) {
         k->first_value = json_incref((json_t *)l->value);
         return;
@@ -159,7 +191,7 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
         return;
     for (size_t i = 0; i < rule->n_checks; i++)
         if (expression_holds(&rule->checks[i].condition, s.variables) != TRUTH_YES)
-            note_failed_check(r, rule, k, &rule->checks[i], l);
+            note_failed_check(r, rule, k, &rule->checks[i], l, &s);
     run_actions(r, layer, rule, &s);
     if (!rule->once.text)
         return;
@@ -307,11 +339,11 @@ static void report_count(struct compliance_run *r, const struct rule *rule, cons
         say(r, absent, 0, rule->key, with_place(r, rule, "is not logged, want it exactly once"));
     else if (rule->occurs == OCCURS_ONCE && n > 1)
         say(r, k->differs ? SEVERITY_ERROR : SEVERITY_WARNING, 0, rule->key,
-            with_place(r, rule, arena_printf(r->a, "is logged %llu times with %s, want it exactly once", n,
-                                         k->differs ? "different values" : "one value")));
+            with_place(r, rule, arena_printf(r->a, "is logged %llu times with %s, the last on line %llu, want it exactly once", n,
+                                         k->differs ? "different values" : "one value", (unsigned long long)k->last_line)));
     else if (rule->occurs == OCCURS_TIMES && n < rule->at_least)
         say(r, absent, 0, rule->key,
-            with_place(r, rule, n || rule->at_least > 1 ? arena_printf(r->a, "is logged %llu times, want it at least %llu times", n,
+            with_place(r, rule, n || rule->at_least > 1 ? arena_printf(r->a, "is logged %llu time%s, want it at least %llu times", n, plural(n),
                                                                    (unsigned long long)rule->at_least)
                                                     : "is not logged, want it at least once"));
 }
@@ -321,7 +353,7 @@ static void report_once(struct compliance_run *r, const struct rule *rule, const
     if (rule->once.text && k->count > 0 && !k->fulfilled)
         say(r, SEVERITY_ERROR, 0, rule->key,
             arena_printf(r->a, "none of %llu value%s is enough: the last is %s, one %s", (unsigned long long)k->count,
-                         plural(k->count), k->last_shown, rule_wants(&rule->once, rule, r->book->edition, r->a)));
+                         plural(k->count), k->last_shown, rule_wants(&rule->once, "", rule, r->book->edition, r->a)));
 }
 
 static void report_key(struct compliance_run *r, size_t layer, const struct rule *rule, const struct key_state *k)
@@ -398,7 +430,7 @@ static void finish_checks(struct compliance_run *r, struct layer_run *l, const s
                       && value_names(&logged);
         const char *why = are_names ? names_differ(value_names(&logged), value_names(&wanted), r->a) : "";
         say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, "",
-            arena_printf(r->a, "%s%s", why, rule_wants(&rule->checks[i], rule, r->book->edition, r->a)));
+            arena_printf(r->a, "%s%s", why, rule_wants(&rule->checks[i], "", rule, r->book->edition, r->a)));
     }
     run_actions(r, l, rule, &s);
 }

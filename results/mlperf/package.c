@@ -40,7 +40,7 @@ static void judge_files(struct package *p)
         set_part(p, PACKAGE_FILES, p->f->n == t->runs, text);
 }
 
-/* ": opt_name in 3 logs", the key that is first in most refused logs; "" when none is refused. */
+/* ", most often for opt_name (3 logs)": the key that is first in most refused logs; "" when none is refused. */
 static const char *commonest_key(const struct package *p)
 {
     const char *key = NULL;
@@ -53,7 +53,7 @@ static const char *commonest_key(const struct package *p)
         if (n > most)
             most = n, key = r->refused_key;
     }
-    return key ? arena_printf(p->a, ": %s in %zu log%s", key, most, plural(most)) : "";
+    return key ? arena_printf(p->a, ", most often for %s (%zu log%s)", key, most, plural(most)) : "";
 }
 
 static void judge_compliance(struct package *p)
@@ -297,7 +297,7 @@ static const char *convergence_problem(struct package *p)
         return "the logs have different values of global_batch_size: the official checker stops";
     for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r < end; r++)
         if (r->converged && isnan(r->point))
-            return arena_printf(p->a, "%s converged, yet has no convergence point", r->file);
+            return arena_printf(p->a, "%s converged, yet no %s line has %s, the convergence point", r->file, f->rules->terms->point_of, f->rules->terms->point);
     return NULL;
 }
 

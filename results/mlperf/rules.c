@@ -544,7 +544,7 @@ const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t
     return NULL;
 }
 
-const char *rule_wants(const struct rule_check *c, const struct rule *r, const struct edition *edition, struct arena *a)
+const char *rule_wants(const struct rule_check *c, const char *here, const struct rule *r, const struct edition *edition, struct arena *a)
 {
-    return arena_printf(a, "%s%s (%s %s)", *c->text ? "" : "must fulfil ", *c->text ? c->text : c->condition.text, edition->ruleset, r->layer);
+    return arena_printf(a, "%s%s%s (%s %s)", *c->text ? "" : "must fulfil ", *c->text ? c->text : c->condition.text, here, edition->ruleset, r->layer);
 }

@@ -115,8 +115,8 @@ const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *
 /* The rule for a key and its index, or NULL. */
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index);
 
-/* The demand of a part of a rule, for messages: "must be above 0.5 (2.0.0 closed_bert)". */
-const char *rule_wants(const struct rule_check *c, const struct rule *r, const struct edition *edition, struct arena *a);
+/* The demand of a part of a rule, for messages: "must be above 0.5 (2.0.0 closed_bert)". here: what it comes to, or "". */
+const char *rule_wants(const struct rule_check *c, const char *here, const struct rule *r, const struct edition *edition, struct arena *a);
 
 /* ---- layers.c: the layers that a log calls for --------------------------------------------------------- */
 

@@ -276,6 +276,35 @@ bool expression_asks_constant(struct expression *left, struct value *constant, c
     return true;
 }
 
+static bool mentions_variable(const struct node *n, size_t index)
+{
+    return n && ((n->kind == NODE_VARIABLE && n->index == index) || mentions_variable(n->left, index) || mentions_variable(n->right, index));
+}
+
+/* The variable of x, x.y, x[1] or f(x); NULL: another form. */
+static const struct node *only_variable(const struct node *n)
+{
+    while (n && (n->kind == NODE_MEMBER || n->kind == NODE_ITEM || n->kind == NODE_CALL || n->kind == NODE_LIST))
+        n = n->kind == NODE_CALL ? n->right : n->kind == NODE_LIST && n->right ? NULL : n->left;
+    return n && n->kind == NODE_VARIABLE ? n : NULL;
+}
+
+bool expression_asks_computed(struct expression *left, struct expression *wanted, const struct expression *e)
+{
+    const struct node *n = e->root;
+    while (n->kind == NODE_OR)
+        n = n->right;
+    if (n->kind == NODE_LESS && n->left->kind == NODE_CALL && text_is(n->left->function->name, "abs"))
+        n = n->left->right->left;
+    if (n->kind != NODE_EQUAL && n->kind != NODE_SUBTRACT)
+        return false;
+    const struct node *x = only_variable(n->left);
+    if (!x || n->right->kind == NODE_CONSTANT || mentions_variable(n->right, x->index))
+        return false;
+    *left = (struct expression){ e->text, n->left }, *wanted = (struct expression){ e->text, n->right };
+    return true;
+}
+
 bool expression_is_variable(const struct expression *e, const char *name)
 {
     return e->root->kind == NODE_VARIABLE && text_is(e->root->name, name);

@@ -275,10 +275,36 @@ static void test_named_values(void **state)
     arena_free(&a);
 }
 
+/* Conditions that ask for a computed value, with y = 3; NAN: they do not. */
+static void test_computed_values(void **state)
+{
+    static const char *const names[] = { "x", "y", NULL };
+    static const struct { const char *text; double wanted; } list[] = {
+        { "x==(12-y)", 9 }, { "abs(x-(2*y))<1e-9", 6 }, { "y>4 | x==y", 3 }, { "int(x)==floor(y/2)", 1 }, { "x==3", NAN }, { "x==(x+y)", NAN },
+        { "(2*x)==y", NAN }, { "x<y", NAN }, { "x", NAN }, { "abs(x)<y", NAN }, { "min(x,y)==y", NAN }, { "x==y & y==3", NAN },
+    };
+    const struct value values[] = { { .kind = VALUE_NUMBER, .number = 1 }, { .kind = VALUE_NUMBER, .number = 3 } };
+    const struct expression_names known = { names, NULL, NULL };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        struct expression e, left, wanted;
+        struct value v = { .number = NAN };
+        assert_true(expression_parse(&e, list[i].text, &known, "", &a, &err));
+        if (expression_asks_computed(&left, &wanted, &e))
+            assert_true(expression_compute(&v, &wanted, values));
+        if (!(v.number == list[i].wanted || (isnan(v.number) && isnan(list[i].wanted))))
+            print_error("%s: %g\n", list[i].text, v.number);
+        assert_true(v.number == list[i].wanted || (isnan(v.number) && isnan(list[i].wanted)));
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_endless),
-                                        cmocka_unit_test(test_numbers), cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_depths), cmocka_unit_test(test_named_values) };
+                                        cmocka_unit_test(test_numbers), cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_depths), cmocka_unit_test(test_named_values), cmocka_unit_test(test_computed_values) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

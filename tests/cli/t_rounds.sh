@@ -26,7 +26,7 @@ result $? "the page needs no other file" "$(cat "$work/err")"
 if command -v chromium >/dev/null 2>&1; then
     timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run \
         --user-data-dir="$work/browser" --dump-dom "file://$work/page.html" >"$work/dom" 2>/dev/null
-    [ "$(grep -o 'class="dot"' "$work/dom" | wc -l)" -eq 4 ] && grep -q 'aria-sort="ascending"' "$work/dom" && grep -q 'class="reference"' "$work/dom" &&
+    [ "$(grep -o 'class="dot closed"' "$work/dom" | wc -l)" -eq 4 ] && grep -q 'aria-sort="ascending"' "$work/dom" && grep -q 'class="reference"' "$work/dom" &&
         grep -q '2 results of 1 submitter\.' "$work/dom"
     result $? "the page draws both results twice, the reference points and the rows" "$(grep -o '<main>.*' "$work/dom" | head -c 300)"
 else

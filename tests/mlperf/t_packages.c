@@ -47,8 +47,8 @@ static const struct { const char *command, *want; enum package_part part; bool f
     { "true", "5 logs, want 5", PACKAGE_FILES, false },
     { "rm " LOGS "'result_4.txt", "4 logs, want 5", PACKAGE_FILES, true },
     { "cp " LOGS "'result_4.txt '%s/podbench-simulated/results/toy-simulated/resnet/'result_5.txt", "6 logs, want 5", PACKAGE_FILES, true },
-    { "sed -i s/run_stop/run_end/ " LOGS "'result_[0].txt", "1 of 5 logs refused, at most 1 may be: run_stop in 1 log", PACKAGE_COMPLIANCE, false },
-    { "sed -i s/run_stop/run_end/ " LOGS "'result_[01].txt", "2 of 5 logs refused, at most 1 may be: run_stop in 2 logs", PACKAGE_COMPLIANCE, true },
+    { "sed -i s/run_stop/run_end/ " LOGS "'result_[0].txt", "1 of 5 logs refused, at most 1 may be, most often for run_stop (1 log)", PACKAGE_COMPLIANCE, false },
+    { "sed -i s/run_stop/run_end/ " LOGS "'result_[01].txt", "2 of 5 logs refused, at most 1 may be, most often for run_stop (2 logs)", PACKAGE_COMPLIANCE, true },
     { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", "result_0.txt and result_1.txt have one seed (line 10 and line 10)", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_[03].txt; sed -i '1i a line before' " LOGS "'result_0.txt",
       "result_0.txt and result_3.txt have one seed (line 11 and line 10)", PACKAGE_SEEDS, true },     /* in the order of logs, not of lines */

@@ -212,8 +212,8 @@ static void test_sentences(void **state)
             continue;
         }
         const struct rule *k = rule_find(&b->layers[0], "k", &at);
-        assert_string_equal(rule_wants(&k->checks[1], k, b->edition, &a), *cases[i].texts ? "must be 7 (2.0.0 common)" : "must fulfil v==7 (2.0.0 common)");
-        assert_string_equal(rule_wants(&k->once, k, b->edition, &a), "must be above 5 (2.0.0 common)");
+        assert_string_equal(rule_wants(&k->checks[1], "", k, b->edition, &a), *cases[i].texts ? "must be 7 (2.0.0 common)" : "must fulfil v==7 (2.0.0 common)");
+        assert_string_equal(rule_wants(&k->once, "", k, b->edition, &a), "must be above 5 (2.0.0 common)");
     }
     arena_free(&a);
 }
@@ -303,7 +303,7 @@ static void test_as_many_names_as_may_be_listed(void **state)
 static void test_how_often_a_key_is_logged(void **state)
 {
     static const struct { const char *key, *occurs, *severity, *said; } cases[] = {
-        { "a", "1", "error", "warning: a: is logged 2 times with one value, want it exactly once (2.0.0 common)" }, { "b", "1", "error", NULL },
+        { "a", "1", "error", "warning: a: is logged 2 times with one value, the last on line 2, want it exactly once (2.0.0 common)" }, { "b", "1", "error", NULL },
         { "c", "1", "error", "error: c: is not logged, want it exactly once (2.0.0 common)" }, { "c", "1", "warning", "warning: c: is not logged, want it exactly once" },
         { "c", "1", "absent: warning", "warning: c: is not logged, want it exactly once" }, { "c", "3+", "warning", "warning: c: is logged 0 times, want it at least 3 times" },
         { "a", "3+", "absent: warning", "warning: a: is logged 2 times, want it at least 3 times" },
