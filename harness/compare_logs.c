@@ -102,7 +102,7 @@ static void compare_logs_folder(void *user, const char *dir, char *const *logs, 
     }
     const char *source;
     struct submission_names names = { f.round, f.submitter, f.system, f.benchmark };
-    if (!recipe_of_submission(&source, &names, &c->s->simulator, a, c->err))
+    if (!recipes_of_submissions(&source, &names, 1, &c->s->simulator, a, c->err))
         c->failed = true;
     else if (!recipe && !source)
         skip_folder(c, dir, "no recipe states this submission as its source: name one by --recipe");

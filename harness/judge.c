@@ -50,26 +50,27 @@ static bool predict_by_recipe(struct predictions *out, const struct round_result
     return good;
 }
 
-static bool recipe_of_result(const char **recipe, const struct round_result *x, struct session *s, struct err *err)
+/* The recipe that describes each result; NULL where none does. */
+static const char **recipes_of_results(const struct round_results *r, struct session *s, struct err *err)
 {
-    struct submission_names names = { x->round, x->submitter, x->system, x->benchmark };
-    return recipe_of_submission(recipe, &names, &s->simulator, &s->arena, err);
+    struct submission_names *names = ARENA_ROOM(&s->arena, struct submission_names, r->n);
+    const char **recipes = ARENA_ROOM(&s->arena, const char *, r->n);
+    for (size_t i = 0; i < r->n; i++)
+        names[i] = (struct submission_names){ r->items[i].round, r->items[i].submitter, r->items[i].system, r->items[i].benchmark };
+    return recipes_of_submissions(recipes, names, r->n, &s->simulator, &s->arena, err) ? recipes : NULL;
 }
 
 static bool predict_by_podbench(struct predictions *out, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
 {
     struct track_record record;
     struct figures figures;
+    const char **recipes;
     if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
-        || !session_figures(&figures, o->published, s, err))
+        || !session_figures(&figures, o->published, s, err) || !(recipes = recipes_of_results(r, s, err)))
         return false;
-    for (size_t i = 0; i < r->n; i++) {
-        const struct round_result *x = &r->items[i];
-        const char *recipe;
-        if (!recipe_of_result(&recipe, x, s, err)
-            || (recipe && !predict_by_recipe(out, x, recipe, use_of_recipe(&figures, recipe), &record, s, err)))
+    for (size_t i = 0; i < r->n; i++)
+        if (recipes[i] && !predict_by_recipe(out, &r->items[i], recipes[i], use_of_recipe(&figures, recipes[i]), &record, s, err))
             return false;
-    }
     return out->n > 0 || fail(err, "no recipe describes any of these results: podbench has nothing to predict");
 }
 
@@ -77,15 +78,12 @@ static bool predict_by_podbench(struct predictions *out, const struct round_resu
 static bool judge_left_out(struct document *d, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
+    const char **recipes;
     bool *held_out = ARENA_ARRAY(&s->arena, bool, r->n);
-    if (!session_figures(&figures, o->published, s, err))
+    if (!session_figures(&figures, o->published, s, err) || !(recipes = recipes_of_results(r, s, err)))
         return false;
-    for (size_t i = 0; i < r->n; i++) {
-        const char *recipe;
-        if (!recipe_of_result(&recipe, &r->items[i], s, err))
-            return false;
-        held_out[i] = recipe && use_of_recipe(&figures, recipe) != USE_FITTED;
-    }
+    for (size_t i = 0; i < r->n; i++)
+        held_out[i] = recipes[i] && use_of_recipe(&figures, recipes[i]) != USE_FITTED;
     convergence_left_out_document(d, r, held_out, s->paths.data_dir);
     return true;
 }

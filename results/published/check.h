@@ -192,9 +192,9 @@ bool link_row_predict(double *value, const char *recipe, const char *metric, con
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 
-/* The recipe whose source names this submission, or that wrote it ("ID-simulated"); NULL if none. */
+/* For each submission the recipe whose source names it, or that wrote it ("ID-simulated"); NULL if none. */
 struct submission_names { const char *round, *submitter, *system, *benchmark; };
-bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err);
+bool recipes_of_submissions(const char **out, const struct submission_names *names, size_t n, struct simulator *s, struct arena *a, struct err *err);
 
 /* Sets the time of a training step and of everything else in a published run, without using that run. False: no
  * prediction for this run, which is left out. */

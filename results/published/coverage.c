@@ -260,19 +260,20 @@ static bool is_recipe_of(const struct recipe *r, const struct submission_names *
         || (text_is(recipe_terms(r).round, names->round) && names_word(r->source, names->system));
 }
 
-bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err)
+bool recipes_of_submissions(const char **out, const struct submission_names *names, size_t n, struct simulator *s, struct arena *a, struct err *err)
 {
     char **ids;
-    size_t n;
-    *out = NULL;
-    if (!list_folder(&ids, &n, s->paths->recipes_dir, ".ini", a, err))
+    size_t n_ids, n_found = 0;
+    memset(out, 0, n * sizeof *out);
+    if (!list_folder(&ids, &n_ids, s->paths->recipes_dir, ".ini", a, err))
         return false;
-    for (size_t i = 0; i < n && !*out; i++) {
+    for (size_t i = 0; i < n_ids && n_found < n; i++) {
         struct recipe r;
         if (!recipe_load(&r, ids[i], s->paths->recipes_dir, NULL, 0, a, err))
             return false;
-        if (is_recipe_of(&r, names, a))
-            *out = ids[i];
+        for (size_t k = 0; k < n; k++)
+            if (!out[k] && is_recipe_of(&r, &names[k], a))
+                out[k] = ids[i], n_found++;
     }
     return true;
 }

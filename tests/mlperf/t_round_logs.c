@@ -199,8 +199,7 @@ static void try_numbers(const struct made_log *log, size_t at, struct arena *a)
     for (size_t i = log->n; i > at; i--)
         lines[i] = lines[i - 1];
     struct found_keys found = judge_made(log, lines, log->n + 1, a);
-    if (*l->how == '1')
-        expect(log, arena_printf(a, "%s twice", l->key), found.warned, l->key);
+    expect(log, arena_printf(a, "%s twice", l->key), found.warned, *l->how == '1' ? l->key : "");
 }
 
 static void try_case(const struct made_log *log, const char *given, struct arena *a)

@@ -344,7 +344,7 @@ static void a_submission_finds_its_recipe(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct submission_names names = { cases[i].round, "Graphcore", cases[i].system, cases[i].benchmark };
         const char *id = "none";
-        assert_true(recipe_of_submission(&id, &names, &s, &a, &err));
+        assert_true(recipes_of_submissions(&id, &names, 1, &s, &a, &err));
         if (!cases[i].id)
             assert_null(id);
         else
