@@ -69,7 +69,7 @@ static void write_known(FILE *f, const struct check *c, const struct report *r)
 {
     const struct check_group runs = { .kind = FIGURE_OF_RUN };
     struct accuracy blind = check_accuracy(c, COUNTS_AS_VALIDATE, &runs, r->a);
-    fputs("<h2 id=\"known\">How it is known</h2>\n<p>Each published figure has a role, which a ledger holds. Rows of role calibrate may shape constants; "
+    fputs("<p>Each published figure has a role, which a ledger holds. Rows of role calibrate may shape constants; "
           "rows of role validate never do, so their errors are what a new run has to expect. Each answer has a 90 % interval, made of the errors of "
           "runs that the fit had not seen.</p>\n<div class=\"numbers\">\n", f);
     write_card(f, blind.errors.n ? arena_printf(r->a, "%.1f %%", 100 * blind.errors.median) : "none",
@@ -92,67 +92,85 @@ static void write_status(FILE *f, const struct check *c, const struct report *r)
 
 /* ---- figures ------------------------------------------------------------------------------------------- */
 
-/* Copies the drawing from "<svg" on, without the XML head, and prefixes its ids with the name of the figure. */
+/* How a drawing is written in a page: ids begin with the figure's name ("%s"), as they are unique in the page; what gnuplot repeats for every mark is a class
+ * of report.css, and what only its own script needs is left out. */
+static const struct { const char *from, *to; } rewritten[] = {
+    { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">\n</g>\n", "" },
+    { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">", "<g class=\"g\">" },
+    { " onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>", ">" }, { " shape-rendering='crispEdges'", "" }, { "<tspan font-family=\"Helvetica\" >", "<tspan>" },
+    { " font-family=\"Helvetica\"", "" }, { " font-size=\"13.50\"", "" }, { "  text-anchor=\"start\"", "" }, { "stroke='none'", "class=\"n\"" }, { " stroke=\"none\" fill=\"black\"", " class=\"t\"" }, { " color='rgb(  0,   0,   0)' opacity='0.00'", "" },
+    { "onmousemove=\"gnuplot_svg.showHypertext(evt,'", "data-says=\"" }, { "')\"", "\"" }, { " fill = ", " fill=" }, { " points = ", " points=" }, { "\t", "" }, { ">\n", ">" }, { "\n", " " },
+    { "id=\"", "id=\"%s-" }, { "id='", "id='%s-" }, { "href='#", "href='#%s-" }, { "href=\"#", "href=\"#%s-" }, { "url(#", "url(#%s-" },
+};
+
 static bool write_svg(FILE *f, const char *path, const char *name, struct arena *a, struct err *err)
 {
+    enum { N = sizeof rewritten / sizeof *rewritten };
     char *text;
     if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
         return false;
-    const char *svg = strstr(text, "<svg");
-    if (!svg)
+    const char *p = strstr(text, "<svg");
+    if (!p)
         return fail(err, "%s: holds no <svg; draw it again with 'podbench plot'", path);
-    for (const char *p = svg; *p; p++) {
-        fputc(*p, f);
-        bool is_id = strncmp(p, "id=\"", 4) == 0 || strncmp(p, "id='", 4) == 0, is_use = strncmp(p, "href='#", 7) == 0 ||
-                     strncmp(p, "href=\"#", 7) == 0, is_url = strncmp(p, "url(#", 5) == 0;
-        size_t n = is_id ? 4 : is_use ? 7 : is_url ? 5 : 0;
-        if (n) {
-            fwrite(p + 1, 1, n - 1, f);
-            write_xml_text(f, name);
-            fputc('-', f);
-            p += n - 1;
+    while (*p) {
+        size_t i = 0;
+        unsigned red, green, blue;
+        int n_colour = 0;
+        if (*p == 'r' && sscanf(p, "rgb(%u,%u,%u)%n", &red, &green, &blue, &n_colour) == 3 && n_colour) {
+            fprintf(f, "#%02x%02x%02x", red, green, blue);
+            p += n_colour;
+            continue;
         }
+        while (i < N && strncmp(p, rewritten[i].from, strlen(rewritten[i].from)) != 0)
+            i++;
+        if (i == N) {
+            fputc(*p++, f);
+            continue;
+        }
+        p += strlen(rewritten[i].from);
+        const char *to = rewritten[i].to, *hole = strstr(to, "%s");
+        fprintf(f, "%.*s", hole ? (int)(hole - to) : (int)strlen(to), to);
+        if (hole)
+            write_xml_text(f, name), fputs(hole + 2, f);
     }
     fputc('\n', f);
     return true;
 }
 
-/* Text before the first figure of a group. */
-static const struct { const char *figure, *heading, *text; } chapters[] = {
-    { "accuracy", "How close", "Each published configuration once: its error, beside the interval that was predicted for it." },
-    { "breakdown", "Where the time goes", "A step by kind of work; then one run from the bare arithmetic to the whole step, and every operation beside what its "
-      "chip allows." },
-    { "memory", "What fits", "The fullest tile decides. Its bytes by category, and how they grow with the micro-batch." },
-    { "pipeline", "Inside a step", "Who works when, and what crosses which link." },
-    { "map", "What would help", "Other configurations of published runs, recomputation against memory, and more chips." },
+/* The chapter that a figure stands in, in the order of the page. A figure without one stands in the last. */
+static const struct { const char *id, *heading, *text, *figures[8]; } chapters[] = {
+    { "known", "How it is known", NULL, { "accuracy", "scaling", "time-to-train" } },
+    { "time", "Where the time goes", NULL, { "waterfall", "breakdown", "roofline", "pipeline", "links" } },
+    { "memory", "What fits", "The fullest tile decides: its bytes by category, and how they grow with the micro-batch.", { "memory", "fit" } },
+    { "help", "What would help", NULL, { "map", "recompute", "more-chips", "servers" } },
 };
+enum { N_CHAPTERS = sizeof chapters / sizeof *chapters };
 
-static void write_chapter(FILE *f, const char *figure)
+static size_t chapter_of(const char *figure)
 {
-    for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
-        if (text_is(chapters[i].figure, figure))
-            fprintf(f, "<h3>%s</h3>\n<p>%s</p>\n", chapters[i].heading, chapters[i].text);
+    size_t i = 0;
+    for (; i + 1 < N_CHAPTERS; i++)
+        for (size_t k = 0; chapters[i].figures[k]; k++)
+            if (text_is(chapters[i].figures[k], figure))
+                return i;
+    return i;
 }
 
-/* Figures in the order of findings.csv; without that file a line says how to draw them. */
-static bool write_figures(FILE *f, const char *folder, struct arena *a, struct err *err)
+/* findings.csv has the figures in their order; without it a line says how to draw them. */
+struct drawn { struct csv_table findings; size_t figure, finding; bool is_there; };
+
+static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, const struct report *r, struct err *err)
 {
-    struct csv_table findings;
-    size_t figure, finding;
-    if (!csv_load(&findings, arena_printf(a, "%s/findings.csv", folder), a, NULL) || !csv_column(&figure, &findings, "figure", NULL)
-        || !csv_column(&finding, &findings, "finding", NULL)) {
-        fputs("<p class=\"dim\">No figures were drawn for this run: <code>podbench plot</code> draws them.</p>\n", f);
-        return true;
-    }
-    for (size_t i = 0; i < findings.n_rows; i++) {
-        const char *name = findings.rows[i].cells[figure];
-        write_chapter(f, name);
+    for (size_t i = 0; drawn->is_there && i < drawn->findings.n_rows; i++) {
+        const char *name = drawn->findings.rows[i].cells[drawn->figure];
+        if (chapter_of(name) != chapter)
+            continue;
         fputs("<figure id=\"figure-", f);
         write_xml_text(f, name);
         fputs("\" tabindex=\"0\"><figcaption>", f);
-        write_xml_text(f, findings.rows[i].cells[finding]);
+        write_xml_text(f, drawn->findings.rows[i].cells[drawn->finding]);
         fputs("</figcaption>\n", f);
-        if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, name), name, a, err))
+        if (!write_svg(f, arena_printf(r->a, "%s/%s.svg", r->figures_dir, name), name, r->a, err))
             return false;
         fputs("</figure>\n", f);
     }
@@ -170,6 +188,29 @@ static bool write_asset(FILE *f, const char *tag, const char *name, const struct
     return true;
 }
 
+static bool write_chapters(FILE *f, const struct check *c, const struct results *results, const struct report *r, struct err *err)
+{
+    struct drawn drawn;
+    drawn.is_there = csv_load(&drawn.findings, arena_printf(r->a, "%s/findings.csv", r->figures_dir), r->a, NULL)
+                     && csv_column(&drawn.figure, &drawn.findings, "figure", NULL) && csv_column(&drawn.finding, &drawn.findings, "finding", NULL);
+    if (!drawn.is_there)
+        fputs("<p class=\"dim\">No figures were drawn for this run: <code>podbench plot</code> draws them.</p>\n", f);
+    for (size_t i = 0; i < N_CHAPTERS; i++) {
+        fprintf(f, "<h2 id=\"%s\">%s</h2>\n", chapters[i].id, chapters[i].heading);
+        if (text_is(chapters[i].id, "known"))
+            write_known(f, c, r);
+        else if (text_is(chapters[i].id, "time"))
+            report_write_hero(f, results, r);
+        else if (text_is(chapters[i].id, "help"))
+            report_write_help(f, results, r);
+        else
+            fprintf(f, "<p>%s</p>\n", chapters[i].text);
+        if (!write_figures(f, &drawn, i, r, err))
+            return false;
+    }
+    return true;
+}
+
 static bool write_page(FILE *f, const struct check *c, const struct results *results, const struct report *r, struct err *err)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
@@ -178,12 +219,9 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
         return false;
     fputs("</head><body><main>\n", f);
     report_write_opening(f, c, results, r);
-    write_known(f, c, r);
-    report_write_hero(f, c, results, r);
-    report_write_missed(f, c, r);
-    fputs("<h2 id=\"figures\">What the figures show</h2>\n", f);
-    if (!write_figures(f, r->figures_dir, r->a, err))
+    if (!write_chapters(f, c, results, r, err))
         return false;
+    report_write_missed(f, c, r);
     report_write_accuracy(f, c, r);
     report_write_published(f, c);
     report_write_runs(f, c, results, r);
@@ -240,7 +278,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *folder;
     struct figures published;
     struct check_source from = { .simulator = &s->simulator };
-    struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .simulator = &s->simulator, .a = &s->arena };
+    struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .published = &published, .simulator = &s->simulator, .a = &s->arena };
     struct check c;
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))
         return EXIT_BAD_INPUT;

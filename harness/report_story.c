@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report_story.c - the report's text: the result in one sentence, where the time of the largest run goes, what would help it, and what is missed.
+ * report_story.c - the report's text: the result in one sentence, where the time of the largest run goes, what would help it, what is missed.
  *
  * Every number is computed from the run's rows; nothing here names a recipe.
  */
 #include "harness/report_tables.h"
+#include "results/figures/drawings.h"
 #include "results/study/explain.h"
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
 {
     size_t n_speed, n_time;
     const double *speed = closed_errors(&n_speed, c, "throughput", r->a), *time = closed_errors(&n_time, c, "score", r->a);
-    fputs("<p class=\"dim\">podbench predicts machine-learning runs on Graphcore IPU systems from spec sheets, without the machines.</p>\n", f);
+    fputs("<p class=\"dim\">podbench predicts how machine-learning models run on Graphcore IPU systems, from spec sheets and without the machines: throughput, "
+          "time to train, memory and energy.</p>\n", f);
     if (n_speed)
         fprintf(f, "<h1>%zu of %zu runs of MLPerf&rsquo;s closed division are predicted within 5&nbsp;%% of their published throughput%s</h1>\n",
                 count_within(speed, n_speed, CLOSE_ERROR), n_speed,
@@ -58,39 +60,12 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
     else
         fprintf(f, "<h1>%zu runs beside %zu published figures</h1>\n", results->n, c->n);
     fprintf(f, "<p>Version %s simulated %zu runs and set them beside %zu published figures. <a href=\"#known\">How it is known</a>, "
-               "<a href=\"#hero\">where the time goes</a>, <a href=\"#missed\">what is missed</a>, <a href=\"#figures\">figures</a>, "
-               "<a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, <a href=\"#runs\">runs</a>, "
-               "<a href=\"#status\">status for CI</a>.</p>\n", PODBENCH_VERSION, results->n, c->n);
+               "<a href=\"#time\">where the time goes</a>, <a href=\"#memory\">what fits</a>, <a href=\"#help\">what would help</a>, "
+               "<a href=\"#missed\">what is missed</a>, <a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, "
+               "<a href=\"#runs\">runs</a>, <a href=\"#status\">status for CI</a>.</p>\n", PODBENCH_VERSION, results->n, c->n);
 }
 
-/* ---- the largest run ------------------------------------------------------------------------------------- */
-
-/* Among the closed division's runs the one on most IPUs, the newest round first; NULL without any. */
-static const struct result *largest_run(const struct check *c, const struct results *results)
-{
-    const struct result *best = NULL;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct result *r = is_closed_row(&c->rows[i], "throughput") ? results_find(results, c->rows[i].figure->recipe) : NULL;
-        if (r && (!best || r->ipus > best->ipus || (r->ipus == best->ipus && strcmp(r->id, best->id) > 0)))
-            best = r;
-    }
-    return best;
-}
-
-static void write_waterfall(FILE *f, const struct explanation *e)
-{
-    const struct waterfall *w = &e->waterfall;
-    double step = (double)w->items[w->n - 1].to_ipu_cycles;
-    fputs("<table class=\"waterfall\"><caption>From the least time that the arithmetic can take to the whole step, mean of the IPUs</caption><tbody>\n", f);
-    for (size_t i = 0; i < w->n; i++) {
-        double from = (double)w->items[i].from_ipu_cycles / step, to = (double)w->items[i].to_ipu_cycles / step;
-        fputs("<tr><th scope=\"row\">", f);
-        write_xml_text(f, w->items[i].name);
-        fprintf(f, "</th><td class=\"n\">%.3g ms</td><td class=\"track\"><span style=\"margin-left:%.2f%%;width:%.2f%%\"></span></td></tr>\n",
-                1e3 * (to - from) * e->result->step_time_s, 100 * fmin(from, to), 100 * fabs(to - from));
-    }
-    fputs("</tbody></table>\n", f);
-}
+/* ---- what would help the largest run --------------------------------------------------------------------------- */
 
 /* Another set of data is no remedy. */
 static bool can_help(const struct move *m)
@@ -99,11 +74,10 @@ static bool can_help(const struct move *m)
 }
 
 /* The moves that save most, each key once; they are sorted by the size of their change. */
-static void write_help(FILE *f, const struct explanation *e)
+static void write_moves(FILE *f, const struct explanation *e)
 {
     const char *shown[MOST_HELP];
     size_t n = 0;
-    fputs("<p>What would help most, one change at a time (another accumulation is another global batch, which may need more samples):</p><ul>\n", f);
     for (size_t i = 0; i < e->moves.n && n < MOST_HELP; i++) {
         const struct move *m = &e->moves.items[i];
         bool repeats = false;
@@ -120,13 +94,12 @@ static void write_help(FILE *f, const struct explanation *e)
         write_xml_text(f, m->to);
         fprintf(f, ": %.1f&nbsp;%% less time a sample</li>\n", -100 * m->relative);
     }
-    fputs("</ul>\n", f);
 }
 
 /* Simulates the run again, as a row does not say how its time is spent. */
-void report_write_hero(FILE *f, const struct check *c, const struct results *results, const struct report *r)
+void report_write_help(FILE *f, const struct results *results, const struct report *r)
 {
-    const struct result *hero = largest_run(c, results);
+    const struct result *hero = drawing_hero(results, r->published);
     struct simulation sim;
     struct result again;
     struct explanation e;
@@ -134,11 +107,20 @@ void report_write_hero(FILE *f, const struct check *c, const struct results *res
         return;
     struct simulation_request q = { .recipe = hero->id, .simulator = r->simulator };
     explain(&e, &sim, &again, &q, r->a);
-    fprintf(f, "<h2 id=\"hero\">Where the time goes in the largest run</h2>\n<p><a href=\"#run-%s\">%s</a> makes %.0f samples/s on %llu IPUs; a step of %.0f samples "
-               "takes %.4g s.</p>\n", hero->id, hero->id, again.throughput_samples_per_s, (unsigned long long)again.ipus, again.global_batch, again.step_time_s);
-    write_waterfall(f, &e);
-    write_help(f, &e);
+    fprintf(f, "<p>In <a href=\"#run-%s\">%s</a>, one change at a time (another accumulation is another global batch, which may need more samples):</p><ul>\n",
+            hero->id, hero->id);
+    write_moves(f, &e);
+    fputs("</ul>\n", f);
     simulation_free(&sim);
+}
+
+void report_write_hero(FILE *f, const struct results *results, const struct report *r)
+{
+    const struct result *hero = drawing_hero(results, r->published);
+    if (hero)
+        fprintf(f, "<p>The largest run, <a href=\"#run-%s\">%s</a>, makes %.0f samples/s on %llu IPUs: a step of %.0f samples takes %.4g s. This is how "
+                   "its step grows from the bare arithmetic.</p>\n", hero->id, hero->id, hero->throughput_samples_per_s, (unsigned long long)hero->ipus,
+                hero->global_batch, hero->step_time_s);
 }
 
 /* ---- misses ------------------------------------------------------------------------------------------------ */
@@ -150,7 +132,16 @@ static int by_error(const void *x, const void *y)
     return difference > 0 ? 1 : difference < 0 ? -1 : strcmp((*a)->figure->id, (*b)->figure->id);
 }
 
-/* Judged rows of runs that are out of tolerance, the worst first. */
+/* True if a worse row is of the same recipe. */
+static bool is_told(const struct check_row *const *missed, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (text_is(missed[k]->figure->recipe, missed[i]->figure->recipe))
+            return true;
+    return false;
+}
+
+/* Judged rows of runs that are out of tolerance, the worst of each run, the worst first. */
 void report_write_missed(FILE *f, const struct check *c, const struct report *r)
 {
     const struct check_row **missed = ARENA_ARRAY(r->a, const struct check_row *, c->n + 1);
@@ -166,18 +157,20 @@ void report_write_missed(FILE *f, const struct check *c, const struct report *r)
         fputs("<p>No judged run is out of tolerance.</p>\n", f);
         return;
     }
-    fprintf(f, "<p>%zu judged figures of runs are out of tolerance. The worst are below, with what their source says of them; docs/unexplained.md "
+    fprintf(f, "<p>%zu judged figures of runs are out of tolerance. The worst of each run is below, with what its source says of it; docs/unexplained.md "
                "says what is known of the causes.</p>\n<ul>\n", n);
-    for (size_t i = 0; i < n && i < MOST_MISSED; i++) {
+    for (size_t i = 0, told = 0; i < n && told < MOST_MISSED; i++) {
         const struct figure *g = missed[i]->figure;
+        if (is_told(missed, i))
+            continue;
+        told++;
         fputs("<li><a href=\"#run-", f);
         write_xml_text(f, g->recipe);
         fputs("\">", f);
         write_xml_text(f, g->recipe);
         fputs("</a> (", f);
         write_xml_text(f, g->id);
-        int decimals = g->value >= 1000 ? 0 : 2;
-        fprintf(f, "): %.*f published, %.*f predicted (%+.0f&nbsp;%%)%s", decimals, g->value, decimals, missed[i]->simulated, 100 * missed[i]->error,
+        fprintf(f, "): %.5g published, %.5g predicted (%+.0f&nbsp;%%)%s", g->value, missed[i]->simulated, 100 * missed[i]->error,
                 g->note && *g->note ? ". " : "");
         if (g->note)
             write_xml_text(f, g->note);

@@ -7,8 +7,7 @@
 
 static void write_table_cell(FILE *f, const char *text)
 {
-    double unused;
-    fputs(parse_f64(text, &unused) ? "<td class=\"n\">" : "<td>", f);
+    fputs("<td>", f);
     write_xml_text(f, text);
     fputs("</td>", f);
 }
@@ -25,7 +24,7 @@ static void write_link(FILE *f, const char *where, const char *id, const char *t
 
 static void write_number_cell(FILE *f, bool known, const char *format, double x)
 {
-    fputs("<td class=\"n\">", f);
+    fputs("<td>", f);
     if (known)
         fprintf(f, format, x);
     else
@@ -122,13 +121,15 @@ static const char *const class_colours[N_PART_CLASSES] = {
     [CLASS_WAITING] = "#bbbbbb", [CLASS_MEMORY] = "#cc79a7", [CLASS_HOST] = "#666666",
 };
 
+#define LEAST_SHARE 0.005               /* of a step, that a card shows */
+
 static void write_html_bar(FILE *f, const struct result *r)
 {
     fputs("<div class=\"bar\">", f);
     for (int p = 0; p < N_PARTS; p++)
-        if (r->breakdown_s[p] > 0)
-            fprintf(f, "<span style=\"width:%.2f%%;background:%s\" title=\"%s: %.4g ms\"></span>", 100 * r->breakdown_s[p] / r->step_time_s,
-                    class_colours[part_classes[p]], part_names[p], 1e3 * r->breakdown_s[p]);
+        if (r->breakdown_s[p] > LEAST_SHARE * r->step_time_s)
+            fprintf(f, "<span style=\"width:%.1f%%;background:%s\" title=\"%s\"></span>", 100 * r->breakdown_s[p] / r->step_time_s,
+                    class_colours[part_classes[p]], part_names[p]);
     fputs("</div>\n", f);
 }
 
@@ -136,9 +137,9 @@ static void write_breakdown(FILE *f, const struct result *r)
 {
     fputs("<p class=\"dim\">", f);
     for (int p = 0; p < N_PARTS; p++)
-        if (r->breakdown_s[p] > 0.005 * r->step_time_s)
-            fprintf(f, "%s %.3g ms (%.0f %%); ", part_names[p], 1e3 * r->breakdown_s[p], 100 * r->breakdown_s[p] / r->step_time_s);
-    fputs("parts below half a per cent are left out.</p>\n", f);
+        if (r->breakdown_s[p] > LEAST_SHARE * r->step_time_s)
+            fprintf(f, "%s %.3g ms (%.0f %%) ", part_names[p], 1e3 * r->breakdown_s[p], 100 * r->breakdown_s[p] / r->step_time_s);
+    fputs("</p>\n", f);
 }
 
 /* The published figures of this recipe, each linked to its row. */
@@ -166,11 +167,7 @@ static void write_facts(FILE *f, const struct result *r)
             (unsigned long long)r->memory_peak_bytes_per_tile);
     if (is_known(r->time_to_train_s))
         fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
-    fputs(". See <code>podbench plan ", f);
-    write_xml_text(f, r->id);
-    fputs("</code> and <code>podbench explain ", f);
-    write_xml_text(f, r->id);
-    fputs("</code>. Hash of inputs: ", f);
+    fputs(". Hash of inputs: ", f);
     write_xml_text(f, r->inputs ? r->inputs : "not recorded");
     fputs(".</p>\n", f);
 }
@@ -197,7 +194,8 @@ static void write_run_card(FILE *f, const struct result *r, const struct check *
 
 void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r)
 {
-    fputs("<h2 id=\"runs\">Runs</h2>\n", f);
+    fputs("<h2 id=\"runs\">Runs</h2>\n<p><code>podbench explain RUN</code> and <code>podbench plan RUN</code> say more of each; parts below half a per cent of a step "
+          "are left out.</p>\n", f);
     write_filter(f, "run-cards", "bow-pod64 resnet50");
     fputs("<div id=\"run-cards\">\n", f);
     for (size_t i = 0; i < results->n; i++)

@@ -8,6 +8,7 @@
 
 struct report {
     const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check_path: check.csv of the run */
+    const struct figures *published;
     struct simulator *simulator;
     const char **trust;         /* for each result, how far it can be trusted; NULL when its recipe is missing or was changed */
     struct arena *a;
@@ -15,7 +16,8 @@ struct report {
 
 /* ---- report_story.c */
 void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report *r);
-void report_write_hero(FILE *f, const struct check *c, const struct results *results, const struct report *r);
+void report_write_hero(FILE *f, const struct results *results, const struct report *r);
+void report_write_help(FILE *f, const struct results *results, const struct report *r);
 void report_write_missed(FILE *f, const struct check *c, const struct report *r);
 
 /* ---- report_tables.c */

@@ -3,9 +3,8 @@ set datafile separator comma
 set datafile columnheaders
 stats 'links-ipus.csv' using "x" nooutput
 columns = STATS_max + 1
-width = 260 + 46*columns > 860 ? 260 + 46*columns : 860; height = 340
+height = 260
 load style
-set tmargin at screen 1 - 46.0/height
 unset border
 unset tics
 unset grid
@@ -17,7 +16,7 @@ set cbtics 25
 set cblabel '% of the busiest link'
 unset key
 plot 'links.csv' using "x":"y":"dx":"dy":"load" with vectors nohead lw 5 lc palette, \
-     'links-ipus.csv' using "x":"y" with points pt 7 ps 3 lc rgb '#ffffff', \
-     'links-ipus.csv' using "x":"y" with points pt 6 ps 3 lc rgb '#444444', \
-     'links-ipus.csv' using "x":"y":"ipu" with labels font ',9', \
+     'links-ipus.csv' using "x":"y" with points pt 7 ps 2.6 lc rgb '#ffffff', \
+     'links-ipus.csv' using "x":"y" with points pt 6 ps 2.6 lc rgb '#444444', \
+     'links-ipus.csv' using "x":"y":"ipu" with labels font ',12', \
      'links.csv' using (column("x")+column("dx")/2):(column("y")+column("dy")/2):(sprintf("IPU-Link of column %.0f\n%.1f %% of the time of the busiest link", column("x"), column("load"))) @of_point

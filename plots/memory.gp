@@ -3,21 +3,23 @@ set datafile separator comma
 set datafile columnheaders
 stats 'memory.csv' using "row" nooutput
 rows = STATS_records
-width = 1150; height = 170 + 24*rows
+height = 265 + 24*rows
 stats 'memory.csv' using "limit" name 'limit' nooutput
 load style
 set arrow 1 from limit_min, graph 0 to limit_min, graph 1 nohead lw 2 lc rgb black
 set arrow 2 from limit_max, graph 0 to limit_max, graph 1 nohead lw 2 lc rgb black
-set label 1 'memory of a tile' at limit_max, graph 0 rotate by 90 left offset 0.9,0.6 font ',10'
+set label 1 'memory of a tile' at limit_max, graph 0 rotate by 90 left offset 0.9,0.6 font ',11'
 set xlabel 'KiB per tile'
 set xrange [0:limit_max*1.05]
 set yrange [rows-0.3:-0.7]
 set ytics scale 0 font ',11'
 set grid noy
-set style fill solid 1.0 border rgb '#ffffff'
-set lmargin 46
-set tmargin 7
-set key at graph 0,1.0 left bottom horizontal maxrows 2 samplen 1 width 1
+set style fill solid 1.0 noborder
+set lmargin at screen 0.53
+set rmargin at screen 0.95
+set xtics 200
+set tmargin at screen under_head(6)
+set key at screen 0.5,under_head(0) center top vertical maxrows 5 samplen 1 width 1
 data = 'memory.csv'
 names = '"weights" "accumulators" "optimizer state" "stash" "io buffers" "activations" "temporaries" "gaps" "vertex code" "vertex state" "control code" "exchange code" "stack"'
 part(k) = word('#0072b2 #56b4e9 #009e73 #e69f00 #f0e442 #d55e00 #cc79a7 #dddddd #333333 #666666 #999999 #bbbbbb #000000', k)

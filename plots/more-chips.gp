@@ -1,9 +1,8 @@
 # more-chips.gp - where more chips stop paying: expected time to train, samples to converge and chip hours against chips.
-width = 1200; height = 480
+height = 1050
 load style
 says(model, x, unit) = sprintf("%s, %.0f IPUs\n%.5g %s\nglobal batch %.0f", model, column("chips"), column(x), unit, column("global batch"))
-set multiplot layout 1,3 \
-    margins 0.06,0.985,0.22,0.86 spacing 0.075,0
+set multiplot layout 3,1 margins 0.12,0.96,0.12,under_head(2) spacing 0,0.12
 set logscale xy
 set xtics (16, 64, 128, 256, '1,024' 1024)
 set xrange [12:1400]

@@ -1,32 +1,35 @@
 # pipeline.gp - the white papers' pictures of a pipeline: ResNet-50 on four chips, what each chip does when. White is waiting.
-width = 1100; height = 680
+height = 640
+set datafile separator comma
+set datafile columnheaders
+stats 'pipeline-inference.csv' using "update end" name 'inference' nooutput
+stats 'pipeline-training.csv' using "update end" name 'training' nooutput
 load style
 from(x) = (column(x) + column(x.' end'))/2
 says(x) = sprintf("IPU %s: %s%s\n%.3f ms, from %.3f ms", strcol("chip"), x, strcol("micro-batch") eq '' ? '' : ' of micro-batch '.strcol("micro-batch"), \
     column(x.' end') - column(x), column(x))
-set multiplot layout 2,1 margins 0.06,0.88,0.09,0.88 spacing 0,0.16
-set style fill solid 1.0 border rgb '#ffffff'
+numbered(x) = strcol("micro-batch") eq '' || name eq 'training' ? NaN : column("middle")       # there is no room for numbers in training
+set multiplot layout 2,1 margins 0.08,0.97,0.1,under_head(3.6) spacing 0,0.24
+set style fill solid 1.0 noborder
 set ytics 1 scale 0
 set ylabel 'IPU'
 set yrange [3.6:-0.6]
 set xrange [0:*]
 set xlabel 'ms'
 unset grid
-set key outside right top samplen 1 width 1
-set title 'inference of eight micro-batches (white: waiting)' font ',12'
-data = 'pipeline-inference.csv'
-plot data using "forward":"chip":"forward":"forward end":"low":"high" with boxxyerror lc rgb sky title 'forward', \
-     data using "copy":"chip":"copy":"copy end":"low":"high" with boxxyerror lc rgb "#555555" title 'copy', \
-     data using "update":"chip":"update":"update end":"low":"high" with boxxyerror lc rgb grey title 'host', \
-     data using "middle":"chip":"micro-batch" with labels font ',9' notitle, \
-     for [s in 'forward copy update'] data using (from(s)):"chip":(says(s)) @of_point
-unset label 99
-set title 'training, grouped schedule: fill, steady state, drain, weight update' font ',12'
-data = 'pipeline-training.csv'
-plot data using "forward":"chip":"forward":"forward end":"low":"high" with boxxyerror lc rgb sky title 'forward', \
-     data using "backward":"chip":"backward":"backward end":"low":"high" with boxxyerror lc rgb orange title 'backward', \
-     data using "copy":"chip":"copy":"copy end":"low":"high" with boxxyerror lc rgb "#555555" title 'copy', \
-     data using "update":"chip":"update":"update end":"low":"high" with boxxyerror lc rgb grey title 'update', \
-     data using "middle":"chip":"micro-batch" with labels font ',7.5' notitle, \
-     for [s in 'forward backward copy update'] data using (from(s)):"chip":(says(s)) @of_point
+set title 'inference of eight micro-batches (white: waiting)'
+do for [name in 'inference training'] {
+    data = 'pipeline-'.name.'.csv'
+    gap = (name eq 'training' ? training_max : inference_max)/600       # white between neighbours
+    set key at graph 0.5,1.02 center bottom horizontal maxrows 1 samplen 1
+    if (name eq 'training') { set title 'training, grouped schedule: fill, steady state, drain, weight update' }
+    set title offset 0,1.3
+    plot data using "forward":"chip":"forward":(column("forward end") - gap):"low":"high" with boxxyerror lc rgb sky title 'forward', \
+         data using "backward":"chip":"backward":(column("backward end") - gap):"low":"high" with boxxyerror lc rgb orange title (name eq 'training' ? 'backward' : ''), \
+         data using "copy":"chip":"copy":"copy end":"low":"high" with boxxyerror lc rgb "#555555" title 'copy', \
+         data using "update":"chip":"update":"update end":"low":"high" with boxxyerror lc rgb grey title (name eq 'training' ? 'update' : 'host'), \
+         data using (numbered(0)):"chip":"micro-batch" with labels font ',10' notitle, \
+         for [s in 'forward backward update'] data using (from(s)):"chip":(says(s)) @of_point
+    unset label 99
+}
 unset multiplot

@@ -32,8 +32,8 @@ function card(text) {
     return words.length && words.some(word => word.includes("pod") || word.includes("c600")) && cards.find(at => words.every(word => `${at.id.toLowerCase()}-`.includes(`${word}-`)));
 }
 function marks(svg) {
-    return [...svg.querySelectorAll("[onmousemove^=gnuplot_svg]")].map(mark => {
-        const text = mark.getAttribute("onmousemove").match(/evt,'(.*)'\)/s)[1].replaceAll("\\n", "\n"), use = mark.querySelector("use");
+    return [...svg.querySelectorAll("[data-says]")].map(mark => {
+        const text = mark.dataset.says.replaceAll("\\n", "\n"), use = mark.querySelector("use");
         const [x, y] = use.getAttribute("transform").match(/translate\(([^)]*)\)/)[1].split(",").map(Number), isRow = use.getAttribute("xlink:href").endsWith("gpPt4");
         mark.remove();
         return { text, x, y, isRow };
@@ -51,8 +51,10 @@ function answer(svg) {
     ring.setAttribute("class", "ring");
     svg.append(ring);
     svg.querySelectorAll("title").forEach(title => title.remove());
-    const plain = node => node.textContent.replace(/\s+/g, ""), caption = svg.parentNode.querySelector("figcaption");
-    [...svg.querySelectorAll("text")].filter(text => plain(text) === plain(caption)).forEach(text => text.remove());      // the page has it, in lines
+    const plain = node => node.textContent.replace(/\s+/g, ""), caption = plain(svg.parentNode.querySelector("figcaption"));
+    const lines = [...svg.querySelectorAll("text")].filter(text => !text.closest("[id*=gnuplot_plot_]") && plain(text).length > 3 && caption.includes(plain(text)) && text.closest("[transform]").transform.baseVal[0].matrix.f < 80);
+    lines.forEach(text => text.remove());       // the page has the finding above the figure
+    svg.setAttribute("viewBox", `0 ${17 * lines.length} 560 ${svg.viewBox.baseVal.height - 17 * lines.length}`);
     svg.addEventListener("pointermove", event => {
         const mark = nearest(event);
         ring.style.display = mark && !mark.isRow ? "block" : "none";

@@ -1,13 +1,12 @@
 # roofline.gp - operations of a step against their chip's exchange and matrix units.
-width = 1000; height = 640
+height = 480
 load style
-set tmargin at screen 1 - 46.0/height
 set logscale xy
 set xlabel 'flop per byte exchanged between tiles'
 set ylabel 'TFLOP/s per chip'
 set xrange [1.5:400]
 set yrange [2:600]
-set rmargin 10
+set rmargin 8
 unset key
 colour(k) = word(blue.' '.red.' '.green.' '.purple, k)
 plot for [k=1:4] 'roofline.csv' using sprintf('intensity %d', k):sprintf('rate %d', k) with points pt 6 ps 0.8 lc rgb colour(k), \

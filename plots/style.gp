@@ -1,7 +1,9 @@
 # style.gp - what all figures share: terminal, colours that colour-blind readers tell apart (Okabe and Ito), grid.
-# Set before: format (svg or png), finding, width, height in points. What is drawn goes to stdout.
-if (format eq 'svg') set terminal svg size width,height font 'Helvetica,13' background rgb 'white'
-if (format eq 'png') set terminal pngcairo size width,height font 'Sans,10.5' background rgb 'white'
+# Set before: format (svg or png), finding, height in points. What is drawn goes to stdout. All are narrow, so that their letters can be read on a
+# phone, where a page shows 560 points in 360.
+width = 560
+if (format eq 'svg') set terminal svg size width,height font 'Helvetica,13.5' background rgb 'white'
+if (format eq 'png') set terminal pngcairo size width,height font 'Sans,10' background rgb 'white'
 set datafile separator comma
 set datafile missing 'NaN'
 set datafile columnheaders
@@ -10,13 +12,18 @@ set tics nomirror out scale 0.6
 set grid lc rgb '#dddddd' lt 1 lw 1
 black = '#000000'; orange = '#e69f00'; sky = '#56b4e9'; green = '#009e73'; yellow = '#f0e442'
 blue = '#0072b2'; red = '#d55e00'; purple = '#cc79a7'; grey = '#999999'
-# The finding heads the figure, in the middle of the page, as large as it fits.
-finding_size = (format eq 'svg' ? 1.25 : 1.0) * (strlen(finding) > width/8.5 ? 10 : strlen(finding) > 0.85*width/8.5 ? 11.5 : 13.5)
-finding_font = sprintf(',%.1f', finding_size)
+# The finding heads the figure, in lines of at most 66 letters; plots/report.js takes it out of a page, which has it above the figure.
+heading = ''; line = ''; head_lines = 1
+do for [i=1:words(finding)] {
+    if (strlen(line) + strlen(word(finding, i)) > 65) { heading = heading.line."\n"; head_lines = head_lines + 1; line = word(finding, i) } else { line = line.(i > 1 ? ' ' : '').word(finding, i) }
+}
+head_height = 17.0*head_lines + 8
 # What a point or a row says under the mouse in a page (plots/report.js): a text of lines, the first of which names the run.
 of_point = 'with labels hypertext point pt 7 ps 0.4 lc rgb "#ff000000" notitle'
 of_row = 'with labels hypertext point pt 5 ps 0.4 lc rgb "#ff000000" notitle'
 # "name value" for each of the pieces k to n that a stacked bar has; `names` has their columns, NAME and "NAME end".
 piece(k) = column(word(names, k).' end') - column(word(names, k))
 pieces(k, n, form) = k > n ? '' : (piece(k) > 0 ? sprintf("\n%s ".form, word(names, k), piece(k)) : '').pieces(k + 1, n, form)
-set label 99 finding at screen 0.5, screen 1 - 16.0/height center font finding_font
+set label 99 heading.line at screen 0.5, screen 1 - 14.0/height center font (format eq 'svg' ? ',14' : ',10.5')
+under_head(rows) = 1 - (head_height + 17.0*rows)/height       # the top of a graph below so many rows of a key
+set tmargin at screen under_head(0.6)

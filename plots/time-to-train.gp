@@ -1,17 +1,16 @@
 # time-to-train.gp - MLPerf time to train of IPU systems, published and simulated, beside the published scores of GPU systems.
-width = 1200; height = 720
+height = 1040
 load style
 says(model, x) = sprintf("%s %s\n%.3f min %s", strcol("label"), model, column(x), x)
-set multiplot layout 1,2 \
-    margins 0.245,0.99,0.14,0.89 spacing 0.25,0
+set multiplot layout 2,1 margins 0.48,0.97,0.1,under_head(2) spacing 0,0.13
 set logscale x
 set xlabel 'minutes'
 set xrange [1.5:60]
 set xtics (2, 5, 10, 20, 50)
-set ytics scale 0 font ',9.5'
+set ytics scale 0 font ',12'
 set offsets 0, 0, 0.6, 0.6
 set key at screen 0.5,0.01 center bottom maxrows 1 samplen 1.5
-set title 'ResNet-50, MLPerf v1.0 to v2.0, closed unless marked'
+set title 'ResNet-50, closed division unless marked'
 plot 'time-to-train-resnet.csv' using "published":"row":ytic(strcol("label")) with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
      '' using "simulated":"row" with points pt 2 ps 1.4 lw 2 lc rgb red title 'IPU, simulated', \
      '' using "peer":"row" with points pt 5 ps 1.1 lc rgb grey title 'GPU, published', \

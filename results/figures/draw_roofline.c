@@ -33,10 +33,20 @@ static void write_pair(FILE *f, size_t chip, double x, double y)
     }
 }
 
-/* One point for each operation pass with multiply-accumulates; equal points are written once. */
-static void write_stage(FILE *f, const struct simulation *sim, const struct stage_plan *stage, struct roof *roof, size_t chip)
+struct roof_point { double intensity, rate; };
+
+/* Operations of different layers are often alike. */
+static bool is_drawn(const struct roof_point *points, size_t n, double intensity, double rate)
 {
-    double last[2] = { 0, 0 };
+    for (size_t i = 0; i < n; i++)
+        if (points[i].intensity == intensity && points[i].rate == rate)
+            return true;
+    return false;
+}
+
+/* One point for each operation pass with multiply-accumulates; equal points are written once. points: room for those of all stages. */
+static void write_stage(FILE *f, const struct simulation *sim, const struct stage_plan *stage, struct roof *roof, size_t chip, struct roof_point *points, size_t *n)
+{
     for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
         const struct op *op = &sim->graph->ops[i];
         const struct op_plan *p = stage->compiled->op_plans[i];
@@ -44,11 +54,11 @@ static void write_stage(FILE *f, const struct simulation *sim, const struct stag
             continue;
         double flop = 2 * (double)p->mac, rate = flop / (double)op_plan_cycles(p) * sim->machine->chip.clock_hz;
         double intensity = flop / (double)p->exchanged_bytes, limit = fmin(roof->peak, intensity * roof->exchange);
-        if (intensity == last[0] && rate == last[1])
+        if (is_drawn(points, *n, intensity, rate))
             continue;
-        last[0] = intensity, last[1] = rate;
         roof->n++;
         roof->n_near += rate > 0.5 * limit;
+        points[(*n)++] = (struct roof_point){ intensity, rate };
         write_pair(f, chip, intensity, rate / 1e12);
     }
 }
@@ -96,9 +106,11 @@ static bool write_run_points(FILE *f, struct roof *roofs, size_t *n, const struc
         return false;
     struct roof roof = roof_of(&sim);
     if (is_new(roofs, *n, roof.chip)) {
+        struct roof_point *points = ARENA_ARRAY(d->a, struct roof_point, sim.graph->n_ops);
+        size_t n_points = 0;
         roof.chip = arena_strdup(d->a, roof.chip);
         for (uint32_t s = 0; s < sim.plan.n_stages; s++)
-            write_stage(f, &sim, &sim.plan.stages[s], &roof, *n);
+            write_stage(f, &sim, &sim.plan.stages[s], &roof, *n, points, &n_points);
         roofs[(*n)++] = roof;
     }
     simulation_free(&sim);
@@ -125,7 +137,7 @@ bool draw_roofline(struct drawing *d, struct err *err)
         near += roofs[i].n_near, points += roofs[i].n;
     d->missing = "no training run that fits";
     if (points)
-        d->finding = arena_printf(d->a, "%.0f %% of matrix products and convolutions reach more than half of what their chip's units and exchange allow",
+        d->finding = arena_printf(d->a, "%.0f %% of the different matrix products and convolutions reach more than half of what their chip's units and exchange allow",
                                   100 * (double)near / (double)points);
     return good && write_roofs(d, roofs, n, err);
 }

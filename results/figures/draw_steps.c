@@ -93,15 +93,13 @@ bool draw_breakdown(struct drawing *d, struct err *err)
 
 /* ---- one run: the ideal, and what is added to it --------------------------------------------------------- */
 
-static bool larger_step(const struct result *x, const struct result *y) { return x->ipus != y->ipus ? x->ipus > y->ipus : strcmp(x->id, y->id) > 0; }
-
 bool draw_waterfall(struct drawing *d, struct err *err)
 {
     struct simulation sim;
     struct result r;
     struct waterfall w = {0};
     struct new_file file;
-    const struct result *largest = drawing_run(d, larger_step);
+    const struct result *largest = drawing_hero(d->from->results, d->from->published);
     if (!largest) {
         d->missing = "no training run that fits";
         return true;

@@ -36,6 +36,9 @@ bool drawing_open(struct new_file *file, const struct drawing *d, const char *ta
 void drawing_number(FILE *f, double x, bool last);
 /* A recipe's id in short: "v2.0 closed bow-pod16 resnet50". */
 const char *drawing_label(const char *id, struct arena *a);
+/* The run that a report tells of: on most IPUs, the last by name, of those of MLPerf's closed division with a published throughput where there are
+ * such. NULL without a training run that fits. */
+const struct result *drawing_hero(const struct results *all, const struct figures *published);
 /* The training run that comes first by `better`, or NULL. */
 const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y));
 
