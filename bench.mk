@@ -113,6 +113,11 @@ SEED ?= 1
 onnx-mutants: $B/tests/onnx/mutate $B/tests/onnx/outputs    ## small models at random (MUTANTS=N SEED=S), which ONNX Runtime and podbench must compute alike
 	MUTATE=$B/tests/onnx/mutate OUTPUTS=$B/tests/onnx/outputs sh tests/onnx/mutants.sh $(MODULES) $(SEED) $(MUTANTS)
 
+onnx-versions: $B/tests/onnx/mutate     ## ONNX Runtime (MODULES=DIR) computes the numbers of tests/onnx/versions.txt again, opset by opset
+	rm -rf $B/onnx-versions && mkdir -p $B/onnx-versions
+	$B/tests/onnx/mutate $B/onnx-versions tests/onnx/versions.txt
+	NODE_PATH=$(MODULES) node tests/onnx/versions.js $B/onnx-versions tests/onnx/versions.txt 2>/dev/null | diff tests/onnx/versions.txt -
+
 onnx-check: $B/podbench                 ## ONNX's own checker (python3-onnx) accepts the built-in models as written
 	$(PYTHON3) tests/onnx/check.py $B/podbench
 
@@ -197,7 +202,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch numbers mutants assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch numbers mutants assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

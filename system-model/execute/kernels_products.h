@@ -192,15 +192,25 @@ static inline void run_pool(const struct run *r)
     arena_free(&a);
 }
 
-/* The two input rows between which row i of n_out falls, and the second one's share. Pixel centres are at halves
- * (half_pixel). */
-struct between { uint64_t first, second; double share; };
-static inline struct between resized_at(uint64_t i, uint64_t n_in, uint64_t n_out, bool linear)
+static inline double nearest_place(enum resize_nearest how, double at)
 {
-    double at = ((double)i + 0.5) * (double)n_in / (double)n_out - (linear ? 0.5 : 0);
-    at = fmax(0, fmin(at, (double)n_in - 1));
+    double tie = at - floor(at) == 0.5 ? 0.5 : 0;
+    switch (how) {
+    case NEAREST_FLOOR:       return floor(at);
+    case NEAREST_CEIL:        return ceil(at);
+    case NEAREST_PREFER_CEIL: return floor(at + 0.5);
+    default:                  return floor(at + 0.5 - tie);
+    }
+}
+
+/* The two input rows (side 0) or columns between which element i of n_out falls, and the second one's share. */
+struct between { uint64_t first, second; double share; };
+static inline struct between resized_at(const struct op_attributes *f, int side, uint64_t i, uint64_t n_in, uint64_t n_out)
+{
+    double at = op_resize_place(f->place, (double)i, (double)n_in, (double)n_out, f->factors[side]);
+    at = fmax(0, fmin(f->linear ? at : nearest_place(f->nearest, at), (double)n_in - 1));
     uint64_t first = (uint64_t)at;
-    return (struct between){ first, linear && first + 1 < n_in ? first + 1 : first, linear ? at - (double)first : 0 };
+    return (struct between){ first, f->linear && first + 1 < n_in ? first + 1 : first, at - (double)first };
 }
 
 static inline void run_resize(const struct run *r)
@@ -209,8 +219,8 @@ static inline void run_resize(const struct run *r)
     const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
     for (uint64_t e = 0; e < tensor_elements(y); e++) {
         uint64_t c = e % y->dims[3], b = e / y->dims[3] / y->dims[2] / y->dims[1];
-        struct between h = resized_at(e / y->dims[3] / y->dims[2] % y->dims[1], x->dims[1], y->dims[1], f->at->linear);
-        struct between v = resized_at(e / y->dims[3] % y->dims[2], x->dims[2], y->dims[2], f->at->linear);
+        struct between h = resized_at(f->at, 0, e / y->dims[3] / y->dims[2] % y->dims[1], x->dims[1], y->dims[1]);
+        struct between v = resized_at(f->at, 1, e / y->dims[3] % y->dims[2], x->dims[2], y->dims[2]);
         for (int k = 0; k < 4; k++) {
             double share = (k & 1 ? h.share : 1 - h.share) * (k & 2 ? v.share : 1 - v.share);
             uint64_t row = k & 1 ? h.second : h.first, column = k & 2 ? v.second : v.first;

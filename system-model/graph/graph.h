@@ -91,6 +91,11 @@ enum op_function {
     N_OP_FUNCTIONS
 };
 
+/* Resize: places of results in the input, and the neighbour that is nearest (ONNX's coordinate_transformation_mode and nearest_mode). */
+enum resize_place { RESIZE_HALF_PIXEL, RESIZE_ASYMMETRIC, RESIZE_ALIGN_CORNERS, RESIZE_PYTORCH_HALF_PIXEL, RESIZE_TF_HALF_PIXEL, RESIZE_SYMMETRIC,
+                    N_RESIZE_PLACES };
+enum resize_nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, N_RESIZE_NEAREST };
+
 /* Unused members stay 0. */
 struct op_attributes {
     uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution) */
@@ -104,6 +109,9 @@ struct op_attributes {
     double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
     bool inverted;                                          /* combine: f(b, a); select: x where the condition does not hold */
     bool linear;                                            /* resize: between neighbours, by distance; else the nearest one */
+    enum resize_place place;                                /* resize: the place in the input of each row and column of the result */
+    enum resize_nearest nearest;
+    double factors[2];                                      /* resize: of rows and columns; 0: by their numbers */
     double rate;                                            /* dropout; scale: the constant; pad: what is put there */
     uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
@@ -192,6 +200,8 @@ bool op_function_is_of_two(enum op_function f);
 bool op_function_is_flat(enum op_function f);       /* comparisons, roundings: no gradient passes through */
 /* OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish); OP_ADD, OP_MUL and OP_COMBINE. */
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x);
+/* The place of element i of n_out in n_in elements, which may be between two of them or outside. factor 0: n_out / n_in. */
+double op_resize_place(enum resize_place how, double i, double n_in, double n_out, double factor);
 double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b);
 
 /* ---- asking ------------------------------------------------------------------------- */

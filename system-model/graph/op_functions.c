@@ -25,7 +25,7 @@ static double of_is_inf(double x) { return isinf(x) != 0; }
 static double of_leaky_relu(double x, double slope, double unused) { (void)unused; return x > 0 ? x : slope * x; }
 static double of_elu(double x, double alpha, double unused) { (void)unused; return x > 0 ? x : alpha * (exp(x) - 1); }
 static double of_hard_sigmoid(double x, double slope, double addend) { return fmax(0, fmin(1, slope * x + addend)); }
-static double of_clip(double x, double low, double high) { return fmax(low, fmin(high, x)); }
+static double of_clip(double x, double low, double high) { return fmin(high, fmax(low, x)); }
 static double of_add_constant(double x, double addend, double unused) { (void)unused; return x + addend; }
 
 static double of_subtract(double a, double b) { return a - b; }
@@ -120,4 +120,17 @@ double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double
         return a * b;
     assert(kind == OP_COMBINE && op_function_is_of_two(at->function));
     return at->inverted ? op_function_rows[at->function].of_two(b, a) : op_function_rows[at->function].of_two(a, b);
+}
+
+double op_resize_place(enum resize_place how, double i, double n_in, double n_out, double factor)
+{
+    double step = factor > 0 ? 1 / factor : n_in / n_out, half_pixel = (i + 0.5) * step - 0.5;
+    switch (how) {
+    case RESIZE_ASYMMETRIC:         return i * step;
+    case RESIZE_ALIGN_CORNERS:      return n_out > 1 ? i * (n_in - 1) / (n_in / step - 1) : 0;
+    case RESIZE_PYTORCH_HALF_PIXEL: return n_out > 1 ? half_pixel : 0;
+    case RESIZE_TF_HALF_PIXEL:      return half_pixel + 0.5;
+    case RESIZE_SYMMETRIC:          return n_in / 2 * (1 - n_out * step / n_in) + half_pixel;
+    default:                        return half_pixel;
+    }
 }

@@ -128,7 +128,7 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
     if (text_is(p->name, "equation")) {
         p->has_s = true;
         p->s = (ProtobufCBinaryData){ strlen(text), (uint8_t *)text };
-    } else if (text_is(p->name, "value")) {
+    } else if (text_is(p->name, "value") && !strchr(text, '.')) {
         int64_t numbers[8];
         size_t n = 0;
         for (char *item; (item = strsep(&text, ",")); )
@@ -177,8 +177,9 @@ static inline void draft_node(struct draft *d, const char *op, const char *input
 /* "Conv x w > y pads=1,1", cut at the " > ". Attributes begin with the first word after it that has a '='. */
 static inline void draft_node_text(struct draft *d, char *op, char *outputs)
 {
-    char *inputs = strchr(op, ' '), *attributes = outputs;
-    *inputs++ = '\0';
+    char *inputs = op, *attributes = outputs;
+    strsep(&inputs, " ");
+    inputs = inputs ? inputs : op + strlen(op);
     while ((attributes = strchr(attributes, ' ')) && strcspn(attributes + 1, "=") >= strcspn(attributes + 1, " "))
         attributes++;
     if (attributes)
@@ -202,12 +203,26 @@ static inline void draft_input_text(struct draft *d, const char *name, char *typ
             draft_input(d, name, types[i].type, dims);
 }
 
-/* "3,2" or "[1,-2]" */
+static inline void draft_floats(struct draft *d, const char *name, bool list, char *text)
+{
+    Onnx__TensorProto *t = draft_tensor(d, name, ONNX_FLOAT, list, (uint64_t[]){ 0 });
+    t->float_data = ARENA_ARRAY(&d->arena, float, strlen(text));
+    for (text += list; *text && *text != ']' && *text != '.'; text += *text == ',')
+        t->float_data[t->n_float_data++] = strtof(text, &text);
+    for (size_t i = 0; i < t->n_dims; i++)
+        t->dims[i] = (int64_t)t->n_float_data;
+}
+
+/* "3,2" or "[1,-2]"; floats have points: "[1.0,-2.5]" or "0.5" */
 static inline void draft_constant_text(struct draft *d, const char *name, char *text)
 {
     int64_t numbers[64];
     size_t n = 0;
     bool list = *text == '[';
+    if (strchr(text, '.')) {
+        draft_floats(d, name, list, text);
+        return;
+    }
     for (text += list; *text && *text != ']'; text += *text == ',')
         numbers[n++] = strtoll(text, &text, 10);
     if (list)
@@ -220,7 +235,7 @@ static inline void draft_constant_text(struct draft *d, const char *name, char *
  * Adds statements, separated by "; ":
  *     x: batch,3                   an input of floats; "x: int64 4" has another type
  *     w = 3,2                      a weight of random floats
- *     k = [1,-2]                   a constant list of integers
+ *     k = [1,-2]                   a constant list of integers; of floats: [1.0,-2.5], one: 0.5, or none: [.]
  *     Conv x w > y pads=1,1        a node: inputs > outputs attributes
  */
 static inline void draft_text(struct draft *d, const char *text)

@@ -3,7 +3,7 @@
  * mutate.c - writes valid small models at random, for ONNX Runtime (runtime.js) and podbench (outputs) to compute and compare.
  *
  * usage: mutate FOLDER SEED N. Each model is a template with sizes drawn from ranges, and up to four steps after it that are valid for any tensor:
- * functions, reshapes, transpositions, reductions. So nearly all are accepted by both.
+ * functions, reshapes, transpositions, reductions. So nearly all are accepted by both. With a file of versions (versions.txt), each of its lines.
  */
 #include "tests/onnx/draft.h"
 
@@ -75,25 +75,13 @@ static const char *filled(struct draw *d, const char *text, struct arena *a)
     return arena_printf(a, "%s%s", out, text);
 }
 
-static void write_one(const char *folder, uint64_t seed, uint64_t i)
+/* The model's last value becomes an output, and types are stated, as ONNX Runtime wants them. */
+static void finish(struct draft *f, const char *last, const char *path)
 {
-    struct arena a = { 0 };
-    struct draw d = { hash_bytes(&i, sizeof i, seed), 0 };
-    struct draft *f = draft_start(23);
-    const char *at = "y", *outputs = "";
-    draft_text(f, filled(&d, templates[i % N_TEMPLATES], &a));
-    for (uint64_t k = drawn(&d, 5); k > 0; k--) {
-        const char *step = steps[drawn(&d, sizeof steps / sizeof *steps)], *next = arena_printf(&a, "y%ju", (uintmax_t)k);
-        if (strncmp(step, "Sqrt", 4) == 0)
-            draft_text(f, arena_printf(&a, "Abs %s > a_%s", at, at));
-        draft_text(f, strstr(step, "%s %s >") ? arena_printf(&a, step, at, at, next) : arena_printf(&a, step, at, next));
-        at = next;
-    }
     draft_text(f, "o = 1,1; one: 1,1; MatMul one o > work");       /* a model without a product is refused */
-    outputs = arena_printf(&a, "%s work", at);
     f->model.has_ir_version = true;
     f->model.ir_version = 10;
-    draft_outputs(f, outputs);
+    draft_outputs(f, arena_printf(&f->arena, "%s work", last));
     for (size_t k = 0; k < f->graph.n_output; k++) {
         const char *name = f->outputs[k]->name;
         f->outputs[k] = draft_info(f, name, ONNX_FLOAT, "1");
@@ -103,20 +91,55 @@ static void write_one(const char *folder, uint64_t seed, uint64_t i)
         for (size_t t = 0; t < f->nodes[k]->n_attribute; t++) {
             Onnx__AttributeProto *p = f->nodes[k]->attribute[t];
             p->has_type = true;
-            p->type = p->has_i ? 2 : p->has_f ? 1 : p->has_s ? 3 : p->n_floats ? 6 : 7;
+            p->type = p->has_i ? 2 : p->has_f ? 1 : p->has_s ? 3 : p->t ? 4 : p->n_floats ? 6 : 7;
         }
-    f->opset.domain = arena_strdup(&a, "");
-    f->graph.name = arena_strdup(&a, "mutant");
-    draft_pack(f, arena_printf(&a, "%s/m%05ju.onnx", folder, (uintmax_t)i));
+    f->opset.domain = arena_strdup(&f->arena, "");
+    f->graph.name = arena_strdup(&f->arena, "mutant");
+    draft_pack(f, path);
     draft_end(f);
+}
+
+static void write_one(const char *folder, uint64_t seed, uint64_t i)
+{
+    struct arena a = { 0 };
+    struct draw d = { hash_bytes(&i, sizeof i, seed), 0 };
+    struct draft *f = draft_start(23);
+    const char *at = "y";
+    draft_text(f, filled(&d, templates[i % N_TEMPLATES], &a));
+    for (uint64_t k = drawn(&d, 5); k > 0; k--) {
+        const char *step = steps[drawn(&d, sizeof steps / sizeof *steps)], *next = arena_printf(&a, "y%ju", (uintmax_t)k);
+        if (strncmp(step, "Sqrt", 4) == 0)
+            draft_text(f, arena_printf(&a, "Abs %s > a_%s", at, at));
+        draft_text(f, strstr(step, "%s %s >") ? arena_printf(&a, step, at, at, next) : arena_printf(&a, step, at, next));
+        at = next;
+    }
+    finish(f, at, arena_printf(&a, "%s/m%05ju.onnx", folder, (uintmax_t)i));
     arena_free(&a);
+}
+
+/* A model for each line "@OPSET TEXT" of a file of versions. */
+static bool write_versions(const char *folder, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char line[1000], *text, file[4096];
+    for (uint64_t i = 0; in && fgets(line, sizeof line, in); )
+        if (*line == '@') {
+            struct draft *f = draft_start(strtol(line + 1, &text, 10));
+            text[strcspn(text, "\n")] = '\0';
+            draft_text(f, text + 1);
+            snprintf(file, sizeof file, "%s/v%05ju.onnx", folder, (uintmax_t)i++);
+            finish(f, "y", file);
+        }
+    return in && fclose(in) == 0;
 }
 
 int main(int argc, char **argv)
 {
     uint64_t seed, n;
+    if (argc == 3 && write_versions(argv[1], argv[2]))
+        return 0;
     if (argc != 4 || !parse_u64(argv[2], &seed) || !parse_u64(argv[3], &n)) {
-        fprintf(stderr, "usage: %s FOLDER SEED N\n", argv[0]);
+        fprintf(stderr, "usage: %s FOLDER SEED N, or FOLDER VERSIONS\n", argv[0]);
         return 2;
     }
     for (uint64_t i = 0; i < n; i++)

@@ -30,7 +30,6 @@ enum verdict { AGREES, REFUSED, DIFFERS, KNOWN, N_VERDICTS };
 /* Differences that are known: the graph costs the same but computes less. By a part of the test's name. */
 static const struct known { const char *part, *why; } known[] = {
     { "_training_mode", "inference has a batch norm's statistics from the file" }, { "test_training_dropout", "inference drops nothing" },
-    { "test_resize_", "executed between pixel centres alone, and not cut out" },
     { "onehot_negative", "an index below zero makes a row without a one" }, { "BFLOAT16", "the test's tensors hold the bits as integers" },
 };
 

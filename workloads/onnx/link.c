@@ -380,6 +380,9 @@ static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct 
         uint32_t id = onnx_value(m, g->input[i]->name ? g->input[i]->name : "");
         if (m->values[id].constant)
             continue;
+        if (g->input[i]->type && !g->input[i]->type->tensor_type)
+            return fail(err, "%s: input %.80s is no tensor but a sequence, a map or an optional; cut the model behind what reads it", m->path,
+                        m->values[id].name);
         if (!onnx_add_info(m, id, g->input[i], err))
             return false;
         m->inputs[m->n_inputs++] = id;
@@ -426,6 +429,8 @@ static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, str
     for (size_t i = 0; i < model->n_opset_import; i++)
         if (!model->opset_import[i]->domain || !*model->opset_import[i]->domain || text_is(model->opset_import[i]->domain, "ai.onnx"))
             m->opset = model->opset_import[i]->version;
+    if (!m->opset)
+        return fail(err, "%s: imports no opset of ai.onnx, so it has none of its operators", m->path);
     if (m->opset < OLDEST_OPSET || m->opset > NEWEST_OPSET)
         return fail(err, "%s: opset %" PRId64 ", want %d to %d; export again with opset_version=17", m->path, m->opset, OLDEST_OPSET,
                     NEWEST_OPSET);

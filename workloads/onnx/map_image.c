@@ -206,13 +206,17 @@ bool map_pool(struct mapper *p)
     struct onnx_window w;
     if (!read_window(p, &w))
         return false;
+    const struct onnx_window given = w;
+    bool most = p->n->op->kind == OP_MAX_POOL, counts = !most && onnx_flag(p->n, "count_include_pad", false);
     widen_window(&w, map_in(p, 0), map_out(p, 0));
+    for (uint32_t i = 0; i < w.n; i++)
+        if (counts && w.after[i] > given.after[i])
+            return MAP_REFUSE(p, "counts its padding (count_include_pad), but not the zeros of ceil_mode; leave one of the two out");
     uint32_t x = map_as_image(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
-    bool most = p->n->op->kind == OP_MAX_POOL;
     struct op_attributes at = window_attributes(&w);
-    at.counts_padding = !most && onnx_flag(p->n, "count_include_pad", false);
+    at.counts_padding = counts;
     if (w.n == 3)
         x = each_frame(p, x, map_in(p, 0));
     x = map_emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
@@ -295,6 +299,16 @@ bool map_batch_norm(struct mapper *p)
     return map_done(p, 0, map_emit(p, OP_BATCH_NORM, three, 3, at), image);
 }
 
+/* The scale (input 1) or shift, which has a number for each group in opsets 18 to 20. */
+static uint32_t vector_by_channel(struct mapper *p, uint32_t input, uint64_t groups, uint64_t channels)
+{
+    const struct onnx_value *v = map_in(p, input);
+    if (!v || onnx_elements(v) == channels)
+        return norm_vector(p, map_in_id(p, input), input == 1, channels);
+    uint32_t x = VIEW(p, norm_vector(p, map_in_id(p, input), 1, groups), groups, 1);
+    return VIEW(p, map_emit1(p, OP_EXPAND, x, WITH(.view = { groups, channels / groups })), channels);
+}
+
 /* An instance norm has a group for each channel. Input 3 of the fused form has a number for each group. */
 bool map_group_norm(struct mapper *p)
 {
@@ -303,14 +317,14 @@ bool map_group_norm(struct mapper *p)
     uint64_t channels = v->n_dims > 1 ? v->dims[1] : 0;
     uint64_t groups = instance ? channels : counts ? onnx_elements(counts) : (uint64_t)onnx_int(p->n, "num_groups", 1);
     const struct onnx_value *scale = map_in(p, 1);
+    if (scale && onnx_elements(scale) != channels && onnx_elements(scale) != groups)
+        return MAP_REFUSE(p, "its scale has neither a number for each channel nor one for each group");
     if (!groups || channels % groups || v->n_dims < 3 || v->n_dims > 5)
         return MAP_REFUSE(p, "%ju groups of %ju channels in %u dimensions", (uintmax_t)groups, (uintmax_t)channels, v->n_dims);
-    if (scale && onnx_elements(scale) != channels)
-        return MAP_REFUSE(p, "its scale is by group; export with opset 21, where it is by channel");
     uint32_t x = wants_constants(p) ? map_as_image(p, map_in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
-    uint32_t three[] = { x, norm_vector(p, map_in_id(p, 1), 1, channels), norm_vector(p, map_in_id(p, 2), 0, channels) };
+    uint32_t three[] = { x, vector_by_channel(p, 1, groups, channels), vector_by_channel(p, 2, groups, channels) };
     return map_done(p, 0, map_emit(p, OP_GROUP_NORM, three, 3, WITH(.norm_groups = (uint32_t)groups, .epsilon = norm_epsilon(p))), true);
 }
 
@@ -364,31 +378,50 @@ bool map_lrn(struct mapper *p)
 
 /* ---- other sizes ---------------------------------------------------------------------------------------------------- */
 
-/* Resizes images in their rows and columns. */
-static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], const uint64_t to[4], bool linear)
+/* The attribute's row in a list of names; `fallback` if it is absent, n if it is unknown. */
+static uint32_t choice(const struct mapper *p, const char *attribute, const char *fallback, const char *const *names, uint32_t n)
 {
-    struct op_attributes at = WITH(.linear = linear, .view = { to[0], to[1], to[2], to[3] });
-    return from[1] == to[1] && from[2] == to[2] ? x : map_emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
+    const char *said = onnx_string(p->n, attribute, fallback, p->m->arena);
+    uint32_t k = 0;
+    while (k < n && !text_is(said, names[k]))
+        k++;
+    return k;
+}
+
+/* Up to opset 10 a result lies at its index over the factor. */
+static bool choose_places(struct mapper *p, struct op_attributes *at)
+{
+    static const char *const places[N_RESIZE_PLACES] = {
+        [RESIZE_HALF_PIXEL] = "half_pixel", [RESIZE_ASYMMETRIC] = "asymmetric", [RESIZE_ALIGN_CORNERS] = "align_corners", [RESIZE_SYMMETRIC] = "half_pixel_symmetric",
+        [RESIZE_PYTORCH_HALF_PIXEL] = "pytorch_half_pixel", [RESIZE_TF_HALF_PIXEL] = "tf_half_pixel_for_nn" };
+    static const char *const neighbours[N_RESIZE_NEAREST] = {
+        [NEAREST_PREFER_FLOOR] = "round_prefer_floor", [NEAREST_PREFER_CEIL] = "round_prefer_ceil", [NEAREST_FLOOR] = "floor", [NEAREST_CEIL] = "ceil" };
+    bool old = p->m->opset < 11;
+    at->place = choice(p, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel", places, N_RESIZE_PLACES);
+    at->nearest = choice(p, "nearest_mode", old ? "floor" : "round_prefer_floor", neighbours, N_RESIZE_NEAREST);
+    if (at->place == N_RESIZE_PLACES || at->nearest == N_RESIZE_NEAREST)
+        return MAP_REFUSE(p, "cuts its input (tf_crop_and_resize), or has a mode that is not known");
+    return true;
+}
+
+/* Resizes images in their rows and columns. */
+static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], const uint64_t to[4], struct op_attributes at)
+{
+    memcpy(at.view, to, 4 * sizeof *to);
+    return from[1] == to[1] && from[2] == to[2] && at.factors[0] == 1 && at.factors[1] == 1 ? x : map_emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
 }
 
 /* The four neighbours of each result along one side, and their weights (Keys 1981, with the file's coefficient). Neighbours outside are those at
  * the border or, with exclude_outside, left out. */
-static void cubic_taps(const struct onnx_node *n, struct arena *a, uint64_t size, uint64_t made, double scale, double *at[4], double *weight[4])
+static void cubic_taps(const struct mapper *p, enum resize_place how, uint64_t size, uint64_t made, double scale, double *at[4], double *weight[4])
 {
-    const char *where = onnx_string(n, "coordinate_transformation_mode", "half_pixel", a);
-    double c = onnx_float(n, "cubic_coeff_a", -0.75);
+    double c = onnx_float(p->n, "cubic_coeff_a", -0.75);
     for (uint64_t i = 0; i < made; i++) {
-        double x = ((double)i + 0.5) / scale - 0.5, sum = 0;
-        if (text_is(where, "align_corners"))
-            x = made > 1 ? (double)i * ((double)size - 1) / (scale * (double)size - 1) : 0;
-        else if (text_is(where, "asymmetric"))
-            x = (double)i / scale;
-        else if (text_is(where, "pytorch_half_pixel") && made == 1)
-            x = 0;
+        double x = op_resize_place(how, (double)i, (double)size, (double)made, scale), sum = 0;
         for (int k = 0; k < 4; k++) {
             double place = floor(x) + k - 1, d = fabs(x - place);
             weight[k][i] = d <= 1 ? ((c + 2) * d - (c + 3)) * d * d + 1 : ((c * d - 5 * c) * d + 8 * c) * d - 4 * c;
-            if (onnx_flag(n, "exclude_outside", false) && (place < 0 || place >= (double)size))
+            if (onnx_flag(p->n, "exclude_outside", false) && (place < 0 || place >= (double)size))
                 weight[k][i] = 0;
             at[k][i] = fmin(fmax(place, 0), (double)size - 1);
             sum += weight[k][i];
@@ -412,7 +445,8 @@ static uint32_t known_numbers(struct mapper *p, double *numbers, uint64_t n, boo
 }
 
 /* [outer, size, inner] to [outer, made, inner]: four rows for each result, gathered, weighted and added, as PopART does. */
-static uint32_t cubic_side(struct mapper *p, uint32_t x, uint64_t outer, uint64_t size, uint64_t inner, uint64_t made, double scale)
+static uint32_t cubic_side(struct mapper *p, uint32_t x, enum resize_place how, uint64_t outer, uint64_t size, uint64_t inner, uint64_t made,
+                           double scale)
 {
     double *at[4], *weight[4];
     uint32_t sum = NO_ID, table = outer > 1 ? VIEW(p, x, outer, size, inner) : VIEW(p, x, size, inner);
@@ -422,7 +456,7 @@ static uint32_t cubic_side(struct mapper *p, uint32_t x, uint64_t outer, uint64_
         at[k] = ARENA_ARRAY(p->m->arena, double, made);
         weight[k] = ARENA_ARRAY(p->m->arena, double, made);
     }
-    cubic_taps(p->n, p->m->arena, size, made, scale, at, weight);
+    cubic_taps(p, how, size, made, scale, at, weight);
     for (int k = 0; k < 4; k++) {
         uint32_t rows = known_numbers(p, at[k], made, true);
         rows = outer > 1 ? map_emit1(p, OP_EXPAND, rows, WITH(.view = { outer, made })) : VIEW(p, rows, made);
@@ -433,26 +467,16 @@ static uint32_t cubic_side(struct mapper *p, uint32_t x, uint64_t outer, uint64_
     return sum;
 }
 
-/* The factor along an axis that the file gives, or that of the sizes. */
-static double scale_of(const struct mapper *p, uint32_t axis)
-{
-    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0), *scales = map_in(p, p->n->n_inputs > 2 ? 2 : 1);
-    bool given = scales && scales->known && onnx_elements(scales) == v->n_dims;
-    return given ? scales->known[axis] : (double)y->dims[axis] / (double)v->dims[axis];
-}
-
 /* Rows, then columns. */
-static bool map_cubic(struct mapper *p)
+static bool map_cubic(struct mapper *p, const struct op_attributes *at)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
-    if (onnx_flag(p->n, "antialias", false) || text_is(onnx_string(p->n, "coordinate_transformation_mode", "", p->m->arena), "tf_crop_and_resize"))
-        return MAP_REFUSE(p, "mode cubic with antialias or a cut is not modelled; use linear or nearest");
     uint32_t x = map_as_image(p, map_in_id(p, 0)), last = v->n_dims - 1;
     if (x == NO_ID)
         return false;
     uint64_t n = v->dims[0], channels = v->dims[1], rows = last > 2 ? v->dims[2] : 1, made = last > 2 ? y->dims[2] : 1;
-    x = last > 2 ? cubic_side(p, x, n, rows, v->dims[last] * channels, made, scale_of(p, 2)) : x;
-    x = cubic_side(p, x, n * made, v->dims[last], channels, y->dims[last], scale_of(p, last));
+    x = last > 2 ? cubic_side(p, x, at->place, n, rows, v->dims[last] * channels, made, at->factors[0]) : x;
+    x = cubic_side(p, x, at->place, n * made, v->dims[last], channels, y->dims[last], at->factors[1]);
     p->into = "gather, sums";
     return map_done(p, 0, VIEW(p, x, n, made, y->dims[last], channels), true);
 }
@@ -462,20 +486,31 @@ bool map_resize(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
     const char *mode = onnx_string(p->n, "mode", "nearest", p->m->arena);
-    bool linear = !text_is(mode, "nearest");
+    uint32_t last = v->n_dims - 1;
     if (v->n_dims < 3 || v->n_dims > 5 || y->dims[0] != v->dims[0] || y->dims[1] != v->dims[1])
         return MAP_REFUSE(p, "only depth, height and width of images can be resized");
     if (text_is(mode, "cubic") && v->n_dims == 5)
         return MAP_REFUSE(p, "mode cubic of images with a depth is not modelled; use linear or nearest");
+    double factors[ONNX_MAX_DIMS];
+    onnx_resize_factors(factors, p->m, p->n);
+    struct op_attributes at = WITH(.linear = !text_is(mode, "nearest"), .factors = { v->n_dims > 3 ? factors[last - 1] : 1, factors[last] }), in_depth;
+    if (!choose_places(p, &at))
+        return false;
+    for (uint32_t i = 2; i < v->n_dims; i++)
+        if (onnx_flag(p->n, "antialias", false) && at.linear && y->dims[i] < v->dims[i])
+            return MAP_REFUSE(p, "makes images smaller with antialias, which is not modelled");
     if (text_is(mode, "cubic"))
-        return map_cubic(p);
-    uint32_t x = map_as_image(p, map_in_id(p, 0)), last = v->n_dims - 1;
+        return map_cubic(p, &at);
+    uint32_t x = map_as_image(p, map_in_id(p, 0));
     uint64_t n = v->dims[0], channels = v->dims[1], depth = v->n_dims == 5 ? v->dims[2] : 1, made = v->n_dims == 5 ? y->dims[2] : 1;
     uint64_t rows = v->n_dims > 3 ? v->dims[last - 1] : 1, to_rows = v->n_dims > 3 ? y->dims[last - 1] : 1, slice = rows * v->dims[last];
     if (x == NO_ID)
         return false;
-    x = resized(p, x, (uint64_t[]){ n, depth, slice, channels }, (uint64_t[]){ n, made, slice, channels }, linear);
-    x = resized(p, x, (uint64_t[]){ n * made, rows, v->dims[last], channels }, (uint64_t[]){ n * made, to_rows, y->dims[last], channels }, linear);
+    in_depth = at;
+    in_depth.factors[0] = v->n_dims == 5 ? factors[2] : 1;
+    in_depth.factors[1] = 1;
+    x = resized(p, x, (uint64_t[]){ n, depth, slice, channels }, (uint64_t[]){ n, made, slice, channels }, in_depth);
+    x = resized(p, x, (uint64_t[]){ n * made, rows, v->dims[last], channels }, (uint64_t[]){ n * made, to_rows, y->dims[last], channels }, at);
     p->into = p->into ? p->into : "nothing: its input as it is";
     return map_done(p, 0, x, true);
 }

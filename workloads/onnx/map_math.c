@@ -145,6 +145,31 @@ bool map_thresholded_relu(struct mapper *p)
     return done_composed(p, map_emit2(p, OP_SELECT, x, above, NO_ATTRIBUTES));
 }
 
+/* x - bias sign(x) where |x| > lambd, else 0 */
+bool map_shrink(struct mapper *p)
+{
+    double bias = onnx_float(p->n, "bias", 0);
+    uint32_t x = input_as_it_is(p);
+    if (x == NO_ID)
+        return false;
+    uint32_t limit = number_beside(p, onnx_float(p->n, "lambd", 0.5), x);
+    uint32_t far = map_emit2(p, OP_COMBINE, map_emit_function(p, FUNCTION_ABS, x), limit, WITH(.function = FUNCTION_GREATER));
+    if (bias != 0)
+        x = map_emit2(p, OP_ADD, x, map_scaled(p, map_emit_function(p, FUNCTION_SIGN, x), -bias), NO_ATTRIBUTES);
+    return done_composed(p, map_emit2(p, OP_SELECT, x, far, NO_ATTRIBUTES));
+}
+
+/* With one sign, a comparison with that infinity. */
+bool map_is_inf(struct mapper *p)
+{
+    bool positive = onnx_flag(p->n, "detect_positive", true), negative = onnx_flag(p->n, "detect_negative", true);
+    uint32_t x = input_as_it_is(p);
+    if (x == NO_ID || positive == negative)
+        return x != NO_ID && (positive ? map_function(p) : MAP_REFUSE(p, "looks for no infinity"));
+    uint32_t limit = number_beside(p, positive ? INFINITY : -INFINITY, x);
+    return done_like_input(p, map_emit2(p, OP_COMBINE, x, limit, WITH(.function = FUNCTION_EQUAL)));
+}
+
 /* max(x, 0) + slope min(x, 0). Older exporters leave out the trailing ones of [channels, 1, 1]. */
 bool map_prelu(struct mapper *p)
 {
@@ -353,33 +378,35 @@ bool map_xor(struct mapper *p)
     return map_done(p, 0, map_shifted(p, map_emit_function(p, FUNCTION_NEGATE, y), 1), image);
 }
 
-/* a - floor(a / b) b, which has the divisor's sign. */
+/* a - floor(a / b) b, which has the divisor's sign, or with fmod a - sign(a / b) floor(|a / b|) b, which has the dividend's. */
 bool map_mod(struct mapper *p)
 {
     uint32_t parts, whole;
     bool image;
-    if (onnx_flag(p->n, "fmod", false))
-        return MAP_REFUSE(p, "of the dividend's sign; want fmod = 0");
     uint32_t n = map_out(p, 0)->n_dims, b = map_as_operand(p, map_in_id(p, 1), false, n), a = b == NO_ID ? NO_ID : map_as_operand(p, map_in_id(p, 0), false, n);
     if (a == NO_ID || !combine_values(p, combination(FUNCTION_DIVIDE), map_in_id(p, 0), map_in_id(p, 1), &parts, &image))
         return false;
     if (image)
         return MAP_REFUSE(p, "on an image");
-    whole = map_view(p, map_emit_function(p, FUNCTION_FLOOR, parts), p->g->tensors[a].n_dims, p->g->tensors[expanded(p, a, b)].dims);
+    if (onnx_flag(p->n, "fmod", false))
+        whole = map_emit2(p, OP_MUL, map_emit_function(p, FUNCTION_FLOOR, map_emit_function(p, FUNCTION_ABS, parts)),
+                          map_emit_function(p, FUNCTION_SIGN, parts), NO_ATTRIBUTES);
+    else
+        whole = map_emit_function(p, FUNCTION_FLOOR, parts);
+    whole = map_view(p, whole, p->g->tensors[a].n_dims, p->g->tensors[expanded(p, a, b)].dims);
     whole = combine(p, (struct function_of_two){ .kind = OP_MUL }, whole, b);
     return map_done(p, 0, combine(p, combination(FUNCTION_SUBTRACT), a, whole), false);
 }
 
-/* Sum, Mean, Max and Min of any number of operands with equally many dimensions, pair by pair. */
+/* Sum, Mean, Max and Min of any number of operands, pair by pair. */
 bool map_sum(struct mapper *p)
 {
-    uint32_t y = NO_ID, n = map_in(p, 0)->n_dims;
-    bool image = map_is_image(p, map_in_id(p, 0));
+    uint32_t y = NO_ID, n = map_out(p, 0)->n_dims;
+    bool image = map_is_image(p, map_in_id(p, 0)) && map_in(p, 0)->n_dims == n;
     for (uint32_t i = 0; i < p->n->n_inputs; i++) {
-        const struct onnx_value *v = map_in(p, i);
-        uint32_t x = !v || v->n_dims != n ? NO_ID : image ? map_as_image(p, map_in_id(p, i)) : map_as_plain(p, map_in_id(p, i));
+        uint32_t x = map_as_operand(p, map_in_id(p, i), image, n);
         if (x == NO_ID)
-            return v && v->n_dims == n ? false : MAP_REFUSE(p, "its inputs differ in their number of dimensions");
+            return false;
         y = i == 0 ? x : combine(p, function_of(p->n), y, x);
     }
     if (onnx_is(p->n, ONNX_OP_MEAN))

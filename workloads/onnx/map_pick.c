@@ -131,20 +131,27 @@ static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value 
 
 /* ---- scattering --------------------------------------------------------------------------------------------------------- */
 
-/* PopLibs has updates that replace, add and take the maximum. */
-static bool scatter_how(struct mapper *p, enum scatter_how *how)
+/* PopLibs has updates that replace, add and take the maximum. The minimum is the maximum of what is negated. */
+struct scatter_way { const char *reduction; enum scatter_how how; bool negated; };
+
+static const struct scatter_way *scatter_way(struct mapper *p)
 {
-    static const struct { const char *reduction; enum scatter_how how; } ways[] = {
-        { "none", SCATTER_REPLACE }, { "add", SCATTER_ADD }, { "max", SCATTER_MAXIMUM } };
+    static const struct scatter_way ways[] = {
+        { "none", SCATTER_REPLACE, false }, { "add", SCATTER_ADD, false }, { "max", SCATTER_MAXIMUM, false }, { "min", SCATTER_MAXIMUM, true } };
     const char *reduction = onnx_string(p->n, "reduction", "none", p->m->arena);
-    if (!p->o->inference && text_is(reduction, "max"))
-        return MAP_REFUSE(p, "with reduction max its gradient is not modelled; in inference it is");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (text_is(ways[i].reduction, reduction)) {
-            *how = ways[i].how;
-            return true;
-        }
-    return MAP_REFUSE(p, "with reduction %.20s is not modelled; none, add and max are", reduction);
+        if (text_is(ways[i].reduction, reduction) && (p->o->inference || ways[i].how != SCATTER_MAXIMUM))
+            return &ways[i];
+    MAP_REFUSE(p, "with reduction %.20s is not modelled; none and add are, and in inference max and min", reduction);
+    return NULL;
+}
+
+static uint32_t scattered(struct mapper *p, const struct scatter_way *way, uint32_t in[3])
+{
+    for (int i = 0; i < 3 && way->negated; i += 2)
+        in[i] = map_emit_function(p, FUNCTION_NEGATE, in[i]);
+    uint32_t y = map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = way->how));
+    return way->negated ? map_emit_function(p, FUNCTION_NEGATE, y) : y;
 }
 
 static bool plain_inputs(struct mapper *p, uint32_t in[3])
@@ -161,11 +168,11 @@ static bool plain_inputs(struct mapper *p, uint32_t in[3])
 bool map_scatter(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    enum scatter_how how;
+    const struct scatter_way *way = scatter_way(p);
     uint32_t axis, in[3];
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || at->n_dims != v->n_dims || onnx_elements(at) != onnx_elements(map_in(p, 2)))
         return MAP_REFUSE(p, "axis is out of range, or there are not as many updates as indices");
-    if (!scatter_how(p, &how) || !plain_inputs(p, in))
+    if (!way || !plain_inputs(p, in))
         return false;
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
     if (onnx_elements(at) != rows * wanted)
@@ -174,12 +181,12 @@ bool map_scatter(struct mapper *p)
         in[0] = VIEW(p, in[0], n, rows);
         in[1] = VIEW(p, in[1], wanted);
         in[2] = VIEW(p, in[2], wanted, rows);
-        return map_done(p, 0, map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = how)), false);
+        return map_done(p, 0, scattered(p, way, in), false);
     }
     in[0] = VIEW(p, axis_last(p, in[0], v, axis), rows, n, 1);
     in[1] = VIEW(p, axis_last(p, in[1], at, axis), rows, wanted);
     in[2] = VIEW(p, axis_last(p, in[2], at, axis), rows, wanted, 1);
-    uint32_t y = axis_back(p, map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = how)), v, axis);
+    uint32_t y = axis_back(p, scattered(p, way, in), v, axis);
     p->into = "scatter";
     return map_done(p, 0, y, false);
 }
@@ -187,9 +194,9 @@ bool map_scatter(struct mapper *p)
 bool map_scatter_nd(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    enum scatter_how how;
+    const struct scatter_way *way = scatter_way(p);
     uint32_t in[3];
-    if (!scatter_how(p, &how) || !plain_inputs(p, in))
+    if (!way || !plain_inputs(p, in))
         return false;
     uint64_t deep = at->n_dims ? at->dims[at->n_dims - 1] : 0;
     if (deep == 0 || deep > v->n_dims)
@@ -202,7 +209,7 @@ bool map_scatter_nd(struct mapper *p)
     in[0] = VIEW(p, in[0], rows, inner);
     in[1] = row_numbers(p, in[1], n, deep, v->dims);
     in[2] = VIEW(p, in[2], n, inner);
-    uint32_t y = map_emit(p, OP_SCATTER, in, 3, WITH(.scatter = how));
+    uint32_t y = scattered(p, way, in);
     p->into = "scatter";
     return map_done(p, 0, y, false);
 }

@@ -393,6 +393,8 @@ infer_rule infer_argmax, infer_compress, infer_concat, infer_dequantize, infer_d
     infer_gather_elements, infer_gather_nd, infer_grid_sample, infer_loss, infer_non_max_suppression, infer_nonzero, infer_one_hot, infer_pad,
     infer_quantize, infer_reduce, infer_reshape, infer_resize, infer_roi_align, infer_slice, infer_space_to_depth, infer_split, infer_squeeze,
     infer_tile, infer_top_k, infer_transpose, infer_unsqueeze;
+/* By which factor a Resize changes each dimension; false if that is not known. */
+bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
 infer_rule infer_einsum, infer_attention;        /* map_einsum.c, map_attention.c */
 
 typedef bool fold_rule(struct fold *f);
@@ -403,7 +405,7 @@ fold_rule fold_cast, fold_concat, fold_constant, fold_constant_of_shape, fold_co
 typedef bool map_rule(struct mapper *p);
 /* map_tensors.c, map_math.c */
 map_rule map_alias, map_binary, map_cast, map_celu, map_clip, map_dequantize, map_dropout, map_function, map_mish, map_mod, map_not, map_pow,
-    map_prelu, map_quantize, map_selu, map_softsign, map_sum, map_swish, map_thresholded_relu, map_where, map_xor;
+    map_is_inf, map_prelu, map_quantize, map_selu, map_shrink, map_softsign, map_sum, map_swish, map_thresholded_relu, map_where, map_xor;
 /* map_sums.c, map_einsum.c, map_recurrence.c */
 map_rule map_arg_max, map_cumsum, map_einsum, map_gemm, map_loss, map_matmul, map_recurrence, map_reduce, map_rnn, map_softmax, map_triangle;
 /* map_image.c, map_sample.c */

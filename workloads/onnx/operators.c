@@ -21,6 +21,7 @@
 #define TRUTH RULES(2, infer_truth, map_binary), .fold = fold_pair
 #define LIKE_FIRST(map_) RULES(1, infer_like_first, map_)
 #define VIEW_OF(shape_) RULES(1, shape_, map_reshape), .fold = fold_copy
+#define REDUCES RULES(1, infer_reduce, map_reduce), .traits = ONNX_PASSES_EMPTY     /* no axes: all */
 #define REDUCE(kind_, sum_, before_, after_) .kind = OP_##kind_, .sum = sum_, .before = before_, .after = after_
 #define FUSED(op, ...) .rough_as = op, .n_kept = sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), .kept = { __VA_ARGS__ }
 
@@ -43,7 +44,7 @@ static const struct onnx_operator onnx_operators[] = {
     { "Gelu",              ELEMENTS, KIND(GELU), NAMED(GELU) },
     { "HardSigmoid",       ELEMENTS, MAP(HARD_SIGMOID), NAMED(HARD_SIGMOID), .low = 0.2, .high = 0.5, .low_name = "alpha", .high_name = "beta" },
     { "HardSwish",         ELEMENTS, MAP(HARD_SWISH), NAMED(HARD_SWISH) },
-    { "IsInf",             RULES(1, infer_test, map_function), .fold = fold_function, MAP(IS_INF) },
+    { "IsInf",             RULES(1, infer_test, map_is_inf), MAP(IS_INF) },
     { "IsNaN",             RULES(1, infer_test, map_function), .fold = fold_function, MAP(IS_NAN) },
     { "LeakyRelu",         ELEMENTS, MAP(LEAKY_RELU), .low = 0.01, .low_name = "alpha" },
     { "Log",               ELEMENTS, MAP(LOG) },
@@ -63,6 +64,7 @@ static const struct onnx_operator onnx_operators[] = {
     { "Celu",              LIKE_FIRST(map_celu) },
     { "Mish",              LIKE_FIRST(map_mish) },
     { "Selu",              LIKE_FIRST(map_selu) },
+    { "Shrink",            LIKE_FIRST(map_shrink) },
     { "Softsign",          LIKE_FIRST(map_softsign) },
     { "ThresholdedRelu",   LIKE_FIRST(map_thresholded_relu) },
     { "Clip",              LIKE_FIRST(map_clip) },
@@ -128,16 +130,16 @@ static const struct onnx_operator onnx_operators[] = {
     { "Hardmax",                   LIKE_FIRST(map_hardmax) },
     { "SoftmaxCrossEntropyLoss",   RULES(2, infer_loss, map_loss), NAMED(SOFTMAX_LOSS), .traits = ONNX_LOSS },
     { "NegativeLogLikelihoodLoss", RULES(2, infer_loss, map_loss), .traits = ONNX_LOSS },
-    { "ReduceMean",      RULES(1, infer_reduce, map_reduce), NAMED(REDUCE_MEAN), REDUCE(AVERAGE_POOL, false, NO_FUNCTION, NO_FUNCTION) },
-    { "ReduceSum",       RULES(1, infer_reduce, map_reduce), .fold = fold_reduction, REDUCE(AVERAGE_POOL, true, NO_FUNCTION, NO_FUNCTION) },
-    { "ReduceMax",       RULES(1, infer_reduce, map_reduce), .fold = fold_reduction, REDUCE(MAX_POOL, false, NO_FUNCTION, NO_FUNCTION) },
-    { "ReduceMin",       RULES(1, infer_reduce, map_reduce), .fold = fold_reduction, REDUCE(MAX_POOL, false, FUNCTION_NEGATE, FUNCTION_NEGATE) },
-    { "ReduceProd",      RULES(1, infer_reduce, map_reduce), .fold = fold_reduction, REDUCE(MUL, false, NO_FUNCTION, NO_FUNCTION) },
-    { "ReduceL1",        RULES(1, infer_reduce, map_reduce), REDUCE(AVERAGE_POOL, true, FUNCTION_ABS, NO_FUNCTION) },
-    { "ReduceL2",        RULES(1, infer_reduce, map_reduce), REDUCE(AVERAGE_POOL, true, FUNCTION_SQUARE, FUNCTION_SQRT) },
-    { "ReduceSumSquare", RULES(1, infer_reduce, map_reduce), REDUCE(AVERAGE_POOL, true, FUNCTION_SQUARE, NO_FUNCTION) },
-    { "ReduceLogSum",    RULES(1, infer_reduce, map_reduce), REDUCE(AVERAGE_POOL, true, NO_FUNCTION, FUNCTION_LOG) },
-    { "ReduceLogSumExp", RULES(1, infer_reduce, map_reduce), REDUCE(AVERAGE_POOL, true, FUNCTION_EXP, FUNCTION_LOG) },
+    { "ReduceMean",      REDUCES, NAMED(REDUCE_MEAN), REDUCE(AVERAGE_POOL, false, NO_FUNCTION, NO_FUNCTION) },
+    { "ReduceSum",       REDUCES, .fold = fold_reduction, REDUCE(AVERAGE_POOL, true, NO_FUNCTION, NO_FUNCTION) },
+    { "ReduceMax",       REDUCES, .fold = fold_reduction, REDUCE(MAX_POOL, false, NO_FUNCTION, NO_FUNCTION) },
+    { "ReduceMin",       REDUCES, .fold = fold_reduction, REDUCE(MAX_POOL, false, FUNCTION_NEGATE, FUNCTION_NEGATE) },
+    { "ReduceProd",      REDUCES, .fold = fold_reduction, REDUCE(MUL, false, NO_FUNCTION, NO_FUNCTION) },
+    { "ReduceL1",        REDUCES, REDUCE(AVERAGE_POOL, true, FUNCTION_ABS, NO_FUNCTION) },
+    { "ReduceL2",        REDUCES, REDUCE(AVERAGE_POOL, true, FUNCTION_SQUARE, FUNCTION_SQRT) },
+    { "ReduceSumSquare", REDUCES, REDUCE(AVERAGE_POOL, true, FUNCTION_SQUARE, NO_FUNCTION) },
+    { "ReduceLogSum",    REDUCES, REDUCE(AVERAGE_POOL, true, NO_FUNCTION, FUNCTION_LOG) },
+    { "ReduceLogSumExp", REDUCES, REDUCE(AVERAGE_POOL, true, FUNCTION_EXP, FUNCTION_LOG) },
     { "ArgMax",          RULES(1, infer_argmax, map_arg_max) },
     { "ArgMin",          RULES(1, infer_argmax, map_arg_max), NAMED(ARG_MIN) },
     { "CumSum",          LIKE_FIRST(map_cumsum) },

@@ -97,8 +97,6 @@ bool infer_truth(const struct inference *s) { return infer_two(s, ONNX_BOOL); }
 
 bool infer_test(const struct inference *s)
 {
-    if (!onnx_flag(s->n, "detect_negative", true) || !onnx_flag(s->n, "detect_positive", true))
-        return REFUSE(s, "looks for one sign of infinity alone");
     return infer_like_first(s) && (onnx_out(s->m, s->n, 0)->type = ONNX_BOOL, true);
 }
 bool infer_cast_like(const struct inference *s)
@@ -117,6 +115,22 @@ bool infer_cast(const struct inference *s)
 /* ---- windows ---------------------------------------------------------------------------------------- */
 
 enum { MOST_OF_WINDOW = 65535 };
+
+/* The zeros that make a transposed convolution's output as large as the file says; an odd one goes first, or last with SAME_UPPER. */
+static void pads_of_output(struct onnx_window *w, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *x)
+{
+    struct onnx_list made, extra;
+    onnx_list(&made, m, n, "output_shape", NO_ID);
+    onnx_list(&extra, m, n, "output_padding", NO_ID);
+    bool upper = text_is(onnx_string(n, "auto_pad", "NOTSET", m->arena), "SAME_UPPER");
+    for (uint32_t i = 0; i < w->n && made.n >= w->n; i++) {
+        int64_t full = (int64_t)((x->dims[2 + i] - 1) * w->stride[i] + (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1);
+        int64_t zeros = full + (i < extra.n ? extra.at[i] : 0) - made.at[made.n - w->n + i];
+        zeros = zeros < 0 ? 0 : zeros > MOST_OF_WINDOW ? MOST_OF_WINDOW : zeros;
+        w->before[i] = (uint32_t)(upper ? zeros / 2 : zeros - zeros / 2);
+        w->after[i] = (uint32_t)zeros - w->before[i];
+    }
+}
 
 /* Numbers of an attribute from `first` on, one a dimension. `to` keeps its defaults if the attribute is absent. */
 static bool window_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_model *m, const struct onnx_node *n, const char *name, uint32_t first,
@@ -171,6 +185,8 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
     const char *automatic = onnx_string(n, "auto_pad", "NOTSET", m->arena);
     if (strncmp(automatic, "SAME", 4) == 0)
         same_pads(out, x, text_is(automatic, "SAME_LOWER"), onnx_is(n, ONNX_OP_CONV_TRANSPOSE));
+    if (onnx_is(n, ONNX_OP_CONV_TRANSPOSE))
+        pads_of_output(out, m, n, x);
     return true;
 }
 

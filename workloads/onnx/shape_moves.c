@@ -339,40 +339,63 @@ bool infer_tile(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL if not n
- * known ones. */
-static const double *resize_scales(const struct inference *s, uint32_t n)
+/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL if not n known ones. */
+static const double *resize_scales(const struct onnx_model *m, const struct onnx_node *node, uint32_t n)
 {
-    const Onnx__AttributeProto *old = onnx_attribute(s->n, "scales");
-    const struct onnx_value *v = onnx_in(s->m, s->n, s->n->n_inputs > 2 ? 2 : 1);
+    const Onnx__AttributeProto *old = onnx_attribute(node, "scales");
+    const struct onnx_value *v = onnx_in(m, node, node->n_inputs > 2 ? 2 : 1);
     if (!old)
         return v && v->known && onnx_elements(v) == n ? v->known : NULL;
-    double *scales = ARENA_ARRAY(s->m->arena, double, n);
+    double *scales = ARENA_ARRAY(m->arena, double, n);
     for (size_t i = 0; i < n && old->n_floats == n; i++)
         scales[i] = (double)old->floats[i];
     return old->n_floats == n ? scales : NULL;
 }
 
-/* By scales, or by the sizes in input 3. */
-bool infer_resize(const struct inference *s)
+/* By scales, or by the sizes in input 3, of which the smallest or the largest factor may hold for all axes (opset 18 and later). */
+bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *node)
 {
     struct onnx_list axes;
-    const struct onnx_value *sizes = onnx_in(s->m, s->n, 3);
-    uint64_t dims[ONNX_MAX_DIMS];
-    onnx_list(&axes, s->m, s->n, "axes", NO_ID);
-    uint32_t n = axes.n ? axes.n : s->x->n_dims, axis;         /* axes: opset 18 and later */
+    const struct onnx_value *x = onnx_in(m, node, 0), *sizes = onnx_in(m, node, 3);
+    onnx_list(&axes, m, node, "axes", NO_ID);
+    uint32_t n = axes.n ? axes.n : x->n_dims, axis[ONNX_MAX_DIMS];
     bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == n;
-    const double *scales = resize_scales(s, n);
+    const double *scales = by_sizes ? NULL : resize_scales(m, node, n);
+    const char *policy = onnx_string(node, "keep_aspect_ratio_policy", "stretch", m->arena);
+    double least = INFINITY, most = 0;
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        out[i] = 1;
     if (!by_sizes && !scales)
-        return REFUSE(s, "its scales or sizes are not known");
-    onnx_copy_dims(dims, s->x);
+        return false;
     for (uint32_t i = 0; i < n; i++) {
-        if (!onnx_axis(&axis, axes.n ? axes.at[i] : i, s->x->n_dims))
+        onnx_axis(&axis[i], axes.n ? axes.at[i] : i, x->n_dims);        /* infer_resize() has checked it */
+        double factor = out[axis[i]] = by_sizes ? sizes->known[i] / (double)x->dims[axis[i]] : scales[i];
+        least = fmin(least, factor);
+        most = fmax(most, factor);
+    }
+    for (uint32_t i = 0; i < n && by_sizes && !text_is(policy, "stretch"); i++)
+        out[axis[i]] = text_is(policy, "not_larger") ? least : most;
+    return true;
+}
+
+bool infer_resize(const struct inference *s)
+{
+    double factors[ONNX_MAX_DIMS];
+    uint64_t dims[ONNX_MAX_DIMS];
+    const bool kept = !text_is(onnx_string(s->n, "keep_aspect_ratio_policy", "stretch", s->m->arena), "stretch");
+    struct onnx_list axes;
+    uint32_t axis;
+    onnx_list(&axes, s->m, s->n, "axes", NO_ID);
+    for (uint32_t i = 0; i < axes.n; i++)
+        if (!onnx_axis(&axis, axes.at[i], s->x->n_dims))
             return REFUSE(s, "axis is out of range");
-        double size = by_sizes ? sizes->known[i] : (double)s->x->dims[axis] * scales[i] + 1e-6;
-        if (!(size >= 1 && size <= UINT32_MAX))
-            return REFUSE(s, "makes %g of dimension %u", size, axis);
-        dims[axis] = (uint64_t)size;
+    if (!onnx_resize_factors(factors, s->m, s->n))
+        return REFUSE(s, "its scales or sizes are not known");
+    for (uint32_t i = 0; i < s->x->n_dims; i++) {
+        double size = (double)s->x->dims[i] * factors[i] + (kept ? 0.5 : 1e-6);
+        if (!(size >= 1 && size < UINT32_MAX + 1.0))
+            return REFUSE(s, "makes %g of dimension %u", size, i);
+        dims[i] = (uint64_t)size;
     }
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
