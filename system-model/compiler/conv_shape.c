@@ -36,14 +36,18 @@ static bool is_1x1(const struct conv_shape *s) { return s->kernel_h == 1 && s->k
 static uint32_t stride_across(const struct conv_params *p) { return p->stride_w ? p->stride_w : p->stride; }
 static uint32_t dilation_of(const struct conv_params *p) { return p->dilation ? p->dilation : 1; }
 
+/* Input elements from one sum of the gradient to the next. Elements that a kernel of one element has not met are zeros, which are put between the sums
+ * after all else (poplin's dilatePostConv). */
+static uint32_t gradient_stride(uint32_t stride, uint32_t kernel) { return kernel > 1 ? stride : 1; }
+
 /* The gradient to the input multiplies the same pairs of output and kernel element as the convolution. */
 static struct conv_shape data_gradient_shape(const struct conv_params *p)
 {
     return (struct conv_shape){
         .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
         .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->out_chans, .out_chans = p->in_chans,
-        .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = p->stride, .out_stride_w = stride_across(p),
-        .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
+        .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = gradient_stride(p->stride, p->kernel_h),
+        .out_stride_w = gradient_stride(stride_across(p), p->kernel_w), .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
         .before_h = p->pad_h, .before_w = p->pad_w, .met_h = p->in_h, .met_w = p->in_w, .dilation = dilation_of(p),
         .type = p->type, .pass = PASS_BACKWARD_DATA, .rearrange_weights = true,
     };

@@ -294,7 +294,12 @@ static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
     assert_int_equal(strided.exchanged_bytes, beside.exchanged_bytes + 2 * 512);
     assert_int_equal(strided.n_supersteps, beside.n_supersteps + 1);
     assert_int_equal(strided.compute_cycles, beside.compute_cycles + 512 * 5 / 4 / 8);
-    assert_true(back.in_stride_h == 1 && back.out_stride_h == 2);
+    /* its gradient is made for the elements that it met, and a 3 x 3 kernel's for all, 2 x 2 with each sum */
+    assert_true(back.in_stride_h == 1 && back.out_stride_h == 1 && back.out_stride_w == 1);
+    struct conv_params wide = p;
+    wide.kernel_h = 3;
+    back = conv_shape_of_pass(&wide, PASS_BACKWARD_DATA);
+    assert_true(back.out_stride_h == 2 && back.out_stride_w == 1);
 }
 
 /* Three rows of a kernel behind two of padding, and five rows of positions, three of them on one tile: there they
