@@ -77,9 +77,9 @@ bool name_list_expand(struct name_list *out, const char *pattern, struct arena *
 
 static struct name_list *tensor_list(struct tensor_lists *t, const char *name)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (text_is(t->names[i], name))
-            return &t->lists[i];
+    const struct name_list *found = tensor_lists_find(t, name);
+    if (found)
+        return &t->lists[found - t->lists];
     t->names[t->n] = name;
     return &t->lists[t->n++];
 }
@@ -211,13 +211,9 @@ bool rule_state_set(struct rule_state *st, const char *name, const struct value 
 
 static bool state_member(struct value *out, const void *object, const char *name)
 {
-    const struct rule_state *st = object;
-    for (size_t i = 0; i < st->n; i++)
-        if (text_is(st->items[i].name, name)) {
-            *out = st->items[i].value;
-            return true;
-        }
-    return false;
+    const struct value *found = rule_state_find((struct rule_state *)object, name);
+    *out = found ? *found : (struct value){ .kind = VALUE_NONE };
+    return found;
 }
 
 static const struct value_type state_type = { .member = state_member };
@@ -274,24 +270,18 @@ static bool parse_group(struct rule *r, const char *names, const struct rule_loa
 
 static bool parse_occurs(struct rule *r, const char *cell, const struct rule_loader *d)
 {
-    static const struct { const char *text; enum rule_occurs occurs; } words[] = {
-        { "", OCCURS_FREE }, { "1", OCCURS_ONCE }, { "begin", OCCURS_BEGIN }, { "end", OCCURS_END },
-    };
+    static const char *const words[] = { [OCCURS_FREE] = "", [OCCURS_ONCE] = "1", [OCCURS_BEGIN] = "begin", [OCCURS_END] = "end" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (text_is(cell, words[i].text)) {
-            r->occurs = words[i].occurs;
+        if (words[i] && text_is(cell, words[i])) {
+            r->occurs = (enum rule_occurs)i;
             return true;
         }
     if (!strncmp(cell, "1+ of ", 6))
         return parse_group(r, cell + 6, d);
     r->occurs = OCCURS_TIMES;
-    char *count = arena_strdup(d->a, cell), *end = strchr(count, '+');
-    if (end && !end[1]) {
-        *end = '\0';
-        if (parse_u64(count, &r->at_least))
-            return true;
-    }
-    return fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
+    size_t n = strlen(cell);
+    return (n > 1 && cell[n - 1] == '+' && parse_u64(arena_printf(d->a, "%.*s", (int)n - 1, cell), &r->at_least))
+        || fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
 /* texts: the sentences of the conditions, separated as they are; "" for none. */
@@ -441,9 +431,9 @@ static size_t count_layer(const struct rule_book *b, const char *layer)
 
 static struct rule_layer *book_layer(struct rule_book *b, const char *name, struct arena *a)
 {
-    for (size_t i = 0; i < b->n_layers; i++)
-        if (text_is(b->layers[i].name, name))
-            return &b->layers[i];
+    const struct rule_layer *found = rule_layer_find(b, name);
+    if (found)
+        return &b->layers[found - b->layers];
     struct rule_layer *l = &b->layers[b->n_layers++];
     size_t most = count_layer(b, name);
     *l = (struct rule_layer){ .name = name, .begins = ARENA_ROOM(a, const struct rule *, most),
@@ -528,20 +518,11 @@ const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *
 
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index)
 {
-    size_t low = 0, high = l->n_rules;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = strcmp(key, l->rules[middle]->key);
-        if (order == 0) {
-            *index = middle;
-            return l->rules[middle];
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const struct rule wanted = { .key = key }, *by_key = &wanted;
+    const struct rule **found = l->n_rules ? bsearch(&by_key, l->rules, l->n_rules, sizeof *l->rules, by_rule_key) : NULL;
+    if (found)
+        *index = (size_t)(found - l->rules);
+    return found ? *found : NULL;
 }
 
 const char *rule_wants(const struct rule_check *c, const char *here, const struct rule *r, const struct edition *edition, struct arena *a)

@@ -33,6 +33,10 @@ cat >>"$yaml" <<'EOF'
     NAME: opt_odd
     REQ: AT_MOST_ONE
     FIRST: " v['value'] > 3 "
+    CHECK:
+        - " isinstance(v['value'], int) "
+        - " v['value'] == int(v['value']) "
+        - " v['value'] != None "
     POST: |
         if v['value'] >= s['next']:
             s['next'] = s['next'] + s['global_batch_size']
@@ -41,6 +45,6 @@ import
 status=$?
 gives 1 "by hand: closed_rgat.yaml: opt_odd: FIRST:  v['value'] > 3 " "a member that it does not know is left to a person"
 gives 1 "by hand: closed_rgat.yaml: opt_odd: REQ: AT_MOST_ONE" "and so is another word for how often"
-grep -q '^closed_rgat,opt_odd,,,,,,st.next:=if v>=st.next then st.next+st.global_batch_size else st.next,error,' "$work/rounds/v5.1/rules.csv"
+grep -q '^closed_rgat,opt_odd,,is_int(v) ;; integer(v) ;; v!=null,"must be a whole number, without a decimal point ;; must be a whole number ;; must fulfil v!=null",,,st.next:=if v>=st.next then st.next+st.global_batch_size else st.next,error,' "$work/rounds/v5.1/rules.csv"
 result $? "a state that changes under a condition is translated" "$(grep opt_odd "$work/rounds/v5.1/rules.csv")"
 done_testing

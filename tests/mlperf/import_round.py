@@ -42,7 +42,7 @@ def constant(x):
     if isinstance(x, bool):
         return "true" if x else "false"
     if x is None:
-        return "none"
+        return "null"
     return '"%s"' % x if isinstance(x, str) else repr(x).replace("e+", "e")
 
 
@@ -79,6 +79,8 @@ def comparison(node):
             return "has(%s.%s)" % (member(right), left.value)
     if any(type(op) not in COMPARE for op in node.ops):
         raise Untranslated(ast.unparse(node))
+    if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq) and ast.unparse(node.comparators[0]) == "int(%s)" % ast.unparse(node.left):
+        return "integer(%s)" % expression(node.left)
     text = operand(node.left)
     for op, right in zip(node.ops, node.comparators):
         text += COMPARE[type(op)] + operand(right)
@@ -89,6 +91,8 @@ def call(node):
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name == "float" and ast.unparse(node.args[0]) in ("'inf'", "'Infinity'"):
         return "inf"
+    if name == "isinstance" and ast.unparse(node.args[1]) == "int":
+        return "is_int(%s)" % expression(node.args[0])
     if name not in FUNCTIONS:
         raise Untranslated(ast.unparse(node))
     return "%s(%s)" % (name, ",".join(expression(x) for x in node.args))
@@ -169,7 +173,7 @@ def occurs(where, key, text):
     group = re.match(r"AT_LEAST_ONE_OR\((.*)\)$", text)
     number = re.match(r"AT_LEAST\((\d+)\)$", text)
     if group:
-        return "1+ of " + " ".join(sorted([key] + re.split(r"[ ,]+", group.group(1))))
+        return "1+ of " + " ".join(sorted({key, *re.split(r"[ ,]+", group.group(1))}))
     words = {"EXACTLY_ONE": "1", "AT_LEAST_ONE": "1+", "OPTIONAL": ""}
     if not number and text not in words:
         by_hand.append("%s: REQ: %s" % (where, text))
@@ -228,7 +232,11 @@ def simple_sentence(check):
     has = [re.fullmatch(r"has\(m\.(\w+)\)", part) for part in check.split(" | ")]
     if all(has):
         return "must have %s in its metadata" % list_of([m.group(1) for m in has])
-    return {'v!=""': "must not be empty", "has(v)": "must have a value"}.get(check)
+    between = re.fullmatch(r"([-.\d]+)<=v<=([-.\d]+)", check)
+    if between:
+        return "must be from %s to %s" % (plain(between.group(1)), plain(between.group(2)))
+    whole = {"integer(v)": "must be a whole number", "is_int(v)": "must be a whole number, without a decimal point"}
+    return {**whole, 'v!=""': "must not be empty", "has(v)": "must have a value"}.get(check)
 
 
 def known_sentences(rounds, but):
