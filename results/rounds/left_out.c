@@ -193,7 +193,8 @@ static void score_left_out(struct left_out_score *s, const struct converged_resu
     s->others_mean = s->submitters > 1 ? s->others_mean / (double)n : (double)NAN;
     s->beyond_mean = s->beyond ? s->beyond_mean / (double)s->beyond : (double)NAN;
     s->knows = s->results > n ? arena_printf(a, "%zu without reference points, or beyond too few of them", (size_t)(s->results - n))
-             : s->submitters < 3 ? "how submitters differ here: intervals are from other benchmarks" : "";
+             : s->submitters > 2 ? "" : s->errors.n_intervals ? "how submitters differ here: intervals are mostly from other benchmarks"
+             : "how submitters differ: no other has results";
 }
 
 /* The benchmarks of the results, and NULL. */
