@@ -188,7 +188,7 @@ async function recipeSource(run) {
 }
 
 function drawTake({ now, wanted }) {
-  const options = now.framework_options;
+  const options = now.framework_options.map(({ option, checked }) => `${option}${checked ? '' : '  # name not checked'}`).join('\n');
   const wasOpen = byId('recipe')?.open;
   const recipe = element('pre', { tabindex: '0', role: 'region', 'aria-label': 'Recipe' });
   const text = async () => recipeText(await recipeSource(wanted.run), wanted);
@@ -198,8 +198,8 @@ function drawTake({ now, wanted }) {
     element('p', { class: 'buttons' }, copyButton('Copy the command', () => runCommand(wanted)), copyButton('Copy the recipe', text), copyButton('Copy a link', () => location.href)),
     shown,
     element('h3', {}, `As options of ${controls.value('recipe.framework') || 'the framework'}`),
-    options.length ? element('ul', { class: 'options' }, ...options.map(({ key, option, source, checked }) => element('li', { title: source ?? '' }, element('code', {}, option), ` (${key}${checked ? '' : '; name not checked'})`)))
-      : element('p', { class: 'note' }, 'No option of this framework is known for these keys.'));
+    ...options ? [element('pre', { id: 'options', tabindex: '0', role: 'region', 'aria-label': 'Options of the framework' }, options), element('p', { class: 'buttons' }, copyButton('Copy the options', () => options))]
+      : [element('p', { class: 'note' }, 'No option of this framework is known for these keys.')]);
 }
 
 // ---- choosing a run, opening a file

@@ -73,10 +73,11 @@ python-files: $B/libpodbench.so.$(version)
 	@[ -n "$(PYTHON_FILES)" ] || { echo 'podbench: make python-files wants PYTHON_FILES=DIR; pip install . calls it' >&2; exit 2; }
 	rm -rf $(PYTHON_FILES)/lib $(PYTHON_FILES)/data && mkdir -p $(PYTHON_FILES)/lib
 	cp $< $(PYTHON_FILES)/lib/
-	for l in $$(ldd $< | sed -n 's/.*=> \(\/[^ ]*\/lib\(gsl\|gslcblas\|csv\|jansson\|protobuf-c\|xxhash\)\.so[^ ]*\).*/\1/p'); do cp $$l $(PYTHON_FILES)/lib/ || exit 1; done
+	for l in $$(ldd $< | sed -n 's/.*=> \(\/[^ ]*\/lib\(gsl\|gslcblas\|csv\|jansson\|protobuf-c\|xxhash\|z\)\.so[^ ]*\).*/\1/p'); do cp $$l $(PYTHON_FILES)/lib/ || exit 1; done
 	for f in $(data); do install -D -m 644 "$$f" "$(PYTHON_FILES)/data/$$f" || exit 1; done
 
 wheel: $B/libpodbench.so.$(version)     ## build a Python wheel in the build folder
+	@$(PYTHON) -c 'import setuptools, wheel' 2>/dev/null || { echo 'podbench: $(PYTHON) lacks pip, setuptools or wheel: apt-get install python3-pip python3-wheel, and PYTHON=/usr/bin/python3' >&2; exit 2; }
 	$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $B .
 
 python-test: $B/libpodbench.so.$(version)      ## run the tests of the Python package, and the cells of its notebook

@@ -3,8 +3,8 @@
 
 >>> import podbench
 >>> run = podbench.run("mlperf-v2.0-closed-bow-pod64-bert-large")
->>> round(run.throughput_samples_per_s)
-7240
+>>> run.ipus, run.fits
+(64, True)
 >>> podbench.sweep("mlperf-v2.0-closed-bow-pod64-bert-large", {"parallel.micro_batch": [1, 2, 3]})    # a pandas frame
 
 Every answer is what the program's JSON has (docs/formats.md): a mapping whose keys are also attributes. What the program refuses raises
