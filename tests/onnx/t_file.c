@@ -254,10 +254,10 @@ static void files_that_are_refused(void **state)
         { nine_of_a_weight, ": u has 9 dimensions, at most 8" },
         { a_long_weight, "" }, { too_long_a_weight, ": u: a dimension of 4294967296; want 0 to 2^32 - 1" },
         { a_negative_weight, ": u: a dimension of -1; want 0 to 2^32 - 1" }, { opset, ": opset 26, want 7 to 25; export again with opset_version=17" },
-        { newest, "" }, { oldest, "" }, { nothing, ": opset 0, want 7 to 25; export again with opset_version=17" },
+        { newest, "" }, { oldest, "" }, { nothing, ": imports no opset of ai.onnx, so it has none of its operators" },
         { own_domain_first, "" }, { own_domain_last, "" }, { most_of_a_weight, "" }, { more_of_a_weight, ": u has more than 2^40 elements" },
         { most_of_an_input, "" }, { more_of_an_input, ": input u has more than 2^40 elements; are the symbolic dimensions meant?" },
-        { own_operators, ": opset 0, want 7 to 25; export again with opset_version=17" }, { of_onnx, "" },
+        { own_operators, ": imports no opset of ai.onnx, so it has none of its operators" }, { of_onnx, "" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
