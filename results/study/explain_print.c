@@ -80,21 +80,45 @@ static bool helps(const struct move *m)
     return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
 }
 
-static const struct move *best_move(const struct explanation *e, bool of_recipe)
+/* `of` begins the name of the input that is changed. */
+static const struct move *best_move(const struct explanation *e, bool of_recipe, const char *of)
 {
     for (size_t i = 0; i < e->moves.n; i++) {
         const struct move *m = &e->moves.items[i];
-        if (helps(m) && m->input->of_recipe == of_recipe && (m->fits || !e->result->fits))
+        if (helps(m) && m->input->of_recipe == of_recipe && (m->fits || !e->result->fits) && strncmp(m->input->name, of, strlen(of)) == 0)
             return m;
     }
     return NULL;
 }
 
-static void add_best(struct document *d, const struct explanation *e, bool of_recipe, const char *what)
+static void add_best(struct document *d, const struct explanation *e, bool of_recipe, const char *of, const char *what)
 {
-    const struct move *m = best_move(e, of_recipe);
+    const struct move *m = best_move(e, of_recipe, of);
     if (m)
         document_line(d, "  %s: %s saves %.1f %% of the time per sample", what, move_text(m, d->arena), -100 * m->relative);
+}
+
+/* The cost of the host's calls in a step, by part, and the cores that prepare its input. */
+static void add_host(struct document *d, const struct explanation *e)
+{
+    const struct plan *p = &e->sim->plan;
+    const struct plan_request *o = &p->request;
+    const char *parts = "";
+    uint64_t sum = 0;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        sum += p->call_cycles[i];
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        if ((double)p->call_cycles[i] > LEFT_SHOWN * (double)sum)
+            parts = arena_printf(d->arena, "%s%s %s %s", parts, *parts ? "," : ":", call_part_names[i],
+                                 quantity_kept((double)p->call_cycles[i] / e->sim->machine->chip.clock_hz, "s", 3, d->arena));
+    document_line(d, "  host: its calls take %s of a step%s", quantity_kept((double)sum / e->sim->machine->chip.clock_hz, "s", 3, d->arena), parts);
+    double busy = plan_preparing_s(p) / e->result->step_time_s, cores = plan_preparing_cores(o);
+    if (busy > 0 && o->program.host_data == HOST_DATA_IN_CALL)
+        document_line(d, "  host: one core of a process prepares its input, while the chips wait");
+    else if (busy > 0)
+        document_line(d, "  host: each process keeps %.2g %s busy with its input", busy,
+                      isinf(cores) ? "cores (how many there are is not known)" : arena_printf(d->arena, "of %.4g cores", cores));
+    add_best(d, e, true, "hosts.", "helps the host most");
 }
 
 /* The fullest tile by region, largest first. */
@@ -145,8 +169,21 @@ static void add_conclusion(struct document *d, const struct explanation *e)
     add_fullest_tile(d, e);
     if (!r->fits)
         add_fitting(d, e);
-    add_best(d, e, true, "helps most in the recipe");
-    add_best(d, e, false, "helps most in the machine");
+    add_best(d, e, true, "", "helps most in the recipe");
+    add_best(d, e, false, "", "helps most in the machine");
+    add_host(d, e);
+}
+
+/* Null where the number of cores is not known, or preparing a sample takes no time that is known. */
+static json_t *host_json(const struct explanation *e)
+{
+    const struct plan *p = &e->sim->plan;
+    double busy = plan_preparing_s(p) / e->result->step_time_s, cores = plan_preparing_cores(&p->request);
+    json_t *parts = json_object();
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        json_object_set_new(parts, call_part_names[i], json_real((double)p->call_cycles[i] / e->sim->machine->chip.clock_hz));
+    return json_pack("{s:o, s:o, s:o}", "call_s_per_step", parts, "busy_cores_per_process", busy > 0 ? json_real(busy) : json_null(),
+                     "cores_per_process", isinf(cores) ? json_null() : json_real(cores));
 }
 
 /* ---- where the time goes --------------------------------------------------------------------------- */
@@ -467,6 +504,7 @@ void explain_document(struct document *d, const struct explanation *e)
     add_left(d, e);
     document_member(d, "bound", bound_json(&e->bound, d->arena));
     document_member(d, "memory", memory_json(e));
+    document_member(d, "host", host_json(e));
     document_member(d, "costs", cost_json(e, &e->tree, 0, d->arena));
     add_all_moves(d, e);
     add_waterfall(d, e);

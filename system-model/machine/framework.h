@@ -28,7 +28,9 @@ struct program {
     uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
-    uint64_t session_calls;             /* session calls in each call, one after the other */
+    uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
+    bool calls_overlap;                 /* a call for inference is made before the one before it has returned */
+    double launch_s;                    /* an engine is started and says that it is done */
     int host_data;                      /* prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
     double uploads_per_call;            /* uploads of optimizer values before each call */

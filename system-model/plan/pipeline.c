@@ -244,6 +244,8 @@ static void plan_input(struct plan *p, struct arena *a)
     double decode = p->request.host_decode_bytes_per_s * p->request.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->request.n_replicas / decode);
+    if (p->request.program.host_data != HOST_DATA_IN_CALL)
+        floor_s = fmax(floor_s, plan_preparing_s(p) / plan_preparing_cores(&p->request));
     p->host_floor_cycles = cycles_of(p->topology, floor_s);
     plan_fetch(p, step_bytes);
 }

@@ -135,6 +135,8 @@ double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* a
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
+double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
+double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
 uint32_t plan_ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* an IPU's; room for MAX_STAGES; returns how many */
 bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* its output is kept between forward and backward */

@@ -139,7 +139,7 @@ static void limits_of_numbers(void **state)
         { "session_calls", "0", "-1", "100", "101", "0 to 100" }, { "host_data_bytes_per_s", "1e3", "999", "1e15", "1.01e15", "1000 to 1e+15" },
         { "uploads_per_call", "0", "-1", "1000", "1000.1", "0 to 1000" }, { "upload_s", "0", "-1", "10", "10.01", "0 to 10" },
         { "fetch_threads", "0", "-1", "10000", "10001", "0 to 10000" }, { "prefetch_depth", "1", "0", "10000", "10001", "1 to 10000" },
-        { "output_reductions", "0", "-1", "1000", "1001", "0 to 1000" },
+        { "launch_s", "0", "-1", "10", "10.01", "0 to 10" }, { "output_reductions", "0", "-1", "1000", "1001", "0 to 1000" },
     };
     struct arena a = {0};
     struct framework f;

@@ -6,6 +6,8 @@
 #include "tests/planned.h"
 #include "system-model/graph/graph.h"
 
+#include <math.h>
+
 static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
 
 /* Only chips in use share the resources of a board: a single one has the board's memory, network and port to itself. */
@@ -41,6 +43,74 @@ static void idle_chips_take_no_share(void **state)
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));
     assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
+    stop(&y);
+}
+
+/* Three processes for 4 replicas of 20 images in 24 micro-batches: the fullest prepares 2 x 20 x 24 = 960 images of 7 ms, 6.72 s of one core. */
+static void cores_prepare_samples(void **state)
+{
+    static const struct { uint32_t cores, hosts, workers; double at_once; } rows[] = {
+        { 0, 1, 0, INFINITY }, { 12, 1, 0, 4 }, { 12, 2, 0, 8 }, { 0, 1, 5, 5 }, { 12, 1, 5, 4 }, { 12, 2, 5, 5 }, { 2, 1, 0, 2 / 3.0 } };
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const double hz = y.sim.machine->chip.clock_hz;
+    y.opt.n_replicas = 4;
+    y.opt.n_instances = 3;
+    assert_true(build(&y, &p));
+    const uint64_t port = p.host_floor_cycles;
+    y.opt.sample_s = 0.007;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        y.opt.host_cores = rows[i].cores;
+        y.opt.n_hosts = rows[i].hosts;
+        y.opt.workers = rows[i].workers;
+        assert_true(build(&y, &p));
+        assert_true(isinf(rows[i].at_once) ? isinf(plan_preparing_cores(&y.opt)) : fabs(plan_preparing_cores(&y.opt) - rows[i].at_once) < 1e-12);
+        assert_near(plan_preparing_s(&p), 6.72, 1e-12);
+        assert_near((double)p.host_floor_cycles / hz, isinf(rows[i].at_once) ? (double)port / hz : 6.72 / rows[i].at_once, 1e-8);
+    }
+    uint64_t ahead = p.call_cycles[CALL_DATA];
+    y.opt.program.host_data = HOST_DATA_IN_CALL;        /* one core prepares, while the chips wait */
+    assert_true(build(&y, &p));
+    assert_true(ahead == 0 && p.host_floor_cycles == port);
+    assert_near((double)p.call_cycles[CALL_DATA] / hz, 6.72 + 960 * (224 * 224 * 3 + 4) / y.opt.program.host_data_bytes_per_s, 1e-3);
+    y.opt.evaluation = true;
+    assert_true(build(&y, &p));
+    assert_near(plan_preparing_s(&p), 0, 0);
+    y.opt.evaluation = false;
+    y.opt.n_instances = 8;                              /* four of them feed */
+    assert_true(build(&y, &p));
+    assert_near(plan_preparing_s(&p), 3.36, 1e-12);
+    assert_near(plan_preparing_cores(&y.opt), 2 / 4.0, 1e-12);
+    stop(&y);
+}
+
+/* A call for inference that returns before the next one is made starts an engine each time. */
+static void calls_that_do_not_overlap(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const double hz = y.sim.machine->chip.clock_hz;
+    y.opt.training = false;
+    y.opt.program.launch_s = 0.003;
+    y.opt.program.calls_overlap = true;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], 0);
+    y.opt.program.calls_overlap = false;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(0.003 * hz));
+    y.opt.training = true;                              /* a bare engine, and one in a session */
+    y.opt.program.steps_per_call = 2;
+    y.opt.program.session_calls = 0;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(0.003 / 2 * hz));
+    y.opt.program.session_calls = 1;
+    y.opt.fitted.call_s = 0.13;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(0.13 / 2 * hz));
     stop(&y);
 }
 
@@ -458,5 +528,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
+    cmocka_unit_test(cores_prepare_samples), cmocka_unit_test(calls_that_do_not_overlap)
 };
 TAP_MAIN(tests)

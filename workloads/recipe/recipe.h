@@ -58,6 +58,8 @@ struct recipe {
     /* [hosts] */
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* the rate at which one host reads, decodes and prepares input; 0 if no limit */
+    uint64_t host_cores, workers;       /* of one host; loader processes or threads of one host process; 0 if unknown */
+    double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0 if none */
     double price_per_kwh, carbon_g_per_kwh;     /* of energy; 0 if none */
     double host_power_w, cooling_share; /* one host's; cooling over all else; 0 if not counted */

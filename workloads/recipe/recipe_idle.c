@@ -21,21 +21,23 @@ static bool runs_in_turns(const struct recipe *r)
     return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
 }
 
-/* [framework] matters in training, and some of its keys only if no other key of the recipe decides the same. A program
+/* [framework] matters in training, but for what an inference's calls do, and some of its keys only if no other key of the recipe decides the same. A program
  * with one process may still state that it reduces no outputs: that is not idle. */
 static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
+    bool decides_inference = text_is(key, "calls_overlap") || text_is(key, "launch_s") || text_is(key, "host_data");
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
         { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !runs_in_turns(r) },
-        { "output_reductions", r->instances <= 1 && !text_is(value, "0") },
+        { "output_reductions", r->instances <= 1 && !text_is(value, "0") }, { "calls_overlap", r->mode == MODE_TRAIN },
+        { "launch_s", r->mode == MODE_TRAIN },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(key, settled[i].key) && settled[i].idle)
             return true;
-    return r->mode != MODE_TRAIN;
+    return r->mode != MODE_TRAIN && !decides_inference;
 }
 
 /* The kinds kept in fp32 that the model has no operation of, as a list; "": none. */
@@ -72,6 +74,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
         { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
+        { "framework", "host_data", !o->training && f->calls_overlap }, { "framework", "launch_s", f->calls_overlap },
         { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)

@@ -81,6 +81,7 @@ static bool in_own_schedule(const struct recipe *r) { return in_training(r) && h
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
 static bool in_narrow_types(const struct recipe *r) { return r->model.compute != COMPUTE_FP32; }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
+static bool in_preparing(const struct recipe *r) { return r->sample_s > 0; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
 bool recipe_key_describes(const struct recipe_key *k)
 {
@@ -201,6 +202,10 @@ const struct recipe_key recipe_keys[] = {
           "host processes on all machines together (poprun --num-instances), each feeding its own replicas; default 1"),
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "rate at which one host prepares input; default: no limit"),
+    NUMBER("hosts", "sample_s", sample_s, "s", 0, 1e3, NULL, "time in which one core prepares a sample; default 0: no limit"),
+    COUNT("hosts", "cores", host_cores, 0, 65536, false, in_preparing, "cores of one host; default 0: unknown, no limit"),
+    COUNT("hosts", "workers", workers, 0, 65536, false, in_preparing,
+          "loader processes or threads of each host process, a core each; default 0: as many as there are cores"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
            "weight updates before control returns to the host (batches_per_step, device_iterations); "
            "0: all in one call; default: the framework's"),

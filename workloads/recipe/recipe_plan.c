@@ -217,6 +217,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .all_reduce_method = (enum collective_method)r->all_reduce,
         .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances, .timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
         .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
+        .host_cores = (uint32_t)r->host_cores, .workers = (uint32_t)r->workers, .sample_s = r->sample_s,
     };
     return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);
