@@ -18,35 +18,6 @@ static const char *cache_folder(struct arena *a)
     return path && make_folders(path, NULL) && access(path, W_OK) == 0 ? path : NULL;
 }
 
-/* A round need not have every table. */
-static uint64_t hash_of_file(const char *path, uint64_t seed, struct arena *a)
-{
-    char *text;
-    size_t n;
-    return read_text_file(&text, &n, path, LARGEST_FILE_BYTES, a, NULL) ? hash_bytes(text, n, seed) : seed;
-}
-
-/* A hash of what judges: the program and the tables of all rounds. */
-static const char *judging_hash(struct session *s, struct arena *a)
-{
-    static const char *const tables[] = { "edition.csv", "rules.csv", "benchmarks.csv", "rcp.csv", "tensors.csv", "system_fields.csv" };
-    const size_t n_tables = sizeof tables / sizeof *tables;
-    struct arena scratch = {0};
-    char **rounds, block[1 << 15];
-    size_t n;
-    uint64_t hash = 0;
-    FILE *program = fopen("/proc/self/exe", "rb");
-    for (size_t k; program && (k = fread(block, 1, sizeof block, program)) > 0; )
-        hash = hash_bytes(block, k, hash);
-    if (program)
-        fclose(program);
-    if (list_folder(&rounds, &n, arena_printf(&scratch, "%s/rounds", s->paths.data_dir), "", &scratch, NULL))
-        for (size_t i = 0; i < n * n_tables; i++)
-            hash = hash_of_file(arena_printf(&scratch, "%s/rounds/%s/%s", s->paths.data_dir, rounds[i / n_tables], tables[i % n_tables]), hash, &scratch);
-    arena_free(&scratch);
-    return arena_printf(a, "%016llx", (unsigned long long)hash);
-}
-
 bool results_from_folders(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct options *o,
                           struct session *s, struct err *err)
 {
@@ -57,7 +28,7 @@ bool results_from_folders(struct round_results *out, struct rounds_counts *count
     for (size_t i = 0; i < n; i++)
         if (!(paths[i] = logs_folder(dirs[i], s, err)))
             return false;
-    q.program_hash = judging_hash(s, &s->arena);
+    q.program_hash = rounds_program_hash(s->paths.data_dir, &s->arena);
     progress_start(&progress, s->log, "folders of logs");
     return count_threads(&q.n_threads, o, err) && rounds_read(out, counts, paths, n, &q, &s->arena, err);
 }

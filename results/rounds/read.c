@@ -53,6 +53,20 @@ static uint64_t hash_files_in(const char *dir, uint64_t seed, struct arena *a)
     return seed;
 }
 
+const char *rounds_program_hash(const char *data_dir, struct arena *a)
+{
+    struct arena scratch = {0};
+    const char *dir = arena_printf(&scratch, "%s/rounds", data_dir);
+    char **rounds;
+    size_t n;
+    uint64_t hash = hash_file("/proc/self/exe", 0);
+    if (list_folder(&rounds, &n, dir, "", &scratch, NULL))
+        for (size_t i = 0; i < n; i++)
+            hash = hash_files_in(arena_printf(&scratch, "%s/%s", dir, rounds[i]), hash, &scratch);
+    arena_free(&scratch);
+    return arena_printf(a, "%016llx", (unsigned long long)hash);
+}
+
 /* The descriptions of all places that folder_description_path() knows. */
 static uint64_t hash_folder(const char *program_hash, const char *dir, char *const *logs, size_t n, struct arena *a)
 {

@@ -73,6 +73,8 @@ struct rounds_request {
     void (*notice)(void *user, const char *path, const char *text); void *user;
     struct watch watch;
 };
+/* The hash of what judges, in hexadecimal: the program and the tables of all rounds. */
+const char *rounds_program_hash(const char *data_dir, struct arena *a);
 struct rounds_counts { size_t folders, cached; };
 /* Reads all trees. Fails if one cannot be read, or holds no log. */
 bool rounds_read(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct rounds_request *q,
