@@ -4,8 +4,10 @@
  */
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
+#include "results/train/train.h"
 #include "system-model/execute/execute.h"
 #include <jansson.h>
+#include <math.h>
 #include <unistd.h>
 
 /* ---- host memory ------------------------------------------------------------------------------- */
@@ -73,6 +75,62 @@ static void add_rounding(struct document *d, const struct step_result *r)
     }
 }
 
+/* ---- output of inference -------------------------------------------------------------------------------- */
+
+struct output_row { const char *format; uint64_t numbers; double error, same_best; };
+#define C(member, shown) { COLUMN(struct output_row, member), .heading = shown }
+static const struct table_column output_columns[] = { C(format, "format"), C(numbers, "numbers"), C(error, "error"), C(same_best, "same best") };
+#undef C
+
+static struct output_row output_row_of(const char *format, const struct tensor_value *got, const struct tensor_value *exact, uint64_t width)
+{
+    double off = 0, all = 0, same = 0;
+    for (uint64_t i = 0; i < got->n_elements; i++)
+        off += pow((double)got->x[i] - (double)exact->x[i], 2), all += pow((double)exact->x[i], 2);
+    for (uint64_t i = 0; i < got->n_elements; i += width)
+        same += training_best_class(got->x + i, width) == training_best_class(exact->x + i, width);
+    return (struct output_row){ format, got->n_elements, sqrt(off / all), same * (double)width / (double)got->n_elements };
+}
+
+static struct execution *one_step(const struct plan *p, const struct execution_options *o, struct err *err)
+{
+    struct step_result r;
+    struct execution *x = execution_start(p, o, err);
+    if (x && execution_step(x, &r, err))
+        return x;
+    execution_end(x);
+    return NULL;
+}
+
+static bool has_fp8(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].type == TYPE_FP8)
+            return true;
+    return false;
+}
+
+/* Against the same plan in fp32 with the same weights and inputs. fp8 is tried in its other format, too. */
+static bool add_output(struct document *d, const struct execution *x, const struct plan *p, const struct execution_options *o, struct err *err)
+{
+    const struct tensor *out = &p->graph->tensors[p->graph->ops[p->graph->n_forward_ops - 1].outputs[0]];
+    uint64_t width = out->dims[out->n_dims - 1];
+    struct execution_options as_fp32 = *o, as_e5m2 = *o;
+    as_fp32.precision.by_type = false, as_e5m2.precision.fp8_is_e5m2 = true;
+    struct execution *exact = one_step(p, &as_fp32, err), *wide = exact && has_fp8(p->graph) ? one_step(p, &as_e5m2, err) : NULL;
+    bool good = exact && (wide || !has_fp8(p->graph));
+    struct table *t = document_table(d, TABLE(output_columns, struct output_row));
+    t->name = "output", t->title = "output: root mean square error over that of fp32, and share of rows with the same largest number";
+    for (int i = 0; i < 1 + (wide != NULL) && good; i++) {
+        const char *format = !o->precision.by_type ? "fp32" : !wide ? "fp16" : i == 0 ? "fp8 as E4M3" : "fp8 as E5M2";
+        struct output_row row = output_row_of(format, execution_output(i ? wide : x), execution_output(exact), width);
+        table_add(t, &row, d->arena);
+    }
+    execution_end(exact);
+    execution_end(wide);
+    return good;
+}
+
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
 static struct execution_options options_of(const struct simulation *sim, const struct options *o)
@@ -80,18 +138,19 @@ static struct execution_options options_of(const struct simulation *sim, const s
     return (struct execution_options){
         .optimizer = { .learning_rate = 1e-3, .momentum = 0.9, .second_momentum = 0.999, .epsilon = 1e-6, .weight_decay = 1e-4, .trust = 1e-3, .clip_norm = 1 },
         .seed = o->seed ? o->seed : 1, .mean_losses = true, .loss_scale = sim->recipe.loss_scale,
-        .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding },
+        .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding, false },
         .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .fill = fill_with_noise, .user = (void *)(uintptr_t)sim->plan.graph };
 }
 
 static void add_step_taken(struct document *d, const struct plan *p, const struct step_result *r)
 {
     const struct plan_request *q = &p->request;
-    document_line_for(d, IN_TEXT, "loss %.5g; %ju elements of gradients are not finite%s", r->loss, (uintmax_t)r->n_not_finite,
-                      r->skipped ? ", so no weight was changed" : "");
+    if (q->training)
+        document_line_for(d, IN_TEXT, "loss %.5g; %ju elements of gradients are not finite%s", r->loss, (uintmax_t)r->n_not_finite,
+                          r->skipped ? ", so no weight was changed" : "");
     document_member(d, "step", json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:b}", "workload", p->graph->name, "replicas", (json_int_t)q->n_replicas,
                                          "stages", (json_int_t)p->n_stages, "micro_batches", (json_int_t)q->grad_accum, "micro_batch", (json_int_t)p->graph->micro_batch,
-                                         "host_bytes", (json_int_t)execution_host_bytes(p), "loss", json_number(r->loss),
+                                         "host_bytes", (json_int_t)execution_host_bytes(p), "loss", json_number(q->training ? r->loss : NAN),
                                          "not_finite", (json_int_t)r->n_not_finite, "skipped", (int)r->skipped));
 }
 
@@ -108,14 +167,16 @@ static bool execute(const struct simulation *sim, const struct options *o, struc
         return false;
     struct execution *x = execution_start(p, &options, err);
     bool good = x && execution_step(x, &r, err);
+    struct document d = { .arena = &s->arena };
     if (good) {
-        struct document d = { .arena = &s->arena };
         add_step_taken(&d, p, &r);
         if (options.precision.by_type)
             add_rounding(&d, &r);
         add_bytes(&d, x, p);
-        document_write(s->out, o->format, &d);
+        good = p->request.training || add_output(&d, x, p, &options, err);
     }
+    if (good)
+        document_write(s->out, o->format, &d);
     execution_end(x);
     return good;
 }

@@ -51,6 +51,7 @@ struct session {
     struct model_paths paths;
     const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *plots_dir;
     bool executes;                      /* numbers are computed, which some keys shape alone */
+    bool trains;                        /* so does training, in which no key is without effect */
 };
 
 struct command {

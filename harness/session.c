@@ -149,7 +149,7 @@ bool simulate_argument(struct simulation *sim, struct result *r, const struct op
     bool good = simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
     s->simulator.watch = (struct watch){ NULL, NULL };
     progress_end(&p);
-    if (good)
+    if (good && !s->trains)
         warn_unused_keys(sim, r, o->arguments[0], o, s, &sim->arena);
     return good;
 }

@@ -102,18 +102,6 @@ static bool write_answers(const struct training_setup *t, const struct training 
     return (!o->mllog || training_log_write(o->mllog, t, runs, n, &s->arena, err)) && (!o->plot || draw_training(o->plot, t, runs, n, s, err));
 }
 
-/* Keys that change no time change the training, so that none is said to have no effect. */
-static bool simulate_to_train(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
-{
-    struct progress p;
-    progress_start(&p, s->log, "simulating");
-    s->simulator.watch = (struct watch){ progress_report, &p };
-    bool good = simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
-    s->simulator.watch = (struct watch){ NULL, NULL };
-    progress_end(&p);
-    return good;
-}
-
 int command_train(const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -122,9 +110,9 @@ int command_train(const struct options *o, struct session *s, struct err *err)
     struct training *runs = NULL;
     struct arena *arenas = NULL;
     uint64_t n = o->seeds ? o->seeds : 1;
-    if (!simulate_to_train(&sim, &r, o, s, err))
-        return EXIT_BAD_INPUT;
-    bool good = training_setup_make(&t, &sim, &r, &s->arena, err) && train(&runs, n, &t, o, &arenas, s, err) && write_answers(&t, runs, n, o, s, err);
+    s->trains = true;
+    bool good = simulate_argument(&sim, &r, o, s, err) && training_setup_make(&t, &sim, &r, &s->arena, err) && train(&runs, n, &t, o, &arenas, s, err)
+             && write_answers(&t, runs, n, o, s, err);
     bool reached = good;
     for (uint64_t i = 0; i < n && good; i++)
         reached &= runs[i].reached || (o->until && !text_is(o->until, "target")) || t.target <= 0;

@@ -71,7 +71,7 @@ static bool run(struct evaluation *e, uint32_t op_id, struct err *err)
 
 /* ---- labels found --------------------------------------------------------------------------------------- */
 
-static uint64_t best_of(const float *scores, uint64_t n)
+uint64_t training_best_class(const float *scores, uint64_t n)
 {
     uint64_t best = 0;
     for (uint64_t k = 1; k < n; k++)
@@ -88,7 +88,7 @@ static void count_classes(struct answer_counts *c, const struct evaluation *e, c
     for (uint64_t i = 0; i < n; i++)
         if (labels[i] >= 0) {
             c->all++;
-            c->wrong += best_of(scores + i * classes, classes) != (uint64_t)labels[i];
+            c->wrong += training_best_class(scores + i * classes, classes) != (uint64_t)labels[i];
         }
 }
 
@@ -128,7 +128,7 @@ static void mark_after(bool *after, const struct graph *g, uint32_t input)
 static bool decode_on(struct decoded *d, const float *scores, uint64_t steps, uint64_t u, uint64_t classes)
 {
     for (; d->t < steps; d->t++) {
-        uint64_t best = best_of(scores + (d->t * (u + 1) + d->n) * classes, classes);
+        uint64_t best = training_best_class(scores + (d->t * (u + 1) + d->n) * classes, classes);
         if (best + 1 < classes && d->n < u) {
             d->labels[d->n++] = (float)best;
             return true;

@@ -45,7 +45,7 @@ bool training_setup_make(struct training_setup *out, const struct simulation *si
     *out = (struct training_setup){ .sim = sim, .result = r, .data = data, .items_per_step = items, .samples_per_item = samples, .target = rec->target,
         .eval_items = wanted / p->graph->micro_batch * p->graph->micro_batch, .eval_every_steps = max_u64(1, (uint64_t)llround(every / samples / (double)items)),
         .startup_s = known_or_0(r->startup_time_s), .step_s = r->step_time_s, .evaluation_s = known_or_0(sim->evaluation_s), .quality = quality_of(p->graph),
-        .precision = { rec->model.compute != COMPUTE_FP32, p->request.partials, rec->stochastic_rounding } };
+        .precision = { rec->model.compute != COMPUTE_FP32, p->request.partials, rec->stochastic_rounding, false } };
     out->identity = identity_of(out, a);
     if (out->eval_items == 0)
         return fail(err, "%s: a micro-batch of %ju is more than the %ju items to evaluate on; lower parallel.micro_batch or raise training.eval_samples", rec->path,

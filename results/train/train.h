@@ -32,6 +32,7 @@ struct optimizer_values rates_at(const struct rates *r, uint64_t step);
 
 struct quality { const char *name; bool lower_is_better; };
 struct quality quality_of(const struct graph *g);
+uint64_t training_best_class(const float *scores, uint64_t n);        /* the first of the largest */
 struct training_setup;
 /* The quality on the first items that are evaluated on, in whole micro-batches. */
 bool training_evaluate(double *out, const struct execution *x, const struct training_setup *t, uint32_t n_threads, struct err *err);

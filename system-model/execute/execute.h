@@ -19,12 +19,13 @@
 struct tensor_value { float *x; uint64_t n_elements; };
 
 /* Numbers in the types of their tensors; all zero: in fp32. Products of fp16 and fp8 are then added up as the AMP unit adds (amp_product.c), other
- * results are computed in fp32 or wider, and each result is rounded once, when its operation is done. fp8 is E4M3, scaled so that the
- * tensor's largest element fits. */
+ * results are computed in fp32 or wider, and each result is rounded once, when its operation is done. fp8 is E4M3 or E5M2, scaled so that
+ * the tensor's largest element fits. */
 struct precision {
     bool by_type;
     enum partials_type partials;        /* of products of fp16 and fp8 */
     bool stochastic_rounding;           /* of results; partial sums and sums over replicas are rounded to the nearest */
+    bool fp8_is_e5m2;                   /* else E4M3 */
 };
 
 /* The values that an operation's result depends on besides its operands. */
@@ -59,12 +60,14 @@ struct optimizer_values {
     double clip_norm;                   /* of all gradients together, if the program clips; 0 if no limit */
 };
 
-/* ---- plan_execute.c: training steps of a plan ------------------------------------------------------------------
+/* ---- plan_execute.c: steps of a plan ---------------------------------------------------------------------------
 
  * Tasks run in the order of the plan's cycles and slots, on all replicas side by side, operation by operation. A stage reads nothing but
  * its own store: the weights of its IPU, the host's input, what neighbours handed over for this micro-batch, and what it stashed. What it keeps
  * between the passes follows the plan's rule: its input, and the outputs of its checkpoints or, without recomputation, all that backward passes
  * read; the rest is dropped when it is read for the last time. The stash is a FIFO of the plan's depth.
+ *
+ * Inference runs the forward tasks alone: it stashes nothing and updates nothing.
  *
  * Copies of tied weights on other IPUs: their gradients are added up before the update, which the plan's update does not price. */
 
@@ -82,6 +85,8 @@ struct execution_options {
     /* Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
      * micro-batch is UINT64_MAX, else it counts from 0 in each step and replica. The same question must get the same answer. */
     bool (*fill)(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
+    /* Called before each operation of replica 0, in the order of execution; may be NULL. */
+    void (*watch)(void *user, uint32_t stage, enum task_kind kind, uint64_t micro_batch, uint32_t op_id);
     void *user;
 };
 
@@ -111,15 +116,16 @@ struct step_result {
 
 enum { MAX_REPLICAS = 256 };            /* that are executed */
 struct execution;                       /* owns all numbers; points into the plan */
-/* NULL on a plan for inference or with a stash in fp8, on a graph that is not executable, or if fill() fails. */
+/* NULL on a plan with a stash in fp8, on a graph that is not executable, or if fill() fails. */
 struct execution *execution_start(const struct plan *p, const struct execution_options *o, struct err *err);
-/* One weight update. Fails where a task reads a tensor that its stage does not hold, when a FIFO is full or out of order, and where the update
+/* One weight update, or inference on as many micro-batches. Fails where a task reads a tensor that its stage does not hold, when a FIFO is full or out of order, and where the update
  * does not reduce, change and gather every element of every weight once; messages name tensor, task and plan. Then nothing more can be executed. */
 bool execution_step(struct execution *x, struct step_result *out, struct err *err);
 void execution_set(struct execution *x, const struct optimizer_values *o);      /* for the steps that follow */
 float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: that IPU has none */
 /* The direction of the last step: for SGD without weight decay the mean gradient. */
 const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
+const struct tensor_value *execution_output(const struct execution *x);     /* of inference: the last operation's on micro-batch 0 of replica 0 */
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* of replica 0 */
 /* Visits the weights and moments of all replicas, in an order that depends on the plan alone: with the number of steps, all that an execution knows. */
 void execution_state(const struct execution *x, void (*visit)(void *user, float *elements, uint64_t n), void *user);

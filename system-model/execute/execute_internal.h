@@ -53,6 +53,7 @@ struct execution {
     struct weight *weights; uint32_t n_weights;         /* [replica][weight], the same weights in the same order on each */
     uint32_t shard;                     /* replicas that share a tensor's moments */
     uint64_t step;
+    struct tensor_value output;         /* of inference */
     double loss;                        /* sum over micro-batches and replicas */
     struct rounding_counts rounded[N_TENSOR_ROLES];
 };

@@ -86,7 +86,7 @@ static struct product_way way_of(const struct graph *g, const struct op *op, con
 void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts)
 {
     const struct tensor *t = &g->tensors[id];
-    enum number_format f = number_format_of(t->type);
+    enum number_format f = t->type == TYPE_FP8 && p->fp8_is_e5m2 ? FORMAT_E5M2 : number_format_of(t->type);
     const struct rounding_draws draws = { p->stochastic_rounding, key, id, 0 };
     struct rounding_counts ignored = { 0 };
     if (p->by_type && f != FORMAT_FP32)

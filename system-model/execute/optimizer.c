@@ -6,6 +6,8 @@
  *   LARS                v = momentum v + f (g + decay w);  w -= rate v;  f = trust |w| / (|g| + decay |w| + epsilon)  (You et al. 2017)
  *   AdamW               w -= rate (m' / (sqrt(s') + epsilon) + decay w), m' and s' without their bias                (Loshchilov 2019)
  *   LAMB                w -= rate |w| / |u| u;  u = m' / (sqrt(s') + epsilon) + decay w                              (You et al. 2020)
+ * The norms of a tensor of one dimension scale no step, as in the code of the authors of LAMB: a bias begins at zero, and a step that is a share of its
+ * norm would keep it there.
  * Each is a direction, made of g and of the norms' factor, and a step along it.
  */
 #include "system-model/execute/execute_internal.h"

@@ -8,7 +8,7 @@
 
 void round_given(const struct execution *x, uint32_t id, float *values)
 {
-    const struct precision nearest = { .by_type = x->o.precision.by_type };
+    const struct precision nearest = { .by_type = x->o.precision.by_type, .fp8_is_e5m2 = x->o.precision.fp8_is_e5m2 };
     round_tensor(x->g, id, values, 0, &nearest, NULL);
 }
 
@@ -136,12 +136,14 @@ static bool end_task(const struct work *w, uint32_t replica, struct err *err)
     struct stage_state *s = at_work(w, replica);
     if (w->kind == TASK_FORWARD ? w->stage + 1 < w->x->p->n_stages : w->stage > 0)
         send(w, s);
-    bool good = w->kind == TASK_BACKWARD || push_entry(w, s, err);
+    bool good = w->kind == TASK_BACKWARD || !w->x->p->request.training || push_entry(w, s, err);
     store_clear(&s->store);
     return good;
 }
 
 /* ---- operations ---------------------------------------------------------------------------------------------- */
+
+static const struct op *last_forward_op(const struct graph *g) { return &g->ops[g->n_forward_ops - 1]; }
 
 static uint64_t key_of(const struct work *w, uint32_t replica)
 {
@@ -170,12 +172,14 @@ static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struc
     return op_execute(w->x->g, op_id, at_work(w, replica)->store.values, &c, err);
 }
 
-/* Losses are counted when they are computed first; gradients of weights go to their accumulators at once. */
+/* Losses are counted when they are computed first; gradients of weights go to their accumulators at once; the output of inference is kept. */
 static void use_results(const struct work *w, uint32_t replica, const struct op *op)
 {
     const struct tensor_value *values = at_work(w, replica)->store.values;
     if (op_is_loss(op) && w->kind == TASK_FORWARD)
         w->x->loss += (double)values[op->outputs[0]].x[0];
+    if (op == last_forward_op(w->x->g) && w->x->output.x && replica == 0 && w->micro_batch == 0)
+        memcpy(w->x->output.x, values[op->outputs[0]].x, w->x->output.n_elements * sizeof *w->x->output.x);
     for (uint32_t k = 0; k < op->n_outputs; k++)
         if (w->x->g->tensors[op->outputs[k]].role == ROLE_WEIGHT_GRADIENT)
             accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x, key_of(w, replica));
@@ -202,6 +206,8 @@ static bool run_sequence(const struct work *w, struct err *err)
     uint32_t n_replicas = w->x->p->request.n_replicas;
     for (uint32_t i = 0; i < q->ops.n; i++) {
         const struct op *op = &w->x->g->ops[q->ops.ids[i]];
+        if (w->x->o.watch)
+            w->x->o.watch(w->x->o.user, w->stage, w->kind, w->micro_batch, q->ops.ids[i]);
         for (uint32_t r = 0; r < n_replicas; r++) {
             make_results(&at_work(w, r)->store, q, i);
             if (!run_op(w, r, q->ops.ids[i], err))
@@ -277,7 +283,7 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
                 return false;
     }
     out->loss = x->loss / x->p->request.grad_accum / x->p->request.n_replicas;
-    if (!pipeline_is_empty(x, err) || !update_execute(x, out, err))
+    if (!pipeline_is_empty(x, err) || (x->p->request.training && !update_execute(x, out, err)))
         return false;
     memcpy(out->rounded, x->rounded, sizeof out->rounded);
     x->step++;
@@ -288,8 +294,6 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
 
 static bool check_plan(const struct plan *p, struct err *err)
 {
-    if (!p->request.training)
-        return fail(err, "%s: the plan is for inference, which has no step to execute", p->graph->name);
     if (p->request.stash_type == TYPE_FP8)
         return fail(err, "%s: a stash in fp8 is not executed; set parallel.stash_type=fp16", p->graph->name);
     if (p->request.n_replicas > MAX_REPLICAS)
@@ -343,6 +347,9 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
             start_state(x, r, s);
         start_states(x, r);
     }
+    uint64_t n = tensor_elements(&x->g->tensors[last_forward_op(x->g)->outputs[0]]);
+    if (!p->request.training)
+        x->output = (struct tensor_value){ ARENA_ARRAY(&x->arena, float, n), n };
     bool good = weights_start(x, err);
     for (uint32_t s = 0; s < p->n_stages && good; s++)
         good = check_stash(x, s, err);
@@ -378,6 +385,8 @@ void execution_state(const struct execution *x, void (*visit)(void *user, float 
 }
 
 void execution_set_step(struct execution *x, uint64_t n_done) { x->step = n_done; }
+
+const struct tensor_value *execution_output(const struct execution *x) { return &x->output; }
 
 const struct live_bytes *execution_live(const struct execution *x, uint32_t stage) { return &stage_state_of(x, 0, stage)->store.live; }
 

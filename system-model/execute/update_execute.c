@@ -194,7 +194,8 @@ static void step_weight(struct execution *x, uint32_t i)
 {
     const struct optimizer *o = &x->p->request.optimizer;
     uint32_t n = x->p->request.n_replicas, group = weight_of(x, 0, i)->sharded ? x->shard : 1;
-    enum vector_work work = weight_of(x, 0, i)->has_norms ? o->work : o->work_without_norms;
+    bool scales_by_norms = weight_of(x, 0, i)->has_norms && x->g->tensors[weight_of(x, 0, i)->tensor_id].n_dims > 1;
+    enum vector_work work = scales_by_norms ? o->work : o->work_without_norms;
     double weights = 0, gradients = 0, factor = 1;
     for (uint32_t r = 0; r < n; r++) {
         if (r % group == 0) {

@@ -69,6 +69,9 @@ static bool belongs(const struct weight *w, const struct graph *g, const struct 
 
 static bool find_chain(struct weight *w, const struct execution *x, struct err *err)
 {
+    w->n_local = w->n;
+    if (!x->p->request.training)
+        return true;
     const struct update_program *u = &x->p->update;
     for (uint32_t i = 0; i < u->n_chains; i++)
         if (belongs(w, x->g, &x->p->request.optimizer, &u->chains[i])) {
@@ -105,7 +108,7 @@ static void count_weight(struct execution *x, uint32_t replica, const struct wei
     uint64_t bytes = tensor_bytes(&x->g->tensors[w->tensor_id]);
     live_add(l, LIVE_WEIGHTS, bytes);
     live_add(l, LIVE_ACCUMULATORS, plan_keeps_gradients(o) ? bytes : 0);
-    if (!plan_streams(o, w->n))
+    if (o->training && !plan_streams(o, w->n))
         live_add(l, LIVE_STATE, (uint64_t)((double)w->n_local * o->optimizer.state_bytes_per_param));
 }
 

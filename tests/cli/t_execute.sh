@@ -23,6 +23,14 @@ result $? "a loss scale that is too large overflows, which is counted, and no we
 result $? "its keys have an effect here" "$(cat "$work/err")"
 run execute $recipe --set parallel.gradient_accumulation=100000 --set parallel.micro_batch=4096
 gives 2 "GB; lower parallel.replicas" "too little host memory is said first"
-run execute $recipe --set recipe.mode=infer
-gives 2 "resnet50: the plan is for inference, which has no step to execute" "inference has no step"
+run execute vendor-c600-resnet50-b32-fp8-poprt --set parallel.gradient_accumulation=1 --set parallel.micro_batch=1 --set data.image_size=32 --format json
+perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %e = map { $_->{format} => $_->{error} } @{$o->{output}};
+    exit !($e{"fp8 as E4M3"} > 1e-3 && 1.4 * $e{"fp8 as E4M3"} < $e{"fp8 as E5M2"} && $e{"fp8 as E5M2"} < 0.2 && !defined $o->{step}{loss})' <"$work/out"
+result $? "inference in fp8: near fp32, and nearer with three bits of mantissa than with two" "$(cat "$work/out" "$work/err")"
+cp "$work/out" "$work/fp8"
+run execute vendor-c600-resnet50-b32-fp8-poprt --set parallel.gradient_accumulation=1 --set parallel.micro_batch=1 --set data.image_size=32 --format json \
+    --set precision.compute=fp16
+perl -MJSON::PP -e 'local $/; my ($fp16, $fp8) = map { open(my $f, "<", $_); decode_json(<$f>)->{output}[0] } @ARGV;
+    exit !($fp16->{format} eq "fp16" && $fp16->{error} > 0 && 3 * $fp16->{error} < $fp8->{error})' "$work/out" "$work/fp8"
+result $? "and fp16 nearer still" "$(cat "$work/out")"
 done_testing

@@ -63,6 +63,9 @@ result $? "the log has a loss for each step and a quality for each evaluation"
 loss=$(sed -n 7p out | cut -d, -f7)
 grep -q "\"train_loss\", \"value\": $(echo "$loss" | cut -c1-8)" log/result_0.txt
 result $? "and they are those that were computed" "$loss; $(grep train_loss log/result_0.txt | tail -1)"
+sed /norm_groups/d tiny.ini >norms.ini
+run train norms.ini --until 32
+gives 0 "accuracy" "batch norms are trained, too"
 run train tiny.ini --seeds 2 --until 64
 gives 0 "seed" "two seeds are a row each"
 run train tiny.ini --until 16 --set training.target=0.999

@@ -31,7 +31,7 @@ static struct tensor_value *run_graph(const struct graph *g, uint32_t n_threads,
     struct tensor_value *v = make_values(g, a);
     struct err err = { "" };
     for (uint32_t i = 0; i < g->n_ops; i++) {
-        bool good = op_execute(g, i, v, &(struct op_context){ .n_threads = n_threads, .precision = { by_type, PARTIALS_FP16, true } }, &err);
+        bool good = op_execute(g, i, v, &(struct op_context){ .n_threads = n_threads, .precision = { by_type, PARTIALS_FP16, true, false } }, &err);
         assert_string_equal(err.msg, "");
         assert_true(good);
     }
@@ -145,7 +145,7 @@ static void product_of_fp8(void **state)
     for (uint64_t i = 0; i < v[x].n_elements; i++)
         v[x].x[i] = exact[x].x[i] = (float)(2000 * noise_at(3, i));
     for (uint32_t i = 0; i < g.n_ops; i++) {
-        const struct op_context c = { .precision = { true, PARTIALS_FP16, false }, .counts = counts };
+        const struct op_context c = { .precision = { true, PARTIALS_FP16, false, false }, .counts = counts };
         assert_true(op_execute(&g, i, v, &c, &err) && op_execute(&g, i, exact, &(struct op_context){ 0 }, &err));
         if (g.ops[i].kind != OP_CAST)
             continue;

@@ -44,7 +44,7 @@ static double norm_of(const double *x, uint64_t n)
     return sqrt(sum);
 }
 
-/* PyTorch's SGD and AdamW; You et al. 2017 for LARS, which leaves out tensors of one dimension; You et al. 2020 for LAMB. */
+/* PyTorch's SGD and AdamW; You et al. 2017 for LARS, You et al. 2020 for LAMB; the norms of tensors of one dimension scale no step. */
 static void update(struct exact *e, enum vector_work work, int step, struct arena *a)
 {
     const struct optimizer_values *v = &values;
@@ -58,7 +58,7 @@ static void update(struct exact *e, enum vector_work work, int step, struct aren
     }
     if (work == WORK_LARS && e->is_kernel)
         local = v->trust * wn / (gn + v->weight_decay * wn + v->epsilon);
-    if (work == WORK_LAMB && wn > 0)
+    if (work == WORK_LAMB && e->is_kernel && wn > 0)
         local = wn / norm_of(u, e->n);
     for (uint64_t i = 0; i < e->n; i++)
         if (work == WORK_ADAM || work == WORK_LAMB)

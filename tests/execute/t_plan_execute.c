@@ -6,7 +6,7 @@
  * over the replicas as a tree. Pipelines, recomputation, accumulation and replicas must give its bits; only a weight that several stages of
  * one IPU read adds its gradients up in another order. Half of the plans are executed in fp16, half of these with stochastic rounding.
  */
-#include "tests/execute/planned_model.h"
+#include "tests/execute/traced_bytes.h"
 
 #define RECIPE "mlperf-v2.0-closed-bow-pod16-bert-large"
 
@@ -150,7 +150,7 @@ static double worst_difference(const struct execution *x, const struct planned_m
 static struct execution *started(struct planned_model *m, const struct precision *precision)
 {
     struct execution_options o = options_of(&m->g);
-    o.precision = *precision;
+    o.precision = *precision, o.watch = trace_op, trace.n = 0;
     struct execution *x = execution_start(&m->p, &o, &m->err);
     assert_string_equal(m->err.msg, "");
     assert_non_null(x);
@@ -200,7 +200,7 @@ static void random_plans(void **state)
         struct planned_model m;
         struct variant v = drawn();
         if (plan_model(&m, &base, &small_models[i % N_SMALL_MODELS], &v)) {
-            const struct precision precision = { i % 2, (enum partials_type)(i / 2 % 2), i / 4 % 2 };
+            const struct precision precision = { i % 2, (enum partials_type)(i / 2 % 2), i / 4 % 2, false };
             check_against_reference(&m, &precision);
             n_planned++;
         }
@@ -234,6 +234,21 @@ static void check_stage_bytes(const struct planned_model *m, const struct stage_
         assert_int_equal(l->now[c], 0);
 }
 
+/* Nor can an execution in this order do with less. */
+static void check_traced_bytes(const struct planned_model *m, uint32_t stage)
+{
+    struct traced_bytes b = traced_bytes_of(m, stage);
+    const struct stage_plan *s = &m->p.stages[stage];
+    uint64_t planned[] = { s->stash_depth, s->stash_bytes, s->stash_bytes * s->stash_depth, s->kept_input_bytes * s->stash_depth, s->activation_bytes };
+    uint64_t traced[] = { b.deepest, b.entry, b.stash, b.kept_inputs, b.activations };
+    static const char *const names[] = { "depth", "entry", "stash", "kept inputs", "activations" };
+    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
+        if (planned[i] != traced[i])
+            print_message("# %s, stage %u, schedule %d, recomputation %d: %s %ju planned, %ju traced\n", m->g.name, stage, (int)m->p.request.schedule,
+                          (int)m->p.request.recompute, names[i], (uintmax_t)planned[i], (uintmax_t)traced[i]);
+    assert_memory_equal(planned, traced, sizeof planned);
+}
+
 /* Executes one step of a plan of three stages, if there is one. */
 static bool check_bytes(const struct small_model *s, enum schedule schedule, enum recompute recompute)
 {
@@ -244,8 +259,10 @@ static bool check_bytes(const struct small_model *s, enum schedule schedule, enu
     struct execution *x = planned ? started(&m, &(struct precision){ 0 }) : NULL;
     if (planned)
         assert_true(execution_step(x, &result, &m.err));
-    for (uint32_t i = 0; i < m.p.n_stages && planned; i++)
+    for (uint32_t i = 0; i < m.p.n_stages && planned; i++) {
         check_stage_bytes(&m, &m.p.stages[i], execution_live(x, i));
+        check_traced_bytes(&m, i);
+    }
     execution_end(x);
     arena_free(&m.arena);
     return planned;
@@ -274,7 +291,7 @@ static float *trained(const struct small_model *s, const struct variant *v, enum
     assert_true(planned);
     struct execution_options o = options_of(&m.g);
     struct step_result result;
-    o.reduction = order, o.precision = (struct precision){ fp16, PARTIALS_FP16, fp16 }, o.optimizer.momentum = 0.875, o.optimizer.weight_decay = 0.01, o.optimizer.clip_norm = 0.5, o.optimizer.learning_rate = 0.01;
+    o.reduction = order, o.precision = (struct precision){ fp16, PARTIALS_FP16, fp16, false }, o.optimizer.momentum = 0.875, o.optimizer.weight_decay = 0.01, o.optimizer.clip_norm = 0.5, o.optimizer.learning_rate = 0.01;
     struct execution *x = execution_start(&m.p, &o, &m.err);
     for (int step = 0; step < 3; step++)
         assert_true(execution_step(x, &result, &m.err));

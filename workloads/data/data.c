@@ -71,12 +71,22 @@ static enum data_column input_column(const struct graph *g, const struct tensor 
     return COLUMN_NONE;
 }
 
+/* Moving averages of batch norms are declared and read by no operation of training. */
+static bool is_read(const struct graph *g, uint32_t id)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            if (g->ops[i].inputs[k] == id)
+                return true;
+    return false;
+}
+
 static bool bind_inputs(struct dataset *d, bool is_text, const struct data_source *s)
 {
     d->columns = ARENA_ARRAY(s->a, enum data_column, d->graph->n_tensors);
     for (uint32_t i = 0; i < d->graph->n_tensors; i++) {
         const struct tensor *t = &d->graph->tensors[i];
-        if (t->role != ROLE_INPUT && t->role != ROLE_STATE)
+        if ((t->role != ROLE_INPUT && t->role != ROLE_STATE) || !is_read(d->graph, i))
             continue;
         d->columns[i] = input_column(d->graph, t, is_text);
         if (!d->columns[i])
@@ -237,7 +247,7 @@ void dataset_fill(const struct dataset *d, float *to, uint32_t tensor_id, enum d
 {
     uint64_t width = width_of(d->graph, tensor_id);
     enum data_column c = d->columns[tensor_id];
-    for (uint64_t b = 0; b < d->graph->micro_batch; b++, to += width) {
+    for (uint64_t b = 0; b < d->graph->micro_batch && c; b++, to += width) {
         if (d->text.n_passages) {
             fill_from_text(d, to, width, c, part, items[b], key);
             continue;

@@ -30,7 +30,7 @@ struct dataset;
 bool dataset_open(struct dataset **out, const struct data_request *q, struct arena *a, struct err *err);
 uint64_t dataset_items(const struct dataset *d, enum data_part part);
 double dataset_samples_per_item(const struct dataset *d);       /* sequences in a pack, on average over those that are trained on */
-/* Fills an input or state of the graph, one row from each item; key: of everything that is drawn. */
+/* Fills an input or state of the graph, one row from each item; key: of everything that is drawn. No change if no operation reads it. */
 void dataset_fill(const struct dataset *d, float *to, uint32_t tensor_id, enum data_part part, const uint64_t *items, uint64_t key);
 const char *dataset_line(const struct dataset *d, struct arena *a);     /* files and numbers of items, in one line */
 
