@@ -102,8 +102,10 @@ torch: $B/tests/execute/torch_steps     ## train small models here and in PyTorc
 	@if $(PYTHON3) -c 'import torch' 2>/dev/null; then $(PYTHON3) tests/execute/torch_modules.py $B/torch tests/execute/torch_losses.csv; \
 	else echo "podbench: nothing compared: PyTorch is not installed; apt-get install python3-torch"; fi
 
-numbers: $B/tests/execute/number_statements     ## try statements on number formats (docs/numerics.md): exit 1 outside of what was expected
-	$B/tests/execute/number_statements results/published/claims/numbers.csv
+tried := results/published/claims/numbers.csv
+numbers: $B/tests/execute/number_statements $B/tests/execute/training_statements     ## try statements on formats, norms and batches (docs/numerics.md): exit 1 outside of what was expected
+	@sh harness/needs.sh train
+	$B/tests/execute/number_statements $(tried); status=$$?; $B/tests/execute/training_statements $(tried) && exit $$status
 
 mutants: $B/tests/graph/t_execute       ## spoil each backward rule of the kernels, one at a time, and ask whether the tests of gradients notice
 	CC="$(CC)" $(PYTHON3) tests/execute/mutants.py $B

@@ -96,7 +96,7 @@ $B/train/%.txt: $B/podbench workloads/recipes/trained/%.ini $$(train_data_$$*)
 	@sh harness/needs.sh train
 build/data/kjv.txt:
 	@sh harness/needs.sh train && mkdir -p $(@D)
-	bible -f Gen1:1-Rev22:21 | cut -d' ' -f2- > $@.new && mv $@.new $@
+	bible -f Gen1:1-Rev22:21 | cut -d' ' -f2- | sed 's/\([.;:?!]\)  */\1\n/g' > $@.new && mv $@.new $@
 build/data/digits: build/data/digits/eval-labels.npy
 build/data/digits/eval-labels.npy: workloads/data/speak_digits.py
 	@sh harness/needs.sh train
