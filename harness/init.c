@@ -202,6 +202,7 @@ static int write_recipe(const struct options *o, struct session *s, struct err *
         return EXIT_BAD_INPUT;
     fprintf(s->out, "wrote %s: %s\n", path, first.result.fits ? "it fits" : "no split that was tried fits; 'podbench fit' says what would help");
     fprintf(s->out, "%.0f samples/s; with one step a call %.0f\n", first.result.throughput_samples_per_s, first.one_call_throughput);
+    fprintf(s->out, "chosen: %s\n", first.chosen);
     if (first.assumed)
         fprintf(s->out, "assumed sizes: %s\n", first.assumed);
     fprintf(s->out, "next: podbench run %s\n", path);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 9 };
+enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 10 };
 static const double pays = 1.02, call_share = 0.05;     /* a doubled batch must give so much more; what calls may cost of a step */
 
 /* ---- facts from the file -------------------------------------------------------------------------------------------- */
@@ -74,10 +74,10 @@ static const char *data_lines(const char **assumed, const struct first_recipe_re
 
 /* ---- trials ------------------------------------------------------------------------------------------------------------ */
 
-enum setting { SET_SYSTEM, SET_WIDTH, SET_REPLICAS, SET_BATCH, SET_ACCUMULATION, SET_CALL, SET_SCHEDULE, SET_RECOMPUTE, SET_STATE };
+enum setting { SET_SYSTEM, SET_WIDTH, SET_REPLICAS, SET_BATCH, SET_ACCUMULATION, SET_CALL, SET_SCHEDULE, SET_RECOMPUTE, SET_STATE, SET_MEMORY };
 static const char *const setting_keys[N_SETTINGS] = { "recipe.system", "parallel.ipus_per_replica", "parallel.replicas", "parallel.micro_batch",
                                                       "parallel.gradient_accumulation", "hosts.steps_per_call", "parallel.schedule", "parallel.recompute",
-                                                      "parallel.optimizer_state" };
+                                                      "parallel.optimizer_state", "parallel.available_memory" };
 
 static void set(struct first_trial *t, enum setting s, uint64_t value) { t->settings[s] = arena_printf(t->a, "%ju", (uintmax_t)value); }
 
@@ -103,20 +103,24 @@ static bool is_better_trial(const struct result *a, const struct result *b)
 }
 
 /* With what saves memory, or without it, and with the schedule that is best, of those that the framework can run, where several IPUs hold a
- * model and no schedule is chosen yet. */
+ * model and no schedule is chosen yet. Less memory for temporaries than usual is tried where nothing else fits. */
 static bool simulate_trial(struct result *best, struct first_trial *t, struct err *err)
 {
     static const char *const all_schedules[] = { "grouped", "interleaved", "popart", "sequential" };
-    static const struct { const char *recompute, *state; } savings[] = { { NULL, NULL }, { "layer", NULL }, { "layer", "streaming" } };
+    static const struct { const char *recompute, *state, *memory; } savings[] = {
+        { NULL, NULL, NULL }, { "layer", NULL, NULL }, { "layer", "streaming", NULL }, { "layer", "streaming", "0.3" }, { "layer", "streaming", "0.15" } };
     const char *chosen[N_SETTINGS], *own = t->settings[SET_SCHEDULE];
     bool any = false, tries_all = !own && !text_is(t->settings[SET_WIDTH], "1");
-    size_t n_schedules = tries_all ? sizeof all_schedules / sizeof *all_schedules : 1, n_savings = t->training ? sizeof savings / sizeof *savings : 1;
+    size_t n_schedules = tries_all ? sizeof all_schedules / sizeof *all_schedules : 1, n_savings = sizeof savings / sizeof *savings;
     for (size_t i = 0; i < n_schedules * n_savings; i++) {
+        if (savings[i / n_schedules].memory ? any && result_fits_surely(best) : savings[i / n_schedules].recompute && !t->training)
+            continue;
         struct result r;
         struct err why = { "" };
         t->settings[SET_SCHEDULE] = tries_all ? all_schedules[i % n_schedules] : own;
-        t->settings[SET_RECOMPUTE] = savings[i / n_schedules].recompute;
-        t->settings[SET_STATE] = savings[i / n_schedules].state;
+        t->settings[SET_RECOMPUTE] = t->training ? savings[i / n_schedules].recompute : NULL;
+        t->settings[SET_STATE] = t->training ? savings[i / n_schedules].state : NULL;
+        t->settings[SET_MEMORY] = savings[i / n_schedules].memory;
         if (simulate_settings(&r, t, i ? &why : err) && (!any || is_better_trial(&r, best))) {
             *best = r;
             any = true;
@@ -233,6 +237,16 @@ static const char *recipe_text(const struct first_trial *t, const char *framewor
                         other_lines(t, "precision"), training ? "\n[optimizer]\nname = adam\n" : "");
 }
 
+/* Settings that the user did not give, as the recipe has them. */
+static const char *chosen_settings(const struct first_trial *t)
+{
+    const char *list = "";
+    for (int i = SET_WIDTH; i < N_SETTINGS; i++)
+        if (t->settings[i] && !given_value(t->q, setting_keys[i], NULL))
+            list = arena_printf(t->a, "%s%s%s = %s", list, *list ? ", " : "", strchr(setting_keys[i], '.') + 1, t->settings[i]);
+    return list;
+}
+
 /* Comments before the recipe: facts from the file, and assumed sizes. */
 static const char *comment_of(const struct onnx_description *d, const char *framework, bool known, const char *assumed, bool training, struct arena *a)
 {
@@ -285,7 +299,7 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
 bool first_recipe_find(struct first_recipe *out, const struct first_recipe_request *q, struct arena *a, struct err *err)
 {
     struct onnx_description d;
-    char *model = realpath(q->model, NULL), folder[] = "/tmp/podbench-first-XXXXXX";
+    char *model = realpath(q->model, NULL), *folder = arena_printf(a, "%s/podbench-first-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     *out = (struct first_recipe){ 0 };
     if (!model || !onnx_describe(&d, model, a, err))
         return model ? (free(model), false) : fail(err, "%s: %m", q->model);
@@ -300,6 +314,7 @@ bool first_recipe_find(struct first_recipe *out, const struct first_recipe_reque
     bool good = write_trial(t.path, base_text(q, absolute, framework, mode, data, a), err) && run_trials(out, &t, err);
     unlink(t.path);
     rmdir(folder);
+    out->chosen = chosen_settings(&t);
     if (good)
         out->text = recipe_text(&t, framework, mode, data, comment_of(&d, framework, known, out->assumed, training, a));
     return good;

@@ -2,8 +2,8 @@
 /*
  * first_recipe.h - a recipe for a model of one's own: sizes, framework, split, batch and steps a call with which it fits and computes.
  *
- * The framework is that of the file's producer. The model is put on the fewest IPUs of a Bow Pod where it fits with certainty; the micro-batch is
- * doubled as long as that fits and pays; then so many steps share a call that calls cost a twentieth of a step. Each trial is a simulation.
+ * The framework is that of the file's producer. The model is put on the fewest IPUs of a Bow Pod where it fits with certainty, with recomputation, an
+ * optimizer state off chip and less memory for temporaries if it needs them; the micro-batch is doubled as long as that fits and pays; then so many steps share a call that calls cost a twentieth of a step. Each trial is a simulation.
  */
 #ifndef FIRST_RECIPE_H
 #define FIRST_RECIPE_H
@@ -18,6 +18,7 @@ struct first_recipe_request {
 struct first_recipe {
     const char *text;                           /* the recipe */
     const char *assumed;                        /* sizes that nobody gave: "tokens = 128, ..."; NULL if none */
+    const char *chosen;                         /* the settings that it chose: "ipus_per_replica = 4, micro_batch = 1, ..." */
     struct result result;                       /* of the recipe */
     double one_call_throughput;                 /* of the same recipe with one step a call */
 };

@@ -14,13 +14,15 @@ answers() {
     [ $? -eq 0 ] && grep -q '^fits: yes' out && ! grep -q "bound by: the host, [89]" out && ! grep -q 'steps_per_call is not set' err
     result $? "the first answer of $1" "$(cat out err)"
 }
-for model in resnet18 bert-base; do
+for model in resnet18 bert-base gpt2-small; do
     "$PODBENCH" workload $model --onnx $model.onnx >out && "$PODBENCH" init --model $model.onnx >out 2>err
     result $? "a recipe for $model" "$(cat err)"
     answers $model.ini
 done
 grep -q '^micro_batch = [1-9]' bert-base.ini && grep -q '^ipus_per_replica = [248]' bert-base.ini && grep -q '^schedule = ' bert-base.ini
 result $? "a model too large for an IPU is split" "$(cat bert-base.ini)"
+grep -q '^available_memory = 0' gpt2-small.ini && grep -q '^optimizer_state = streaming$' gpt2-small.ini
+result $? "a vocabulary that needs less memory for temporaries" "$(cat gpt2-small.ini)"
 
 # What saves memory is tried: without recomputation only a sequence of stages fits, of which three wait for the fourth.
 bubble=$("$PODBENCH" run bert-base.ini | sed -n 's/.*bubble \([0-9]*\) %.*/\1/p')
