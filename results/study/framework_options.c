@@ -20,6 +20,8 @@
 #define POPTORCH_GUIDE "PopTorch user guide"
 #define TENSORFLOW_GUIDE "TensorFlow for the IPU, API"
 #define PADDLE_GUIDE "PaddlePaddle for the IPU, API"
+/* Both of its options are set on one object, as a second call would replace the first. */
+#define LOCATION "  # a poptorch.TensorLocationSettings(), for options.TensorLocations.setOptimizerLocation()"
 
 /* AS_COUNT: where it is a whole number above 0; PER_IPU: {"IPU0": 0.3, ...}; BY_STAGE: a line for each stage, %s is its IPU, its number, and its layers; STAGE_IPUS: the IPU of each stage;
  * TOTAL_IPUS: those of all replicas. */
@@ -47,7 +49,7 @@ static const struct name_row {
     { "PopART", "parallel.available_memory", NULL, AS_WRITTEN, "available_memory_proportion: [%s]", POPART_BERT, true },
     { "PopART", "parallel.recompute", "stage", AS_WRITTEN, "options.autoRecomputation = popart.RecomputationType.Pipeline", POPART_BERT, true },
     { "PopART", "parallel.recompute", "layer", AS_WRITTEN,
-      "options.autoRecomputation = popart.RecomputationType.Pipeline, and builder.checkpointOutput() after each layer", POPART_GUIDE, false },
+      "options.autoRecomputation = popart.RecomputationType.Pipeline  # and builder.checkpointOutput() after each layer", POPART_GUIDE, false },
     { "PopART", "parallel.optimizer_state", "streaming", AS_WRITTEN, "optimizer_state_offchip: true", POPART_BERT, false },
     { "PopART", "parallel.rts", "yes", AS_WRITTEN, "replicated_tensor_sharding: true", POPART_BERT, false },
     { "PopART", "parallel.rts_domain", "pod", AS_WRITTEN, "shardingDomain = CommGroup(Consecutive, replicas of one pod)", POPART_BERT, true },
@@ -73,9 +75,9 @@ static const struct name_row {
     { "PyTorch", "parallel.recompute", "layer", AS_WRITTEN, "recompute_checkpoint_every_layer: true", POPTORCH_BERT, true },
     { "PyTorch", "parallel.recompute", "checkpoints", AS_WRITTEN, "poptorch.recomputationCheckpoint(OUTPUT)", POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.optimizer_state", "streaming", AS_WRITTEN,
-      "options.TensorLocations.setOptimizerLocation(poptorch.TensorLocationSettings().useOnChipStorage(False))", POPTORCH_GUIDE, false },
+      "optimizer_location.useOnChipStorage(False)" LOCATION, POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.rts", "yes", AS_WRITTEN,
-      "options.TensorLocations.setOptimizerLocation(poptorch.TensorLocationSettings().useReplicatedTensorSharding(True))", POPTORCH_GUIDE, false },
+      "optimizer_location.useReplicatedTensorSharding(True)" LOCATION, POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.io_tiles", NULL, AS_WRITTEN, "options.TensorLocations.numIOTiles(%s)", POPTORCH_GUIDE, false },
     { "PyTorch", "precision.partials", "fp16", AS_WRITTEN, "options.Precision.setPartialsType(torch.half)", POPTORCH_GUIDE, false },
     { "PyTorch", "precision.stochastic_rounding", "yes", AS_WRITTEN, "options.Precision.enableStochasticRounding(True)", POPTORCH_GUIDE, false },
