@@ -47,7 +47,7 @@ static const struct name_row {
       "options.enableGradientAccumulation = True; options.accumulationFactor = %s", POPART_GUIDE, false },
     { "PopART", "hosts.steps_per_call", NULL, AS_COUNT, "batches_per_step: %s", POPART_BERT, true },
     { "PopART", "parallel.available_memory", NULL, AS_WRITTEN, "available_memory_proportion: [%s]", POPART_BERT, true },
-    { "PopART", "parallel.recompute", "stage", AS_WRITTEN, "options.autoRecomputation = popart.RecomputationType.Pipeline", POPART_BERT, true },
+    { "PopART", "parallel.recompute", "stage", AS_WRITTEN, "options.autoRecomputation = popart.RecomputationType.Pipeline", POPART_GUIDE, false },
     { "PopART", "parallel.recompute", "layer", AS_WRITTEN,
       "options.autoRecomputation = popart.RecomputationType.Pipeline  # and builder.checkpointOutput() after each layer", POPART_GUIDE, false },
     { "PopART", "parallel.optimizer_state", "streaming", AS_WRITTEN, "optimizer_state_offchip: true", POPART_BERT, false },
