@@ -37,7 +37,7 @@ const struct property properties[] = {
     [BY_CHIP]         = { "chip", PROPERTY_NAME, 1, "its sheet" },
     [BY_FRAMEWORK]    = { "framework", PROPERTY_NAME, 1, "without its release" },
     [BY_COMPUTE]      = { "compute", PROPERTY_NAME, 1, "type" },
-    [BY_INPUT]        = { "input", PROPERTY_NAME, 1, "overlapped with the work by I/O tiles, or in turn" },
+    [BY_INPUT]        = { "input", PROPERTY_NAME, 1, "overlapped with the work by I/O tiles, in turn, or made on the chip" },
     [BY_IPUS]         = { "ipus", PROPERTY_COUNT, 0.25, "in use" },
     [BY_WIDTH]        = { "ipus_per_replica", PROPERTY_COUNT, 0.5, "IPUs" },
     [BY_MICRO_BATCH]  = { "micro_batch", PROPERTY_COUNT, 0.25, "samples" },
@@ -106,7 +106,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     p.name[BY_CHIP] = arena_strdup(a, sim->machine->chip_name);
     p.name[BY_FRAMEWORK] = first_word(r->framework, a);
     p.name[BY_COMPUTE] = computes[r->model.compute];
-    p.name[BY_INPUT] = r->io_tiles ? "overlapped" : "in turn";
+    p.name[BY_INPUT] = r->synthetic_data ? "on the chip" : r->io_tiles ? "overlapped" : "in turn";
     p.count[BY_IPUS] = r->replicas * r->ipus_per_replica;
     p.count[BY_WIDTH] = r->ipus_per_replica;
     p.count[BY_MICRO_BATCH] = r->model.micro_batch;

@@ -27,7 +27,7 @@ static double process_bytes(const struct plan *p)
 {
     double bytes = 0;
     for (uint32_t s = 0; s < p->n_stages; s++)
-        bytes += (double)p->stages[s].host_bytes;
+        bytes += (double)plan_port_bytes(p, s);
     return bytes * (double)plan_process_replicas(&p->request);
 }
 

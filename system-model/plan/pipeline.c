@@ -213,7 +213,7 @@ static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
 {
     uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->request.ipus_per_replica), most = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        bytes[p->stages[s].ipu] += p->stages[s].host_bytes;
+        bytes[p->stages[s].ipu] += plan_port_bytes(p, s);
         most = max_u64(most, bytes[p->stages[s].ipu]);
     }
     return most;
@@ -230,10 +230,10 @@ static void plan_input(struct plan *p, struct arena *a)
     if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        double bytes = (double)p->stages[s].host_bytes;
+        double bytes = (double)plan_port_bytes(p, s);
         step_bytes += bytes * p->request.grad_accum;
         if (p->request.io_tiles)
-            p->io_cycles[s] = io_copy_cycles(&m->chip, p->request.io_tiles, p->stages[s].host_bytes);
+            p->io_cycles[s] = io_copy_cycles(&m->chip, p->request.io_tiles, plan_port_bytes(p, s));
         else
             p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
     }

@@ -36,7 +36,7 @@ struct stage_plan {
     uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
-    uint64_t host_bytes;                /* one micro-batch */
+    uint64_t host_bytes;                /* one micro-batch's input */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
 uint64_t stage_input_bytes(const struct stage_plan *s);     /* received from earlier stages, one micro-batch */
@@ -134,6 +134,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
+uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* of a micro-batch's input, what crosses the host's port */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */

@@ -55,6 +55,11 @@ double plan_preparing_s(const struct plan *p)
     return p->request.evaluation ? 0 : p->request.sample_s * (double)(plan_process_replicas(&p->request) * p->graph->micro_batch * p->request.grad_accum);
 }
 
+uint64_t plan_port_bytes(const struct plan *p, uint32_t stage)
+{
+    return p->request.synthetic_data ? 0 : p->stages[stage].host_bytes;
+}
+
 uint64_t stage_input_bytes(const struct stage_plan *s)
 {
     return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;

@@ -51,6 +51,7 @@ struct plan_request {
     enum rts rts;
     enum rts_domain rts_domain;
     enum outlining outlining;
+    bool synthetic_data;                /* input is made on the chip, none is read from the host */
     uint32_t io_tiles;
     double available_memory[MAX_STAGES];        /* share for temporaries, by IPU of the replica; the last given value repeats */
     uint32_t n_available_memory;

@@ -43,6 +43,10 @@ static void idle_chips_take_no_share(void **state)
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));
     assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
+    y.opt.synthetic_data = true;                        /* nothing crosses a port, but images take their memory */
+    assert_true(build(&y, &four));
+    assert_true(four.io_cycles[0] == 0 && four.host_floor_cycles == 0 && four.fetch_cycles == 0 && four.call_cycles[CALL_FIRST_FETCH] == 0);
+    assert_true(four.stages[0].host_bytes == one.stages[0].host_bytes && four.memory[0].bytes[MEMORY_IO_BUFFERS] == one.memory[0].bytes[MEMORY_IO_BUFFERS]);
     stop(&y);
 }
 

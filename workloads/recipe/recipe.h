@@ -33,6 +33,7 @@ struct recipe {
     const char *recompute_checkpoints;  /* comma list of layer names */
     int stash_type;
     int optimizer_state, rts, rts_domain, outlining;
+    bool synthetic_data;
     uint64_t io_tiles;
     const char *available_memory;       /* one share, or a comma list with one per IPU */
     int all_reduce;                     /* enum collective_method */

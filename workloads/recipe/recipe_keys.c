@@ -127,6 +127,7 @@ const struct recipe_key recipe_keys[] = {
            "labels of the longest transcript; default: from the length of the audio"),
     COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "number of groups of a group norm; default: batch norm instead"),
     COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "width and height of an image in pixels; default: the model's"),
+    FLAG("data", "synthetic", synthetic_data, NULL, "input is made on the chip (synthetic data mode): none is read from the host"),
     CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8, or fp16 if the host normalises them"),
 
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),

@@ -212,7 +212,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .stash_type = (enum data_type)r->stash_type,
         .optimizer_place = (enum optimizer_place)r->optimizer_state,
         .rts = (enum rts)r->rts, .rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
-        .io_tiles = (uint32_t)r->io_tiles,
+        .io_tiles = (uint32_t)r->io_tiles, .synthetic_data = r->synthetic_data,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
         .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances, .timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
