@@ -22,7 +22,7 @@ shell   := $(wildcard tests/cli/t_*.sh)
 run     := $(if $(filter build,$B),results/runs/latest,$B/runs/latest)
 # V=1 shows the commands.
 quiet   := $(if $(V),,@)
-say     := $(if $(V),@:,@echo '  ')
+say     := $(if $(V),@:,@echo >&2 '  ')
 export PODBENCH ?= $(abspath $B/podbench)
 # The reason reaches the shell as a variable, as it was given: make does not expand it.
 export PODBENCH_REASON := $(value REASON)

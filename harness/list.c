@@ -82,9 +82,14 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     if (text_is(o->arguments[0], "recipes"))
         return list_recipes(o, s, err);
     if (o->n_arguments > 1)
-        return bad_input(err, "list %.60s: '%.60s': only recipes are chosen by words", o->arguments[0], o->arguments[1]);
+        return bad_input(err, "list %.60s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", o->arguments[0], o->arguments[1]);
     if (o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV)
         return bad_input(err, "list: only %s as %s", o->format == FORMAT_CSV ? "recipes are listed" : "metrics and recipes are listed", format_names[o->format]);
+    if (text_is(o->arguments[0], "keys") && o->names) {
+        recipe_keys_write(s->out);
+        machine_keys_write(s->out);
+        return EXIT_DONE;
+    }
     if (text_is(o->arguments[0], "keys")) {
         struct document d = { .arena = &s->arena };
         recipe_keys_document(&d);

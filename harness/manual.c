@@ -42,6 +42,42 @@ static void write_option(const struct option_view *v)
     printf("\n");
 }
 
+/* Each is run by tests/cli/t_examples.sh, in this order and in one folder. */
+static const struct { const char *command, *line, *does; } examples[] = {
+    { "list", "podbench list recipes bert pod64", "Recipes with both words in their name, model, machine or framework." },
+    { "machine", "podbench machine bow-pod16", "The pod's sheet, its boards' and chips', each value with its source." },
+    { "framework", "podbench framework tensorflow-2", "What TensorFlow 2 programs do unless a recipe says otherwise." },
+    { "workload", "podbench workload resnet50 --ops", "Every operation of ResNet-50." },
+    { "run", "podbench run mlperf-v2.0-closed-bow-pod16-resnet50", "One published configuration." },
+    { "run", "podbench run vendor-ipu-pod16-resnet50-tf1 --set parallel.micro_batch=8 --set machine.clock_hz=1.5GHz", "Another batch and another clock." },
+    { "run", "podbench run vendor-ipu-pod16-resnet50-tf1 vendor-ipu-pod64-bert-large-ph1-tf1 --format csv", "Two recipes as a table for other programs." },
+    { "fit", "podbench fit vendor-ipu-pod16-resnet50-tf1", "The largest batch that fits, and what a larger one wants." },
+    { "explain", "podbench explain vendor-ipu-pod16-resnet50-tf1", "What bounds the run, and what would help." },
+    { "plan", "podbench plan vendor-ipu-pod16-resnet50-tf1", "Which layer lies where, and memory by IPU." },
+    { "timeline", "podbench timeline vendor-ipu-pod16-resnet50-tf1 --trace trace.json", "One step, and a trace for Perfetto." },
+    { "diff", "podbench diff mlperf-v2.0-closed-bow-pod16-resnet50 mlperf-v1.1-closed-ipu-pod16-resnet50", "What made Bow faster." },
+    { "sweep", "podbench sweep vendor-ipu-pod16-resnet50-tf1 --over parallel.micro_batch=4,8,16 --sort throughput_samples_per_s --top 3", "The best of three batches." },
+    { "search", "podbench search vendor-ipu-pod16-resnet50-tf1 --most 50", "The fastest split that 50 simulations find." },
+    { "init", "podbench init my-runs", "A project with a recipe, figures to check it by, and workflows for CI." },
+    { "watch", "podbench watch step-times.csv --better lower", "Whether the last column's latest level is worse than the accepted one." },
+    { "completion", "podbench completion bash", "To be read by ~/.bashrc: . <(podbench completion bash)" },
+};
+
+static void write_examples(const struct command *c)
+{
+    bool any = false;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        if (!text_is(examples[i].command, c->name))
+            continue;
+        printf("%s.TP\n.B ", any ? "" : ".SH EXAMPLES\n");
+        write_roff(examples[i].line);
+        printf("\n");
+        write_roff(examples[i].does);
+        printf("\n");
+        any = true;
+    }
+}
+
 static void command_page(const struct command *c, struct arena *a)
 {
     printf(".TH PODBENCH-%s 1 \"\" \"podbench %s\"\n.SH NAME\npodbench\\-%s \\- ", c->name, PODBENCH_VERSION, c->name);
@@ -56,6 +92,7 @@ static void command_page(const struct command *c, struct arena *a)
         if (v.name)
             write_option(&v);
     write_exit_status();
+    write_examples(c);
     printf(".SH SEE ALSO\n.BR podbench (1)\n");
 }
 
@@ -138,11 +175,13 @@ static void write_words(const struct command *c, const char *between, struct are
 
 static void write_bash(struct arena *a)
 {
-    printf("# bash completion of podbench %s\n_podbench() {\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-           "        words='", PODBENCH_VERSION);
+    printf("# bash completion of podbench %s\n_podbench() {\n    local word=${COMP_WORDS[COMP_CWORD]} words= before=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "    if [ \"$word\" = = ]; then word=; elif [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words='", PODBENCH_VERSION);
     for (size_t i = 0; i < n_commands; i++)
         printf("%s%s", i ? " " : "", commands[i].name);
-    printf("'\n    else\n        case ${COMP_WORDS[1]} in\n");
+    printf("'\n    elif [[ $before = --set || $before = --over || $before = --zip ]]; then\n"
+           "        words=$(podbench list keys --names 2>/dev/null | sed 's/$/=/')\n    else\n        case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; i < n_commands; i++) {
         printf("        %s) words='", commands[i].name);
         write_words(&commands[i], " ", a);

@@ -18,7 +18,7 @@ static const struct option_row {
 #define AT(member) offsetof(struct options, member)
     [OPT_ROOT]      = { "root", "DIR", "The folder of podbench's data: system-model, workloads, results", TAKES_TEXT, AT(root) },
     [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
-    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY, framework.KEY); may be repeated", TAKES_LIST, AT(sets) },
+    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY, framework.KEY); may be repeated. The key's unit may follow, as in 32GB or 1.5ms", TAKES_LIST, AT(sets) },
     [OPT_OUT]       = { "out", "PATH", "Write to this file", TAKES_TEXT, AT(out) },
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
@@ -31,7 +31,7 @@ static const struct option_row {
     [OPT_TOP]           = { "top", "N", "Print a table of the N best rows, by --sort or by throughput", TAKES_COUNT, AT(top) },
     [OPT_SORT]          = { "sort", "COLUMN", "Print a table sorted by this column of the CSV, the best first", TAKES_TEXT, AT(sort) },
     [OPT_COLUMNS]       = { "columns", "LIST", "Print a table of these columns of the CSV, separated by commas", TAKES_TEXT, AT(columns) },
-    [OPT_NAMES]         = { "names", NULL, "The names of recipes alone, one a line", IS_FLAG, AT(names) },
+    [OPT_NAMES]         = { "names", NULL, "The names of recipes or keys alone, one a line; keys of sheets too", IS_FLAG, AT(names) },
     [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (default: found by round and name of the system)", TAKES_TEXT,
                             AT(recipe) },
     [OPT_ONLY_FAILURES] = { "only-failures", NULL, "Print errors and failed verdicts, nothing else", IS_FLAG, AT(only_failures) },

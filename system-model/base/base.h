@@ -69,6 +69,11 @@ static inline void watch_report(const struct watch *w, const char *what, size_t 
 bool parse_u64(const char *text, uint64_t *out);        /* the whole text is decimal digits, without overflow */
 const char *why_no_u64(const char *text);               /* "is not a whole number ...", to follow a text that parse_u64() refused */
 bool parse_f64(const char *text, double *out);          /* the whole text is a finite decimal number */
+/* A number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for another
+ * unit. The unit may be NULL or "": then no unit may follow. */
+bool parse_quantity(const char *text, const char *unit, double *out);
+/* The number of a quantity without its unit; the text itself if it has none, or another one. */
+const char *plain_number(const char *text, const char *unit, struct arena *a);
 /* The seconds since 1970 in SOURCE_DATE_EPOCH, or otherwise_s if it is not set. Fails if that is not a time up to
  * the year 9999. */
 bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err);

@@ -5,6 +5,7 @@
 #include "system-model/base/base.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -26,15 +27,25 @@ static bool in_range(const struct field *f, double v, const char *text, const ch
 
 static bool field_set_number(void *at, const struct field *f, const char *text, const char *where, struct err *err)
 {
+    static const double most_exact = 0x1p53;
     double v;
     uint64_t u;
+    bool has_unit = f->unit && *f->unit, is_quantity = parse_quantity(text, f->unit, &v);
+    bool other_unit = has_unit && !is_quantity && isdigit((unsigned char)*text) && isalpha((unsigned char)text[strlen(text) - 1]);
+    if (other_unit)
+        return fail(err, "%s: '%.60s' is not in %s, with or without a prefix such as k or M", where, text, f->unit);
     if (f->type == FIELD_F64) {
-        if (!parse_f64(text, &v))
+        if (!is_quantity)
             return fail(err, "%s: '%.60s' is not a number", where, text);
         *(double *)at = v;
         return in_range(f, v, text, where, err);
     }
-    if (!parse_u64(text, &u))
+    bool ends_in_unit = has_unit && is_quantity && isalpha((unsigned char)text[strlen(text) - 1]);
+    if (ends_in_unit && v >= 0 && v < most_exact && v == floor(v))
+        u = (uint64_t)v;
+    else if (ends_in_unit)
+        return fail(err, "%s: '%.60s' is not a whole number of %s", where, text, f->unit);
+    else if (!parse_u64(text, &u))
         return fail(err, "%s: '%.60s' %s", where, text, why_no_u64(text));
     if (!in_range(f, (double)u, text, where, err))
         return false;

@@ -69,6 +69,38 @@ bool parse_f64(const char *text, double *out)
     return true;
 }
 
+/* The decimal prefix becomes an exponent, so that 1.5 ms is read as 1.5e-3 is. */
+bool parse_quantity(const char *text, const char *unit, double *out)
+{
+    static const struct { const char *prefix, *exponent; double factor; } prefixes[] = {
+        { "", "", 1 }, { "n", "e-9", 1 }, { "u", "e-6", 1 }, { "m", "e-3", 1 }, { "k", "e3", 1 }, { "M", "e6", 1 }, { "G", "e9", 1 }, { "T", "e12", 1 },
+        { "P", "e15", 1 }, { "Ki", "", 0x1p10 }, { "Mi", "", 0x1p20 }, { "Gi", "", 0x1p30 }, { "Ti", "", 0x1p40 },
+    };
+    enum { MOST_DIGITS = 60 };
+    char number[MOST_DIGITS + 8];
+    size_t n = strspn(text, "0123456789.+-"), n_unit = unit ? strlen(unit) : 0;
+    const char *after = text + n + strspn(text + n, " ");
+    size_t n_after = strlen(after);
+    if (n_unit == 0 || n_after < n_unit || strcmp(after + n_after - n_unit, unit) != 0 || n > MOST_DIGITS)
+        return parse_f64(text, out);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strlen(prefixes[i].prefix) != n_after - n_unit || strncmp(after, prefixes[i].prefix, n_after - n_unit) != 0)
+            continue;
+        snprintf(number, sizeof number, "%.*s%s", (int)n, text, prefixes[i].exponent);
+        if ((prefixes[i].factor > 1 && *unit != 'B') || !parse_f64(number, out))
+            return false;
+        *out *= prefixes[i].factor;
+        return true;
+    }
+    return false;
+}
+
+const char *plain_number(const char *text, const char *unit, struct arena *a)
+{
+    double x, plain;
+    return parse_f64(text, &plain) || !parse_quantity(text, unit, &x) ? text : arena_printf(a, "%.15g", x);
+}
+
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
     static const struct { unsigned char mask, lead; uint32_t least; } kinds[] = {

@@ -125,6 +125,12 @@ enum { N_SHEET_FIELDS = sizeof sheet_fields / sizeof *sheet_fields };
 #undef CR
 #undef CHOICE
 
+void machine_keys_write(FILE *f)
+{
+    for (size_t i = 0; i < N_SHEET_FIELDS; i++)
+        fprintf(f, SHEET_OVERRIDE_SECTION ".%s\n", sheet_fields[i].field.name);
+}
+
 static const struct sheet_field *sheet_field_find(const char *name)
 {
     for (size_t i = 0; i < N_SHEET_FIELDS; i++)

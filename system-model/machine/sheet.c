@@ -78,7 +78,7 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
     *out = (struct sheet){ .path = t.path, .name = sheet_name(path, a), .rows = ARENA_ARRAY(a, struct sheet_row, t.n_rows) };
     for (size_t i = 0; i < t.n_rows; i++) {
         char **cell = t.rows[i].cells;
-        out->rows[i] = (struct sheet_row){ cell[COLUMN_KEY], cell[COLUMN_VALUE], cell[COLUMN_UNIT], cell[COLUMN_SOURCE],
+        out->rows[i] = (struct sheet_row){ cell[COLUMN_KEY], plain_number(cell[COLUMN_VALUE], cell[COLUMN_UNIT], a), cell[COLUMN_UNIT], cell[COLUMN_SOURCE],
                                            t.n_columns == N_SHEET_CELLS ? cell[COLUMN_NOTE] : "", t.rows[i].line };
         if (!sheet_check_row(out, &out->rows[i], err))
             return false;
@@ -136,6 +136,7 @@ static void sheet_replace_row(struct sheet *s, size_t at, struct sheet_override 
     struct sheet_row *row = &s->rows[at];
     double old, new;
     w->used = true;
+    w->value = plain_number(w->value, row->unit, a);
     if (text_is(w->value, row->value) || (parse_f64(w->value, &new) && parse_f64(row->value, &old) && new == old))
         return;
     if (!*w->value) {
@@ -198,7 +199,7 @@ void sheet_add_override(struct sheet *s, struct sheet_override *w, const char *u
     memcpy(rows, s->rows, s->n_rows * sizeof *rows);
     w->used = true;
     if (*w->value)
-        rows[s->n_rows++] = (struct sheet_row){ w->key, w->value, unit, "--set; no sheet has it", "", 0 };
+        rows[s->n_rows++] = (struct sheet_row){ w->key, plain_number(w->value, unit, a), unit, "--set; no sheet has it", "", 0 };
     s->rows = rows;
 }
 

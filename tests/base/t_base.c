@@ -26,6 +26,27 @@ static void numbers_are_whole_texts(void **state)
     assert_false(parse_f64("..", &d));
 }
 
+/* A unit may follow a number, with a prefix; another unit may not. */
+static void quantities_have_the_unit_of_their_key(void **state)
+{
+    static const struct { const char *text, *unit; double value; } read[] = {
+        { "32GB", "B", 32e9 }, { "624KiB", "B", 638976 }, { "1.5ms", "s", 1.5e-3 }, { "1.5 ms", "s", 1.5e-3 }, { "100ns", "s", 100e-9 }, { "1.85GHz", "Hz", 1.85e9 },
+        { "3 GB/s", "B/s", 3e9 }, { "2e9", "Hz", 2e9 }, { "7", "", 7 }, { "7", NULL, 7 }, { "3s", "s", 3 }, { "12 cycles", "cycles", 12 },
+    };
+    static const struct { const char *text, *unit; } refused[] = {
+        { "32GB", "Hz" }, { "3GB", "B/s" }, { "3GB/s", "B" }, { "1.5KiHz", "Hz" }, { "ms", "s" }, { "1e3ms", "s" }, { "8k", "" }, { "8B", NULL }, { "1xs", "s" },
+        { "1 ", "s" },
+    };
+    double x;
+    (void)state;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+        assert_true(parse_quantity(read[i].text, read[i].unit, &x));
+        assert_near(x, read[i].value, 0);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_false(parse_quantity(refused[i].text, refused[i].unit, &x));
+}
+
 /* The result is that of strtod, for one to seventeen digits with a point before, within or after them. */
 static void numbers_are_read_as_by_strtod(void **state)
 {
@@ -213,6 +234,7 @@ static void messages_are_one_line(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(quantities_have_the_unit_of_their_key),
     cmocka_unit_test(messages_are_one_line),
     cmocka_unit_test(the_first_repeated_name_is_found), cmocka_unit_test(numbers_are_whole_texts),
     cmocka_unit_test(numbers_are_read_as_by_strtod), cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),

@@ -33,6 +33,9 @@ result $? "as it was given, and none of it was run" "$(ls "$work/mine"; cat "$wo
 gone sh -e "$work/gitlab"
 [ $status -eq 0 ] && grep -q '<testsuite ' "$work/mine/check.xml" && grep -q '<testsuite ' "$work/mine/gate.xml"
 result $? "GitLab: the steps pass and leave two reports" "$(cat "$work/err")"
+gone $make -Bn -C "$root" build/podbench
+grep -q "^echo .* cc " "$work/out" && ! grep "^echo" "$work/out" | grep -qv "^echo >&2"
+result $? "what is compiled on the way is not said in the report" "$(grep "^echo" "$work/out" | head -3)"
 
 sed -i 's/^gradient_accumulation = .*/gradient_accumulation = 8/' "$work/mine/recipes/my-run.ini"
 gone sh -e "$work/github"

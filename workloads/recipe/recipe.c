@@ -207,8 +207,10 @@ static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
 {
     make_room(r, r->n_entries, a);
     for (size_t i = 0; i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
+        struct ini_entry *e = &r->entries[i];
         const struct recipe_key *key = recipe_key_find(e->section, e->key);
+        if (key)
+            e->value = plain_number(e->value, key->field.unit, a);
         if (!(key ? field_set(r, &key->field, e->value, recipe_entry_place(r, e, a), err) : read_other(r, e, a, err)))
             return false;
     }
@@ -354,10 +356,12 @@ static bool read_overridden(struct recipe *out, const struct recipe_file *file, 
     out->entries = f->entries;
     out->n_entries = f->n_entries;
     for (size_t i = 0; i < f->n_entries; i++) {
-        const struct ini_entry *e = &f->entries[i];
+        struct ini_entry *e = &f->entries[i];
         if (e->line)
             continue;
         const struct recipe_key *key = recipe_key_find(e->section, e->key);
+        if (key)
+            e->value = plain_number(e->value, key->field.unit, a);
         if (!key && !has_room)
             make_room(out, f->n_entries, a);
         has_room |= !key;

@@ -374,6 +374,14 @@ static void add_key(struct table *t, const char *section, const struct field *fi
     table_add(t, &row, a);
 }
 
+void recipe_keys_write(FILE *f)
+{
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        fprintf(f, "%s.%s\n", recipe_keys[i].section, recipe_keys[i].field.name);
+    for (size_t i = 0; i < n_framework_fields; i++)
+        fprintf(f, "framework.%s\n", framework_fields[i].name);
+}
+
 void recipe_keys_document(struct document *d)
 {
     struct table *t = document_table(d, TABLE(key_columns, struct key_row));
