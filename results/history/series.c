@@ -9,12 +9,14 @@
  *   means   the sum of the new values, clipped at three standard deviations on each side (taken from quantiles), with the tail from the
  *           double saddlepoint approximation (Skovgaard 1987). It sees a change of three deviations within five points.
  *
- * Correlated noise would look like changes. Where neighbouring points correlate (by normal scores, with Kendall's bias
- * correction), the correlation r is removed first, x[i] - r x[i-1], and the level is made stricter, because r is only
- * estimated. With fewer than 100 points before, the level is stricter for the same reason.
+ * Correlated noise would look like changes. Where neighbouring points correlate (by normal scores, with the bias
+ * correction of Marriott and Pope 1954), the correlation r is removed first, x[i] - r x[i-1]. It is only estimated, so the tail is the mean
+ * over all r that the estimate leaves likely (a posterior predictive tail, Meng 1994): from n points asin(r) is nearly normal with
+ * variance 1 / n (Jenkins 1954).
  *
  * With fewer than 35 points the tests cannot reach their level. A change is told only if the newest five points are all on one
- * side of the others and farther from them than these are apart, so only a large one; false alarms by it are in the 1 %.
+ * side of the others and farther from them than these are apart, so only a large one. The chance of such an order presumes
+ * independence, so it must also hold without the correlation, taken as large as is likely; false alarms by it are in the 1 %.
  *
  * The levels were set once, by simulation (make gate-quality), for false alarms in 1 % of histories of 100 points. Not
  * handled: trends, seasons, changes of the spread alone, correlation beyond neighbours.
@@ -32,9 +34,8 @@ enum { MOST_BEFORE = 100, MOST_SERIES_POINTS = MOST_BEFORE + 32 };
 static const size_t new_points[] = { SERIES_LEAST_NEW, 10, 20 };
 static const double rank_level = 8e-5, mean_level = 1.44e-4;    /* one-sided */
 static const double clip_deviations = 3;                        /* standard deviations of its side */
-/* Correlation is removed above this many standard errors of r = 0; each standard error divides the level by
- * exp(0.8). */
-static const double least_correlation_errors = 1.2, level_per_error = 0.8, most_correlation = 0.9;
+/* Correlation is removed above this many standard errors of r = 0; each standard error below divides the level by exp(0.8). */
+static const double least_correlation_errors = 1.2, level_per_error = 0.8;
 
 const char *const series_verdict_names[N_SERIES_VERDICTS] = { "steady", "worse", "better", "changed", "too short" };
 
@@ -163,7 +164,7 @@ static double clip_values(double *out, const double *x, size_t n, size_t m)
 /* The correlation of neighbours by normal scores, so that an outlier has little weight. */
 static double correlation(const double *x, size_t n)
 {
-    double score[MOST_SERIES_POINTS];
+    double score[MOST_SERIES_POINTS] = {0};
     for (size_t i = 0; i < n; i++) {
         size_t below = 0;
         for (size_t k = 0; k < n; k++)
@@ -174,50 +175,67 @@ static double correlation(const double *x, size_t n)
     for (size_t i = 1; i < n; i++)
         neighbours += (score[i] - mean) * (score[i - 1] - mean);
     double r = own > 0 ? neighbours / own : 0;
-    return r + (1 + 3 * r) / (double)n;
+    return r + (1 + 4 * r) / (double)n;
+}
+
+/* A correlation that an estimate from n points leaves likely, so many deviations above the estimate, in asin(r). */
+static double likely_correlation(double estimate, size_t n, double deviations)
+{
+    double angle = asin(fmax(-1, fmin(estimate, 1))) + deviations / sqrt((double)n);
+    return sin(fmax(0, fmin(angle, M_PI_2)));
 }
 
 /* ---- one number of new points, one side -------------------------------------------------------------------------- */
 
-/* n points, of which the newest m are tested. The levels of the tests are multiplied by level_share. */
-struct series_window { double x[MOST_SERIES_POINTS], r; size_t n, m; double level_share; };
+/* n points, of which the newest m are tested. */
+struct series_window { double x[MOST_SERIES_POINTS]; size_t n, m; };
+
+/* Without the correlation r; turned if the sign is -1. */
+static void window_build(struct series_window *v, const double *x, size_t n, size_t m, double r, double sign)
+{
+    *v = (struct series_window){ .m = m };
+    for (size_t i = r > 0; i < n; i++)
+        v->x[v->n++] = sign * (r > 0 ? x[i] - r * x[i - 1] : x[i]);
+}
+
+/* The points of a test: the newest m and those before them, and what is known of the correlation of the latter. */
+struct series_test { const double *x; size_t n, m; double r, level; bool correlated; };
 
 /* How much stricter the level is, because r is estimated from only n points and its error matters more with more new
  * points m. The form was found by simulation. */
 static double level_share(double r, size_t n, size_t m)
 {
-    double errors = fmin(9, fmax(0, r * sqrt((double)n))), full = (double)n / MOST_BEFORE;
+    double errors = fmin(least_correlation_errors, fmax(0, r * sqrt((double)n))), full = (double)n / MOST_BEFORE;
     return exp(-level_per_error * errors) * full * full * full * (double)new_points[0] / (double)m;
 }
 
-static void window_build(struct series_window *v, const double *x, size_t n, size_t m)
+static struct series_test test_build(const double *x, size_t n, size_t m, double share)
 {
     size_t n_before = min_u64(n - m, MOST_BEFORE);
-    const double *from = x + (n - m - n_before);
-    double r = correlation(from, n_before);
-    *v = (struct series_window){ .m = m, .level_share = level_share(r, n_before, m) };
-    if (r * sqrt((double)n_before) > least_correlation_errors)
-        v->r = fmin(r, most_correlation);
-    for (size_t i = v->r > 0; i < n_before + m; i++)
-        v->x[v->n++] = v->r > 0 ? from[i] - v->r * from[i - 1] : from[i];
+    struct series_test t = { .x = x + (n - m - n_before), .n = n_before + m, .m = m };
+    t.r = correlation(t.x, n_before);
+    t.level = share * level_share(t.r, n_before, m);
+    t.correlated = t.r * sqrt((double)n_before) > least_correlation_errors;
+    return t;
 }
 
-/* Are the newest points too high? share: of the level. */
-static bool is_high(const struct series_window *v, double share)
+/* Are the newest points too high (sign 1) or too low (-1)? The tails are means over the likely correlations, from the largest down, which
+ * has the largest tails. */
+static bool is_far(const struct series_test *t, double sign)
 {
-    double values[MOST_SERIES_POINTS], level = v->level_share * share;
-    if (rank_tail(v->m, v->n - v->m, pairs_below(v->x, v->n - v->m, v->n)) < rank_level * level)
-        return true;
-    double sum = clip_values(values, v->x, v->n, v->m);
-    return mean_tail(values, v->n, v->m, sum) < mean_level * level;
-}
-
-static bool is_low(const struct series_window *v, double share)
-{
-    struct series_window turned = *v;
-    for (size_t i = 0; i < v->n; i++)
-        turned.x[i] = -v->x[i];
-    return is_high(&turned, share);
+    enum { N_LIKELY = 13 };
+    static const double step = 0.5;         /* in deviations, from -3 to 3 */
+    double values[MOST_SERIES_POINTS], ranks = 0, means = 0;
+    for (size_t i = t->correlated ? N_LIKELY : 1; i-- > 0; ) {
+        double deviations = step * ((double)i - N_LIKELY / 2), weight = t->correlated ? step * gsl_ran_ugaussian_pdf(deviations) : 1;
+        struct series_window v;
+        window_build(&v, t->x, t->n, t->m, t->correlated ? likely_correlation(t->r, t->n - t->m, deviations) : 0, sign);
+        ranks += weight * rank_tail(v.m, v.n - v.m, pairs_below(v.x, v.n - v.m, v.n));
+        means += weight * mean_tail(values, v.n, v.m, clip_values(values, v.x, v.n, v.m));
+        if (ranks >= rank_level * t->level && means >= mean_level * t->level)
+            return false;
+    }
+    return true;
 }
 
 /* The point among the newest 2 m at which ranks separate best from those of all points before it. */
@@ -256,23 +274,25 @@ static enum series_verdict verdict_of(bool high, const struct series_rule *rule)
     return (rule->better > 0) == high ? SERIES_BETTER : SERIES_WORSE;
 }
 
-/* +1: the newest m of n points are all above all others, by more than these are apart; -1: below; 0: neither. */
-static int stands_apart(const double *x, size_t n, size_t m)
+/* +1: the newest m of n points are all above all others, by more than `spreads` times the distance of these; -1: below; 0: neither. */
+static int stands_apart(const double *x, size_t n, size_t m, double spreads)
 {
     double low, high, new_low, new_high;
     gsl_stats_minmax(&low, &high, x, 1, n - m);
     gsl_stats_minmax(&new_low, &new_high, x + n - m, 1, m);
-    return new_low - high > high - low ? 1 : low - new_high > high - low ? -1 : 0;
+    return new_low - high > spreads * (high - low) ? 1 : low - new_high > spreads * (high - low) ? -1 : 0;
 }
 
 /* With few points no test reaches the level, so only a large change is told, with the chance that its order has. */
 static void judge_few(struct series_change *c, const double *x, size_t n, const struct series_rule *rule, struct arena *scratch)
 {
-    int side = stands_apart(x, n, SERIES_LEAST_NEW);
     size_t from = n - SERIES_LEAST_NEW;
+    struct series_window v;
+    window_build(&v, x, n, SERIES_LEAST_NEW, likely_correlation(correlation(x, from), from, gsl_cdf_ugaussian_Pinv(0.95)), 1);
+    int side = stands_apart(x, n, SERIES_LEAST_NEW, 1);
     double before = statistics_median(x, from, scratch), after = statistics_median(x + from, n - from, scratch);
     c->verdict = SERIES_STEADY;
-    if (side == 0 || fabs(after - before) < rule->least_change * fabs(before))
+    if (side == 0 || side != stands_apart(v.x, v.n, v.m, 0) || fabs(after - before) < rule->least_change * fabs(before))
         return;
     c->verdict = verdict_of(side > 0, rule);
     c->from = from, c->before = before, c->after = after;
@@ -286,18 +306,17 @@ struct series_change series_judge(const double *x, size_t n, const struct series
     if (n >= SERIES_FEWEST && n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW)
         judge_few(&c, x, n, rule, scratch);
     for (size_t k = 0; k < sizeof new_points / sizeof *new_points && n >= SERIES_LEAST_POINTS + new_points[k]; k++) {
-        struct series_window v;
-        window_build(&v, x, n, new_points[k]);
-        bool high = is_high(&v, share);
-        if (!high && !is_low(&v, share))
+        struct series_test t = test_build(x, n, new_points[k], share);
+        bool high = is_far(&t, 1);
+        if (!high && !is_far(&t, -1))
             continue;
-        c.from = first_after(x, n, v.m);
+        c.from = first_after(x, n, t.m);
         c.before = statistics_median(x, c.from, scratch);
         c.after = statistics_median(x + c.from, n - c.from, scratch);
         if (fabs(c.after - c.before) < rule->least_change * fabs(c.before))
             continue;
         c.verdict = verdict_of(high, rule);
-        c.correlation = v.r;
+        c.correlation = t.correlated ? t.r : 0;
         return c;
     }
     return c;
