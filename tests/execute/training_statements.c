@@ -104,7 +104,7 @@ static void norms(void)
 
 /* ---- samples to a target ----------------------------------------------------------------------------------------- */
 
-enum { N_BATCHES = 8, SMALLEST = 8, N_RATES = 6, MOST_SAMPLES = 400000 };
+enum { N_BATCHES = 8, SMALLEST = 8, N_RATES = 8, MOST_SAMPLES = 400000 };
 static const double target = 0.65, lowest_rate = 0.025;
 
 static bool dense_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
@@ -144,7 +144,7 @@ static int compare_values(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* At the best of six rates, each twice the one before, by another seed. */
+/* At the best of eight rates, each twice the one before, by another seed. */
 static double median_samples(uint64_t batch)
 {
     const struct small_model s = { { .name = "dense", .build = dense_build }, { .micro_batch = batch } };
