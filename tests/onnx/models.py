@@ -129,7 +129,7 @@ class Albert(nn.Module):            # one layer six times, behind a factorised e
         return self.head(x[:, 0])
 
 
-class Gpt2(nn.Module):              # of the size of GPT-2 small, with its tied head; DIFFERS by 1024 x 1024: its mask is added, as a weight could be
+class Gpt2(nn.Module):              # of the size of GPT-2 small, with its tied head; its mask is a float buffer that is added
     def __init__(self):
         super().__init__()
         self.words, self.places = nn.Embedding(50257, 768), nn.Embedding(1024, 768)

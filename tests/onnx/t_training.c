@@ -317,6 +317,32 @@ static void masks_of_floats(void **state)
     }
 }
 
+/* Scores [2 samples, 3 heads, 4, 4]: what is added to all heads alike before the softmax is a mask, also where it is scaled or viewed first; a bias
+ * by head, and a row for all rows, are parameters. A row of numbers is never a mask. */
+static void masks_that_are_added(void **state)
+{
+    static const struct { const char *bias, *nodes; uint64_t parameters; } cases[] = {
+        { "4,4", "Add s bias > t; Softmax t > u", 0 }, { "1,1,4,4", "Mul bias half > m; Add m s > t; Softmax t > u", 0 },
+        { "4,4", "Add s bias > t; Reshape t flat > v; Softmax v > u", 0 }, { "4,4", "Add s bias > t; Relu t > u", 16 },
+        { "3,4,4", "Add s bias > t; Softmax t > u", 48 }, { "1,4", "Add s bias > t; Softmax t > u", 4 },
+        { "4,4", "Add s bias > t; Softmax t > q; Add q bias > u", 16 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        struct arena a = { 0 };
+        draft_text(d, arena_printf(&a, "x: batch,3,4,5; w = 3,5,4; bias = %s; flat = [6,4,4]; MatMul x w > s", cases[i].bias));
+        draft_number(d, "half", 0.5);
+        draft_text(d, cases[i].nodes);
+        draft_text(d, "r = 4,2; MatMul u r > y");
+        struct imported *r = import(d, "y", (struct onnx_options){ .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), 3 * 5 * 4 + 4 * 2 + cases[i].parameters);
+        done(r);
+        arena_free(&a);
+    }
+}
+
 /* Two heads of a detector: the first is trained, or those that recipe.output names. The report says which are not. */
 static void losses_of_several_outputs(void **state)
 {
@@ -343,7 +369,7 @@ static void losses_of_several_outputs(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_weight_behind_identities), cmocka_unit_test(masks_of_floats), cmocka_unit_test(losses_of_several_outputs),
+    cmocka_unit_test(a_weight_behind_identities), cmocka_unit_test(masks_of_floats), cmocka_unit_test(masks_that_are_added), cmocka_unit_test(losses_of_several_outputs),
     cmocka_unit_test(weights_in_nodes), cmocka_unit_test(steps_of_a_weight),
     cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights),
     cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_of_products), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),

@@ -247,25 +247,33 @@ static bool only_decides(const struct op *op, uint32_t input)
     }
 }
 
-static bool only_moves(const struct op *op)
+/* The input has a row for each row of the scores, and is the same for all samples and heads: a mask that is added before a softmax. What is learnt of
+ * places differs by head. */
+static bool is_mask_of_scores(const struct graph *g, const struct op *op, uint32_t input)
 {
-    return op->kind == OP_VIEW || op->kind == OP_SLICE || op->kind == OP_TRANSPOSE || op->kind == OP_EXPAND || op->kind == OP_CAST ||
-           op->kind == OP_CONCAT || op->kind == OP_PAD || op->kind == OP_GATHER;
+    const struct tensor *mask = &g->tensors[op->inputs[input]], *scores = &g->tensors[op->outputs[0]];
+    uint32_t n = mask->n_dims, m = scores->n_dims;
+    bool has_rows = op->kind == OP_ADD && n > 1 && m > 2 && mask->dims[n - 2] > 1 && mask->dims[n - 2] == scores->dims[m - 2];
+    return has_rows && mask->dims[n - 1] == scores->dims[m - 1] && tensor_elements(mask) == mask->dims[n - 2] * mask->dims[n - 1] &&
+           tensor_elements(mask) < tensor_elements(scores);
 }
 
-/* Floats of the file that no gradient can reach are state, not parameters: causal masks that are only compared, say. */
+/* Floats of the file that no gradient can reach are state, not parameters: causal masks that are compared, or added to scores. */
 static void find_state(struct graph *g)
 {
     struct arena scratch = { 0 };
     bool *is_read = ARENA_ARRAY(&scratch, bool, g->n_tensors), *is_smooth = ARENA_ARRAY(&scratch, bool, g->n_tensors);
+    bool *is_softened = ARENA_ARRAY(&scratch, bool, g->n_tensors);
     for (size_t i = g->n_ops; i-- > 0; ) {
         const struct op *op = &g->ops[i];
-        bool smooth = !only_moves(op);
+        bool smooth = false;
         for (uint32_t k = 0; k < op->n_outputs; k++)
             smooth |= is_smooth[op->outputs[k]] || !is_read[op->outputs[k]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
+            bool is_mask = is_softened[op->outputs[0]] && is_mask_of_scores(g, op, k);
             is_read[op->inputs[k]] = true;
-            is_smooth[op->inputs[k]] |= smooth && !only_decides(op, k);
+            is_softened[op->inputs[k]] |= op->kind == OP_SOFTMAX || (op->kind == OP_VIEW && is_softened[op->outputs[0]]);
+            is_smooth[op->inputs[k]] |= smooth && !is_mask && !only_decides(op, k);
         }
     }
     for (size_t i = 0; i < g->n_tensors; i++)
