@@ -46,6 +46,41 @@ done
 mv "$work/both/bert" "$work/both/logs" "$work"
 printed judged
 
+# The table of rounds, with energy from power logs; predictions of it among made-up results of an earlier round.
+cp -rL tests/root "$work/root"
+cp workloads/convergence/accelerators.csv "$work/root/workloads/convergence/"
+export XDG_CACHE_HOME="$work/cache" PODBENCH_ROOT="$work/root"
+power() { printf ':::MLLOG {"namespace": "", "time_ms": %d, "event_type": "POINT_IN_TIME", "key": "power_%s", "value": %s, "metadata": {}}\n' "$@"; }
+folder=$(dirname "$(find "$work/logs" -name result_0.txt)")
+for i in 0 1 2 3 4; do
+    mkdir -p "$folder/power/result_$i"
+    power 1000 measurement_start null 2000 reading 3000 2000 measurement_stop null >"$folder/power/result_$i/node_0.txt"
+done
+for format in text csv json; do
+    show rounds "$work/logs" "$work/bert" --format $format
+done
+run rounds "$work/logs" "$work/bert" --format csv
+cp "$work/out" "$work/results.csv"
+cp "$work/out" "$work/alone.csv"
+i=0
+for submitter in podbench-simulated one two three four; do
+    i=$((i + 1))
+    sed -n "s/^v2.0,2022\(.*\),podbench-simulated,/v1.1,2021\1,$submitter,/; s/,3520,/,$((i * 1200)),/; s/,38,\([^,]*,epochs\)/,$((36 + i)),\1/; /^v1.1/p" "$work/out" >>"$work/results.csv"
+done
+for predictor in podbench convergence; do
+    show judge $predictor "$work/results.csv" --out "$work/$predictor.csv"
+    show judge $predictor "$work/results.csv" --format json
+done
+show judge convergence "$work/alone.csv" --format json       # without intervals
+sed '2s/podbench-simulated/nobody/; 3s/,[^,]*,[^,]*,fitted/,,,fitted/; 4,$d' "$work/podbench.csv" >"$work/few.csv"
+show judge "$work/few.csv" "$work/results.csv" --all --format json
+rm -r "$folder/power"
+unread=$work/unread/training_results_v2.0/me/results/it/bert
+mkdir -p "$unread"
+echo 'not a log' >"$unread/result_0.txt"
+show rounds "$work/unread" --format json
+printed rounds
+
 # Logs that were tampered with.
 log=$(find "$work/logs" -name result_1.txt)
 sed -i '/"key": "seed"/d; s/"key": "global_batch_size", "value": [0-9]*/"key": "global_batch_size", "value": "many"/' "$log"
@@ -136,5 +171,6 @@ for i in 0 1; do        # of two runs in the open, the fastest and the slowest a
 done
 show score "${tree}v2.1/me/results/pair"
 show lint "$work/made"
+show rounds "$work/made" --format json
 printed made
 done_testing
