@@ -179,7 +179,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
 {
     const struct graph *g = m->g;
     bool *seen = ARENA_ARRAY(m->a, bool, g->n_tensors);
-    uint32_t *ids = ARENA_ARRAY(m->a, uint32_t, g->n_tensors), n = 0;
+    uint32_t *ids = ARENA_ARRAY(m->a, uint32_t, 2 * g->n_tensors), n = 0;
     q->freed_first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
     q->in_place = ARENA_ARRAY(m->a, bool, q->ops.n);
     uint32_t *first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
@@ -192,6 +192,8 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
                 ids[n++] = id;
             seen[id] = true;
         }
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            seen[op->outputs[k]] = false;       /* another operation made what is read before */
     }
     q->freed = (struct id_list){ ARENA_ARRAY(m->a, uint32_t, n), 0 };
     for (uint32_t i = 0; i < q->ops.n; i++) {
