@@ -139,12 +139,15 @@ bool history_append(const char *path, const struct csv_table *rows, double error
             const struct csv_row *r = &rows->rows[i];
             if (!*csv_cell(rows, r, history_metrics[k].column))
                 continue;
-            fprintf(f, "%s,%s,%s,%s,", label, time, csv_cell(rows, r, "version"), csv_cell(rows, r, "inputs"));
+            csv_write_cell(f, label, false);
+            fprintf(f, "%s,%s,%s,", time, csv_cell(rows, r, "version"), csv_cell(rows, r, "inputs"));
             csv_write_cell(f, r->cells[0], false);
             fprintf(f, "%s,%s,%s\n", history_metrics[k].column, csv_cell(rows, r, history_metrics[k].column), history_metrics[k].unit);
         }
-    if (!isnan(error))
-        fprintf(f, "%s,%s,%s,,validate,mean_abs_error,%.10g,share\n", label, time, rows->n_rows ? csv_cell(rows, &rows->rows[0], "version") : "", error);
+    if (!isnan(error)) {
+        csv_write_cell(f, label, false);
+        fprintf(f, "%s,%s,,validate,mean_abs_error,%.10g,share\n", time, rows->n_rows ? csv_cell(rows, &rows->rows[0], "version") : "", error);
+    }
     fclose(f);
     bool good = append_lines(path, header, text, err);
     free(text);

@@ -83,8 +83,8 @@ static bool csv_add_row(struct csv_reader *r)
 {
     struct csv_table *t = r->table;
     if (r->n_cells != t->n_columns)
-        return fail(r->err, "%s:%u: %zu cell%s, want %zu (%s%s)", t->path, r->row_line, r->n_cells, plural(r->n_cells), t->n_columns,
-                    t->columns[0], t->n_columns > 1 ? ", ..." : "");
+        return fail(r->err, "%s:%u: %zu cell%s, want %zu%s", t->path, r->row_line, r->n_cells, plural(r->n_cells), t->n_columns,
+                    t->n_columns > 1 ? arena_printf(r->a, " (%s, ...)", t->columns[0]) : "");      /* a single column may be any text */
     t->rows = arena_grow(r->a, t->rows, t->n_rows, &r->rows_cap, sizeof *t->rows);
     t->rows[t->n_rows++] = (struct csv_row){ r->row_line, copy_cells(r) };
     return true;

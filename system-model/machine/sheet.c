@@ -17,7 +17,7 @@ _Static_assert(sizeof column_names / sizeof *column_names == N_SHEET_CELLS, "one
 static bool sheet_check_columns(const struct csv_table *t, struct err *err)
 {
     if (t->n_columns != N_SHEET_CELLS && t->n_columns != N_SHEET_CELLS - 1)
-        return fail(err, "%s:1: %zu columns, want key,value,unit,source[,note]", t->path, t->n_columns);
+        return fail(err, "%s:1: %zu column%s, want key,value,unit,source[,note]", t->path, t->n_columns, plural(t->n_columns));
     for (size_t i = 0; i < t->n_columns; i++)
         if (!text_is(t->columns[i], column_names[i]))
             return fail(err, "%s:1: column %zu is '%.60s', want '%s'", t->path, i + 1, t->columns[i], column_names[i]);
@@ -71,7 +71,8 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
 {
     enum { MOST_ROWS = 1000 };
     struct csv_table t;
-    if (!csv_load(&t, path, a, err) || !sheet_check_columns(&t, err))
+    bool good = csv_load(&t, path, a, err);
+    if ((t.columns && !sheet_check_columns(&t, err)) || !good)          /* of a table that is no sheet the header is told, and no row */
         return false;
     if (t.n_rows > MOST_ROWS)
         return fail(err, "%s: %zu rows, a spec sheet has at most %d", path, t.n_rows, MOST_ROWS);

@@ -11,6 +11,10 @@ sed -i 's/^micro_batch = .*/micro_batch = 10/' "$work/recipes/$recipe.ini"
 "$PODBENCH" bench --recipes "$work/recipes" --published "$work/published" --out "$work/two" >/dev/null 2>&1
 refuses "no history yet: 'podbench record" "history without one" history throughput_samples_per_s --from "$h"
 refuses "want a label" "record without a label" record "$work/one" --from "$h"
+"$PODBENCH" record "$work/one" --from "$work/formula.csv" --label '=1+1' >/dev/null && ! grep -q '^=' "$work/formula.csv"
+result $? "a label is no formula in the file"
+run history throughput_samples_per_s --from "$work/formula.csv"
+gives 0 '=1+1' "and is read as it was given"
 refuses "want a name without comma" "a label with a comma" record "$work/one" --from "$h" --label 'a,b'
 export SOURCE_DATE_EPOCH=86400
 for time in never -5 "" 253402300800 99999999999999999 18446744073709551615; do

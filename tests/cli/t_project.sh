@@ -1,6 +1,7 @@
 #!/bin/sh
 # A project of one's own as its user has it: started by init, kept in git, judged by the steps of the workflows that init writes.
 . tests/tap.sh
+PODBENCH=$(realpath "$PODBENCH")
 root=$PWD
 
 "$PODBENCH" init "$work/mine" >"$work/out" 2>"$work/err"

@@ -229,6 +229,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 2, want pcie_shared_bytes_per_s too" },
     { BAD "no_source.csv", BAD "no_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
     { BAD "blank_source.csv", BAD "blank_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
+    { BAD "no_table.csv", BAD "no_table.csv:1: 1 column, want key,value,unit,source[,note]" },
     { BAD "no_topology.csv", BAD "no_topology.csv: domain_topology: none, but 16 IPUs in a domain; want ladder or torus" },
     { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit" },
     { BAD "no_value.csv", BAD "no_value.csv:2: n_tiles: no value; leave the row out where nothing is known" },
