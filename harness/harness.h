@@ -134,9 +134,9 @@ struct configuration {
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a);
 /* A setting and its n alternatives, which are others[0], others[stride], and so on. */
 void configuration_vary(struct configuration *c, const char *text, const char *const *others, size_t n, size_t stride, struct arena *a);
-/* Warns of settings without effect; where names the configuration in the message: "first". */
 bool setting_is_of(const char *setting, const char *key);      /* "key=..." */
-void warn_idle_settings(struct configuration *c, const char *where, struct session *s);
+/* Warns of settings without effect; where names the configuration in the message: "first". The warnings are added to notes, an array, or NULL. */
+void warn_idle_settings(struct configuration *c, const char *where, struct json_t *notes, struct session *s);
 /* The number that --jobs gives, or one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* Rows of spec sheets as a table: machine.c. */

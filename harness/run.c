@@ -33,6 +33,7 @@ struct run_state {
     char **answers;                     /* with --all, for a single recipe, and where runs are drawn; else lines */
     struct run_summary *lines;
     json_t **made_by, **validities;
+    const char **notes;                 /* the warnings, a line each */
     struct table *framework_options;
     struct track_record record;
     struct progress progress;
@@ -192,6 +193,31 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
     warn_short_run(s->log, sim, r);
 }
 
+/* Warns, and returns the warnings, a line each. */
+static const char *warn_and_keep(struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s)
+{
+    FILE *log = s->log;
+    char *text = NULL;
+    size_t n;
+    s->log = text_stream(&text, &n);
+    warn_about_run(sim, r, recipe, o, s, &sim->arena);
+    fclose(s->log);
+    s->log = log;
+    fputs(text, log);
+    const char *kept = arena_strdup(&s->arena, text);
+    free(text);
+    return kept;
+}
+
+/* Lines "podbench: TEXT" as an array of texts. */
+static json_t *notes_json(const char *lines)
+{
+    json_t *notes = json_array();
+    for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+        json_array_append_new(notes, json_stringn(lines + strlen("podbench: "), (size_t)(end - lines) - strlen("podbench: ")));
+    return notes;
+}
+
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -200,7 +226,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
     progress_end(&state->progress);     /* messages may follow */
     if (good)
-        warn_about_run(&sim, &r, recipe, o, s, &sim.arena);
+        state->notes[state->results.n] = warn_and_keep(&sim, &r, recipe, o, s);
     if (good && state->draws)
         warn_not_drawn(s->log, &sim.recipe, o, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
@@ -232,6 +258,7 @@ static json_t *one_json(const struct run_state *state, size_t i)
     json_t *object = result_json(&state->results.items[i]);
     json_object_set_new(object, "made_by", state->made_by[i]);
     json_object_set_new(object, "validity", state->validities[i]);
+    json_object_set_new(object, "notes", notes_json(state->notes[i]));
     json_object_set_new(object, "framework_options", table_json(&state->framework_options[i]));
     result_json_add_groups(object, &state->results.items[i]);
     if (state->draws)
@@ -324,7 +351,7 @@ static struct run_state run_state_of(const struct options *o, struct arena *a)
         .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
         .is_table = o->format == FORMAT_MARKDOWN || (n > 1 && !o->all && !o->framework_options && !o->runs && !o->mllog), .lines = ARENA_ARRAY(a, struct run_summary, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
-        .validities = ARENA_ARRAY(a, json_t *, n), .framework_options = ARENA_ARRAY(a, struct table, n),
+        .validities = ARENA_ARRAY(a, json_t *, n), .notes = ARENA_ARRAY(a, const char *, n), .framework_options = ARENA_ARRAY(a, struct table, n),
     };
 }
 

@@ -221,7 +221,7 @@ static bool is_given_value(const char *setting, const struct search_request *q)
     return false;
 }
 
-static void search_warn_idle_keys(const struct found *best, const struct search_request *q, struct session *s)
+static void search_warn_idle_keys(const struct found *best, const struct search_request *q, json_t *notes, struct session *s)
 {
     struct configuration c = { .recipe = q->recipe, .is_of_many = true };
     configuration_add(&c, q->sets, q->n_sets, &s->arena);
@@ -232,7 +232,7 @@ static void search_warn_idle_keys(const struct found *best, const struct search_
             configuration_add(&c, &best->settings[i], 1, &s->arena);
             c.settings[c.n - 1].is_choice = true;
         }
-    warn_idle_settings(&c, "best", s);
+    warn_idle_settings(&c, "best", notes, s);
 }
 
 /* A configuration simulated again, how far it can be trusted, and how its framework states it. */
@@ -292,7 +292,7 @@ static json_t *found_json(const struct found *x)
     return object;
 }
 
-static void print_search_json(FILE *f, const struct search_result *s, const struct search_request *q, const struct judged_gain *g)
+static void print_search_json(FILE *f, const struct search_result *s, const struct search_request *q, const struct judged_gain *g, json_t *notes)
 {
     json_t *front = json_array(), *object = json_object();
     for (size_t i = 0; i < s->n_front; i++)
@@ -303,6 +303,7 @@ static void print_search_json(FILE *f, const struct search_result *s, const stru
     json_object_set_new(object, "validity", g ? validity_json(&g->best.validity) : json_null());
     json_object_set_new(object, "framework_options", g ? table_json(&g->best.options) : json_null());
     json_object_set_new(object, "gain", g ? json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)) : json_null());
+    json_object_set_new(object, "notes", notes);
     json_object_set_new(object, "pareto_front", front);
     json_object_set_new(object, "configurations", json_real(s->space));
     json_object_set_new(object, "simulated", json_integer((json_int_t)s->n_simulated));
@@ -369,10 +370,11 @@ int command_search(const struct options *o, struct session *s, struct err *err)
         fprintf(s->log, "podbench: search: interrupted; the best so far follows\n");
     if (!good || (found->any && !judge_gain(gain, found, &q, s, err)))
         return EXIT_BAD_INPUT;
+    json_t *notes = o->format == FORMAT_JSON ? json_array() : NULL;
     if (found->any)
-        search_warn_idle_keys(&found->best, &q, s);
+        search_warn_idle_keys(&found->best, &q, notes, s);
     if (o->format == FORMAT_JSON) {
-        print_search_json(s->out, found, &q, found->any ? gain : NULL);
+        print_search_json(s->out, found, &q, found->any ? gain : NULL, notes);
         return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
     }
     print_found(s->out, "recipe", &found->own, &found->own);

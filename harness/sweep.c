@@ -85,7 +85,7 @@ static void sweep_warn_idle_keys(const struct sweep *w, struct session *session)
         for (size_t k = 0; k < s->axes[i].n_keys; k++, settings++)
             if (**settings)
                 configuration_vary(&c, *settings, s->axes[i].settings + k, s->axes[i].n, s->axes[i].n_keys, a);
-    warn_idle_settings(&c, "first", session);
+    warn_idle_settings(&c, "first", NULL, session);
 }
 
 /* ---- the output file ------------------------------------------------------------------------------------ */

@@ -235,7 +235,7 @@ static bool find_idle(const char ***names, size_t *n, struct configuration *c, s
     return true;
 }
 
-void warn_idle_settings(struct configuration *c, const char *where, struct session *s)
+void warn_idle_settings(struct configuration *c, const char *where, json_t *notes, struct session *s)
 {
     struct arena scratch = {0};
     struct progress p;
@@ -247,7 +247,10 @@ void warn_idle_settings(struct configuration *c, const char *where, struct sessi
     s->simulator.watch = (struct watch){ NULL, NULL };
     progress_end(&p);
     for (size_t i = 0; good && i < n; i++)
-        if (is_set(c, names[i]))
-            fprintf(s->log, "podbench: %s: %s has no effect in the %s configuration\n", c->recipe, names[i], where);
+        if (is_set(c, names[i])) {
+            const char *note = arena_printf(&scratch, "%s: %s has no effect in the %s configuration", c->recipe, names[i], where);
+            fprintf(s->log, "podbench: %s\n", note);
+            json_array_append_new(notes, json_string(note));
+        }
     arena_free(&scratch);
 }

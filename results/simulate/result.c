@@ -422,12 +422,14 @@ static json_t *schema_of_provenance(void)
 json_t *result_json_schema(void)
 {
     json_t *result = schema_of_group(N_METRIC_GROUPS, "the result of one recipe"), *properties = json_object_get(result, "properties");
-    static const char *const always[] = { "breakdown", "made_by", "validity", "framework_options" };
+    static const char *const always[] = { "breakdown", "made_by", "validity", "notes", "framework_options" };
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         json_array_append_new(json_object_get(result, "required"), json_string(always[i]));
     json_object_set_new(properties, "breakdown", schema_of_breakdown());
     json_object_set_new(properties, "made_by", schema_of_provenance());
     json_object_set_new(properties, "validity", json_pack("{s:s, s:s}", "type", "object", "description", "how far the throughput can be trusted"));
+    json_object_set_new(properties, "notes", json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string", "description",
+                                                       "what may not mean what was expected: settings without effect, rough prices, rerouted traffic"));
     json_object_set_new(properties, "framework_options", json_pack("{s:s, s:s}", "type", "array", "description", "the configuration as options of its framework"));
     for (int g = 0; g < N_METRIC_GROUPS; g++)
         if (groups[g].object)

@@ -139,6 +139,9 @@ run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_call
 gives 0 'no effect here: framework.prefetch_depth, framework.uploads_per_call, framework.upload_s, framework.output_reductions' "and no uploads, their time, reductions at the end of no call, and what is kept ready for a replica alone"
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no
 gives 0 'no effect here: framework.fetch_threads, framework.outputs_each_micro_batch' "and who serves exchanges that nobody waits for"
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.fetch_threads=2 --format json
+[ "$(sed -n '/"notes": \[/,/\]/p' "$work/out" | sed -n 's/^ *"\(.*\)",*$/podbench: \1/p')" = "$(cat "$work/err")" ] && grep -q 'no effect here: framework.fetch_threads$' "$work/err"
+result $? "json has every warning among its notes" "$(grep -A3 '"notes"' "$work/out"; cat "$work/err")"
 run run mlperf-v2.0-closed-bow-pod64-bert-large --set framework.fetch_threads=2
 gives 0 'no effect here: framework.fetch_threads' "and how many serve replicas that need not wait for one another"
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no

@@ -24,7 +24,9 @@ settings=$(sed -n '/^best/,/^why/s/^  *--set/--set/p' "$work/out") found=$(trust
 run run $resnet $settings --set open.precision.partials=fp32
 [ "$(trusted)" = "$found" ] && [ "$(echo "$found" | wc -l)" = 2 ]
 result $? "readings are those of the best that was found" "$found, run alone $(trusted)"
-run search $resnet $space $fixed --format json
+run search $resnet $space $fixed --set machine.board_power_w=1000 --format json
+grep -q '^    ".*: machine.board_power_w has no effect in the best configuration"$' "$work/out"
+result $? "json says what has no effect" "$(grep -A2 '"notes"' "$work/out")"
 grep -q '"exact": true' "$work/out" && grep -q '"pareto_front": \[' "$work/out" && grep -q '"validity": {' "$work/out"
 result $? "json says the best, the front and how far to trust it"
 run search $resnet $space $fixed --most 2
