@@ -58,9 +58,20 @@ for shell in bash zsh fish; do
         result 0 "$shell takes its completion # SKIP no $shell here"
     fi
 done
-words=$(bash -c '. "$1"; COMP_WORDS=(podbench run --fo); COMP_CWORD=2; _podbench 2>/dev/null; echo "${COMPREPLY[*]}"' - "$work/dest/usr/share/bash-completion/completions/podbench")
-[ "$words" = "--format= --force" ] || [ "$words" = "--format=" ]
-result $? "bash completes an option" "$words"
+# What bash offers for the last of the words.
+offers() { # WANTED WORD...
+    wanted=$1
+    shift
+    words=$(PATH=$work/dest/usr/bin:$PATH bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _podbench 2>/dev/null; echo "${COMPREPLY[*]}"' - \
+        "$work/dest/usr/share/bash-completion/completions/podbench" podbench "$@")
+    [ "$words" = "$wanted" ]
+    result $? "bash completes $*" "$words"
+}
+offers "search" sea
+offers "--format= --force" run --fo
+offers "vendor-bow-pod16-resnet50-pytorch vendor-bow-pod16-resnet50-tf1" run vendor-bow-pod16-resnet5
+offers "bow-pod1024 bow-pod128 bow-pod16" machine bow-pod1
+offers "parallel.micro_batch=" run any --set = parallel.micro
 refuses "unknown shell 'csh'; known: bash, zsh, fish" "completion of another shell" completion csh
 refuses "did you mean 'run'?" "a page of no command" manual rnu
 
