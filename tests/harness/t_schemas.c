@@ -32,6 +32,20 @@ static json_t *part_of(json_t *schema, const char *name, json_t *fresh)
     return json_object_get(schema, name);
 }
 
+/* A number's name ends with its unit; NULL if it has none, as a count or a share. */
+static const char *unit_named(const char *key)
+{
+    static const struct { const char *end, *unit; } units[] = {
+        { "samples_per_s", "samples/s" }, { "bytes_per_s", "B/s" }, { "bytes_per_tile", "B" }, { "bytes", "B" }, { "cycles", "cycles" }, { "_s", "s" },
+        { "_min", "min" }, { "minutes", "min" }, { "_j", "J" }, { "_w", "W" }, { "_hz", "Hz" }, { "_g", "g" }, { "seconds", "s" },
+    };
+    size_t n = strlen(key);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (n >= strlen(units[i].end) && strcmp(key + n - strlen(units[i].end), units[i].end) == 0)
+            return units[i].unit;
+    return NULL;
+}
+
 /* Widens the schema until it describes the value. A member is required if every object of its place has it. */
 static void widen(json_t *schema, const json_t *value)
 {
@@ -53,7 +67,10 @@ static void widen(json_t *schema, const json_t *value)
     json_object_foreach((json_t *)value, key, item) {
         if (is_first)
             add_word(required, key);
-        widen(part_of(properties, key, json_object()), item);
+        json_t *member = part_of(properties, key, json_object());
+        widen(member, item);
+        if (json_is_number(item) && unit_named(key))
+            json_object_set_new(member, "unit", json_string(unit_named(key)));
     }
 }
 
