@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and
- * predicted, and ideal scaling; and what is predicted of machines of which nothing was published.
+ * predicted, and ideal scaling; and the predictions for machines without any published run.
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"

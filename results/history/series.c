@@ -198,7 +198,7 @@ static void window_build(struct series_window *v, const double *x, size_t n, siz
         v->x[v->n++] = sign * (r > 0 ? x[i] - r * x[i - 1] : x[i]);
 }
 
-/* The points of a test: the newest m and those before them, and what is known of the correlation of the latter. */
+/* The points of a test: the newest m, those before them, and what is known of the correlation of those before. */
 struct series_test { const double *x; size_t n, m; double r, level; bool correlated; };
 
 /* How much stricter the level is, because r is estimated from only n points and its error matters more with more new
@@ -219,7 +219,7 @@ static struct series_test test_build(const double *x, size_t n, size_t m, double
     return t;
 }
 
-/* Are the newest points too high (sign 1) or too low (-1)? The tails are means over the likely correlations, from the largest down, which
+/* True if the newest points are too high (sign 1) or too low (-1). The tails are means over the likely correlations, from the largest down, which
  * has the largest tails. */
 static bool is_far(const struct series_test *t, double sign)
 {

@@ -2,7 +2,7 @@
 /*
  * framework_options.c - the table of names, and how a row is written for a configuration.
  *
- * A line that ends in a value in brackets or after a colon belongs into the program's configuration file; one with -- is an option of its command
+ * A line that ends in a value in brackets or after a colon belongs in the program's configuration file; one with -- is an option of its command
  * line, and anything else is code. A key without a row has no name here.
  */
 #include "results/study/framework_options.h"
@@ -23,8 +23,8 @@
 /* Both of its options are set on one object, as a second call would replace the first. */
 #define LOCATION "  # a poptorch.TensorLocationSettings(), for options.TensorLocations.setOptimizerLocation()"
 
-/* AS_COUNT: where it is a whole number above 0; PER_IPU: {"IPU0": 0.3, ...}; BY_STAGE: a line for each stage, %s is its IPU, its number, and its layers; STAGE_IPUS: the IPU of each stage;
- * TOTAL_IPUS: those of all replicas. */
+/* AS_COUNT: only a whole number above 0; PER_IPU: {"IPU0": 0.3, ...}; BY_STAGE: a line for each stage, where %s stands for its IPU, its number and its
+ * layers; STAGE_IPUS: the IPU of each stage; TOTAL_IPUS: the number of IPUs of all replicas. */
 enum fill { AS_WRITTEN, AS_COUNT, PER_IPU, BY_STAGE, STAGE_IPUS, TOTAL_IPUS };
 
 static const struct name_row {

@@ -172,7 +172,8 @@ static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struc
     return op_execute(w->x->g, op_id, at_work(w, replica)->store.values, &c, err);
 }
 
-/* Losses are counted when they are computed first; gradients of weights go to their accumulators at once; the output of inference is kept. */
+/* A loss is counted when it is first computed, and not again in recomputation. Gradients of weights go to their accumulators at once; the output of
+ * inference is kept. */
 static void use_results(const struct work *w, uint32_t replica, const struct op *op)
 {
     const struct tensor_value *values = at_work(w, replica)->store.values;

@@ -29,7 +29,7 @@ struct program {
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
     uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
-    bool calls_overlap;                 /* a call for inference is made before the one before it has returned */
+    bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
     double launch_s;                    /* an engine is started and says that it is done */
     int host_data;                      /* prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */

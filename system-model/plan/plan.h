@@ -149,8 +149,8 @@ uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that sha
 /* The chance that a plan fits, on its least certain IPU. Weights, gradients, optimizer state, stash and inputs are certain; all else that is needed is off
  * by a factor whose logarithm has the chip's memory_error as its standard deviation. 1 or 0 without one. */
 double plan_fits_probability(const struct plan *p);
-/* That logarithm, in standard deviations, if the fullest tile of an IPU needs tile_bytes; NaN without a memory_error, or for less than what is
- * certain. */
+/* How many standard deviations of plan_fits_probability() lie between the bytes that the plan counts on the fullest tile of an IPU and tile_bytes,
+ * which were measured there. NaN if the chip has no memory_error, or if tile_bytes is less than the bytes that are certain. */
 double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes);
 /* The most bytes that neighbours have handed over to a stage and that wait for its tasks. */
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s);

@@ -393,7 +393,7 @@ infer_rule infer_argmax, infer_compress, infer_concat, infer_dequantize, infer_d
     infer_gather_elements, infer_gather_nd, infer_grid_sample, infer_loss, infer_non_max_suppression, infer_nonzero, infer_one_hot, infer_pad,
     infer_quantize, infer_reduce, infer_reshape, infer_resize, infer_roi_align, infer_slice, infer_space_to_depth, infer_split, infer_squeeze,
     infer_tile, infer_top_k, infer_transpose, infer_unsqueeze;
-/* By which factor a Resize changes each dimension; false if that is not known. */
+/* The factor by which a Resize changes each dimension. Returns false if the factors are not known. */
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
 infer_rule infer_einsum, infer_attention;        /* map_einsum.c, map_attention.c */
 

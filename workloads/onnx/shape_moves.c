@@ -352,7 +352,8 @@ static const double *resize_scales(const struct onnx_model *m, const struct onnx
     return old->n_floats == n ? scales : NULL;
 }
 
-/* By scales, or by the sizes in input 3, of which the smallest or the largest factor may hold for all axes (opset 18 and later). */
+/* The factors are the scales, or follow from the sizes in input 3. From opset 18 on, the smallest or the largest of those may be used for all axes
+ * (keep_aspect_ratio_policy). */
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *node)
 {
     struct onnx_list axes;
