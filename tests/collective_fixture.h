@@ -7,7 +7,7 @@
 #include "tests/topology_fixture.h"
 #include "system-model/network/collective.h"
 
-static struct collective_cost run(const struct topology *t, struct collective_request r)
+static inline struct collective_cost run(const struct topology *t, struct collective_request r)
 {
     struct collective_cost cost;
     if (!collective_run(&cost, t, &r, &a, &err))
@@ -17,7 +17,7 @@ static struct collective_cost run(const struct topology *t, struct collective_re
 }
 
 /* One group a stage: IPU = replica x n_groups + stage, over every IPU of the machine. */
-static struct collective_request whole(const struct topology *t, uint32_t n_groups, enum collective_kind kind,
+static inline struct collective_request whole(const struct topology *t, uint32_t n_groups, enum collective_kind kind,
                                        enum collective_method method, double bytes)
 {
     uint32_t n_ranks = t->n_ipus / n_groups, *ranks = ARENA_ARRAY(&a, uint32_t, t->n_ipus);

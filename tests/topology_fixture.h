@@ -19,7 +19,7 @@ static struct topology build(const struct machine *m, const struct faults *fault
     return t;
 }
 
-static struct machine *load(const char *name)
+static inline struct machine *load(const char *name)
 {
     struct machine *m = ARENA_NEW(&a, struct machine);
     assert_true(machine_load(m, name, "system-model/specs", &a, &err));
