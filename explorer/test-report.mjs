@@ -32,6 +32,7 @@ const accuracy = await page.$('#figure-accuracy svg');
 const text = await ask(accuracy, (said) => said.includes('bow-pod16-resnet50'));
 await page.mouse.down();
 await page.mouse.up();
+await page.waitForFunction(() => document.getElementById(location.hash.slice(1))?.open, { timeout: 10000 }).catch(() => {});      // the page hears of a new address later
 const card = await page.evaluate(() => ({ id: location.hash.slice(1), open: document.getElementById(location.hash.slice(1))?.open }));
 result(card.open && text.split('\n')[0].split(' ').every((part) => card.id.includes(part)), `a click opens the card of the run: ${card.id}`, text);
 
