@@ -89,16 +89,15 @@ static const struct resnet_config small_resnet = { .units = { 1, 1 }, .bottlenec
 static const struct workload resnet = { .name = "resnet", .build = resnet_build, .config = &small_resnet };
 
 /* Two halves of a transformer's layer, without dropout: its masks depend on where an operation is in the graph. */
-static bool plain_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool plain_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    struct builder b = builder_start(g, w->name, o, a);
-    (void)err;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "one");
-    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(2, 5, 7)), 6, true);
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "two");
-    x = build_layer_norm(&b, build_op2(&b, OP_ADD, build_attention(&b, x, &(struct attention){ .heads = 3, .mask = NO_ID }), x));
-    x = build_layer_norm(&b, build_op2(&b, OP_ADD, build_feed_forward(&b, x, 10, OP_GELU), x));
-    build_classes(&b, x, DIMS(2, 5));
+    (void)w, (void)err;
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "one");
+    uint32_t x = build_dense(b, build_input(b, "x", TYPE_FP16, DIMS(2, 5, 7)), 6, true);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "two");
+    x = build_layer_norm(b, build_op2(b, OP_ADD, build_attention(b, x, &(struct attention){ .heads = 3, .mask = NO_ID }), x));
+    x = build_layer_norm(b, build_op2(b, OP_ADD, build_feed_forward(b, x, 10, OP_GELU), x));
+    build_classes(b, x, DIMS(2, 5));
     return true;
 }
 static const struct workload transformer = { .name = "transformer", .build = plain_build };

@@ -101,7 +101,8 @@ static void there_and_back(const struct workload *w, struct model_options o)
     snprintf(path, sizeof path, "/tmp/t_families_%d.onnx", (int)getpid());
     o.inference = true;
     o.input_type = INPUT_FP16;
-    assert_true(w->build(&built, w, &o, &a, &err));
+    struct builder b = builder_start(&built, w->name, &o, &a);
+    assert_true(w->build(&b, w, &err));
     built.n_forward_ops = built.n_ops;
     assert_true(onnx_write(path, &built, (uint64_t[]){ SEED }, &err));
     double **expected = execute_built(&built, &a);

@@ -24,7 +24,7 @@ static uint64_t masked_tokens(uint64_t length)
 }
 
 struct bert {
-    struct builder b;
+    struct builder *b;
     const struct bert_config *c;
     uint64_t length, sequences;
     uint32_t word_table, mask;
@@ -34,7 +34,7 @@ struct bert {
  * inputs a row, 8.8 KB (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py). */
 static void sequence_numbers(struct bert *m)
 {
-    struct builder *b = &m->b;
+    struct builder *b = m->b;
     uint32_t numbers = build_input(b, "sequence-numbers", TYPE_INT32, DIMS(b->batch, m->length));
     graph_op(b->g, OP_CAST, &numbers, 1, (struct op_attributes){ .to_type = b->type });
 }
@@ -45,20 +45,20 @@ static uint32_t attention_mask(struct bert *m)
     uint64_t rows = m->sequences > 1 ? m->length : 1;
     if (m->sequences > 1)
         sequence_numbers(m);
-    return graph_tensor(m->b.g, "mask", ROLE_STATE, m->b.type, DIMS(m->b.batch, 1, rows, m->length));
+    return graph_tensor(m->b->g, "mask", ROLE_STATE, m->b->type, DIMS(m->b->batch, 1, rows, m->length));
 }
 
 static uint32_t word_embedding(struct bert *m, uint32_t tokens)
 {
-    uint64_t vocabulary = m->b.o->vocabulary ? m->b.o->vocabulary : m->c->vocabulary;
-    m->word_table = build_weight(&m->b, "word-embeddings", DIMS(vocabulary, m->c->hidden));
-    struct op_attributes at = { .serial_steps = (uint32_t)m->b.o->embedding_serial_steps };
-    return graph_op(m->b.g, OP_GATHER, (uint32_t[]){ m->word_table, tokens }, 2, at);
+    uint64_t vocabulary = m->b->o->vocabulary ? m->b->o->vocabulary : m->c->vocabulary;
+    m->word_table = build_weight(m->b, "word-embeddings", DIMS(vocabulary, m->c->hidden));
+    struct op_attributes at = { .serial_steps = (uint32_t)m->b->o->embedding_serial_steps };
+    return graph_op(m->b->g, OP_GATHER, (uint32_t[]){ m->word_table, tokens }, 2, at);
 }
 
 static uint32_t embeddings(struct bert *m)
 {
-    struct builder *b = &m->b;
+    struct builder *b = m->b;
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, m->length));
     uint32_t positions = build_input(b, "positions", TYPE_INT32, DIMS(b->batch, m->length));
@@ -73,12 +73,8 @@ static uint32_t embeddings(struct bert *m)
 
 static uint32_t encoder_layer(struct bert *m, uint32_t x, uint32_t i)
 {
-    struct builder *b = &m->b;
-    struct attention at = { .heads = m->c->heads, .mask = m->mask };
-    if (b->o) {
-        at.dropout = b->o->attention_dropout ? attention_dropout : 0;
-        at.split_qkv = b->o->split_qkv;
-    }
+    struct builder *b = m->b;
+    struct attention at = { .heads = m->c->heads, .mask = m->mask, .dropout = b->o->attention_dropout ? attention_dropout : 0, .split_qkv = b->o->split_qkv };
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
     uint32_t y = build_dropout(b, build_attention(b, x, &at), hidden_dropout);
     x = build_layer_norm(b, build_op2(b, OP_ADD, y, x));
@@ -89,21 +85,20 @@ static uint32_t encoder_layer(struct bert *m, uint32_t x, uint32_t i)
 
 static void masked_token_head(struct bert *m, uint32_t x)
 {
-    struct builder *b = &m->b;
+    struct builder *b = m->b;
     uint64_t n = masked_tokens(m->length);
     build_layer(b, LAYER_LAST, 0, 0, 1, "mlm-head");
     uint32_t at = build_input(b, "masked-positions", TYPE_INT32, DIMS(b->batch, n));
     x = build_dense(b, build_gather(b, x, at), m->c->hidden, true);
     x = build_layer_norm(b, build_op1(b, OP_GELU, x));
-    struct op_attributes tied = { .transpose_b = true,
-                                  .serial_steps = (uint32_t)b->o->embedding_serial_steps };
+    struct op_attributes tied = { .transpose_b = true, .serial_steps = (uint32_t)b->o->embedding_serial_steps };
     x = build_bias(b, graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, m->word_table }, 2, tied));
     build_classes(b, x, DIMS(b->batch, n));
 }
 
 static void next_sentence_head(struct bert *m, uint32_t x)
 {
-    struct builder *b = &m->b;
+    struct builder *b = m->b;
     build_layer(b, LAYER_LAST, 0, 0, 1, "nsp-head");
     uint32_t at = build_input(b, "sequence-starts", TYPE_INT32, DIMS(b->batch, m->sequences));
     x = build_op1(b, OP_TANH, build_dense(b, build_gather(b, x, at), m->c->hidden, true));
@@ -113,7 +108,7 @@ static void next_sentence_head(struct bert *m, uint32_t x)
 /* In training, the positions of a row are the classes of the start and of the end. */
 static void answer_head(struct bert *m, uint32_t x)
 {
-    struct builder *b = &m->b;
+    struct builder *b = m->b;
     build_layer(b, LAYER_LAST, 0, 0, 1, "answer-head");
     x = build_dense(b, x, 2, true);
     if (!b->training)
@@ -122,16 +117,10 @@ static void answer_head(struct bert *m, uint32_t x)
     build_classes(b, graph_op(b->g, OP_TRANSPOSE, &x, 1, ends_first), DIMS(b->batch, 2));
 }
 
-/* The evaluation of a training run keeps the heads of pre-training. */
-static bool answers_questions(const struct model_options *o)
+bool bert_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    return o->fine_tuning || (o->inference && !o->keeps_training_heads);
-}
-
-bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
-{
-    struct bert m = { .b = builder_start(g, w->name, o, a), .c = w->config, .length = w->default_sequence_length,
-                      .sequences = 1 };
+    const struct model_options *o = b->o;
+    struct bert m = { .b = b, .c = w->config, .length = w->default_sequence_length, .sequences = 1 };
     if (o->sequence_length)
         m.length = o->sequence_length;
     if (o->sequences_per_pack > 1)
@@ -142,7 +131,7 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
     uint32_t x = embeddings(&m);
     for (uint32_t i = 0; i < m.c->n_layers; i++)
         x = encoder_layer(&m, x, i);
-    if (answers_questions(o))
+    if (o->fine_tuning || (o->inference && !o->keeps_training_heads))      /* the evaluation of a training run keeps the heads of pre-training */
         answer_head(&m, x);
     else {
         masked_token_head(&m, x);

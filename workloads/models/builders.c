@@ -229,6 +229,16 @@ uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum 
     return build_dense(b, build_op1(b, activation, build_dense(b, x, inner, true)), width, true);
 }
 
+uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout)
+{
+    build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "%s%u/attention", name, i));
+    uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), at), dropout);
+    x = build_op2(b, OP_ADD, y, x);
+    build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "%s%u/feed-forward", name, i));
+    y = build_feed_forward(b, build_layer_norm(b, x), inner, OP_GELU);
+    return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
+}
+
 /* ---- networks for images: norms over a batch, perhaps of several replicas, or by sample (group norm, Wu and He 2018) ---- */
 
 uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c)

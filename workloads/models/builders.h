@@ -54,6 +54,8 @@ uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *
 /* Queries from x, keys and values from another sequence [batch, other time, width]. */
 uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at);
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
+/* Block i of a transformer whose norms come first, as two layers: NAMEi/attention and NAMEi/feed-forward, with GELU. */
+uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout);
 
 /* ---- networks for images --------------------------------------------------------------------------------------------- */
 
@@ -78,41 +80,28 @@ void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dr
 
 /* ---- families that tests build in sizes of their own: w->config points to the configuration ----------------------------- */
 
+build_model resnet_build, efficientnet_build, mobilenet_build, vit_build, bert_build, gpt2_build, rnnt_build, transducer_build, conformer_build;
+
 /* groups 0: a plain 3x3 convolution. image 0: photographs of 224 pixels; else pixels in a row of small images. width: channels of the first stage,
  * 0: 64; classes 0: ImageNet's. */
 struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; uint64_t image, image_channels, width, classes; };
-bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* width and depth in tenths of the smallest; group 1: depthwise; image 0: from the options */
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
-bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
-bool vit_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
-bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
 struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
-bool gpt2_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
 struct rnnt_config {
     uint64_t features, encoder_hidden, encoder_first, encoder_second, time_stack;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
 };
-bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
 struct transducer_config {
     uint64_t n_layers, hidden, heads, inner, kernel, subsampling, features;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
 };
-bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-
 /* predictor 0: trained by CTC and a transformer decoder; else a transducer, whose LSTM and joint network have that
  * width. */
 struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels, predictor; };
-bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */
 struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels, n_slices; };

@@ -98,30 +98,30 @@ static void decoder(struct builder *b, uint32_t encoded, const struct conformer_
     build_classes(b, build_dense(b, build_layer_norm(b, x), c->vocabulary, true), DIMS(b->batch, length));
 }
 
-bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+bool conformer_build(struct builder *b, const struct workload *w, struct err *err)
 {
+    const struct model_options *o = b->o;
     const struct conformer_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     uint64_t frames = o->sequence_length ? o->sequence_length : w->default_sequence_length;
     if (frames < 7)
         return fail(err, "%s: sequence_length: %ju frames, want at least 7: two convolutions of stride 2", o->where, (uintmax_t)frames);
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "front-end");
-    uint32_t x = front_end(&b, frames, c);
-    uint32_t positions = graph_tensor(g, "positions", ROLE_STATE, b.type, DIMS(build_dim(&b, x, 1), c->hidden));
-    uint64_t steps = build_dim(&b, x, 1);
-    struct masks m = { graph_tensor(g, "score-mask", ROLE_STATE, TYPE_UINT8, DIMS(b.batch, 1, 1, steps)),
-                       graph_tensor(g, "step-mask", ROLE_STATE, TYPE_UINT8, DIMS(b.batch, steps, 1)) };
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "front-end");
+    uint32_t x = front_end(b, frames, c);
+    uint32_t positions = graph_tensor(b->g, "positions", ROLE_STATE, b->type, DIMS(build_dim(b, x, 1), c->hidden));
+    uint64_t steps = build_dim(b, x, 1);
+    struct masks m = { graph_tensor(b->g, "score-mask", ROLE_STATE, TYPE_UINT8, DIMS(b->batch, 1, 1, steps)),
+                       graph_tensor(b->g, "step-mask", ROLE_STATE, TYPE_UINT8, DIMS(b->batch, steps, 1)) };
     for (uint32_t i = 0; i < c->n_encoder; i++)
-        x = encoder_block(&b, x, c, positions, &m, i);
+        x = encoder_block(b, x, c, positions, &m, i);
     uint64_t labels = o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels;
     if (c->predictor) {
-        build_joint(&b, x, &(struct joint_config){ c->predictor, 1, c->predictor, c->vocabulary, labels, o->joint_slices });
+        build_joint(b, x, &(struct joint_config){ c->predictor, 1, c->predictor, c->vocabulary, labels, o->joint_slices });
         return true;
     }
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "alignment-head");
-    x = build_layer_norm(&b, x);
-    build_classes(&b, build_dense(&b, x, c->vocabulary, true), DIMS(b.batch, build_dim(&b, x, 1)));
-    decoder(&b, x, c, &m, labels);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "alignment-head");
+    x = build_layer_norm(b, x);
+    build_classes(b, build_dense(b, x, c->vocabulary, true), DIMS(b->batch, build_dim(b, x, 1)));
+    decoder(b, x, c, &m, labels);
     return true;
 }
 

@@ -10,42 +10,31 @@
 static const double dropout = 0.1;
 enum { FEED_FORWARD = 4 };
 
-static uint32_t gpt2_block(struct builder *b, uint32_t x, const struct gpt2_config *c, uint32_t mask, uint32_t i)
+bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    bool split = b->o->split_qkv, drops = b->o->attention_dropout;
-    struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = drops ? dropout : 0, .split_qkv = split };
-    build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "decoder%u/attention", i));
-    uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
-    x = build_op2(b, OP_ADD, y, x);
-    build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "decoder%u/feed-forward", i));
-    y = build_feed_forward(b, build_layer_norm(b, x), FEED_FORWARD * c->hidden, OP_GELU);
-    return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
-}
-
-bool gpt2_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
-{
+    const struct model_options *o = b->o;
     const struct gpt2_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     uint64_t length = o->sequence_length ? o->sequence_length : w->default_sequence_length;
     uint64_t vocabulary = o->vocabulary ? o->vocabulary : c->vocabulary;
     struct op_attributes serial = { .serial_steps = (uint32_t)o->embedding_serial_steps };
     if (length > c->positions)
         return fail(err, "%s: sequence_length %ju is more than the %ju positions of %s; take a shorter one", o->where,
                     (uintmax_t)length, (uintmax_t)c->positions, w->name);
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
-    uint32_t tokens = build_input(&b, "tokens", TYPE_INT32, DIMS(b.batch, length));
-    uint32_t places = build_input(&b, "positions", TYPE_INT32, DIMS(b.batch, length));
-    uint32_t table = build_weight(&b, "word-embeddings", DIMS(vocabulary, c->hidden));
-    uint32_t x = graph_op(g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, serial);
-    x = build_op2(&b, OP_ADD, x, build_gather(&b, build_weight(&b, "position-embeddings", DIMS(c->positions, c->hidden)), places));
-    uint32_t mask = graph_tensor(g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
-    x = build_dropout(&b, x, dropout);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
+    uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, length));
+    uint32_t places = build_input(b, "positions", TYPE_INT32, DIMS(b->batch, length));
+    uint32_t table = build_weight(b, "word-embeddings", DIMS(vocabulary, c->hidden));
+    uint32_t x = graph_op(b->g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, serial);
+    x = build_op2(b, OP_ADD, x, build_gather(b, build_weight(b, "position-embeddings", DIMS(c->positions, c->hidden)), places));
+    uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
+    struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = o->split_qkv };
+    x = build_dropout(b, x, dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = gpt2_block(&b, x, c, mask, i);
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "lm-head");
+        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, dropout);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     serial.transpose_b = true;
-    x = build_layer_norm(&b, x);
-    build_classes(&b, graph_op(g, OP_MATMUL, (uint32_t[]){ x, table }, 2, serial), DIMS(b.batch, length));
+    x = build_layer_norm(b, x);
+    build_classes(b, graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, table }, 2, serial), DIMS(b->batch, length));
     return true;
 }
 

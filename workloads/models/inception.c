@@ -63,21 +63,20 @@ static const struct { const char *name, *branches[MOST_BRANCHES + 3]; } modules[
     { "mixed7c", { "320:1", "384:1 +", "384:1x3", "384:3x1", "448:1 384:3 +", "384:1x3", "384:3x1", "avg 192:1" } },
 };
 
-static bool inception_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool inception_build(struct builder *b, const struct workload *w, struct err *err)
 {
+    (void)w, (void)err;
     static const char *const stem[] = { "32:3/ 32:3v 64:3 max", NULL }, *const second[] = { "80:1 192:3v max", NULL };
-    struct builder b = builder_start(g, w->name, o, a);
-    (void)err;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = module(&b, build_images(&b, INCEPTION_IMAGE_SIZE, 3), stem);
-    build_layer(&b, LAYER_BODY, 0, 0, 1, "conv4");
-    x = module(&b, x, second);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "stem");
+    uint32_t x = module(b, build_images(b, INCEPTION_IMAGE_SIZE, 3), stem);
+    build_layer(b, LAYER_BODY, 0, 0, 1, "conv4");
+    x = module(b, x, second);
     for (uint32_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        build_layer(&b, LAYER_BODY, i + 1, 0, 1, modules[i].name);
-        x = module(&b, x, modules[i].branches);
+        build_layer(b, LAYER_BODY, i + 1, 0, 1, modules[i].name);
+        x = module(b, x, modules[i].branches);
     }
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_image_head(&b, x, N_IMAGE_CLASSES, 0.5);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    build_image_head(b, x, N_IMAGE_CLASSES, 0.5);
     return true;
 }
 

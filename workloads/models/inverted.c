@@ -86,36 +86,31 @@ static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *st
     return x;
 }
 
-static void build_inverted(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, const struct stage *stages,
-                           const struct inverted *v)
+static bool build_inverted(struct builder *b, const struct workload *w, const struct stage *stages, const struct inverted *v)
 {
     const struct inverted_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     struct conv_spec stem = { .kernel = 3, .stride = 2, .channels = widened(STEM_CHANNELS, c->width_tenths) };
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = activation(&b, build_conv_norm(&b, build_images(&b, c->image, 3), stem), v);
-    x = add_stages(&b, x, stages, c, v);
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    x = activation(&b, build_conv_norm(&b, x, (struct conv_spec){ .kernel = 1, .channels = widened(HEAD_CHANNELS, c->width_tenths) }), v);
-    build_image_head(&b, x, N_IMAGE_CLASSES, c->dropout);
-}
-
-bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
-{
-    const struct inverted_config *c = w->config;
-    struct inverted v = { .weighs = true, .expansion = c->expansion, .group = c->group };
-    (void)err;
-    build_inverted(g, w, o, a, efficientnet_stages, &v);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "stem");
+    uint32_t x = activation(b, build_conv_norm(b, build_images(b, c->image, 3), stem), v);
+    x = add_stages(b, x, stages, c, v);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    x = activation(b, build_conv_norm(b, x, (struct conv_spec){ .kernel = 1, .channels = widened(HEAD_CHANNELS, c->width_tenths) }), v);
+    build_image_head(b, x, N_IMAGE_CLASSES, c->dropout);
     return true;
 }
 
-bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+bool efficientnet_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct inverted_config *c = w->config;
-    struct inverted v = { .relu6 = true, .expansion = c->expansion, .group = c->group };
     (void)err;
-    build_inverted(g, w, o, a, mobilenet_stages, &v);
-    return true;
+    return build_inverted(b, w, efficientnet_stages, &(struct inverted){ .weighs = true, .expansion = c->expansion, .group = c->group });
+}
+
+bool mobilenet_build(struct builder *b, const struct workload *w, struct err *err)
+{
+    const struct inverted_config *c = w->config;
+    (void)err;
+    return build_inverted(b, w, mobilenet_stages, &(struct inverted){ .relu6 = true, .expansion = c->expansion, .group = c->group });
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */

@@ -53,11 +53,14 @@ enum workload_trait {
     IS_FILE = 256,                      /* an ONNX file */
 };
 
+struct builder;
+struct workload;
+/* Builds the forward graph with b, which has the options. */
+typedef bool build_model(struct builder *b, const struct workload *w, struct err *err);
 struct workload {
     const char *name, *family, *help;
     const char *sample;                 /* "image", "sequence", "utterance" */
-    /* Builds the forward graph; of a file, the backward one too. */
-    bool (*build)(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+    build_model *build;                 /* NULL: an ONNX file, which onnx_file_import() builds */
     const void *config;                 /* the family's own table row */
     uint64_t default_sequence_length;
     const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL if none */

@@ -44,21 +44,20 @@ static uint32_t stem(struct builder *b, const struct resnet_config *c)
     return build_pool(b, OP_MAX_POOL, x, 3, 2, 1);
 }
 
-bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+bool resnet_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    const struct resnet_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     (void)err;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = stem(&b, c), block = 0;
+    const struct resnet_config *c = w->config;
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "stem");
+    uint32_t x = stem(b, c), block = 0;
     for (uint32_t stage = 0; stage < 4; stage++)
         for (uint64_t unit = 0; unit < c->units[stage]; unit++) {
-            const char *name = arena_printf(a, "stage%u/unit%u", stage + 1, (unsigned)unit + 1);
-            build_layer(&b, LAYER_BODY, block++, 0, 1, name);
-            x = residual_unit(&b, x, c, (c->width ? c->width : RESNET_WIDTH) << stage, stage > 0 && unit == 0 ? 2 : 1);
+            const char *name = arena_printf(b->g->arena, "stage%u/unit%u", stage + 1, (unsigned)unit + 1);
+            build_layer(b, LAYER_BODY, block++, 0, 1, name);
+            x = residual_unit(b, x, c, (c->width ? c->width : RESNET_WIDTH) << stage, stage > 0 && unit == 0 ? 2 : 1);
         }
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_image_head(&b, x, c->classes ? c->classes : N_IMAGE_CLASSES, 0);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    build_image_head(b, x, c->classes ? c->classes : N_IMAGE_CLASSES, 0);
     return true;
 }
 
@@ -77,30 +76,29 @@ static uint32_t transition(struct builder *b, uint32_t x)
 
 struct densenet_config { uint64_t layers[4]; uint64_t growth; };
 
-static bool densenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool densenet_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    const struct densenet_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     (void)err;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
-    uint32_t x = build_op1(&b, OP_RELU, conv_norm(&b, build_images(&b, RESNET_IMAGE_SIZE, 3), 7, 2, 2 * c->growth));
-    x = build_pool(&b, OP_MAX_POOL, x, 3, 2, 1);
+    const struct densenet_config *c = w->config;
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "stem");
+    uint32_t x = build_op1(b, OP_RELU, conv_norm(b, build_images(b, RESNET_IMAGE_SIZE, 3), 7, 2, 2 * c->growth));
+    x = build_pool(b, OP_MAX_POOL, x, 3, 2, 1);
     uint32_t block = 0;
     for (uint32_t stage = 0; stage < 4; stage++) {
         for (uint64_t i = 0; i < c->layers[stage]; i++) {
-            const char *name = arena_printf(a, "dense%u/layer%u", stage + 1, (unsigned)i + 1);
-            build_layer(&b, LAYER_BODY, block++, 0, 1, name);
-            uint32_t y = build_op1(&b, OP_RELU, conv_norm(&b, norm_relu(&b, x), 1, 1, 4 * c->growth));
-            y = build_conv(&b, y, (struct conv_spec){ .kernel = 3, .channels = c->growth });
-            x = graph_op(g, OP_CONCAT, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .axis = 3 });
+            const char *name = arena_printf(b->g->arena, "dense%u/layer%u", stage + 1, (unsigned)i + 1);
+            build_layer(b, LAYER_BODY, block++, 0, 1, name);
+            uint32_t y = build_op1(b, OP_RELU, conv_norm(b, norm_relu(b, x), 1, 1, 4 * c->growth));
+            y = build_conv(b, y, (struct conv_spec){ .kernel = 3, .channels = c->growth });
+            x = graph_op(b->g, OP_CONCAT, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .axis = 3 });
         }
         if (stage < 3) {
-            build_layer(&b, LAYER_BODY, block++, 0, 1, arena_printf(a, "transition%u", stage + 1));
-            x = transition(&b, x);
+            build_layer(b, LAYER_BODY, block++, 0, 1, arena_printf(b->g->arena, "transition%u", stage + 1));
+            x = transition(b, x);
         }
     }
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_image_head(&b, norm_relu(&b, x), N_IMAGE_CLASSES, 0);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    build_image_head(b, norm_relu(b, x), N_IMAGE_CLASSES, 0);
     return true;
 }
 

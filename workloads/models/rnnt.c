@@ -73,8 +73,7 @@ void build_joint(struct builder *b, uint32_t encoded, const struct joint_config 
         return;
     }
     uint32_t targets = build_input(b, "labels", TYPE_INT32, DIMS(b->batch, c->n_labels));
-    struct op_attributes at = { .labels_per_sample = (double)c->n_labels };
-    graph_op(b->g, OP_TRANSDUCER_LOSS, (uint32_t[]){ x, targets }, 2, at);
+    graph_op(b->g, OP_TRANSDUCER_LOSS, (uint32_t[]){ x, targets }, 2, (struct op_attributes){ .labels_per_sample = (double)c->n_labels });
 }
 
 /* Frames of the longest utterance, rounded up to a multiple of the stack. */
@@ -95,27 +94,26 @@ static uint32_t features(struct builder *b, uint64_t frames, uint64_t width)
     return build_input(b, "features", b->type, DIMS(b->batch, frames, width));
 }
 
-bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+bool rnnt_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    const struct rnnt_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     (void)err;
+    const struct model_options *o = b->o;
+    const struct rnnt_config *c = w->config;
     uint64_t frames = frames_of(w, o, c->time_stack);
     uint32_t x = NO_ID;
     for (uint32_t i = 0; i < c->encoder_first + c->encoder_second; i++) {
         bool first = i < c->encoder_first;
         uint32_t id = (uint32_t)(first ? i : i - c->encoder_first) + 1;
-        build_layer(&b, i ? LAYER_BODY : LAYER_FIRST, i ? i - 1 : 0, 0, 1,
-                    arena_printf(a, "%s/lstm%u", first ? "pre-rnn" : "post-rnn", id));
+        const char *name = arena_printf(b->g->arena, "%s/lstm%u", first ? "pre-rnn" : "post-rnn", id);
+        build_layer(b, i ? LAYER_BODY : LAYER_FIRST, i ? i - 1 : 0, 0, 1, name);
         if (i == 0)
-            x = features(&b, frames, c->features);
+            x = features(b, frames, c->features);
         else if (i == c->encoder_first)
-            x = stack_time(&b, x, c->time_stack);
-        x = build_dropout(&b, build_lstm(&b, x, c->encoder_hidden), encoder_dropout);
+            x = stack_time(b, x, c->time_stack);
+        x = build_dropout(b, build_lstm(b, x, c->encoder_hidden), encoder_dropout);
     }
-    struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels,
-                                  labels_of(o, frames), o->joint_slices };
-    build_joint(&b, x, &joint);
+    struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels, labels_of(o, frames), o->joint_slices };
+    build_joint(b, x, &joint);
     return true;
 }
 
@@ -147,20 +145,19 @@ static uint32_t transducer_layer(struct builder *b, uint32_t x, uint32_t i, cons
     return build_op2(b, OP_ADD, build_dropout(b, y, encoder_dropout), x);
 }
 
-bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+bool transducer_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    const struct transducer_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     (void)err;
+    const struct model_options *o = b->o;
+    const struct transducer_config *c = w->config;
     uint64_t frames = frames_of(w, o, c->subsampling);
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "front-end");
-    uint32_t x = stack_time(&b, features(&b, frames, c->features), c->subsampling);
-    x = build_dropout(&b, build_dense(&b, x, c->hidden, true), encoder_dropout);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "front-end");
+    uint32_t x = stack_time(b, features(b, frames, c->features), c->subsampling);
+    x = build_dropout(b, build_dense(b, x, c->hidden, true), encoder_dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = transducer_layer(&b, x, i, c);
-    struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels,
-                                  labels_of(o, frames), o->joint_slices };
-    build_joint(&b, build_layer_norm(&b, x), &joint);
+        x = transducer_layer(b, x, i, c);
+    struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels, labels_of(o, frames), o->joint_slices };
+    build_joint(b, build_layer_norm(b, x), &joint);
     return true;
 }
 

@@ -44,29 +44,29 @@ static bool check_size(uint64_t size, const struct workload *w, const struct mod
     return true;
 }
 
-static bool unet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool unet_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    struct builder b = builder_start(g, w->name, o, a);
+    const struct model_options *o = b->o;
     uint32_t beside[LEVELS], block = 0;
     if (!check_size(o->image_size ? o->image_size : UNET_IMAGE_SIZE, w, o, err))
         return false;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "down1");
-    uint32_t x = beside[0] = two_convs(&b, build_images(&b, UNET_IMAGE_SIZE, 1), 64);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "down1");
+    uint32_t x = beside[0] = two_convs(b, build_images(b, UNET_IMAGE_SIZE, 1), 64);
     for (uint32_t i = 1; i <= LEVELS; i++) {
-        build_layer(&b, LAYER_BODY, block++, 0, 1, i < LEVELS ? arena_printf(a, "down%u", i + 1) : "bottom");
-        x = two_convs(&b, build_pool(&b, OP_MAX_POOL, x, 2, 2, 0), 64ull << i);
+        build_layer(b, LAYER_BODY, block++, 0, 1, i < LEVELS ? arena_printf(b->g->arena, "down%u", i + 1) : "bottom");
+        x = two_convs(b, build_pool(b, OP_MAX_POOL, x, 2, 2, 0), 64ull << i);
         if (i < LEVELS)
             beside[i] = x;
         else
-            x = build_dropout(&b, x, 0.5);
+            x = build_dropout(b, x, 0.5);
     }
     for (uint32_t i = LEVELS; i-- > 0; ) {
-        build_layer(&b, LAYER_BODY, block++, 0, 1, arena_printf(a, "up%u", i + 1));
-        x = two_convs(&b, up(&b, x, beside[i]), 64ull << i);
+        build_layer(b, LAYER_BODY, block++, 0, 1, arena_printf(b->g->arena, "up%u", i + 1));
+        x = two_convs(b, up(b, x, beside[i]), 64ull << i);
     }
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    x = build_bias(&b, build_conv(&b, x, (struct conv_spec){ .kernel = 1, .channels = N_CLASSES }));
-    build_classes(&b, x, DIMS(b.batch, build_side(&b, x), build_side(&b, x)));
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    x = build_bias(b, build_conv(b, x, (struct conv_spec){ .kernel = 1, .channels = N_CLASSES }));
+    build_classes(b, x, DIMS(b->batch, build_side(b, x), build_side(b, x)));
     return true;
 }
 

@@ -36,13 +36,12 @@ static uint32_t stages(struct builder *b, const struct vgg_config *c)
     return x;
 }
 
-static bool vgg_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool vgg_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    struct builder b = builder_start(g, w->name, o, a);
     (void)err;
-    uint32_t x = stages(&b, w->config);
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
+    uint32_t x = stages(b, w->config);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    build_classes(b, build_dense(b, x, N_IMAGE_CLASSES, true), DIMS(b->batch));
     return true;
 }
 

@@ -22,34 +22,23 @@ static uint32_t tokens(struct builder *b, const struct vit_config *c)
     return build_dropout(b, build_op2(b, OP_ADD, x, positions), dropout);
 }
 
-static uint32_t vit_block(struct builder *b, uint32_t x, const struct vit_config *c, uint32_t i)
+bool vit_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    bool split = b->o->split_qkv, drops = b->o->attention_dropout;
-    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = drops ? dropout : 0, .split_qkv = split };
-    build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
-    uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
-    x = build_op2(b, OP_ADD, y, x);
-    build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "encoder%u/feed-forward", i));
-    y = build_feed_forward(b, build_layer_norm(b, x), c->inner, OP_GELU);
-    return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
-}
-
-bool vit_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
-{
+    const struct model_options *o = b->o;
     const struct vit_config *c = w->config;
-    struct builder b = builder_start(g, w->name, o, a);
     uint64_t size = o->image_size ? o->image_size : c->image;
     if (size % c->patch)
         return fail(err, "%s: data.image_size: %ju pixels are not a multiple of the patch of %ju; want 224 or 384", o->where,
                     (uintmax_t)size, (uintmax_t)c->patch);
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
-    uint32_t x = tokens(&b, c);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
+    uint32_t x = tokens(b, c);
+    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = o->split_qkv };
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = vit_block(&b, x, c, i);
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    x = graph_op(g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
-    x = build_layer_norm(&b, build_reshape(&b, x, DIMS(b.batch, c->hidden)));
-    build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
+        x = build_block(b, x, "encoder", i, &at, c->inner, dropout);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    x = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
+    x = build_layer_norm(b, build_reshape(b, x, DIMS(b->batch, c->hidden)));
+    build_classes(b, build_dense(b, x, N_IMAGE_CLASSES, true), DIMS(b->batch));
     return true;
 }
 

@@ -68,16 +68,7 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
     return op_kinds_read(&reader.fp32_kinds, o->fp32_operations, err) && read_dimensions(&reader, o->dimensions, a, err) && onnx_build(g, import, o->file, &reader, a, err);
 }
 
-static bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
-{
-    struct onnx_import import;
-    if (!o->file)
-        return fail(err, "%s: no file is given", w->name);
-    return onnx_file_import(g, &import, o, a, err);
-}
-
-static const struct workload any_file = { "model.onnx", "onnx", "a model of your own, from an ONNX file", "sample", onnx_file_build,
-                                          NULL, 0, NULL, IS_FILE | TAKES_IMAGES };
+static const struct workload any_file = { "model.onnx", "onnx", "a model of your own, from an ONNX file", "sample", .traits = IS_FILE | TAKES_IMAGES };
 
 const struct workload *workload_find(const char *name, struct err *err)
 {
@@ -116,13 +107,17 @@ const struct model_options own_options = { .where = "workload", .micro_batch = 1
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     uint64_t fp32_kinds;
+    struct onnx_import import;
     o = o ? o : &own_options;
-    if (!op_kinds_read(&fp32_kinds, o->fp32_operations, err) || !w->build(out, w, o, a, err))
+    if (!op_kinds_read(&fp32_kinds, o->fp32_operations, err))
         return false;
-    if (!(w->traits & IS_FILE)) {
-        graph_keep_fp32(out, fp32_kinds);
-        if (!o->inference)
-            graph_add_backward(out);
-    }
+    if (w->traits & IS_FILE)
+        return (o->file || fail(err, "%s: no file is given", w->name)) && onnx_file_import(out, &import, o, a, err) && check_products(out, o, err);
+    struct builder b = builder_start(out, w->name, o, a);
+    if (!w->build(&b, w, err))
+        return false;
+    graph_keep_fp32(out, fp32_kinds);
+    if (!o->inference)
+        graph_add_backward(out);
     return check_products(out, o, err);
 }
