@@ -112,6 +112,8 @@ static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*co
 
 /* Index of the first name that has occurred before, and in *earlier the index of that occurrence; n if all names differ. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
+/* The next item of a list, without the blanks around it; *list moves behind its separator, and is NULL after the last item. NULL: no more. */
+char *text_item(const char **list, char separator, struct arena *a);
 const char *names_joined(const char *const *names, size_t n, const char *separator, struct arena *a);
 /* The names separated by commas, for messages about an unknown name. After 300 bytes "..." ends the list. */
 const char *names_list(const char *const *names, size_t n, struct arena *a);

@@ -183,6 +183,18 @@ size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
     return i;
 }
 
+char *text_item(const char **list, char separator, struct arena *a)
+{
+    const char *start = *list, *end = start ? strchrnul(start, separator) : NULL;
+    if (!start)
+        return NULL;
+    *list = *end ? end + 1 : NULL;
+    start += strspn(start, " \t");
+    while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    return arena_printf(a, "%.*s", (int)(end > start ? end - start : 0), start);
+}
+
 const char *names_joined(const char *const *names, size_t n, const char *separator, struct arena *a)
 {
     const char *text = n ? names[0] : "";

@@ -31,22 +31,18 @@ static bool unknown_kind(const char *name, struct err *err)
 
 bool op_kinds_read(uint64_t *kinds, const char *names, struct err *err)
 {
+    struct arena scratch = { 0 };
+    bool good = true;
     *kinds = 0;
-    for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        char name[64];
-        at += strspn(at, " ");
-        size_t n = strcspn(at, ",");
-        while (n && at[n - 1] == ' ')
-            n--;
-        snprintf(name, sizeof name, "%.*s", (int)min_u64(n, sizeof name - 1), at);
+    for (const char *name; good && (name = text_item(&names, ',', &scratch)); ) {
         int kind = 0;
         while (kind < N_OP_KINDS && (has_own_type(kind) || !text_is(op_kind_names[kind], name)))
             kind++;
-        if (kind == N_OP_KINDS)
-            return unknown_kind(name, err);
-        *kinds |= op_kind_bit((enum op_kind)kind);
+        good = kind < N_OP_KINDS || unknown_kind(name, err);
+        *kinds |= good ? op_kind_bit((enum op_kind)kind) : 0;
     }
-    return true;
+    arena_free(&scratch);
+    return good;
 }
 
 uint64_t graph_kinds(const struct graph *g)

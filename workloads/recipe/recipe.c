@@ -148,11 +148,8 @@ bool recipe_setting_check(const char *setting, struct arena *a, struct err *err)
 
 static bool is_onnx_recipe(const struct recipe *r)
 {
-    const char *workload = NULL;
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (text_is(r->entries[i].section, "recipe") && text_is(r->entries[i].key, "workload"))
-            workload = r->entries[i].value;
-    const struct workload *w = workload ? workload_find(workload, NULL) : NULL;
+    const struct ini_entry *e = recipe_entry(r, "recipe.workload");
+    const struct workload *w = e ? workload_find(e->value, NULL) : NULL;
     return w && w->traits & IS_FILE;
 }
 
@@ -228,22 +225,6 @@ const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
     return NULL;
 }
 
-static bool is_key_given(const struct recipe *r, const char *section, const char *key)
-{
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (text_is(r->entries[i].section, section) && text_is(r->entries[i].key, key))
-            return true;
-    return false;
-}
-
-/* Training needs the optimizer's name, too. */
-static bool is_key_missing(const struct recipe *r, const struct recipe_key *k)
-{
-    bool is_optimizer = text_is(k->section, "optimizer") && text_is(k->field.name, "name");
-    bool needed = k->field.required || (is_optimizer && r->mode == MODE_TRAIN);
-    return needed && !is_key_given(r, k->section, k->field.name);
-}
-
 /* All that are missing are named at once. */
 static bool check_required(const struct recipe *r, struct err *err)
 {
@@ -253,10 +234,12 @@ static bool check_required(const struct recipe *r, struct err *err)
     size_t n = 0;
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
-        if (!is_key_missing(r, k))
+        const char *name = arena_printf(&scratch, "%s.%s", k->section, k->field.name);
+        bool is_needed = k->field.required || (text_is(name, "optimizer.name") && r->mode == MODE_TRAIN);
+        if (!is_needed || recipe_entry(r, name))
             continue;
         first = n++ ? first : k;
-        list = arena_printf(&scratch, "%s%s%s.%s", list, n > 1 ? ", " : "", k->section, k->field.name);
+        list = arena_printf(&scratch, "%s%s%s", list, n > 1 ? ", " : "", name);
     }
     if (n == 1)
         fail(err, "%s: %s is missing in [%s]: %s", r->path, first->field.name, first->section, first->field.help);

@@ -5,7 +5,7 @@
  * [framework] takes every key of a framework's sheet; hosts.steps_per_call overrides the sheet too. A pipeline must use
  * a schedule that the framework can run.
  */
-#include "workloads/recipe/recipe.h"
+#include "workloads/recipe/recipe_internal.h"
 
 #include <string.h>
 
@@ -14,9 +14,7 @@ static bool apply_settings(struct framework *out, const struct recipe *r, struct
     for (size_t i = 0; i < r->n_framework_settings; i++) {
         const struct ini_entry *e = &r->framework_settings[i];
         const struct field *f = field_find(framework_fields, n_framework_fields, e->key);
-        const char *at = e->line ? arena_printf(a, "%s:%u: %s", r->path, e->line, e->key)
-                                 : arena_printf(a, "--set framework.%s=%s", e->key, e->value);
-        if (!field_set(out, f, e->value, at, err))
+        if (!field_set(out, f, e->value, recipe_entry_place(r, e, a), err))
             return false;
     }
     if (r->steps_per_call >= 0)
@@ -24,21 +22,16 @@ static bool apply_settings(struct framework *out, const struct recipe *r, struct
     return true;
 }
 
-static bool is_name(const char *name, const char *text, size_t n)
-{
-    return *text == *name && strncmp(name, text, n) == 0 && name[n] == '\0';
-}
-
 /* A sheet may list any names, as long as they fit the room; schedules are checked after that. */
 static bool check_framework_names(const struct framework *f, struct arena *a, struct err *err)
 {
-    for (const char *name = f->schedules, *end; name; name = *end ? end + 1 : NULL) {
-        end = strchrnul(name, ',');
-        size_t i = 0, n = (size_t)(end - name);
-        while (i < N_SCHEDULES && !is_name(schedule_names[i], name, n))
+    const char *list = f->schedules, *name;
+    while ((name = text_item(&list, ',', a))) {
+        size_t i = 0;
+        while (i < N_SCHEDULES && !text_is(schedule_names[i], name))
             i++;
         if (i == N_SCHEDULES)
-            return fail(err, "framework.schedules: '%.*s' of %s is not a schedule; known: %s", (int)min_u64(n, 60), name, f->name,
+            return fail(err, "framework.schedules: '%.60s' of %s is not a schedule; known: %s", name, f->name,
                         names_list(schedule_names, N_SCHEDULES, a));
     }
     return true;

@@ -15,22 +15,17 @@ static bool has_idle_shares(const struct recipe *r)
     return r->available_memory && n > r->ipus_per_replica;
 }
 
-/* The framework's multiple matters only for some schedules: see check_schedule. */
-static bool runs_in_turns(const struct recipe *r)
-{
-    return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
-}
-
 /* [framework] matters in training, but for what an inference's calls do, and some of its keys only if no other key of the recipe decides the same. A program
  * with one process may still state that it reduces no outputs: that is not idle. */
 static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
-    bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
+    bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;
+    in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
     bool decides_inference = text_is(key, "calls_overlap") || text_is(key, "launch_s") || text_is(key, "host_data");
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
-        { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !runs_in_turns(r) },
+        { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !in_turns },
         { "output_reductions", r->instances <= 1 && !text_is(value, "0") }, { "calls_overlap", r->mode == MODE_TRAIN },
         { "launch_s", r->mode == MODE_TRAIN },
     };
@@ -114,11 +109,11 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         (*out)[i] = (struct recipe_setting){ .section = k->section, .field = &k->field, .matters = !k->matters || k->matters(r) };
-        for (size_t e = 0; e < r->n_entries; e++)
-            if (text_is(r->entries[e].section, k->section) && text_is(r->entries[e].key, k->field.name)) {
-                (*out)[i].value = r->entries[e].value;
-                (*out)[i].line = r->entries[e].line;
-            }
+        const struct ini_entry *e = recipe_entry(r, arena_printf(a, "%s.%s", k->section, k->field.name));
+        if (e) {
+            (*out)[i].value = e->value;
+            (*out)[i].line = e->line;
+        }
     }
     return n_recipe_keys;
 }

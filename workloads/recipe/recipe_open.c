@@ -14,17 +14,6 @@
 
 #include <string.h>
 
-static bool is_reading_blank(char c) { return c == ' ' || c == '\t'; }
-
-static const char *trimmed_reading(const char *from, const char *end, struct arena *a)
-{
-    while (from < end && is_reading_blank(*from))
-        from++;
-    while (from < end && is_reading_blank(end[-1]))
-        end--;
-    return memcpy(arena_alloc(a, (size_t)(end - from) + 1), from, (size_t)(end - from));
-}
-
 /* Splits an entry of [open] into the section and key that it is about; false if it names none. */
 static bool find_subject(struct ini_entry *out, const struct ini_entry *e, const char *place, struct arena *a, struct err *err)
 {
@@ -58,14 +47,6 @@ static const char *plain_text(const struct subject *s, const char *value, struct
     return field_set(&with, s->field, value, s->place, err) ? field_text(s->field, &with, a) : NULL;
 }
 
-/* The recipe's value or its default. NULL if not known here, as for what only the framework's sheet states. */
-static const char *taken_text(const struct subject *s, const struct recipe *r, const struct ini_entry *taken, struct arena *a)
-{
-    if (s->of_framework)
-        return taken ? plain_text(s, taken->value, a, NULL) : NULL;
-    return field_text(s->field, r, a);
-}
-
 static bool add_reading(struct recipe *r, const struct subject *s, const char *value, struct arena *a, struct err *err)
 {
     const char *key = arena_printf(a, "%s.%s", s->entry.section, s->entry.key);
@@ -75,7 +56,8 @@ static bool add_reading(struct recipe *r, const struct subject *s, const char *v
     const char *plain = plain_text(s, value, a, err);
     if (!plain || (taken && !taken->line))
         return plain;
-    if (text_is(taken_text(s, r, taken, a), plain))
+    /* the recipe's value or its default; not known here for what only the framework's sheet states */
+    if (text_is(!s->of_framework ? field_text(s->field, r, a) : taken ? plain_text(s, taken->value, a, NULL) : NULL, plain))
         return fail(err, "%s: '%.60s' is the reading that is taken; name another, or take the line out", s->place, value);
     for (size_t i = 0; i < r->n_readings; i++)
         if (text_is(r->readings[i].key, key) && text_is(plain_text(s, r->readings[i].value, a, NULL), plain))
@@ -89,11 +71,9 @@ static bool add_readings(struct recipe *r, const struct ini_entry *e, struct are
     struct subject s = { .place = e->line ? arena_printf(a, "%s:%u: open.%s", r->path, e->line, e->key) : recipe_entry_place(r, e, a) };
     if (!find_subject(&s.entry, e, s.place, a, err) || !find_field(&s, a, err))
         return false;
-    for (const char *from = e->value, *end; from; from = *end ? end + 1 : NULL) {
-        end = strchrnul(from, '|');
-        if (!add_reading(r, &s, trimmed_reading(from, end, a), a, err))
+    for (const char *list = e->value, *value; (value = text_item(&list, '|', a)); )
+        if (!add_reading(r, &s, value, a, err))
             return false;
-    }
     return true;
 }
 

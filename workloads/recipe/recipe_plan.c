@@ -18,32 +18,8 @@ enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 /* The head of a message: "path:12: key", or the override that set it. */
 static const char *where(const struct recipe *r, const char *section, const char *key, struct arena *a)
 {
-    for (size_t i = 0; i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
-        if (!text_is(e->section, section) || !text_is(e->key, key))
-            continue;
-        if (e->line == 0)
-            return arena_printf(a, "--set %s.%s=%s", section, key, e->value);
-        return arena_printf(a, "%s:%u: %s", r->path, e->line, key);
-    }
-    return arena_printf(a, "%s: %s", r->path, key);
-}
-
-/* The next item of a comma list, blanks around it dropped; NULL at the end. An empty item is "". */
-static char *next_item(const char **list, struct arena *a)
-{
-    if (!*list)
-        return NULL;
-    size_t n = strcspn(*list, ",");
-    const char *start = *list;
-    *list = start[n] ? start + n + 1 : NULL;
-    while (n && *start == ' ') {
-        start++;
-        n--;
-    }
-    while (n && start[n - 1] == ' ')
-        n--;
-    return memcpy(arena_alloc(a, n + 1), start, n);
+    const struct ini_entry *e = recipe_entry(r, arena_printf(a, "%s.%s", section, key));
+    return e ? recipe_entry_place(r, e, a) : arena_printf(a, "%s: %s", r->path, key);
 }
 
 static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
@@ -78,7 +54,7 @@ static bool read_stages(struct plan_request *out, const struct recipe *r, struct
     char *item;
     if (text_is(list, "auto"))
         return true;
-    while ((item = next_item(&list, a))) {
+    while ((item = text_item(&list, ',', a))) {
         if (out->n_stages == MAX_STAGES)
             return fail(err, "%s: has more than %d stages", where(r, "parallel", "layers_per_ipu", a), MAX_STAGES);
         if (!read_stage(&out->stage_sizes[out->n_stages++], item, r, a, err))
@@ -94,7 +70,7 @@ static bool read_available_memory(struct plan_request *out, const struct recipe 
 {
     const char *list = r->available_memory;
     char *item;
-    while ((item = next_item(&list, a))) {
+    while ((item = text_item(&list, ',', a))) {
         double share;
         if (!parse_f64(item, &share) || !(share > 0) || share > 1)
             return fail(err, "%s: '%.40s' is not a share; want more than 0, at most 1, as in 0.25", where(r, "parallel", "available_memory", a), item);
@@ -109,7 +85,7 @@ static bool read_checkpoints(struct plan_request *out, const struct recipe *r, s
 {
     const char *list = r->recompute_checkpoints;
     char *item;
-    while ((item = next_item(&list, a))) {
+    while ((item = text_item(&list, ',', a))) {
         if (!*item)
             return fail(err, "%s: an empty name; want layers, as in stage1/unit1,stage2/unit1", where(r, "parallel", "recompute_checkpoints", a));
         if (out->n_checkpoints == MAX_CHECKPOINTS)
