@@ -8,10 +8,6 @@
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
 #include "harness/harness.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- kinds of work ------------------------------------------------------------------------- */

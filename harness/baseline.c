@@ -9,8 +9,6 @@
 #include "results/published/check.h"
 #include "results/history/history.h"
 #include "results/simulate/run_folder.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const char header[] = "version,moved,better,worse,largest,accuracy,reason\n";
 

@@ -14,9 +14,7 @@
 #include "results/simulate/simulate.h"
 #include <errno.h>
 #include <gsl/gsl_version.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- the manifest ----------------------------------------------------------------------------- */

@@ -4,8 +4,6 @@
  */
 #include "harness/harness.h"
 #include <argp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #define TEXT_CSV_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON))

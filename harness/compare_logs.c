@@ -9,7 +9,6 @@
 #include "results/published/log_comparison.h"
 
 #include <jansson.h>
-#include <string.h>
 
 #include "harness/harness.h"
 #include "harness/submission.h"

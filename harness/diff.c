@@ -4,7 +4,6 @@
  */
 #include "harness/harness.h"
 #include "results/study/diff.h"
-#include <string.h>
 
 /* "a:section.key=value" is for A; "b:..." and settings without a prefix are for B. */
 static void part_sets(struct simulation_request *a, struct simulation_request *b, const struct options *o, struct arena *arena)

@@ -7,7 +7,6 @@
 #include "results/train/train.h"
 #include "system-model/execute/execute.h"
 #include <jansson.h>
-#include <math.h>
 #include <unistd.h>
 
 /* ---- host memory ------------------------------------------------------------------------------- */

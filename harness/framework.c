@@ -9,7 +9,6 @@
 #include "system-model/machine/framework.h"
 #include <ctype.h>
 #include <jansson.h>
-#include <string.h>
 
 struct value_line { const char *key, *value, *unit, *source; };
 #define C(member, ...) { COLUMN(struct value_line, member), .heading = "", __VA_ARGS__ }

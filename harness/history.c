@@ -10,9 +10,6 @@
 #include "results/published/check.h"
 #include "results/history/history.h"
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -9,8 +9,6 @@
 #include "harness/harness.h"
 #include "results/study/first_recipe.h"
 #include "workloads/onnx/onnx.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -12,7 +12,6 @@
 #include "results/published/check.h"
 #include "results/rounds/predictions.h"
 
-#include <math.h>
 #include <sys/stat.h>
 
 /* ---- podbench's own ------------------------------------------------------------------------------------------ */

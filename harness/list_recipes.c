@@ -8,8 +8,6 @@
 #include "results/simulate/simulate.h"
 #include <ctype.h>
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 struct recipe_line {
     const char *id, *model, *machine, *framework, *metric, *unit, *why;

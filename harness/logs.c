@@ -6,7 +6,6 @@
 #include "results/mlperf/mlperf.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p)

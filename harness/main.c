@@ -11,8 +11,6 @@
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char *argp_program_version = "podbench " PODBENCH_VERSION;

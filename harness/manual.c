@@ -3,7 +3,6 @@
  * manual.c - podbench manual and completion: man pages and shell completion, made from the same tables as --help.
  */
 #include "harness/harness.h"
-#include <string.h>
 
 /* ---- man pages ------------------------------------------------------------------------------------ */
 

@@ -9,8 +9,6 @@
 #include "harness/more_chips.h"
 #include "harness/submission.h"
 
-#include <math.h>
-
 const struct scaling_case scaling_cases[] = {
     { "resnet50", "mlperf-v2.0-closed-bow-pod64-resnet50" }, { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large" },
 };

@@ -4,9 +4,6 @@
  */
 #include "harness/harness.h"
 #include <argp.h>
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 

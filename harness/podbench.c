@@ -8,8 +8,6 @@
 #include <argp.h>
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct podbench { struct arena arena; struct session session; struct err err; char *notes; bool is_open; };
 

@@ -3,9 +3,7 @@
  * progress.c - the progress of long work: one line on the terminal, overwritten each time and erased at the end.
  */
 #include "harness/harness.h"
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

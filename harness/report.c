@@ -10,9 +10,6 @@
 #include "harness/harness.h"
 #include "harness/report_tables.h"
 #include "results/study/trust.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 

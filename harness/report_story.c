@@ -7,9 +7,6 @@
 #include "harness/report_tables.h"
 #include "results/figures/drawings.h"
 #include "results/study/explain.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLOSE_ERROR 0.05
 enum { MOST_HELP = 3, MOST_MISSED = 6 };

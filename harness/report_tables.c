@@ -3,7 +3,6 @@
  * report_tables.c - the tables of the report, which the page folds, sorts and filters, and a card for each run.
  */
 #include "harness/report_tables.h"
-#include <string.h>
 
 static void write_table_cell(FILE *f, const char *text)
 {

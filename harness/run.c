@@ -16,11 +16,7 @@
 #include "results/study/framework_options.h"
 #include "results/study/trust.h"
 #include "system-model/graph/graph.h"
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Changes that would make a model fit; none when it fits. */
 struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };

@@ -4,7 +4,6 @@
  */
 #include "harness/run_table.h"
 #include "results/published/published.h"
-#include <math.h>
 
 #define C(member, ...) { COLUMN(struct run_summary, member), __VA_ARGS__ }
 static const struct table_column run_columns[] = {

@@ -4,8 +4,6 @@
  */
 #include "results/mlperf/mlperf.h"
 
-#include <string.h>
-
 #include "harness/harness.h"
 
 struct scoring { struct judge *judge; struct session *session; enum output_format format; uint64_t n; bool any_without; };

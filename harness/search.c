@@ -8,11 +8,7 @@
 #include "results/study/search.h"
 #include "results/study/sweep.h"
 #include "results/study/trust.h"
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The model of a file shares few shapes among its layers, so that each configuration takes long: its search has a time. */
 enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000, USUAL_SECONDS_OF_FILE = 45 };

@@ -10,8 +10,6 @@
 #include "results/submission/submission_logs.h"
 #include "results/published/check.h"
 #include "workloads/recipe/recipe_convergence.h"
-#include <inttypes.h>
-#include <string.h>
 
 static bool write_submission(const struct drawn_runs *d, const struct simulation *sim, const struct result *r,
                              const struct convergence *c, const struct recipe_terms *terms, const struct run_timing *timing,

@@ -5,9 +5,6 @@
  * The rows are read from the CSV that the sweep wrote, so that both say the same.
  */
 #include "harness/sweep_table.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct sweep_view { const struct csv_table *csv; const struct sweep_choice *choice; struct arena *a; };
 

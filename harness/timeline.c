@@ -6,7 +6,6 @@
 #include "results/simulate/simulate.h"
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
  */
 #include "harness/harness.h"
 #include <jansson.h>
-#include <string.h>
 
 enum { MOST_TRIED = 16 };             /* alternatives of one key, always with the first and the last */
 

@@ -7,7 +7,6 @@
 #include "results/published/check.h"
 #include "results/study/trust.h"
 #include <jansson.h>
-#include <math.h>
 #include <unistd.h>
 
 /* A table of fitted values; without the file it is empty. */

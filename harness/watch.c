@@ -11,8 +11,6 @@
 #include "results/history/history.h"
 #include "results/simulate/result.h"
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 struct watched {

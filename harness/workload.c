@@ -8,7 +8,6 @@
 #include "workloads/models/models.h"
 #include "workloads/onnx/onnx.h"
 #include <jansson.h>
-#include <string.h>
 
 static json_t *workload_json(const struct workload *w, const struct graph *g, struct arena *a)
 {

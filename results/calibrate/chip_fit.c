@@ -8,9 +8,6 @@
 #include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
 
-#include <math.h>
-#include <string.h>
-
 /* A measured kernel on a chip, or a measured run if chip is NULL. */
 struct chip_row { const char *recipe; const struct chip *chip; double log_measured; };
 struct chip_job {

@@ -6,8 +6,6 @@
 #include "results/calibrate/calibrate.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
-
 
 static bool add_submission(struct convergence_errors *out, const struct run_row *first, size_t n, const char *data_dir, struct arena *a,
                            struct err *err)

@@ -20,7 +20,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics_double.h>
-#include <math.h>
 
 #include "workloads/convergence/convergence_law.h"
 

@@ -16,8 +16,6 @@
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_multifit_nlinear.h>
-#include <math.h>
-#include <string.h>
 
 struct fit_run { const struct fit_problem *problem; struct arena arena; struct err *err; bool failed; };
 

@@ -7,8 +7,6 @@
  */
 #include "results/calibrate/calibrate.h"
 
-#include <string.h>
-
 static bool refuse_validating_row(const struct figure *f, const struct ledger *l, const struct ledger_line *line, struct err *err)
 {
     return fail(err, "%s:%u: %s: calibrates here, but %s validates by %s:%u: a row that has validated never shapes a constant", f->path,

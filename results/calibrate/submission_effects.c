@@ -16,8 +16,6 @@
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_multimin.h>
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 enum { N_SPREADS = 3, MOST_SIMPLEX_STEPS = 400 };
 

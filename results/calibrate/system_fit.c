@@ -19,8 +19,6 @@
 #include "results/calibrate/calibrate.h"
 
 #include <float.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant costs 2, so it must lower -2 ln L by 2 */

@@ -8,10 +8,6 @@
 #include "results/figures/drawings.h"
 #include "results/study/trust.h"
 
-#include <assert.h>
-#include <math.h>
-#include <string.h>
-
 static const char *property_value(const struct reference *r, const char *name)
 {
     const char *value = r->at.name[property_find(name)];

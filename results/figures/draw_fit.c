@@ -5,8 +5,6 @@
 #include "results/figures/drawings.h"
 #include "results/study/fit.h"
 
-#include <inttypes.h>
-
 enum { SIZES_DRAWN = 6 };
 
 static bool fuller(const struct result *x, const struct result *y)

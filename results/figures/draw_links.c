@@ -5,7 +5,6 @@
  * IPUs are drawn as on their boards, rungs across and rails along. Links to hubs are left out.
  */
 #include "results/figures/drawings.h"
-#include <math.h>
 
 enum { MOST_DRAWN_IPUS = 64 };
 

@@ -4,8 +4,6 @@
  * it no longer fits.
  */
 #include "results/figures/drawings.h"
-#include <math.h>
-#include <string.h>
 
 /* The smallest run with one IPU per replica, where nothing else changes with the two axes. */
 static bool smaller(const struct result *x, const struct result *y)

@@ -5,7 +5,6 @@
 #include "results/figures/drawings.h"
 #include "results/simulate/recompute_curve.h"
 #include "system-model/graph/graph.h"
-#include <math.h>
 
 /* ---- by IPU and region ------------------------------------------------------------------------------------ */
 

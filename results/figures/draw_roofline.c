@@ -9,8 +9,6 @@
  */
 #include "results/figures/drawings.h"
 #include "system-model/graph/graph.h"
-#include <math.h>
-#include <string.h>
 
 enum { MOST_CHIPS = 4 };
 

@@ -5,9 +5,6 @@
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const workload_names[] = { "resnet50", "bert-large" };
 

@@ -6,9 +6,6 @@
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
 #include "results/study/explain.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- every run -------------------------------------------------------------------------------------- */
 

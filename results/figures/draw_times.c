@@ -6,9 +6,6 @@
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
 
-#include <math.h>
-#include <string.h>
-
 struct bar { const char *label, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
 struct bars { struct bar *items; size_t n, cap; };
 

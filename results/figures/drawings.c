@@ -4,8 +4,6 @@
  */
 #include "results/figures/drawings.h"
 #include "results/figures/scaling.h"
-#include <math.h>
-#include <string.h>
 
 const struct drawing_kind drawing_kinds[] = {
     { "accuracy", draw_accuracy }, { "scaling", draw_scaling }, { "time-to-train", draw_times }, { "waterfall", draw_waterfall },

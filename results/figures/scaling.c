@@ -3,10 +3,6 @@
  * scaling.c - throughput and efficiency against chips.
  */
 #include "results/figures/scaling.h"
-#include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 const char *const scaling_rounds[N_SCALING_ROUNDS] = { "v1.0", "v1.1", "v2.0" };
 

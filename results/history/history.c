@@ -6,13 +6,9 @@
  * used.
  */
 #include "results/history/history.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CELL_LABEL, CELL_TIME, CELL_VERSION, CELL_INPUTS, CELL_RECIPE, CELL_METRIC, CELL_VALUE, CELL_UNIT, N_HISTORY_CELLS };
 static const char header[] = "label,time,version,inputs,recipe,metric,value,unit\n";
-
 
 static const struct kept_column { const char *column, *unit; } history_metrics[] = {
     { "throughput_samples_per_s", "samples/s" }, { "time_to_train_s", "s" }, { "latency_s", "s" }, { "memory_peak_bytes_per_tile", "B" },

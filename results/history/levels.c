@@ -8,8 +8,6 @@
  * the accepted one has less than 30, belongs to the nearer of the accepted level and the one before it.
  */
 #include "results/history/history.h"
-#include <math.h>
-#include <string.h>
 
 const char *const change_end_names[N_CHANGE_ENDS] = { "worse", "better", "back", "repaired", "accepted" };
 

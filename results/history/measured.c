@@ -7,11 +7,7 @@
  * arrays one for each array.
  */
 #include "results/history/history.h"
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_INPUT_BYTES = 64 << 20, MOST_CHOSEN = 32 };
 

@@ -27,8 +27,6 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
-#include <math.h>
-#include <string.h>
 
 enum { MOST_BEFORE = 100, MOST_SERIES_POINTS = MOST_BEFORE + 32 };
 static const size_t new_points[] = { SERIES_LEAST_NEW, 10, 20 };

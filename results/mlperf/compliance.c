@@ -9,8 +9,6 @@
  */
 #include "results/mlperf/mlperf_internal.h"
 
-#include <string.h>
-
 enum { MOST_SHOWN = 3, MOST_GATHERED = 4096, MOST_NAMES = 100000 };
 
 const char *const severity_names[3] = { "error", "warning", "review" };

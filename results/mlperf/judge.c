@@ -4,8 +4,6 @@
  *
  * A log is read twice: first for the layers of rules that it calls for, then for its compliance and all other facts.
  */
-#include <math.h>
-#include <string.h>
 
 #include "results/mlperf/mlperf_internal.h"
 

@@ -4,8 +4,6 @@
  */
 #include "results/mlperf/rules.h"
 
-#include <string.h>
-
 void layer_calls_add(struct layer_calls *c, const char *key, const char *value, struct arena *a)
 {
     char cut[101];

@@ -2,7 +2,6 @@
 /*
  * lint.c - judges files and trees, and counts the verdicts; see mlperf.h.
  */
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 #include "results/mlperf/mlperf_internal.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 static const char *pass_or_fail(bool passed)
 {

@@ -7,9 +7,6 @@
  * reference convergence.
  */
 #include <gsl/gsl_sort.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

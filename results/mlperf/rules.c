@@ -4,8 +4,6 @@
  */
 #include "results/mlperf/rules.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "results/mlperf/mllog.h"

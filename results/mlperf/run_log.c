@@ -18,8 +18,6 @@
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
-#include <math.h>
-#include <string.h>
 
 enum { SERIES_LIMIT = 1 << 16 };
 static const double longest_run_ms = 10 * 366.0 * 86400e3;      /* ten years */

@@ -4,10 +4,6 @@
  */
 #include "results/mlperf/mlperf.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- a row of a folder --------------------------------------------------------------------------- */
 
 static bool run_counts(const struct run_entry *r)

@@ -8,8 +8,6 @@
 #include "results/mlperf/mlperf.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { DEEPEST_TREE = 32 };

@@ -4,10 +4,6 @@
  */
 #include "results/published/check.h"
 
-#include <math.h>
-#include <string.h>
-
-
 /* ---- errors of configurations ---------------------------------------------------------------------------- */
 
 static int by_configuration(const void *x, const void *y)

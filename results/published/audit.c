@@ -7,8 +7,6 @@
  */
 #include "results/published/check.h"
 
-#include <math.h>
-
 #include "system-model/base/expression.h"
 
 const char *const relation_names[N_RELATIONS + 1] = { "is", "at least", "at most", "between", NULL };

@@ -6,7 +6,6 @@
 #include "results/published/check.h"
 #include <ctype.h>
 #include <jansson.h>
-#include <math.h>
 
 struct claim_line {
     const char *id, *kind, *documents, *claim, *relation, *unit, *expression, *reading, *reading_expression, *verdict, *note, *claimed, *found_text,

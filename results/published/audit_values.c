@@ -14,7 +14,6 @@
 #include "results/published/check.h"
 
 #include <jansson.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "results/simulate/recompute_curve.h"

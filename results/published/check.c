@@ -7,10 +7,6 @@
  * simulated values in the way it was computed from their published ones.
  */
 #include "results/published/check.h"
-#include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char *const counts_as_names[N_COUNTS_AS] = { "calibrate", "validate", "context", "repeats" };

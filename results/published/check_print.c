@@ -4,8 +4,6 @@
  */
 #include "results/published/check.h"
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 

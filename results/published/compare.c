@@ -6,8 +6,6 @@
  */
 #include "results/published/check.h"
 #include "results/simulate/result.h"
-#include <math.h>
-#include <string.h>
 
 static const char *const change_names[] = { "changed", "row is gone", "row is new", "column is gone", "column is new" };
 

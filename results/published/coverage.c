@@ -9,9 +9,6 @@
  */
 #include "results/published/check.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "results/mlperf/mllog.h"
 #include "workloads/recipe/recipe_convergence.h"
 

@@ -13,10 +13,7 @@
  */
 #include "results/published/published.h"
 
-#include <assert.h>
 #include <gsl/gsl_fit.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "workloads/recipe/recipe.h"

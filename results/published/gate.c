@@ -10,9 +10,6 @@
 #include "results/simulate/result.h"
 #include "results/simulate/run_folder.h"
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static double cell_number(const struct csv_table *t, const struct csv_row *row, const char *column)
 {

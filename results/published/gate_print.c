@@ -3,8 +3,6 @@
  * gate_print.c - both gates as a document of one screen, and as judgements.
  */
 #include "results/published/check.h"
-#include <math.h>
-#include <string.h>
 
 enum { MOST_GROUPS = 12, MOST_INPUTS = 6, MOST_ACCURACIES = 8 };
 

@@ -16,8 +16,6 @@
 #include "system-model/graph/graph.h"
 #include "system-model/machine/machine.h"
 
-#include <string.h>
-
 /* fc and conv-layer train: forward, backward and the update of the weights. */
 enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_CONV_LAYER, KERNEL_TRIAD, N_KERNEL_KINDS };
 static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", NULL };

@@ -7,10 +7,6 @@
  */
 #include "results/published/published.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char removed[] = "removed";
 
 static bool is_role(const char *text)

@@ -5,9 +5,6 @@
 #include "results/published/check.h"
 #include "system-model/network/exchange.h"
 
-#include <assert.h>
-#include <string.h>
-
 struct link_row { const char *machine_name; struct exchange_request request; int column; };
 
 enum { MOST_IPUS = 64 };

@@ -13,7 +13,6 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <jansson.h>
-#include <math.h>
 
 static const char *const time_part_names[N_TIME_PARTS] = {
     "samples to converge", "time of a step", "evaluations", "start-up", "after the last evaluation", "rest"

@@ -9,9 +9,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the value of a category ---------------------------------------------------------------------------- */
 

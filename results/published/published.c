@@ -11,7 +11,6 @@
  */
 #include "results/published/published.h"
 #include "results/simulate/result.h"
-#include <string.h>
 #include <sys/stat.h>
 
 const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "context", NULL };

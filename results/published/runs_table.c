@@ -4,8 +4,6 @@
  */
 #include "results/published/published.h"
 
-#include <math.h>
-
 enum run_cell { RUN_TEXT, RUN_NUMBER };
 #define T(member) { #member, RUN_TEXT, offsetof(struct run_row, member) }
 #define N(member) { #member, RUN_NUMBER, offsetof(struct run_row, member) }

@@ -8,7 +8,6 @@
 #include "results/rounds/rounds.h"
 
 #include <ctype.h>
-#include <math.h>
 
 bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
 {

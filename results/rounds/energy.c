@@ -11,7 +11,6 @@
  */
 #include "results/rounds/rounds.h"
 
-#include <math.h>
 #include <unistd.h>
 
 struct power_log { double start_ms, stop_ms, last_ms, joules, conversion, estimate_w; };

@@ -22,7 +22,6 @@
 #include "workloads/convergence/convergence_law.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
 
 /* The results of one submitter and benchmark. */
 struct submitter_results {

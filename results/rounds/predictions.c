@@ -8,8 +8,6 @@
  */
 #include "results/rounds/predictions.h"
 
-#include <math.h>
-
 const char *const prediction_uses[N_PREDICTION_USES + 1] = { "blind", "seen", "fitted", NULL };
 
 /* ---- the file ------------------------------------------------------------------------------------------- */

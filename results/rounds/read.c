@@ -7,7 +7,6 @@
  */
 #include "results/rounds/rounds.h"
 
-#include <math.h>
 #include <time.h>
 #include <unistd.h>
 

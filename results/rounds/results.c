@@ -10,8 +10,6 @@
  */
 #include "results/rounds/rounds.h"
 
-#include <math.h>
-
 #define C(member, ...) { COLUMN(struct round_result, member), .csv_digits = 12, __VA_ARGS__ }
 #define SHOWN(text) .heading = text
 const struct table_column round_result_columns[] = {

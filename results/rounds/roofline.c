@@ -12,8 +12,6 @@
  */
 #include "results/rounds/predictions.h"
 
-#include <math.h>
-
 static const double launch_s = 5e-6;    /* assumed: launches of CUDA kernels are reported at 3 to 10 us */
 
 struct roofline_work { double flop_per_sample, bytes_per_sample, parameters, kernels; };

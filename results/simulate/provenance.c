@@ -5,9 +5,7 @@
  * the same values hashes the same.
  */
 #include "results/simulate/simulate.h"
-#include <inttypes.h>
 #include <jansson.h>
-#include <string.h>
 
 static uint64_t hash_value(const char *text, uint64_t seed)
 {

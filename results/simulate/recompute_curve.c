@@ -13,10 +13,6 @@
 #include "system-model/graph/graph.h"
 #include "system-model/plan/plan.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
 
 /* Returns the multiply-accumulates of all operations. */

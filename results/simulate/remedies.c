@@ -11,11 +11,7 @@
 #include "results/simulate/simulator.h"
 #include "results/simulate/split.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char divided_anew[] = "parallel.layers_per_ipu=";
 

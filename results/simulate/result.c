@@ -7,13 +7,7 @@
  */
 #include "results/simulate/result.h"
 #include "system-model/output/output.h"
-#include <assert.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum metric_place { ROW, OBJECT };
 enum metric_absence { ALWAYS, OR_UNKNOWN };

@@ -5,8 +5,6 @@
 #include "results/simulate/simulate.h"
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The usual prefixes, for a program that cannot find its own path (no /proc). */

@@ -9,9 +9,7 @@
 #include "results/simulate/run_folder.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 

@@ -21,10 +21,6 @@
 #include "results/simulate/split.h"
 #include "workloads/recipe/recipe_convergence.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim)
 {
     size_t n = 0;

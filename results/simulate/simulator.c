@@ -10,8 +10,6 @@
 #include "system-model/graph/graph.h"
 #include "system-model/machine/fitted.h"
 
-#include <string.h>
-
 /* Plans have half of the limit again, in a cache of their own. Memory is looked at after so many simulations. */
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 256 };
 

@@ -11,7 +11,6 @@
  */
 #include "results/simulate/split.h"
 #include "system-model/graph/graph.h"
-#include <string.h>
 
 enum { MOST_ATTEMPTS = 400 };
 

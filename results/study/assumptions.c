@@ -9,9 +9,6 @@
 #include "system-model/base/assumed.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct survey {
     struct assumptions *out;

@@ -6,11 +6,6 @@
 #include "results/study/candidates.h"
 #include "system-model/graph/graph.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The recipe's own values are added. */
 static const struct dimension usual[N_USUAL] = {
     [KEY_MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },

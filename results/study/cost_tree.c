@@ -10,10 +10,7 @@
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define VECTOR "worst tile: elements over tiles and workers x cycles of the vertex's inner loop, plus its start"
 const char *const cost_formulas[N_PARTS] = {

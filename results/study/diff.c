@@ -4,9 +4,6 @@
  */
 #include "results/study/diff.h"
 
-#include <math.h>
-#include <string.h>
-
 static struct diff_times times_of(const struct result *r)
 {
     return (struct diff_times){ llround(r->step_time_s * 1e12), llround(1e15 / r->throughput_samples_per_s) };

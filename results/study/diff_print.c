@@ -4,10 +4,7 @@
  */
 #include "results/study/diff.h"
 
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 
 static double per_cent(int64_t change, int64_t of)
 {

@@ -11,8 +11,6 @@
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
 
-#include <math.h>
-
 /* ---- the bound -------------------------------------------------------------------------- */
 
 /* The extra time of a slow chip is not waiting. */

@@ -4,10 +4,7 @@
  */
 #include "results/study/explain.h"
 
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 

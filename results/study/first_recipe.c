@@ -4,9 +4,6 @@
  */
 #include "results/study/first_recipe.h"
 #include "workloads/onnx/onnx.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 10 };

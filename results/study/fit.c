@@ -9,11 +9,6 @@
 #include "results/study/fit.h"
 #include "system-model/graph/graph.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const fit_axis_keys[N_FIT_AXES] = {
     [FIT_MICRO_BATCH] = "parallel.micro_batch", [FIT_SEQUENCE_LENGTH] = "data.sequence_length", [FIT_IPUS] = "parallel.ipus_per_replica",
 };

@@ -6,10 +6,7 @@
 #include "results/study/framework_options.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 enum { LAYERS_SHOWN = 8 };
 

@@ -7,8 +7,6 @@
  */
 #include "results/study/framework_options.h"
 #include "system-model/graph/graph.h"
-#include <inttypes.h>
-#include <string.h>
 
 #define POPART_BERT "MLPerf Training v1.0 to v2.0 results: Graphcore bert/implementations/popart, bert.py and configs"
 #define POPTORCH_BERT "graphcore/examples v3.1.0: nlp/bert/pytorch/configs_pretraining.yml"

@@ -6,11 +6,6 @@
  */
 #include "results/study/inputs.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double STEP = 0.1;
 
 /* ---- listing ------------------------------------------------------------------------------ */

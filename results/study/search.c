@@ -9,11 +9,6 @@
 #include "results/study/candidates.h"
 #include "results/simulate/split.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const objective_names[N_OBJECTIVES] = { "throughput", "time-to-train", "energy", "ipus" };
 
 enum { FAMILIES_AT_ONCE = 32, MOST_TRIALS = FAMILIES_AT_ONCE * (MOST_ACCUMULATIONS + 1), TRIALS_A_JOB = 4 };

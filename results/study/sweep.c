@@ -7,15 +7,10 @@
  */
 #include "results/study/sweep.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SWEEP_CHUNK = 32, CHUNKS_A_THREAD = 8, SWEEP_BYTES = 128 << 20 };
 

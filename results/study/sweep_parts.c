@@ -10,9 +10,6 @@
 #include "results/study/sweep.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- shards ------------------------------------------------------------------------------------- */
 

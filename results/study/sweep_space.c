@@ -5,10 +5,6 @@
 #include "results/study/sweep.h"
 
 #include "workloads/recipe/recipe.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_VALUES = 10000000 };
 static const uint64_t most_configurations = UINT64_C(1000000000000000);     /* 15 digits: exact in every reader of CSV and JSON */

@@ -9,7 +9,6 @@
 #include "results/study/trust.h"
 
 #include <jansson.h>
-#include <math.h>
 
 static const double SHARE_BEYOND = 0.05;
 

@@ -25,7 +25,6 @@
 #include <gsl/gsl_roots.h>
 #include <gsl/gsl_sort.h>
 #include <jansson.h>
-#include <math.h>
 
 static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25, MOST_UNLIKE = 0.99;
 

@@ -8,11 +8,8 @@
  */
 #include "results/study/trust.h"
 
-
 #include <gsl/gsl_cdf.h>
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 static const double TAIL = 0.05, CALL_SHARE = 0.05;
 static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call";

@@ -19,9 +19,6 @@
 
 #include <gsl/gsl_multifit.h>
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- properties ------------------------------------------------------------------------------- */

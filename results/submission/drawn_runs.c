@@ -17,7 +17,6 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <jansson.h>
-#include <math.h>
 
 #include "results/mlperf/mlperf.h"
 

@@ -11,8 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "results/mlperf/mlperf.h"

@@ -7,8 +7,6 @@
  * timed: startup, epochs or blocks, evaluations, tail; run_stop comes exactly at the drawn time to train. Accuracies
  * before the last evaluation are made up: they rise smoothly towards the target.
  */
-#include <math.h>
-#include <string.h>
 
 #include "results/mlperf/mllog.h"
 #include "results/submission/submission_logs.h"

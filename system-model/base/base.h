@@ -8,12 +8,14 @@
  */
 #ifndef BASE_H
 #define BASE_H
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PODBENCH_VERSION "0.2"          /* recorded in every answer and file */
 
