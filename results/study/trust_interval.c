@@ -4,11 +4,11 @@
  *
  *     half width = quantile x size + added
  *
- * size is the error to expect at distance d from the nearest reference. local is the mean |error| of the references,
- * weighted by exp(-distance), but at least a quarter of the mean of all, because no run next to a good one is without
- * error. Then
- *     size = (exp(-d) local + (1 - exp(-d)) max(local, mean of all)) (1 + d / farthest),
- * which doubles at the largest distance that was tested.
+ * size is the error to expect. Each reference tells its own |error| with the weight exp(-distance), and the mean of all errors counts as one
+ * reference at distance 0, because few neighbours tell little of how large an error may be:
+ *     size = (sum of weight |error| + mean of all) / (sum of weight + 1) x (1 + d / farthest),
+ * which is a known group's own error where many are near, that of all where none is, and doubles at the largest distance d to the nearest
+ * reference that was tested.
  *
  * added covers a step that is spent on other things than the references' steps, of which their errors say nothing.
  * unlike is that share of the step, weighted as above; tested is the share below which nine in ten configurations were
@@ -26,7 +26,7 @@
 #include <gsl/gsl_sort.h>
 #include <jansson.h>
 
-static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25, MOST_UNLIKE = 0.99;
+static const double LEVEL = 0.9, MOST_UNLIKE = 0.99;
 
 /* A context row is no test of the model, so its error shapes no interval. */
 static bool is_context(const struct reference *x)
@@ -56,8 +56,8 @@ static const struct apart *all_apart(const struct references *r, struct arena *a
     return all;
 }
 
-/* The error that references near a run predict for it. nearest is infinite if all are left out. */
-struct about { double nearest, error, unlike; };
+/* The error that references near a run predict for it, and how much they weigh. nearest is infinite if all are left out. */
+struct about { double nearest, error, weight, unlike; };
 
 static struct about about(const struct references *r, const struct apart *apart)
 {
@@ -72,6 +72,7 @@ static struct about about(const struct references *r, const struct apart *apart)
         x.unlike += w * apart[i].unlike;
     }
     x.error /= weights > 0 ? weights : 1;
+    x.weight = weights * exp(-x.nearest);
     x.unlike = fmin(MOST_UNLIKE, x.unlike / (weights > 0 ? weights : 1));
     return x;
 }
@@ -81,8 +82,8 @@ static double expected_size(const struct spread *s, const struct about *x)
 {
     if (isinf(x->nearest))
         return 0;
-    double known = exp(-x->nearest), local = fmax(x->error, LEAST_SHARE_OF_MEAN * s->mean_error);
-    return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? x->nearest / s->farthest : 0));
+    double expected = (x->weight * x->error + s->mean_error) / (x->weight + 1);
+    return expected * (1 + (s->farthest > 0 ? x->nearest / s->farthest : 0));
 }
 
 static double added_to(const struct spread *s, const struct about *x)

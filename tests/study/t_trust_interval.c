@@ -55,9 +55,9 @@ static void intervals_by_hand(void **state)
     assert_near(s.mean_error, 0.05, 1e-12);
     assert_near(s.farthest, 1, 1e-12);
     double k = exp(-1);
-    assert_near(s.quantile, 0.09 / (2 * (k * 0.03 + (1 - k) * 0.05)), 1e-12);
-    /* At the first reference: certain to be known, 0.02 with weight 1, the others with e^-1 each; nothing is farther. */
-    double local = (0.02 + k * 0.04 + k * 0.09) / (1 + 2 * k);
+    assert_near(s.quantile, 0.09 * (2 * k + 1) / (2 * (k * 0.06 + 0.05)), 1e-12);
+    /* At the first reference: 0.02 with weight 1, the others with e^-1 each, and their mean with weight 1; nothing is farther. */
+    double local = (0.02 + k * 0.04 + k * 0.09 + 0.05) / (1 + 2 * k + 1);
     assert_near(spread_half_width(&s, &three_groups, &one, &(struct left_out){0}), s.quantile * local, 1e-12);
     /* Nine in ten of a normal error lie within 1.6449 deviations. */
     assert_near(spread_deviation(&three_groups, &one, NULL, &a), s.quantile * local / 1.6448536, 1e-8);
@@ -67,7 +67,7 @@ static void intervals_by_hand(void **state)
     arena_free(&a);
 }
 
-/* Two groups at one place with errors of 0.02 and 0.04: each is judged by the other, with half and twice its error. All
+/* Two groups at one place with errors of 0.02 and 0.04: each is judged by the other and by the mean, 0.03. All
  * distances are 0. */
 static void groups_in_one_place(void **state)
 {
@@ -78,8 +78,8 @@ static void groups_in_one_place(void **state)
     struct spread s = spread_of(&both, NULL, &a);
     assert_near(s.farthest, 0, 0);
     assert_near(s.mean_error, 0.03, 1e-12);
-    assert_near(s.quantile, 2, 1e-12);
-    assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), 2 * 0.03, 1e-12);
+    assert_near(s.quantile, 0.04 / 0.025, 1e-12);
+    assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), 1.6 * 0.03, 1e-12);
     arena_free(&a);
 }
 
@@ -89,25 +89,24 @@ static struct reference at_ipus(const char *ipus, const char *group, double left
 }
 
 /* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter per doubling, so 0.75 is the farthest between
- * groups. The third has the largest ratio: its group's 0.06 at 0.5, and 0.02 and 0.01 a quarter farther, less than the
- * mean. */
+ * groups. The third has the largest ratio: 0.06 at 0.5, and 0.02 and 0.01 at 0.75. */
 static void distances_differ(void **state)
 {
     (void)state;
     struct reference four[] = { at_ipus("16", "p", 0.02), at_ipus("32", "p", -0.06), at_ipus("128", "q", 0.13), at_ipus("1024", "r", 0.01) };
     const struct references all = { .items = four, .n = 4 };
-    const double mean = 0.22 / 4, w = exp(-0.25), local = (0.06 + 0.02 * w + 0.01 * w) / (1 + 2 * w), k = exp(-0.5);
+    const double mean = 0.22 / 4, v = exp(-0.25), u = exp(-0.5), t = exp(-0.75), k = exp(-1);
     struct spread s = spread_of(&all, NULL, &a);
     assert_int_equal(s.n_errors, 4);
     assert_near(s.mean_error, mean, 1e-12);
     assert_near(s.farthest, 0.75, 1e-12);
-    assert_near(s.quantile, 0.13 / ((k * local + (1 - k) * mean) * (1 + 0.5 / 0.75)), 1e-12);
-    /* on 256: 0.25 and 0.5 from the last two, which are far off; without the third, half a doubling from the fourth alone */
+    assert_near(s.quantile, 0.13 / ((0.06 * u + 0.03 * t + mean) / (u + 2 * t + 1) * (1 + 0.5 / 0.75)), 1e-12);
+    /* on 256: 0.25 and 0.5 from the last two, 0.75 and 1 from the others; then without the third */
     struct properties p = with(7, "256");
-    const double v = exp(-0.25), u = exp(-0.5), t = exp(-0.75), near = (0.13 + 0.01 * v + 0.06 * u + 0.02 * t) / (1 + v + u + t);
+    const double near = (0.13 * v + 0.01 * u + 0.06 * t + 0.02 * k + mean) / (v + u + t + k + 1);
     assert_near(spread_half_width(&s, &all, &p, &(struct left_out){0}), s.quantile * near * (1 + 0.25 / 0.75), 1e-12);
-    const double few = (0.01 + 0.06 * v + 0.02 * u) / (1 + v + u);
-    assert_near(spread_half_width(&s, &all, &p, &(struct left_out){ .group = "q" }), s.quantile * (k * few + (1 - k) * mean) * (1 + 0.5 / 0.75), 1e-12);
+    const double few = (0.01 * u + 0.06 * t + 0.02 * k + mean) / (u + t + k + 1);
+    assert_near(spread_half_width(&s, &all, &p, &(struct left_out){ .group = "q" }), s.quantile * few * (1 + 0.5 / 0.75), 1e-12);
     /* one group alone gives no interval */
     s = spread_of(&(struct references){ .items = four, .n = 2 }, NULL, &a);
     assert_int_equal(s.n_errors, 0);
@@ -115,7 +114,7 @@ static void distances_differ(void **state)
     arena_free(&a);
 }
 
-/* Next to a reference without error, and far from one of 0.4: a quarter of the mean of both. */
+/* At a reference without error, and far from one of 0.4: the mean of both counts as much as the first. */
 static void no_run_is_without_error(void **state)
 {
     (void)state;
@@ -123,8 +122,8 @@ static void no_run_is_without_error(void **state)
     const struct references both = { .items = two, .n = 2 };
     struct spread s = spread_of(&both, NULL, &a);
     const double k = exp(-3);
-    assert_near(s.quantile, 0.4 / (2 * (k * 0.05 + (1 - k) * 0.2)), 1e-12);
-    assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), s.quantile * 0.05, 1e-12);
+    assert_near(s.quantile, 0.4 * (k + 1) / (2 * 0.2), 1e-12);
+    assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), s.quantile * (0.4 * k + 0.2) / (1 + k + 1), 1e-12);
     arena_free(&a);
 }
 
@@ -152,10 +151,10 @@ static void what_is_unlike_is_wider(void **state)
     assert_near(s.unlike, 0.1, 1e-12);
     assert_near(s.farthest, 0.4, 1e-12);
     const double k = exp(-0.4), p = exp(-1.6), known = exp(-1.2);
-    assert_near(s.quantile, 0.04 / ((k * 0.02 + (1 - k) * 0.03) * 2), 1e-12);
+    assert_near(s.quantile, 0.04 * (k + 1) / ((k * 0.02 + 0.03) * 2), 1e-12);
     /* 0.3 unlike the second, 0.4 unlike the first: 1.2 and 1.6 away */
     const struct properties far = spent(0.12, 0.44);
-    const double w = p / known, local = (0.04 + 0.02 * w) / (1 + w), unlike = (0.3 + 0.4 * w) / (1 + w);
+    const double w = p / known, local = (0.04 * known + 0.02 * p + 0.03) / (known + p + 1), unlike = (0.3 + 0.4 * w) / (1 + w);
     const struct apart from[] = { properties_apart(&far, &two[0].at), properties_apart(&far, &two[1].at) };
     assert_near(spread_expect(&s, &both, from).unlike, unlike, 1e-12);
     assert_near(spread_expect(&s, &both, from).half_width, s.quantile * local * (1 + 1.2 / 0.4) + log(0.9 / (1 - unlike)), 1e-12);
@@ -182,11 +181,11 @@ static void what_is_added_explains_errors(void **state)
     const struct spread s = spread_of(&all, NULL, &a);
     const double w = exp(-2);
     assert_near(s.unlike, 0.5 * w / (18 + w), 1e-12);
-    assert_near(s.quantile, 0.18 * (18 + w) / (1.90 - 0.18 + 0.6 * w), 1e-9);
+    assert_near(s.quantile, 0.18 * (18 + w + 1) / (1.90 - 0.18 + 0.6 * w + 0.125), 1e-9);
     arena_free(&a);
 }
 
-/* Twenty groups at one place with errors of 1 to 20 %: each is judged by the mean of the others, and ceil(0.9 x 21) =
+/* Twenty groups at one place with errors of 1 to 20 %: each is judged by the others and the mean of all, and ceil(0.9 x 21) =
  * 19 of 20 are inside. */
 static void nine_in_ten_of_twenty(void **state)
 {
@@ -195,7 +194,7 @@ static void nine_in_ten_of_twenty(void **state)
     for (size_t i = 0; i < 20; i++)
         twenty[i] = at_ipus("16", arena_printf(&a, "group %zu", i), 0.01 * (double)(1 + i * 7 % 20));
     const struct references all = { .items = twenty, .n = 20 };
-    assert_near(spread_of(&all, NULL, &a).quantile, 19 * 19.0 / (210 - 19), 1e-9);
+    assert_near(spread_of(&all, NULL, &a).quantile, 19 * 20.0 / (210 - 19 + 10.5), 1e-9);
     arena_free(&a);
 }
 
@@ -270,8 +269,8 @@ static void what_is_left_out_is_not_near(void **state)
     const struct spread s = { .mean_error = 0.05, .farthest = 1, .quantile = 3 };
     const double k = exp(-1);
     for (size_t i = 0; i < 3; i++)
-        assert_near(spread_half_width(&s, &three_groups, &one, &first[i]), 3 * 2 * 0.065, 1e-12);
-    assert_near(spread_half_width(&s, &three_groups, &one, &(struct left_out){ .group = "PyTorch" }), 3 * (k * 0.09 + 0.02) / (1 + k), 1e-12);
+        assert_near(spread_half_width(&s, &three_groups, &one, &first[i]), 3 * 2 * (k * 0.13 + 0.05) / (2 * k + 1), 1e-12);
+    assert_near(spread_half_width(&s, &three_groups, &one, &(struct left_out){ .group = "PyTorch" }), 3 * (k * 0.09 + 0.02 + 0.05) / (1 + k + 1), 1e-12);
 }
 
 static void coverage_as_text(void **state)
