@@ -77,6 +77,11 @@ static bool is_part(const struct check_row *row)
     return kind == FIGURE_OF_KERNEL || kind == FIGURE_OF_LINK;
 }
 
+static bool is_right_about_memory(const struct check_row *row)
+{
+    return figure_kind(row->figure) == FIGURE_OF_MEMORY && row->verdict == VERDICT_PASS;
+}
+
 static bool has_runs(const struct check *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -85,25 +90,40 @@ static bool has_runs(const struct check *c)
     return false;
 }
 
-/* Rows without a recipe are counted, and so are kernels and links where there are runs. */
-static void add_shown_rows(struct document *d, const struct check *c)
+/* Runs first; what describes them or was measured apart follows. */
+static const enum figure_kind shown_kinds[] = { FIGURE_OF_RUN, FIGURE_OF_EVALUATION, FIGURE_DERIVED, FIGURE_OF_POWER, FIGURE_OF_MEMORY, FIGURE_OF_KERNEL,
+                                                FIGURE_OF_LINK };
+
+static void add_rows_of_kind(struct document *d, struct table *t, const struct check *c, enum figure_kind kind, bool runs_only)
 {
-    bool runs_only = has_runs(c);
-    size_t n_without = 0, n_parts = 0;
-    struct table *t = document_table(d, TABLE(row_columns, struct check_line));
-    t->formats = IN_TEXT;
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        bool hides_part = runs_only && is_part(row);
-        n_without += has_no_recipe(row);
-        n_parts += hides_part;
-        if (has_no_recipe(row) || hides_part)
+        if (figure_kind(row->figure) != kind || has_no_recipe(row) || (runs_only && (is_part(row) || is_right_about_memory(row))))
             continue;
         struct check_line line = line_of_check_row(row, d->arena);
         table_add(t, &line, d->arena);
     }
+}
+
+/* Counts the rows that are left out: those without a recipe and, where there are runs, kernels, links and what is right about memory. */
+static void add_shown_rows(struct document *d, const struct check *c)
+{
+    bool runs_only = has_runs(c);
+    size_t n_without = 0, n_parts = 0, n_memory = 0;
+    struct table *t = document_table(d, TABLE(row_columns, struct check_line));
+    t->formats = IN_TEXT;
+    for (size_t k = 0; k < sizeof shown_kinds / sizeof *shown_kinds; k++)
+        add_rows_of_kind(d, t, c, shown_kinds[k], runs_only);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        n_without += has_no_recipe(row);
+        n_parts += runs_only && is_part(row);
+        n_memory += runs_only && !has_no_recipe(row) && is_right_about_memory(row);
+    }
     if (n_parts)
         document_line(d, "and %zu measured kernels, links and collectives: shown by 'podbench bench --kernels', '--links', and --format csv", n_parts);
+    if (n_memory)
+        document_line(d, "and %zu rows of memory within their tolerance: summed up below, shown by --format csv", n_memory);
     if (n_without)
         document_line(d, "and %zu rows without a recipe (scores of other machines, statements, programs that no recipe describes): shown by --format csv", n_without);
 }
@@ -160,6 +180,7 @@ static const char *const kind_titles[N_FIGURE_KINDS] = {
     [FIGURE_OF_EVALUATION] = "evaluations of these runs",
     [FIGURE_DERIVED] = "derived from these runs: slopes, intercepts and differences",
     [FIGURE_OF_KERNEL] = "measured kernels: single operations, to which the constants of the chips are fitted",
+    [FIGURE_OF_POWER] = "power: watts of chips and joules above idle, used by no fit",
     [FIGURE_OF_LINK] = "measured links: single transfers, used by no fit",
 };
 
