@@ -215,36 +215,76 @@ static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t a
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
 
-/* Work on every weight tensor of an IPU; tensors of one size and type share their code. */
-static void add_weight_work(struct program_bytes *program, const struct plan *p, uint32_t ipu, enum vector_work work)
+/* Adds the code of work on a weight tensor, which is called so many times. A work's codelet is there once. */
+static void add_weight_work(struct program_bytes *program, bool has_codelet[N_VECTOR_WORKS], const struct plan *p, const struct update_chain *chain,
+                            enum vector_work work, uint64_t n_calls)
 {
     const struct optimizer *o = &p->request.optimizer;
-    program->vertex_code += vector_work_codelet_bytes(work);
+    struct op_plan plan;
+    vector_work_plan(&plan, work, chain->n_elements, chain->type, o->n_moments ? o->state_bytes_per_param / o->n_moments : 0,
+                     &p->topology->machine->chip, &p->stages[0].compiled->options);
+    program->vertex_code += has_codelet[work] ? 0 : vector_work_codelet_bytes(work);
+    has_codelet[work] = true;
+    program_bytes_add(program, &plan.code, n_calls);
+}
+
+/* A chain's collectives, its accesses to streaming memory and the work around them. A transfer counts as one exchange of all that a tile receives.
+ * Steps of a chain are called together, so that the optimizer's call is the only one. */
+static void add_update_step(struct program_bytes *program, bool has_codelet[N_VECTOR_WORKS], const struct plan *p, const struct update_chain *chain,
+                            const struct update_op *op, uint64_t n_tiles)
+{
+    static const struct { enum vector_work works[2]; uint32_t n; } made_of[N_UPDATE_KINDS] = {
+        [UPDATE_ZERO] = { { WORK_ZERO }, 1 }, [UPDATE_REARRANGE] = { { WORK_REARRANGE }, 1 }, [UPDATE_COPY_BACK] = { { WORK_REARRANGE }, 1 },
+        [UPDATE_CLIP] = { { WORK_SQUARES, WORK_SCALE }, 2 },
+    };
+    for (uint32_t i = 0; i < made_of[op->kind].n && chain->ipu != ALL_IPUS; i++)
+        add_weight_work(program, has_codelet, p, chain, made_of[op->kind].works[i], 1);
+    if (!op->on_tiles && !made_of[op->kind].n)
+        program->exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, n_tiles * MOVED_PIECE_BYTES));
+}
+
+static void add_update(struct program_bytes *program, const struct plan *p, uint32_t ipu, uint64_t n_tiles)
+{
+    bool has_codelet[N_VECTOR_WORKS] = { false };
     for (uint32_t i = 0; i < p->update.n_chains; i++) {
         const struct update_chain *chain = &p->update.chains[i];
-        struct op_plan plan;
-        if (chain->ipu != ipu)
+        if (chain->ipu != ipu && chain->ipu != ALL_IPUS)
             continue;
-        vector_work_plan(&plan, work, chain->n_elements, chain->type, o->n_moments ? o->state_bytes_per_param / o->n_moments : 0,
-                         &p->topology->machine->chip, &p->stages[0].compiled->options);
-        program_bytes_add(program, &plan.code, chain->n_tensors);
+        for (uint32_t k = 0; k < chain->steps->n_ops; k++)
+            add_update_step(program, has_codelet, p, chain, &chain->steps->ops[k], n_tiles);
+        if (chain->ipu == ipu && p->request.training)
+            add_weight_work(program, has_codelet, p, chain, p->request.optimizer.work, chain->n_tensors);
+        if (chain->ipu == ipu && plan_keeps_gradients(&p->request))
+            add_weight_work(program, has_codelet, p, chain, WORK_ACCUMULATE, chain->n_tensors);
     }
 }
 
+/* The code by which the stages of an IPU receive: an exchange from other IPUs in each direction, and the pieces of the input, unless I/O tiles have it. */
+static uint64_t received_code_bytes(const struct plan *p, uint32_t ipu, uint64_t n_tiles)
+{
+    uint64_t bytes = 0, tile_piece = n_tiles * MOVED_PIECE_BYTES;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_plan *stage = &p->stages[s];
+        if (stage->ipu != ipu)
+            continue;
+        for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
+            bytes += exchange_code_bytes(stage->received_bytes[task] > 0, ceil_div(stage->received_bytes[task], tile_piece));
+        bytes += p->request.io_tiles ? 0 : exchange_code_bytes(0, ceil_div(stage->host_bytes, tile_piece));
+    }
+    return bytes;
+}
+
 /* The program of the layers on an IPU and of the weight update, with what every program has. */
-static void add_program(struct tile_memory *m, const struct plan *p, struct compiler *c, uint32_t ipu, bool has_streams)
+static void add_program(struct tile_memory *m, const struct plan *p, struct compiler *c, uint32_t ipu, bool has_streams, uint64_t n_tiles)
 {
     struct layer_range ranges[MAX_STAGES];
     uint32_t n_ranges = plan_ipu_layers(ranges, p, ipu);
     struct program_bytes program = compile_program(c, ranges, n_ranges, p->request.outlining == OUTLINING_YES);
-    if (p->request.training)
-        add_weight_work(&program, p, ipu, p->request.optimizer.work);
-    if (plan_keeps_gradients(&p->request))
-        add_weight_work(&program, p, ipu, WORK_ACCUMULATE);
+    add_update(&program, p, ipu, n_tiles);
     m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + program.vertex_code;
     m->bytes[MEMORY_VERTEX_STATE] = program.vertex_state;
     m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + program.control_code;
-    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + program.exchange_code;
+    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + program.exchange_code + received_code_bytes(p, ipu, n_tiles);
     m->bytes[MEMORY_STACK] = STACK_BYTES;
 }
 
@@ -305,7 +345,7 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
         m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
         m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
         m->bytes[MEMORY_GAPS] = (uint64_t)(gaps_share * (double)(worst_here.activations + worst_here.temporaries));
-        add_program(m, p, c, i, arriving_bytes > 0);
+        add_program(m, p, c, i, arriving_bytes > 0, tiles);
         if (p->request.io_tiles)
             add_io_tiles(m, p, arriving_bytes);
         for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
@@ -325,7 +365,8 @@ static const struct tile_memory *find_memory(const struct plan *p, struct compil
     memcpy(&buffer_bytes, &o->program.merge_buffer_bytes, sizeof buffer_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
                                   o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o),
-                                  o->training, o->optimizer.work, o->optimizer.n_moments, o->outlining, buffer_bytes, o->n_replicas };
+                                  o->training, o->optimizer.work, o->optimizer.n_moments, o->outlining, buffer_bytes, o->n_replicas,
+                                  o->program.rearrange_before_reduce, o->program.clip_norm };
     const struct tile_memory *known = p->placed ? hash_table_find(&plan_tables(c)->memories, question, sizeof question) : NULL;
     if (known)
         return known;
