@@ -29,11 +29,15 @@ export async function openBrowser(B) {
 
 const FORMS = [['desktop', 1400, 'light'], ['desktop-dark', 1400, 'dark'], ['phone', 390, 'light'], ['phone-dark', 390, 'dark']];
 
+// The page has handled what was sent to it, and has drawn it, when a frame and the one after it have begun.
+export const nextFrame = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+
 async function eachForm(page, see) {
   for (const [form, width, scheme] of FORMS) {
     await page.setViewport({ width, height: 844 });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-    await new Promise((done) => { setTimeout(done, 300); });
+    await page.waitForFunction((w, s) => window.innerWidth === w && matchMedia(`(prefers-color-scheme: ${s})`).matches, {}, width, scheme);
+    await nextFrame(page);
     await see(form, width);
   }
 }

@@ -76,11 +76,16 @@ async function settle(wanted) {
   }
 }
 
-function update(next) {
+// What tests wait for: drawn is the address whose picture is seen, settled says that its whole answer is, too.
+function take(next) {
   state = next;
-  document.documentElement.dataset.settled = 'no';
-  history.replaceState(null, '', writeAddress(state));
+  Object.assign(document.documentElement.dataset, { settled: 'no', drawn: '' });
   redraw(state);
+}
+
+function update(next) {
+  history.replaceState(null, '', writeAddress(next));
+  take(next);
 }
 
 function say(message, isError = false) {
@@ -188,7 +193,7 @@ async function recipeSource(run) {
 }
 
 function drawTake({ now, wanted }) {
-  const options = now.framework_options.map(({ option, checked }) => `${option}${checked ? '' : '  # name not checked'}`).join('\n');
+  const options = now.framework_options.map(({ option, checked }) => `${checked ? '' : '# from memory, look it up: '}${option}`).join('\n');
   const wasOpen = byId('recipe')?.open;
   const recipe = element('pre', { tabindex: '0', role: 'region', 'aria-label': 'Recipe' });
   const text = async () => recipeText(await recipeSource(wanted.run), wanted);
@@ -255,10 +260,10 @@ document.addEventListener('drop', (event) => {
   if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
 });
 window.addEventListener('hashchange', () => {
-  state = readAddress(location.hash, FIRST);
-  controls.sets = { ...state.sets };
+  const next = readAddress(location.hash, FIRST);
+  controls.sets = { ...next.sets };
+  take(next);
   showRun();
-  redraw(state);
 });
 byId('controls').addEventListener('submit', (event) => event.preventDefault());
 

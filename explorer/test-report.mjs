@@ -1,14 +1,15 @@
 // node explorer/test-report.mjs BUILD REPORT: the page that `podbench report` wrote, in headless Chromium. Prints TAP.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { finish, lookAt, openBrowser, result } from './browser.mjs';
+import { finish, lookAt, nextFrame, openBrowser, result } from './browser.mjs';
 
 const TRIES = 400;                      // places in a figure, spread evenly
 const opened = await openBrowser(process.argv[2]);
 const { page } = opened;
 await page.setViewport({ width: 1400, height: 1000 });
 await page.goto(pathToFileURL(resolve(process.argv[3])).href);
-const says = () => page.$eval('.tip', (tip) => (tip.hidden ? '' : tip.textContent));
+// What the page says once it has handled the mouse's last move.
+const says = async () => { await nextFrame(page); return page.$eval('.tip', (tip) => (tip.hidden ? '' : tip.textContent)); };
 
 // Moves the mouse over the figure until something is said that `wanted` takes. Returns it, or ''.
 async function ask(svg, wanted = () => true) {
@@ -42,6 +43,19 @@ await word.evaluate((at) => at.dispatchEvent(new Event('click')));
 const once = await hidden();
 await word.evaluate((at) => at.dispatchEvent(new Event('click')));
 result(once === 1 && (await hidden()) === 0, 'a word of the legend hides its pieces and shows them again');
+
+const LEAST_LETTER_PX = 11;             // of a figure, on a phone
+await page.setViewport({ width: 390, height: 844 });
+await nextFrame(page);
+const letters = await page.$$eval('figure svg', (drawings) => drawings.map((drawing) => {
+  const frame = drawing.getBoundingClientRect();
+  const texts = [...drawing.querySelectorAll('text')].filter((text) => text.textContent.trim());
+  const isCut = ({ left, right, top, bottom }) => left < frame.left - 1 || right > frame.right + 1 || top < frame.top - 1 || bottom > frame.bottom + 1;
+  return { name: drawing.parentNode.id, size: Math.min(...texts.map((text) => parseFloat(getComputedStyle(text.querySelector('tspan') ?? text).fontSize) * drawing.getScreenCTM().a)),
+    cut: texts.filter((text) => isCut(text.getBoundingClientRect())).map((text) => text.textContent.trim()) };
+}));
+const unread = letters.filter(({ size, cut }) => size < LEAST_LETTER_PX || cut.length);
+result(unread.length === 0, `on a phone letters of ${letters.length} figures are ${Math.min(...letters.map(({ size }) => size)).toFixed(1)} px at least, and none is cut`, JSON.stringify(unread));
 
 // Rows and cards are alike; a few of each are looked at.
 await page.evaluate(() => document.querySelectorAll('tbody tr:nth-child(n + 6), details[id^=run-]:nth-of-type(n + 6)').forEach((more) => more.remove()));

@@ -1,21 +1,21 @@
 # fit.gp - the fullest tile of each IPU by category, for one micro-batch after the other, against the tile's memory.
 set datafile separator comma
 set datafile columnheaders
-height = 600
+height = 640
 stats 'fit.csv' using "limit" name 'limit' nooutput
 stats 'fit.csv' using "row" name 'row' nooutput
 load style
-set tmargin at screen under_head(6)
+set tmargin at screen under_head(8.6)
 set arrow 1 from graph 0, first limit_max to graph 1, first limit_max nohead lw 2 lc rgb black front
-set label 1 'memory of a tile' at graph 0, first limit_max left offset 0.5,0.5 font ',12' front
+set label 1 'memory of a tile' at graph 0, first limit_max left offset 0.5,0.5 front
 set ylabel 'KiB per tile'
-set xlabel "micro-batch, a bar for each IPU of a replica; no: it does not fit"
+set xlabel "micro-batch, a bar for each IPU of a replica\nno: it does not fit"
 set yrange [0:*]
 set xrange [-0.8:row_max+0.8]
 set xtics scale 0
 set grid nox
 set style fill solid 1.0 noborder
-set key at screen 0.5,under_head(0) center top vertical maxrows 5 samplen 1 width 1
+set key at screen 0.5,under_head(0) center top vertical maxrows 7 samplen 1 width 1
 data = 'fit.csv'
 names = '"weights" "accumulators" "optimizer state" "stash" "io buffers" "activations" "temporaries" "gaps" "vertex code" "vertex state" "control code" "exchange code" "stack"'
 part(k) = word('#0072b2 #56b4e9 #009e73 #e69f00 #f0e442 #d55e00 #cc79a7 #dddddd #333333 #666666 #999999 #bbbbbb #000000', k)

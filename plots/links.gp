@@ -18,5 +18,5 @@ unset key
 plot 'links.csv' using "x":"y":"dx":"dy":"load" with vectors nohead lw 5 lc palette, \
      'links-ipus.csv' using "x":"y" with points pt 7 ps 2.6 lc rgb '#ffffff', \
      'links-ipus.csv' using "x":"y" with points pt 6 ps 2.6 lc rgb '#444444', \
-     'links-ipus.csv' using "x":"y":"ipu" with labels font ',12', \
+     'links-ipus.csv' using "x":"y":"ipu" with labels, \
      'links.csv' using (column("x")+column("dx")/2):(column("y")+column("dy")/2):(sprintf("IPU-Link of column %.0f\n%.1f %% of the time of the busiest link", column("x"), column("load"))) @of_point

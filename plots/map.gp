@@ -1,7 +1,7 @@
 # map.gp - throughput over micro-batch and gradient accumulation; grey cells do not fit or are refused.
 height = 440
 load style
-set xlabel 'micro-batch'
+set xlabel "micro-batch; in each cell samples/s\ngrey: it does not fit or is refused"
 set ylabel 'gradient accumulation'
 set xtics ('1' 0, '2' 1, '4' 2, '8' 3, '12' 4, '16' 5, '20' 6, '24' 7, '32' 8)
 set ytics ('1' 0, '2' 1, '4' 2, '8' 3, '16' 4, '32' 5, '64' 6, '128' 7)
@@ -10,11 +10,9 @@ set yrange [-0.5:7.5]
 unset grid
 unset key
 set palette defined (0 '#f7fbff', 0.5 '#56b4e9', 1 '#0072b2')
-set cblabel 'samples/s' offset 1
-set rmargin at screen 0.8
-set format cb '%.0s%c'
+unset colorbox
 set object 1 rectangle from graph 0,0 to graph 1,1 fc rgb '#bbbbbb' fs solid behind
 plot 'map.csv' using "x":"y":"throughput" with image pixels, \
-     'map.csv' using "x":"y":"text" with labels font ',10.5' tc rgb '#222222', \
+     'map.csv' using "x":"y":"text" with labels tc rgb '#222222', \
      'map.csv' using "x":"y":(sprintf("micro-batch %s, accumulation %s\n%.0f samples/s", word('1 2 4 8 12 16 20 24 32', int(column("x") + 1)), \
          word('1 2 4 8 16 32 64 128', int(column("y") + 1)), column("throughput"))) @of_point

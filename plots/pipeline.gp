@@ -1,4 +1,4 @@
-# pipeline.gp - the white papers' pictures of a pipeline: ResNet-50 on four chips, what each chip does when. White is waiting.
+# pipeline.gp - the white papers' pictures of a pipeline: ResNet-50 on four chips, what each chip does when. Gaps are waiting.
 height = 640
 set datafile separator comma
 set datafile columnheaders
@@ -17,18 +17,18 @@ set yrange [3.6:-0.6]
 set xrange [0:*]
 set xlabel 'ms'
 unset grid
-set title 'inference of eight micro-batches (white: waiting)'
+set title 'inference of eight micro-batches (gaps: waiting)'
 do for [name in 'inference training'] {
     data = 'pipeline-'.name.'.csv'
     gap = (name eq 'training' ? training_max : inference_max)/600       # white between neighbours
     set key at graph 0.5,1.02 center bottom horizontal maxrows 1 samplen 1
-    if (name eq 'training') { set title 'training, grouped schedule: fill, steady state, drain, weight update' }
+    if (name eq 'training') { set title 'training, grouped schedule: fill, steady state, drain, update' }
     set title offset 0,1.3
     plot data using "forward":"chip":"forward":(column("forward end") - gap):"low":"high" with boxxyerror lc rgb sky title 'forward', \
          data using "backward":"chip":"backward":(column("backward end") - gap):"low":"high" with boxxyerror lc rgb orange title (name eq 'training' ? 'backward' : ''), \
          data using "copy":"chip":"copy":"copy end":"low":"high" with boxxyerror lc rgb "#555555" title 'copy', \
          data using "update":"chip":"update":"update end":"low":"high" with boxxyerror lc rgb grey title (name eq 'training' ? 'update' : 'host'), \
-         data using (numbered(0)):"chip":"micro-batch" with labels font ',10' notitle, \
+         data using (numbered(0)):"chip":"micro-batch" with labels notitle, \
          for [s in 'forward backward update'] data using (from(s)):"chip":(says(s)) @of_point
     unset label 99
 }

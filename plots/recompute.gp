@@ -6,7 +6,7 @@ set ylabel 'activation memory, % of keeping all activations'
 set xrange [-2:36]
 set yrange [0:105]
 set key right top samplen 2
-set label 'one fifth' at -1.5,21.5 tc rgb '#666666' font ',12'
+set label 'one fifth' at -1.5,21.5 tc rgb '#666666'
 plot 20 with lines dt 3 lw 1.5 lc rgb grey notitle, \
      'recompute-resnet50.csv' using "extra work":"memory" with linespoints pt 7 ps 0.9 lw 1.5 lc rgb blue title 'ResNet-50', \
      'recompute-resnet152.csv' using "extra work":"memory" with linespoints pt 5 ps 0.9 lw 1.5 lc rgb red title 'ResNet-152', \

@@ -54,7 +54,7 @@ function answer(svg) {
     const plain = node => node.textContent.replace(/\s+/g, ""), caption = plain(svg.parentNode.querySelector("figcaption"));
     const lines = [...svg.querySelectorAll("text")].filter(text => !text.closest("[id*=gnuplot_plot_]") && plain(text).length > 3 && caption.includes(plain(text)) && text.closest("[transform]").transform.baseVal[0].matrix.f < 80);
     lines.forEach(text => text.remove());       // the page has the finding above the figure
-    svg.setAttribute("viewBox", `0 ${17 * lines.length} 560 ${svg.viewBox.baseVal.height - 17 * lines.length}`);
+    svg.setAttribute("viewBox", `0 ${17 * lines.length} ${svg.viewBox.baseVal.width} ${svg.viewBox.baseVal.height - 17 * lines.length}`);
     svg.addEventListener("pointermove", event => {
         const mark = nearest(event);
         ring.style.display = mark && !mark.isRow ? "block" : "none";

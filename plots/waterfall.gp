@@ -14,6 +14,6 @@ set rmargin at screen 0.86
 unset key
 data = 'waterfall.csv'
 plot data using "from":"row":"from":"to":(column("row") - 0.1):"high" with boxxyerror lc rgb sky, \
-     data using (0):(column("row") - 0.32):"name" with labels left font ',12', \
-     data using "middle":(column("row") + 0.14):"text" with labels left offset 0.7,0 font ',12' tc rgb '#333333', \
+     data using (0):(column("row") - 0.32):"name" with labels left, \
+     data using "middle":(column("row") + 0.14):"text" with labels left offset 0.7,0 tc rgb '#333333', \
      data using "middle":"row":(sprintf("%s\n%s", strcol("name"), strcol("text"))) @of_row

@@ -37,14 +37,17 @@ static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char 
                            .configuration = f ? f->configuration : "",
                            .simulated = is_known(r->time_to_train_s) ? r->time_to_train_s / 60 : NAN };
         bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
-                                 isnan(bar.published) ? " (prediction only)" : "");
+                                 isnan(bar.published) ? " (predicted)" : "");
         add_bar(bars, bar, a);
     }
 }
 
-/* "NVIDIA A100-SXM4-80GB (400W)" -> "NVIDIA A100" */
+/* "NVIDIA A100-SXM4-80GB (400W)" -> "A100": the legend names the vendor. */
 static const char *short_accelerator(const char *name, struct arena *a)
 {
+    static const char vendor[] = "NVIDIA ";
+    if (strncmp(name, vendor, strlen(vendor)) == 0)
+        name += strlen(vendor);
     return arena_printf(a, "%.*s", (int)strcspn(name, "-("), name);
 }
 

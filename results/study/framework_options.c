@@ -21,9 +21,9 @@
 /* Both of its options are set on one object, as a second call would replace the first. */
 #define LOCATION "  # a poptorch.TensorLocationSettings(), for options.TensorLocations.setOptimizerLocation()"
 
-/* AS_COUNT: only a whole number above 0; PER_IPU: {"IPU0": 0.3, ...}; BY_STAGE: a line for each stage, where %s stands for its IPU, its number and its
+/* AS_COUNT: only a whole number above 0; BY_STAGE: a line for each stage, where %s stands for its IPU, its number and its
  * layers; STAGE_IPUS: the IPU of each stage; TOTAL_IPUS: the number of IPUs of all replicas. */
-enum fill { AS_WRITTEN, AS_COUNT, PER_IPU, BY_STAGE, STAGE_IPUS, TOTAL_IPUS };
+enum fill { AS_WRITTEN, AS_COUNT, BY_STAGE, STAGE_IPUS, TOTAL_IPUS };
 
 static const struct name_row {
     const char *framework;              /* the beginning of the recipe's framework; "": any */
@@ -33,10 +33,8 @@ static const struct name_row {
     bool checked;
 } name_rows[] = {
     { "PopART", "parallel.replicas", NULL, AS_WRITTEN, "replication_factor: %s", POPART_BERT, true },
-    { "PopART", "parallel.replicas", NULL, AS_WRITTEN, "options.enableReplicatedGraphs = True; options.replicatedGraphCount = %s", POPART_GUIDE, false },
     { "PopART", "parallel.ipus_per_replica", NULL, TOTAL_IPUS, "popart.DeviceManager().acquireAvailableDevice(%s)", POPART_GUIDE, false },
     { "PopART", "parallel.layers_per_ipu", NULL, AS_WRITTEN, "layers_per_ipu: [%s]", POPART_BERT, true },
-    { "PopART", "parallel.layers_per_ipu", NULL, BY_STAGE, "with builder.virtualGraph(%s), builder.pipelineStage(%s):  # %s", POPART_GUIDE, false },
     { "PopART", "parallel.schedule", "popart", AS_WRITTEN,
       "options.virtualGraphMode = popart.VirtualGraphMode.Manual; options.enablePipelining = True", POPART_GUIDE, false },
     { "PopART", "parallel.micro_batch", NULL, AS_WRITTEN, "micro_batch_size: %s", POPART_BERT, false },
@@ -59,9 +57,7 @@ static const struct name_row {
     { "PopART", "framework.merge_buffer_bytes", "1e12", AS_WRITTEN, "merge_collectives: true", POPART_BERT, true },
 
     { "PyTorch", "parallel.replicas", NULL, AS_WRITTEN, "replication_factor: %s", "graphcore/examples: nlp/bert/pytorch/configs_squad.yml", true },
-    { "PyTorch", "parallel.replicas", NULL, AS_WRITTEN, "options.replicationFactor(%s)", POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.layers_per_ipu", NULL, AS_WRITTEN, "layers_per_ipu: [%s]", POPTORCH_BERT, true },
-    { "PyTorch", "parallel.layers_per_ipu", NULL, BY_STAGE, "poptorch.BeginBlock(LAYER, ipu_id=%s)  # stage %s: %s", POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.schedule", "popart", AS_WRITTEN,
       "options.setExecutionStrategy(poptorch.PipelinedExecution(poptorch.AutoStage.AutoIncrement))", POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.micro_batch", NULL, AS_WRITTEN, "micro_batch_size: %s", POPTORCH_BERT, false },
@@ -69,7 +65,6 @@ static const struct name_row {
     { "PyTorch", "parallel.gradient_accumulation", NULL, AS_WRITTEN, "options.Training.gradientAccumulation(%s)", POPTORCH_GUIDE, false },
     { "PyTorch", "hosts.steps_per_call", NULL, AS_COUNT, "device_iterations: %s", "graphcore/examples v3.1.0: vision/cnns/pytorch/train/configs.yml", true },
     { "PyTorch", "parallel.available_memory", NULL, AS_WRITTEN, "matmul_proportion: [%s]", POPTORCH_BERT, true },
-    { "PyTorch", "parallel.available_memory", NULL, PER_IPU, "options.setAvailableMemoryProportion({%s})", POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.recompute", "layer", AS_WRITTEN, "recompute_checkpoint_every_layer: true", POPTORCH_BERT, true },
     { "PyTorch", "parallel.recompute", "checkpoints", AS_WRITTEN, "poptorch.recomputationCheckpoint(OUTPUT)", POPTORCH_GUIDE, false },
     { "PyTorch", "parallel.optimizer_state", "streaming", AS_WRITTEN,
@@ -210,17 +205,15 @@ static void add_of_plan(struct table *t, const struct name_row *row, const struc
 {
     const struct plan_request *q = &p->request;
     const char *list = "";
-    uint32_t n = row->fill == PER_IPU ? (uint32_t)q->ipus_per_replica : p->n_stages;
     if (row->fill == TOTAL_IPUS)
         list = arena_printf(a, "%" PRIu64, (uint64_t)q->n_replicas * q->ipus_per_replica);
-    for (uint32_t i = 0; row->fill != TOTAL_IPUS && i < n; i++) {
+    for (uint32_t i = 0; row->fill != TOTAL_IPUS && i < p->n_stages; i++) {
         if (row->fill == BY_STAGE) {
             const char *text = filled(row->text, arena_printf(a, "%" PRIu32, p->stages[i].ipu), a);
             text = filled(text, arena_printf(a, "%" PRIu32, i), a);
             add_option(t, row, filled(text, stage_layers(p, &p->stages[i], a), a), a);
         } else {
-            list = row->fill == PER_IPU ? arena_printf(a, "%s%s\"IPU%" PRIu32 "\": %.6g", list, i ? ", " : "", i, plan_available_memory(q, i))
-                                        : arena_printf(a, "%s%s%" PRIu32, list, i ? ", " : "", p->stages[i].ipu);
+            list = arena_printf(a, "%s%s%" PRIu32, list, i ? ", " : "", p->stages[i].ipu);
         }
     }
     if (row->fill != BY_STAGE)
@@ -238,23 +231,28 @@ static bool matters(const struct recipe *r, const struct plan *p, const char *ke
     return true;
 }
 
+static bool row_is_set(const struct name_row *row, const struct simulation *sim, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    const struct ini_entry *entry = recipe_entry(r, row->key);
+    bool starts_processes = !*row->framework, is_split = row->fill == BY_STAGE || row->fill == STAGE_IPUS;
+    bool accumulates = text_is(row->key, "parallel.gradient_accumulation");
+    if (!is_row_of(row, r->framework) || (starts_processes && r->instances < 2) || (accumulates && r->mode != MODE_TRAIN))
+        return false;
+    return is_split ? sim->plan.n_stages > 1 : entry && is_for(row, entry->value) && matters(r, &sim->plan, row->key, a);
+}
+
 struct table framework_options(const struct simulation *sim, struct arena *a)
 {
     struct table t = TABLE(option_columns, struct framework_option);
-    const struct recipe *r = &sim->recipe;
-    for (size_t i = 0; i < N_ROWS; i++) {
-        const struct name_row *row = &name_rows[i];
-        const struct ini_entry *entry = recipe_entry(r, row->key);
-        bool starts_processes = !*row->framework, is_split = row->fill == BY_STAGE || row->fill == STAGE_IPUS;
-        bool accumulates = text_is(row->key, "parallel.gradient_accumulation");
-        if (!is_row_of(row, r->framework) || (starts_processes && r->instances < 2) || (accumulates && r->mode != MODE_TRAIN))
-            continue;
-        if (is_split ? sim->plan.n_stages < 2 : !entry || !is_for(row, entry->value) || !matters(r, &sim->plan, row->key, a))
+    for (size_t i = 0; i < 2 * N_ROWS; i++) {
+        const struct name_row *row = &name_rows[i % N_ROWS];
+        if (row->checked != (i < N_ROWS) || !row_is_set(row, sim, a))
             continue;
         if (row->fill > AS_COUNT)
             add_of_plan(&t, row, &sim->plan, a);
         else
-            add_option(&t, row, option_of_value(row, entry->value, a), a);
+            add_option(&t, row, option_of_value(row, recipe_entry(&sim->recipe, row->key)->value, a), a);
     }
     return t;
 }
@@ -262,10 +260,15 @@ struct table framework_options(const struct simulation *sim, struct arena *a)
 void framework_options_print(FILE *f, const char *framework, const struct table *options)
 {
     const struct framework_option *rows = options->rows;
+    bool is_checked = true;
     if (options->n)
-        fprintf(f, "options of %s for this configuration (?: the name is from memory of the guide, not checked; JSON has the sources)\n", framework);
+        fprintf(f, "options of %s for this configuration (JSON has the sources)\n", framework);
     else
         fprintf(f, "options: no names are known for %s\n", framework ? framework : "a recipe without recipe.framework");
-    for (size_t i = 0; i < options->n; i++)
-        fprintf(f, "  %s %s\n", rows[i].checked ? " " : "?", rows[i].option);
+    for (size_t i = 0; i < options->n; i++) {
+        if (is_checked && !rows[i].checked)
+            fprintf(f, "  # written from memory, found in no source: look these names up before you use them\n");
+        is_checked = rows[i].checked;
+        fprintf(f, "  %s%s\n", is_checked ? "" : "# ", rows[i].option);
+    }
 }
