@@ -472,7 +472,8 @@ void metrics_print_markdown(FILE *f)
           "- **CSV**: `--format csv`, and the `rows.csv` of a run's folder. A value that is not known is an empty cell.\n"
           "- **JSON**: `--format json`; an array with an object for each recipe. Columns of CSV are members of the object, those under\n"
           "  Provenance in its member `made_by`; energy and money have objects of their own. A value that is not known is null.\n"
-          "  `podbench list schema` prints its JSON Schema;\n  docs/schema has those of the other commands, with the units\n  that names end with; other numbers are counts and shares, parts of a step are in seconds.\n"
+          "  `podbench list schema` prints its JSON Schema; docs/schema has those of all commands. There each member has a meaning, and each\n"
+          "  number its unit; one without a unit is a count, a share, or in the unit that its row names.\n"
           "- **Library**: every number is a field of `struct podbench_result`; 0 where it is not known.\n\n", f);
     fprintf(f, "The version of these formats is %d; JSON has it as `made_by.format`. Columns and members may be added at any time, so pick them by name.\n"
                "When one is renamed, goes, or changes its unit or meaning, the version grows, and CHANGELOG.md says what to change.\n", RESULT_FORMAT);

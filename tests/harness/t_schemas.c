@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_schemas.c - docs/schema: the JSON Schema of each command's JSON, as the answers in tests/golden/printed have it. A member that comes, goes or
- * changes its type shows in a schema's diff; podbench list schema describes that of run with units and meanings.
+ * changes its type shows in a schema's diff. Each has a meaning and a unit: in docs/schema/fields.csv, or in the schema of a run.
  */
 #include "harness/harness.h"
 #include "results/simulate/result.h"
@@ -32,20 +32,6 @@ static json_t *part_of(json_t *schema, const char *name, json_t *fresh)
     return json_object_get(schema, name);
 }
 
-/* A number's name ends with its unit; NULL if it has none, as a count or a share. */
-static const char *unit_named(const char *key)
-{
-    static const struct { const char *end, *unit; } units[] = {
-        { "samples_per_s", "samples/s" }, { "bytes_per_s", "B/s" }, { "bytes_per_tile", "B" }, { "bytes", "B" }, { "cycles", "cycles" }, { "_s", "s" },
-        { "_min", "min" }, { "minutes", "min" }, { "_j", "J" }, { "_w", "W" }, { "_hz", "Hz" }, { "_g", "g" }, { "seconds", "s" },
-    };
-    size_t n = strlen(key);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (n >= strlen(units[i].end) && strcmp(key + n - strlen(units[i].end), units[i].end) == 0)
-            return units[i].unit;
-    return NULL;
-}
-
 /* Widens the schema until it describes the value. A member is required if every object of its place has it. */
 static void widen(json_t *schema, const json_t *value)
 {
@@ -67,10 +53,7 @@ static void widen(json_t *schema, const json_t *value)
     json_object_foreach((json_t *)value, key, item) {
         if (is_first)
             add_word(required, key);
-        json_t *member = part_of(properties, key, json_object());
-        widen(member, item);
-        if (json_is_number(item) && unit_named(key))
-            json_object_set_new(member, "unit", json_string(unit_named(key)));
+        widen(part_of(properties, key, json_object()), item);
     }
 }
 
@@ -132,6 +115,74 @@ static json_t *printed_schemas(struct arena *a)
     return schemas;
 }
 
+/* docs/schema/fields.csv: what members mean, by name. A row PLACE.NAME is for members of PLACE, an object or a command, and goes first; PLACE.* is for all
+ * other members of PLACE. Names of a run's metrics are described by its schema. */
+struct fields { struct csv_table table; bool *is_used; json_t *run; struct arena *a; };
+
+static const struct csv_row *field_named(struct fields *f, const char *name)
+{
+    for (size_t i = 0; i < f->table.n_rows; i++)
+        if (text_is(f->table.rows[i].cells[0], name)) {
+            f->is_used[i] = true;
+            return &f->table.rows[i];
+        }
+    return NULL;
+}
+
+static const struct csv_row *field_of(struct fields *f, const char *place, const char *name)
+{
+    return field_named(f, arena_printf(f->a, "%s.%s", place, name));
+}
+
+static const json_t *property(const json_t *schema, const char *name)
+{
+    return json_object_get(json_object_get(schema, "properties"), name);
+}
+
+static void set_meaning(json_t *member, const char *unit, const char *meaning)
+{
+    const json_t *type;
+    size_t i;
+    json_object_set_new(member, "description", json_string(meaning));
+    json_array_foreach(json_object_get(member, "type"), i, type)
+        if (*unit && text_is(json_string_value(type), "number"))
+            json_object_set_new(member, "unit", json_string(unit));
+}
+
+/* False where nothing says what the member means. */
+static bool describe(json_t *member, const char *command, const char *place, const char *name, struct fields *f)
+{
+    bool is_part = property(property(f->run, "breakdown"), name);
+    const json_t *metric = property(property(f->run, place), name) && !is_part ? property(property(f->run, place), name) : property(f->run, name);
+    const struct csv_row *row = field_of(f, place, name);
+    row = row ? row : field_of(f, command, name);
+    row = row || !is_part ? row : field_of(f, place, "*");
+    if (!row && json_object_get(metric, "description")) {
+        set_meaning(member, json_object_get(metric, "unit") ? json_string_value(json_object_get(metric, "unit")) : "", json_string_value(json_object_get(metric, "description")));
+        return true;
+    }
+    row = row ? row : field_named(f, name);
+    row = row ? row : field_of(f, place, "*");
+    if (row)
+        set_meaning(member, row->cells[1], row->cells[2]);
+    return row;
+}
+
+/* Counts the members that nothing describes, and names them. */
+static size_t describe_members(json_t *schema, const char *command, const char *place, struct fields *f)
+{
+    const char *name;
+    json_t *member;
+    size_t n_missing = 0;
+    json_object_foreach(json_object_get(schema, "properties"), name, member) {
+        if (!describe(member, command, place, name, f))
+            print_error("docs/schema/fields.csv: has no meaning of %s.%s of %s\n", place, name, command), n_missing++;
+        n_missing += describe_members(member, command, name, f);
+    }
+    json_t *items = json_object_get(schema, "items");
+    return n_missing + (items ? describe_members(items, command, place, f) : 0);
+}
+
 /* On one line where it is short; else a line for each member. */
 static void write_schema(FILE *f, json_t *schema, int depth)
 {
@@ -155,23 +206,35 @@ static void write_schema(FILE *f, json_t *schema, int depth)
 static void schemas_describe_what_is_printed(void **state)
 {
     struct arena a = {0};
-    json_t *schemas = printed_schemas(&a), *schema;
+    struct err err;
+    json_t *schemas = printed_schemas(&a), *schema, *run = result_json_schema();
+    struct fields f = { .run = json_object_get(run, "items"), .a = &a };
     const char *name;
+    size_t n_wrong = 0;
     (void)state;
+    assert_true(csv_load(&f.table, "docs/schema/fields.csv", &a, &err));
+    f.is_used = ARENA_ARRAY(&a, bool, f.table.n_rows);
+    json_object_foreach(schemas, name, schema)
+        n_wrong += describe_members(schema, name, name, &f);
+    for (size_t i = 0; i < f.table.n_rows; i++)
+        if (!f.is_used[i])
+            print_error("docs/schema/fields.csv: nothing has the member %s\n", f.table.rows[i].cells[0]), n_wrong++;
+    assert_int_equal(n_wrong, 0);
     json_object_foreach(schemas, name, schema) {
         json_object_set_new(schema, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
         json_object_set_new(schema, "title", json_string(arena_printf(&a, "podbench %s --format json", name)));
         json_object_set_new(schema, "version", json_integer(RESULT_FORMAT));
         char *text;
         size_t n;
-        FILE *f = text_stream(&text, &n);
-        write_schema(f, schema, 0);
-        fputc('\n', f);
-        fclose(f);
+        FILE *out = text_stream(&text, &n);
+        write_schema(out, schema, 0);
+        fputc('\n', out);
+        fclose(out);
         assert_golden(text, arena_printf(&a, "docs/schema/%s.json", name), &a);
         free(text);
     }
     json_decref(schemas);
+    json_decref(run);
     arena_free(&a);
 }
 
