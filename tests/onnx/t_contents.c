@@ -168,11 +168,8 @@ static void many_names(void **state)
     struct arena a = { 0 };
     struct onnx_model m = { .arena = &a };
     (void)state;
-    for (uint32_t i = 0; i < 5000; i++) {
+    for (uint32_t i = 0; i < 5000; i++)
         assert_int_equal(onnx_value(&m, arena_printf(&a, "value%u", i)), i);
-        assert_true(2 * m.n_values <= m.n_slots + 2);               /* at most half full */
-    }
-    assert_int_equal(m.n_slots, 16384);
     for (uint32_t i = 0; i < 5000; i++)
         assert_int_equal(onnx_value(&m, arena_printf(&a, "value%u", i)), i);
     arena_free(&a);

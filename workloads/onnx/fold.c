@@ -7,7 +7,6 @@
  * as doubles: exact to 2^53, and only ends of slices are larger ("to the last").
  */
 #include "workloads/onnx/onnx_internal.h"
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,77 +17,79 @@ static bool whole_numbers(const struct fold *f)
     return onnx_is_whole(f->out->type);
 }
 
-/* The element of a broadcast operand that element i of the result reads. */
-static uint64_t broadcast_index(const struct fold *f, uint64_t i, const struct onnx_value *v)
+/* The element of input k, which is broadcast, that element i of the result reads. */
+static double operand(const struct fold *f, uint64_t i, uint32_t k)
 {
+    const struct onnx_value *v = fold_input(f, k);
     uint64_t at = 0, stride = 1;
-    for (uint32_t k = 0; k < v->n_dims; k++) {
-        uint64_t size = f->out->dims[f->out->n_dims - 1 - k], mine = v->dims[v->n_dims - 1 - k];
+    for (uint32_t d = 0; d < v->n_dims; d++) {
+        uint64_t size = f->out->dims[f->out->n_dims - 1 - d], mine = v->dims[v->n_dims - 1 - d];
         at += (mine == 1 ? 0 : i % size) * stride;
         stride *= mine;
         i /= size;
     }
-    return at;
+    return v->known[at];
 }
 
+/* ---- element i of the result --------------------------------------------------------------------------------- */
+
+double fold_copy(const struct fold *f, uint64_t i) { return f->a[i]; }
+double fold_not(const struct fold *f, uint64_t i) { return f->a[i] == 0; }
+double fold_cast(const struct fold *f, uint64_t i) { return whole_numbers(f) ? trunc(f->a[i]) : f->out->type == ONNX_BOOL ? f->a[i] != 0 : f->a[i]; }
+double fold_expand(const struct fold *f, uint64_t i) { return operand(f, i, 0); }
+double fold_where(const struct fold *f, uint64_t i) { return operand(f, i, 0) != 0 ? operand(f, i, 1) : operand(f, i, 2); }
+double fold_range(const struct fold *f, uint64_t i) { return f->a[0] + (double)i * f->c[0]; }
+double fold_size(const struct fold *f, uint64_t i) { (void)i; return (double)onnx_elements(fold_input(f, 0)); }
+
 /* Division of integers rounds towards zero. */
-bool fold_pair(struct fold *f)
+double fold_pair(const struct fold *f, uint64_t i)
 {
     const struct op_attributes at = { .function = f->n->op->function };
-    bool truncated = onnx_is(f->n, ONNX_OP_DIV) && whole_numbers(f);
-    if (!f->a || !f->b || f->n->n_inputs != 2)
-        return false;
-    for (uint64_t i = 0; i < f->n_out; i++) {
-        double y = op_value_of_two(f->n->op->kind, &at, f->a[broadcast_index(f, i, fold_input(f, 0))], f->b[broadcast_index(f, i, fold_input(f, 1))]);
-        f->out->known[i] = truncated ? trunc(y) : y;
-    }
-    return true;
+    double y = op_value_of_two(f->n->op->kind, &at, operand(f, i, 0), operand(f, i, 1));
+    return onnx_is(f->n, ONNX_OP_DIV) && whole_numbers(f) ? trunc(y) : y;
 }
 
 /* The remainder has the sign of the divisor, or of the dividend with fmod. */
-bool fold_mod(struct fold *f)
+double fold_mod(const struct fold *f, uint64_t i)
 {
-    bool of_dividend = onnx_flag(f->n, "fmod", false);
-    if (!f->a || !f->b)
-        return false;
-    for (uint64_t i = 0; i < f->n_out; i++) {
-        double a = f->a[broadcast_index(f, i, fold_input(f, 0))], b = f->b[broadcast_index(f, i, fold_input(f, 1))];
-        f->out->known[i] = of_dividend ? fmod(a, b) : a - b * floor(a / b);
-    }
-    return true;
+    double a = operand(f, i, 0), b = operand(f, i, 1);
+    return onnx_flag(f->n, "fmod", false) ? fmod(a, b) : a - b * floor(a / b);
 }
 
-bool fold_function(struct fold *f)
+double fold_function(const struct fold *f, uint64_t i)
 {
     const struct op_attributes at = onnx_function_attributes(f->n);
-    for (uint64_t i = 0; i < f->n_out && f->a; i++)
-        f->out->known[i] = op_value_of_one(f->n->op->kind, &at, f->a[i]);
-    return f->a != NULL;
+    return op_value_of_one(f->n->op->kind, &at, f->a[i]);
 }
 
-bool fold_not(struct fold *f)
+double fold_shape(const struct fold *f, uint64_t i)
 {
-    for (uint64_t i = 0; i < f->n_out && f->a; i++)
-        f->out->known[i] = f->a[i] == 0;
-    return f->a != NULL;
+    uint64_t first;
+    onnx_shape_range(&first, f->n, fold_input(f, 0)->n_dims);
+    return (double)fold_input(f, 0)->dims[first + i];
 }
 
-/* The same elements in the same order. */
-bool fold_copy(struct fold *f)
+/* Ones on the k-th diagonal. */
+double fold_eye(const struct fold *f, uint64_t i)
 {
-    for (uint64_t i = 0; i < f->n_out && f->a; i++)
-        f->out->known[i] = f->a[i];
-    return f->a != NULL;
+    uint64_t columns = f->out->dims[1];
+    return (int64_t)(i % columns) - (int64_t)(i / columns) == onnx_int(f->n, "k", 0);
 }
 
-bool fold_cast(struct fold *f)
+/* The inputs that an element is computed from are known; an operator of any number of inputs has no others. */
+static bool fold_elements(struct fold *f)
 {
-    if (!f->a)
-        return false;
+    const struct onnx_operator *op = f->n->op;
+    const double *known[] = { f->a, f->b, f->c };
+    for (uint32_t k = 0; k < op->n_folded; k++)
+        if (!known[k] || (op->n_inputs == ALL_INPUTS && f->n->n_inputs != op->n_folded))
+            return false;
     for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = whole_numbers(f) ? trunc(f->a[i]) : f->out->type == ONNX_BOOL ? f->a[i] != 0 : f->a[i];
+        f->out->known[i] = op->element(f, i);
     return true;
 }
+
+/* ---- whole results --------------------------------------------------------------------------------------------- */
 
 /* One scale, or one for each row along the axis. */
 bool fold_dequantize(struct fold *f)
@@ -103,40 +104,6 @@ bool fold_dequantize(struct fold *f)
     uint64_t inner = onnx_elements_between(x, axis + 1, x->n_dims);
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = (f->a[i] - (zero ? f->c[i / inner % n] : 0)) * f->b[i / inner % n];
-    return true;
-}
-
-bool fold_where(struct fold *f)
-{
-    if (!f->a || !f->b || !f->c)
-        return false;
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = f->a[broadcast_index(f, i, fold_input(f, 0))] != 0 ? f->b[broadcast_index(f, i, fold_input(f, 1))] : f->c[broadcast_index(f, i, fold_input(f, 2))];
-    return true;
-}
-
-bool fold_expand(struct fold *f)
-{
-    if (!f->a)
-        return false;
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = f->a[broadcast_index(f, i, fold_input(f, 0))];
-    return true;
-}
-
-bool fold_shape(struct fold *f)
-{
-    const struct onnx_value *x = fold_input(f, 0);
-    uint64_t first;
-    onnx_shape_range(&first, f->n, x->n_dims);
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = (double)x->dims[first + i];
-    return true;
-}
-
-bool fold_size(struct fold *f)
-{
-    f->out->known[0] = (double)onnx_elements(fold_input(f, 0));
     return true;
 }
 
@@ -185,22 +152,6 @@ bool fold_constant_of_shape(struct fold *f)
     return true;
 }
 
-/* Ones on the k-th diagonal. */
-bool fold_eye(struct fold *f)
-{
-    uint64_t columns = f->out->dims[1];
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = (int64_t)(i % columns) - (int64_t)(i / columns) == onnx_int(f->n, "k", 0);
-    return true;
-}
-
-bool fold_range(struct fold *f)
-{
-    for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = f->a[0] + (double)i * f->c[0];
-    return true;
-}
-
 bool fold_concat(struct fold *f)
 {
     uint32_t axis;
@@ -219,20 +170,28 @@ bool fold_concat(struct fold *f)
     return true;
 }
 
+/* The elements of the first input that lie `stride` apart along each dimension of the result. */
+static bool fold_strided(struct fold *f, int64_t first, const int64_t *stride)
+{
+    for (uint64_t i = 0; i < f->n_out && f->a; i++) {
+        uint64_t rest = i;
+        int64_t at = first;
+        for (uint32_t d = f->out->n_dims; d-- > 0; rest /= f->out->dims[d])
+            at += (int64_t)(rest % f->out->dims[d]) * stride[d];
+        f->out->known[i] = f->a[at];
+    }
+    return f->a != NULL;
+}
+
 bool fold_transpose(struct fold *f)
 {
     struct onnx_list order;
     const struct onnx_value *x = fold_input(f, 0);
+    int64_t stride[ONNX_MAX_DIMS];
     onnx_list(&order, f->m, f->n, "perm", NO_ID);
-    for (uint64_t i = 0; i < f->n_out && f->a; i++) {
-        uint64_t rest = i, at = 0;
-        for (uint32_t d = x->n_dims; d-- > 0; rest /= f->out->dims[d]) {
-            uint32_t from = order.n ? (uint32_t)order.at[d] : x->n_dims - 1 - d;
-            at += rest % f->out->dims[d] * onnx_elements_between(x, from + 1, x->n_dims);
-        }
-        f->out->known[i] = f->a[at];
-    }
-    return f->a != NULL;
+    for (uint32_t d = 0; d < x->n_dims; d++)
+        stride[d] = (int64_t)onnx_elements_between(x, (order.n ? (uint32_t)order.at[d] : x->n_dims - 1 - d) + 1, x->n_dims);
+    return fold_strided(f, 0, stride);
 }
 
 bool fold_gather(struct fold *f)
@@ -253,23 +212,16 @@ bool fold_slice(struct fold *f)
 {
     struct onnx_cuts cuts;
     const struct onnx_value *x = fold_input(f, 0);
-    int64_t from[ONNX_MAX_DIMS] = { 0 }, step[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    int64_t stride[ONNX_MAX_DIMS], first = 0;
     if (!f->a || !onnx_cuts(&cuts, f->m, f->n))
         return false;
+    for (uint32_t d = 0; d < x->n_dims; d++)
+        stride[d] = (int64_t)onnx_elements_between(x, d + 1, x->n_dims);
     for (uint32_t i = 0; i < cuts.n; i++) {
-        from[cuts.at[i].axis] = cuts.at[i].from;
-        step[cuts.at[i].axis] = cuts.at[i].step;
+        first += cuts.at[i].from * stride[cuts.at[i].axis];
+        stride[cuts.at[i].axis] *= cuts.at[i].step;
     }
-    for (uint64_t i = 0; i < f->n_out; i++) {
-        uint64_t rest = i, at = 0;
-        for (uint32_t d = x->n_dims; d-- > 0; rest /= f->out->dims[d]) {
-            uint64_t k = (uint64_t)(from[d] + (int64_t)(rest % f->out->dims[d]) * step[d]);
-            assert(k < x->dims[d]);
-            at += k * onnx_elements_between(x, d + 1, x->n_dims);
-        }
-        f->out->known[i] = f->a[at];
-    }
-    return true;
+    return fold_strided(f, first, stride);
 }
 
 /* Over all elements. */
@@ -371,7 +323,7 @@ static bool takes_parameters(const struct onnx_model *m, const struct onnx_node 
 /* Nodes with several outputs are not followed, apart from splits. */
 static bool can_fold(const struct onnx_node *n)
 {
-    return n->op->fold && (n->n_outputs == 1 || onnx_is(n, ONNX_OP_SPLIT));
+    return (n->op->fold || n->op->element) && (n->n_outputs == 1 || onnx_is(n, ONNX_OP_SPLIT));
 }
 
 static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
@@ -380,7 +332,7 @@ static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
     struct onnx_value *out = onnx_out(m, n, 0);
     struct fold f = { m, n, out, a ? a->known : NULL, b ? b->known : NULL, c ? c->known : NULL, onnx_elements(out), all };
     out->known = ARENA_ARRAY(m->arena, double, f.n_out);
-    if (!n->op->fold(&f))
+    if (!(n->op->fold ? n->op->fold : fold_elements)(&f))
         out->known = NULL;
 }
 

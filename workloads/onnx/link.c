@@ -12,40 +12,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- values by name: open addressing, linear probing, at most half full ----------------------- */
-
-static void grow_slots(struct onnx_model *m)
-{
-    m->n_slots = m->n_slots ? 2 * m->n_slots : 1024;
-    m->slots = ARENA_ARRAY(m->arena, uint32_t, m->n_slots);
-    for (size_t i = 0; i < m->n_values; i++) {
-        size_t at = hash_bytes(m->values[i].name, strlen(m->values[i].name), 0) & (m->n_slots - 1);
-        while (m->slots[at])
-            at = (at + 1) & (m->n_slots - 1);
-        m->slots[at] = (uint32_t)i + 1;
-    }
-}
-
-/* The slot that holds the value, or the empty one where it belongs. */
-static size_t slot_of(const struct onnx_model *m, const char *name)
-{
-    size_t at = hash_bytes(name, strlen(name), 0) & (m->n_slots - 1);
-    while (m->slots[at] && strcmp(m->values[m->slots[at] - 1].name, name) != 0)
-        at = (at + 1) & (m->n_slots - 1);
-    return at;
-}
+/* ---- values by name --------------------------------------------------------------------------------- */
 
 uint32_t onnx_value(struct onnx_model *m, const char *name)
 {
-    if (2 * m->n_values >= m->n_slots)
-        grow_slots(m);
-    size_t at = slot_of(m, name);
-    if (m->slots[at])
-        return m->slots[at] - 1;
+    size_t n = strlen(name);
+    uint32_t *id = hash_table_find(&m->names, name, n);
+    if (id)
+        return *id;
     m->values = arena_grow(m->arena, m->values, m->n_values, &m->cap_values, sizeof *m->values);
     m->values[m->n_values] = (struct onnx_value){ .name = name, .producer = NO_ID };
-    m->slots[at] = (uint32_t)m->n_values + 1;
-    return (uint32_t)m->n_values++;
+    id = hash_table_add(&m->names, name, n, sizeof *id, m->arena);
+    return *id = (uint32_t)m->n_values++;
 }
 
 /* A scope such as "3/7/" is the prefix of the names in it. They are visible there and in scopes inside it. */
@@ -71,8 +49,9 @@ uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *na
 {
     for (size_t n = strlen(scope); n > 0; ) {
         const char *full = arena_printf(m->arena, "%.*s%s", (int)n, scope, name);
-        if (m->slots[slot_of(m, full)])
-            return bound_value(m, onnx_value(m, full));
+        const uint32_t *id = hash_table_find(&m->names, full, strlen(full));
+        if (id)
+            return bound_value(m, *id);
         for (n--; n > 0 && scope[n - 1] != '/'; n--)
             ;
     }
@@ -109,7 +88,7 @@ bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, cons
     return true;
 }
 
-bool onnx_add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto *info, struct err *err)
+static bool add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto *info, struct err *err)
 {
     struct onnx_value *v = &m->values[id];
     const Onnx__TypeProto__Tensor *t = info->type ? info->type->tensor_type : NULL;
@@ -226,7 +205,7 @@ static void sort_from(struct sorter *s, uint32_t first)
     }
 }
 
-Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
+static Onnx__NodeProto *const *in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
 {
     struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n),
                         .stack = ARENA_ARRAY(m->arena, uint32_t, n), .visited = ARENA_ARRAY(m->arena, bool, n) };
@@ -354,12 +333,6 @@ static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n
     return true;
 }
 
-bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err)
-{
-    struct linker l = { .m = m, .err = err };
-    return link_nodes(&l, nodes, n, "", NULL);
-}
-
 /* ---- the whole file -------------------------------------------------------------------------------------- */
 
 /* Some exporters (Paddle's) write all weights as Constant nodes. These are the parameters of a file whose initialisers
@@ -383,7 +356,7 @@ static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct 
         if (g->input[i]->type && !g->input[i]->type->tensor_type)
             return fail(err, "%s: input %.80s is no tensor but a sequence, a map or an optional; cut the model behind what reads it", m->path,
                         m->values[id].name);
-        if (!onnx_add_info(m, id, g->input[i], err))
+        if (!add_info(m, id, g->input[i], err))
             return false;
         m->inputs[m->n_inputs++] = id;
     }
@@ -404,7 +377,7 @@ static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct
     if (!m->n_outputs)
         return fail(err, "%s: the graph has no output", m->path);
     for (size_t i = 0; i < g->n_value_info; i++)
-        if (!onnx_add_info(m, onnx_value(m, g->value_info[i]->name ? g->value_info[i]->name : ""), g->value_info[i], err))
+        if (!add_info(m, onnx_value(m, g->value_info[i]->name ? g->value_info[i]->name : ""), g->value_info[i], err))
             return false;
     return true;
 }
@@ -412,8 +385,7 @@ static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct
 /* A sparse initialiser counts as the dense tensor that it means; its numbers are not read. */
 static bool add_sparse(struct onnx_model *m, const Onnx__SparseTensorProto *s, struct err *err)
 {
-    Onnx__TensorProto *dense = ARENA_NEW(m->arena, Onnx__TensorProto);
-    *dense = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
+    Onnx__TensorProto *dense = ONNX_NEW(m->arena, Onnx__TensorProto, ONNX__TENSOR_PROTO__INIT);
     if (!s->values || !s->values->name || !*s->values->name)
         return fail(err, "%s: a sparse initialiser has no values, or no name", m->path);
     dense->name = s->values->name;
@@ -455,5 +427,6 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
     out->weights_in_nodes = lacks_initialisers(out);
     if (!link_inputs(out, g, err))
         return false;
-    return onnx_link_nodes(out, onnx_in_order(out, g->node, g->n_node), g->n_node, err) && link_outputs(out, g, err);
+    struct linker l = { .m = out, .err = err };
+    return link_nodes(&l, in_order(out, g->node, g->n_node), g->n_node, "", NULL) && link_outputs(out, g, err);
 }

@@ -119,8 +119,7 @@ bool map_attention(struct mapper *p)
     uint32_t y = map_emit2(p, OP_MATMUL, VIEW(p, scores, z.batch, z.key_heads, rows, all), v, NO_ATTRIBUTES);
     if (map_out(p, 0) && map_out(p, 0)->n_dims == 3)
         y = map_emit1(p, OP_TRANSPOSE, y, WITH(.view = { z.batch, z.heads, z.queries, z.value_width }, .order = { 0, 2, 1, 3 }, .merge = 2));
-    p->into = "products, softmax";
-    return map_done(p, 0, y, false);
+    return map_done_as(p, "products, softmax", y, false);
 }
 
 /* ---- rotary embedding --------------------------------------------------------------------------------------------------- */
@@ -179,6 +178,5 @@ bool map_rotary_embedding(struct mapper *p)
     x = map_emit(p, OP_CONCAT, parts, 2, WITH(.axis = neighbours ? 4 : 3));
     if (rest != NO_ID)
         x = map_emit(p, OP_CONCAT, (uint32_t[]){ VIEW(p, x, d[0], first, second, turned), rest }, 2, WITH(.axis = 3));
-    p->into = "products, sums";
-    return map_done(p, 0, x, false);
+    return map_done_as(p, "products, sums", x, false);
 }

@@ -12,22 +12,12 @@
 
 enum { MOST_PLACES = 1 << 24, MOST_ROUNDS = 1000 };
 
-static uint32_t pair_of(struct mapper *p, enum op_function f, uint32_t a, uint32_t b)
-{
-    return map_emit2(p, OP_COMBINE, a, b, WITH(.function = f));
-}
-
-static uint32_t of_type(struct mapper *p, uint32_t x, enum data_type type)
-{
-    return x == NO_ID || p->g->tensors[x].type == type ? x : map_emit1(p, OP_CAST, x, WITH(.to_type = type));
-}
-
 /* 1 where an element is not 0, as fp32 [1, n]. */
 static uint32_t are_nonzero(struct mapper *p, uint32_t x, uint64_t n)
 {
-    x = of_type(p, VIEW(p, x, 1, n), TYPE_FP32);
+    x = map_of_type(p, VIEW(p, x, 1, n), TYPE_FP32);
     uint32_t zero = map_emit1(p, OP_SCALE, x, WITH(.rate = 0));
-    return map_shifted(p, map_scaled(p, pair_of(p, FUNCTION_EQUAL, x, zero), -1), 1);
+    return map_shifted(p, map_scaled(p, map_combined(p, FUNCTION_EQUAL, x, zero), -1), 1);
 }
 
 /* The places of the first `most` ones among n, as int32 [1, most], in rising order; then those of others. */
@@ -51,15 +41,15 @@ bool map_nonzero(struct mapper *p)
     uint32_t x = too_many(p, n) ? NO_ID : map_any_plain(p, map_in_id(p, 0)), rows[ONNX_MAX_DIMS];
     if (x == NO_ID)
         return false;
-    uint32_t left = of_type(p, places(p, are_nonzero(p, x, n), n, most), TYPE_FP32);
+    uint32_t left = map_of_type(p, places(p, are_nonzero(p, x, n), n, most), TYPE_FP32);
     for (uint32_t d = 0; d < v->n_dims; d++) {
         double inner = (double)onnx_elements_between(v, d + 1, v->n_dims);
         rows[d] = d + 1 == v->n_dims ? left : map_emit_function(p, FUNCTION_FLOOR, map_scaled(p, map_shifted(p, left, 0.5), 1 / inner));
-        left = d + 1 == v->n_dims ? left : pair_of(p, FUNCTION_SUBTRACT, left, map_scaled(p, rows[d], inner));
+        left = d + 1 == v->n_dims ? left : map_combined(p, FUNCTION_SUBTRACT, left, map_scaled(p, rows[d], inner));
     }
     uint32_t all = v->n_dims == 1 ? rows[0] : map_emit(p, OP_CONCAT, rows, v->n_dims, WITH(.axis = 0));
     p->into = "top-k";
-    return map_done(p, 0, of_type(p, all, TYPE_INT32), false);
+    return map_done(p, 0, map_of_type(p, all, TYPE_INT32), false);
 }
 
 /* Rows along the axis, or elements, that a condition keeps. */
@@ -80,8 +70,7 @@ bool map_compress(struct mapper *p)
     if (outer > 1)
         at = map_emit1(p, OP_EXPAND, at, WITH(.view = { outer, most }));
     x = map_emit2(p, OP_GATHER, outer > 1 ? VIEW(p, x, outer, size, inner) : VIEW(p, x, size, inner), outer > 1 ? at : VIEW(p, at, most), NO_ATTRIBUTES);
-    p->into = "top-k, gather";
-    return map_done(p, 0, x, false);
+    return map_done_as(p, "top-k, gather", x, false);
 }
 
 /* ---- NonMaxSuppression ------------------------------------------------------------------------------------------------------ */
@@ -90,16 +79,11 @@ bool map_compress(struct mapper *p)
 struct boxes { uint32_t low[2], high[2], area; };
 struct suppression { uint64_t batch, classes, rows, n, rounds; double overlap, least; };
 
-static uint32_t column_of(struct mapper *p, uint32_t x, uint64_t i)
-{
-    return map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = i, .length = 1));
-}
-
 static uint32_t area_of(struct mapper *p, const struct boxes *b)
 {
     uint32_t side[2];
     for (int i = 0; i < 2; i++)
-        side[i] = map_emit1(p, OP_RELU, pair_of(p, FUNCTION_SUBTRACT, b->high[i], b->low[i]), NO_ATTRIBUTES);
+        side[i] = map_emit1(p, OP_RELU, map_combined(p, FUNCTION_SUBTRACT, b->high[i], b->low[i]), NO_ATTRIBUTES);
     return map_emit2(p, OP_MUL, side[0], side[1], NO_ATTRIBUTES);
 }
 
@@ -108,10 +92,10 @@ static struct boxes corners(struct mapper *p, uint32_t x, bool centred)
 {
     struct boxes b;
     for (uint64_t i = 0; i < 2; i++) {
-        uint32_t first = column_of(p, x, i), second = column_of(p, x, 2 + i);
+        uint32_t first = map_range(p, x, 1, i, 1), second = map_range(p, x, 1, 2 + i, 1);
         uint32_t half = map_scaled(p, second, 0.5);
-        b.low[i] = centred ? pair_of(p, FUNCTION_SUBTRACT, first, half) : pair_of(p, FUNCTION_MINIMUM, first, second);
-        b.high[i] = centred ? map_emit2(p, OP_ADD, first, half, NO_ATTRIBUTES) : pair_of(p, FUNCTION_MAXIMUM, first, second);
+        b.low[i] = centred ? map_combined(p, FUNCTION_SUBTRACT, first, half) : map_combined(p, FUNCTION_MINIMUM, first, second);
+        b.high[i] = centred ? map_emit2(p, OP_ADD, first, half, NO_ATTRIBUTES) : map_combined(p, FUNCTION_MAXIMUM, first, second);
     }
     b.area = area_of(p, &b);
     return b;
@@ -120,7 +104,7 @@ static struct boxes corners(struct mapper *p, uint32_t x, bool centred)
 /* One column of the table [rows, boxes, 5], as [rows, boxes]. */
 static uint32_t of_table(struct mapper *p, uint32_t table, uint64_t i, uint64_t rows, uint64_t n)
 {
-    return VIEW(p, map_emit1(p, OP_SLICE, table, WITH(.axis = 2, .begin = i, .length = 1)), rows, n);
+    return VIEW(p, map_range(p, table, 2, i, 1), rows, n);
 }
 
 static struct boxes boxes_of_table(struct mapper *p, uint32_t table, uint64_t rows, uint64_t n)
@@ -135,7 +119,7 @@ static uint32_t box_table(struct mapper *p, const struct suppression *s)
     uint32_t x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return NO_ID;
-    x = of_type(p, VIEW(p, x, s->batch * s->n, 4), TYPE_FP32);
+    x = map_of_type(p, VIEW(p, x, s->batch * s->n, 4), TYPE_FP32);
     struct boxes b = corners(p, x, onnx_flag(p->n, "center_point_box", false));
     x = map_emit(p, OP_CONCAT, (uint32_t[]){ b.low[0], b.low[1], b.high[0], b.high[1], b.area }, 5, WITH(.axis = 1));
     x = VIEW(p, x, s->batch, 1, s->n, 5);
@@ -149,12 +133,12 @@ static uint32_t overlapping(struct mapper *p, const struct boxes *all, const str
 {
     struct boxes both;
     for (int i = 0; i < 2; i++) {
-        both.low[i] = pair_of(p, FUNCTION_MAXIMUM, all->low[i], one->low[i]);
-        both.high[i] = pair_of(p, FUNCTION_MINIMUM, all->high[i], one->high[i]);
+        both.low[i] = map_combined(p, FUNCTION_MAXIMUM, all->low[i], one->low[i]);
+        both.high[i] = map_combined(p, FUNCTION_MINIMUM, all->high[i], one->high[i]);
     }
     uint32_t shared = area_of(p, &both);
-    uint32_t together = pair_of(p, FUNCTION_SUBTRACT, map_emit2(p, OP_ADD, all->area, one->area, NO_ATTRIBUTES), shared);
-    return pair_of(p, FUNCTION_GREATER, shared, map_scaled(p, together, share));
+    uint32_t together = map_combined(p, FUNCTION_SUBTRACT, map_emit2(p, OP_ADD, all->area, one->area, NO_ATTRIBUTES), shared);
+    return map_combined(p, FUNCTION_GREATER, shared, map_scaled(p, together, share));
 }
 
 static uint32_t without_boxes(struct mapper *p, uint32_t scores, uint32_t which)
@@ -169,7 +153,7 @@ static void run_rounds(struct mapper *p, const struct suppression *s, uint32_t t
     for (uint64_t i = 0; i < s->rounds; i++) {
         chosen[i] = map_emit1(p, OP_ARG_MAX, scores, NO_ATTRIBUTES);
         uint32_t score = VIEW(p, map_emit2(p, OP_GATHER, VIEW(p, scores, s->rows, s->n, 1), chosen[i], NO_ATTRIBUTES), s->rows, 1);
-        valid[i] = pair_of(p, FUNCTION_GREATER, score, map_shifted(p, map_emit1(p, OP_SCALE, score, WITH(.rate = 0)), s->least));
+        valid[i] = map_combined(p, FUNCTION_GREATER, score, map_shifted(p, map_emit1(p, OP_SCALE, score, WITH(.rate = 0)), s->least));
         if (i + 1 == s->rounds)
             break;
         struct boxes one = boxes_of_table(p, map_emit2(p, OP_GATHER, table, chosen[i], NO_ATTRIBUTES), s->rows, 1);
@@ -216,12 +200,12 @@ bool map_non_max_suppression(struct mapper *p)
     uint32_t table = box_table(p, &s), scores = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
     if (scores == NO_ID || wanted > all)
         return scores != NO_ID && MAP_REFUSE(p, "has at most %ju boxes to choose", (uintmax_t)all);
-    run_rounds(p, &s, table, of_type(p, VIEW(p, scores, s.rows, s.n), TYPE_FP32), chosen, valid);
-    uint32_t box = VIEW(p, of_type(p, map_joined(p, chosen, s.rounds, 1), TYPE_FP32), all, 1), counted = map_joined(p, valid, s.rounds, 1);
+    run_rounds(p, &s, table, map_of_type(p, VIEW(p, scores, s.rows, s.n), TYPE_FP32), chosen, valid);
+    uint32_t box = VIEW(p, map_of_type(p, map_joined(p, chosen, s.rounds, 1), TYPE_FP32), all, 1), counted = map_joined(p, valid, s.rounds, 1);
     uint32_t columns[] = { numbers_of_rows(p, 1, s.batch, s.classes * s.rounds), numbers_of_rows(p, s.batch, s.classes, s.rounds), box };
     uint32_t y = map_emit(p, OP_CONCAT, columns, 3, WITH(.axis = 1));
     if (wanted < all)
-        y = map_emit2(p, OP_GATHER, y, VIEW(p, places(p, of_type(p, VIEW(p, counted, 1, all), TYPE_FP32), all, wanted), wanted), NO_ATTRIBUTES);
+        y = map_emit2(p, OP_GATHER, y, VIEW(p, places(p, map_of_type(p, VIEW(p, counted, 1, all), TYPE_FP32), all, wanted), wanted), NO_ATTRIBUTES);
     p->into = "rounds of arg-max";
-    return map_done(p, 0, of_type(p, y, TYPE_INT32), false);
+    return map_done(p, 0, map_of_type(p, y, TYPE_INT32), false);
 }

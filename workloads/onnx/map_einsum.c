@@ -226,6 +226,5 @@ bool map_einsum(struct mapper *p)
     if (s.e.n_operands == 2)
         return map_product(&s, x[0], x[1]);
     uint32_t y = ordered(&s, x[0], &s.e.in[0], &s.e.out);
-    p->into = "transpositions and sums";
-    return map_done(p, 0, y, false);
+    return map_done_as(p, "transpositions and sums", y, false);
 }

@@ -361,8 +361,7 @@ bool map_rms_norm(struct mapper *p)
     x = map_emit2(p, OP_COMBINE, x, root, WITH(.function = FUNCTION_DIVIDE));
     if (map_in_id(p, 1) != NO_ID)
         x = map_emit2(p, OP_MUL, x, map_weight(p, map_in_id(p, 1), ONNX_AS_IS, 2, (uint64_t[]){ 1, inner }), NO_ATTRIBUTES);
-    p->into = "square, mean, root, division, product";
-    return map_done(p, 0, x, false);
+    return map_done_as(p, "square, mean, root, division, product", x, false);
 }
 
 bool map_lrn(struct mapper *p)
@@ -477,8 +476,7 @@ static bool map_cubic(struct mapper *p, const struct op_attributes *at)
     uint64_t n = v->dims[0], channels = v->dims[1], rows = last > 2 ? v->dims[2] : 1, made = last > 2 ? y->dims[2] : 1;
     x = last > 2 ? cubic_side(p, x, at->place, n, rows, v->dims[last] * channels, made, at->factors[0]) : x;
     x = cubic_side(p, x, at->place, n * made, v->dims[last], channels, y->dims[last], at->factors[1]);
-    p->into = "gather, sums";
-    return map_done(p, 0, VIEW(p, x, n, made, y->dims[last], channels), true);
+    return map_done_as(p, "gather, sums", VIEW(p, x, n, made, y->dims[last], channels), true);
 }
 
 /* Images with a depth are resized along it first, with a whole slice as one row, and then slice by slice. */

@@ -63,7 +63,7 @@ bool map_clip(struct mapper *p)
     double from = low ? low->known[0] : onnx_float(p->n, "min", -INFINITY), to = high ? high->known[0] : onnx_float(p->n, "max", INFINITY);
     if (from == 0 && to >= (double)FLT_MAX)
         return done_like_input(p, map_emit1(p, OP_RELU, x, NO_ATTRIBUTES));
-    return done_like_input(p, map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = from, .high = to)));
+    return done_like_input(p, map_clipped(p, x, from, to));
 }
 
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor)
@@ -131,7 +131,7 @@ bool map_softsign(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
     uint32_t below = map_shifted(p, map_emit_function(p, FUNCTION_ABS, x), 1);
-    return done_composed(p, map_emit2(p, OP_COMBINE, x, below, WITH(.function = FUNCTION_DIVIDE)));
+    return done_composed(p, map_combined(p, FUNCTION_DIVIDE, x, below));
 }
 
 /* x where x > alpha, else 0 */
@@ -141,7 +141,7 @@ bool map_thresholded_relu(struct mapper *p)
     if (x == NO_ID)
         return false;
     uint32_t limit = number_beside(p, onnx_float(p->n, "alpha", 1), x);
-    uint32_t above = map_emit2(p, OP_COMBINE, x, limit, WITH(.function = FUNCTION_GREATER));
+    uint32_t above = map_combined(p, FUNCTION_GREATER, x, limit);
     return done_composed(p, map_emit2(p, OP_SELECT, x, above, NO_ATTRIBUTES));
 }
 
@@ -153,7 +153,7 @@ bool map_shrink(struct mapper *p)
     if (x == NO_ID)
         return false;
     uint32_t limit = number_beside(p, onnx_float(p->n, "lambd", 0.5), x);
-    uint32_t far = map_emit2(p, OP_COMBINE, map_emit_function(p, FUNCTION_ABS, x), limit, WITH(.function = FUNCTION_GREATER));
+    uint32_t far = map_combined(p, FUNCTION_GREATER, map_emit_function(p, FUNCTION_ABS, x), limit);
     if (bias != 0)
         x = map_emit2(p, OP_ADD, x, map_scaled(p, map_emit_function(p, FUNCTION_SIGN, x), -bias), NO_ATTRIBUTES);
     return done_composed(p, map_emit2(p, OP_SELECT, x, far, NO_ATTRIBUTES));
@@ -167,7 +167,7 @@ bool map_is_inf(struct mapper *p)
     if (x == NO_ID || positive == negative)
         return x != NO_ID && (positive ? map_function(p) : MAP_REFUSE(p, "looks for no infinity"));
     uint32_t limit = number_beside(p, positive ? INFINITY : -INFINITY, x);
-    return done_like_input(p, map_emit2(p, OP_COMBINE, x, limit, WITH(.function = FUNCTION_EQUAL)));
+    return done_like_input(p, map_combined(p, FUNCTION_EQUAL, x, limit));
 }
 
 /* max(x, 0) + slope min(x, 0). Older exporters leave out the trailing ones of [channels, 1, 1]. */
@@ -184,7 +184,7 @@ bool map_prelu(struct mapper *p)
                                 : map_as_operand(p, map_in_id(p, 1), image, p->g->tensors[x].n_dims);
     if (slope == NO_ID || !map_fits_in(&p->g->tensors[slope], &p->g->tensors[x]))
         return slope != NO_ID && MAP_REFUSE(p, "its slopes do not fit its input; want as many dimensions, or ones behind the channels");
-    uint32_t below = map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = -INFINITY, .high = 0));
+    uint32_t below = map_clipped(p, x, -INFINITY, 0);
     below = map_emit2(p, OP_MUL, below, slope, NO_ATTRIBUTES);
     return map_done(p, 0, map_emit2(p, OP_ADD, map_emit1(p, OP_RELU, x, NO_ATTRIBUTES), below, NO_ATTRIBUTES), image);
 }
@@ -431,8 +431,7 @@ static bool choose_number(struct mapper *p, double a, double b)
     uint32_t condition = map_in_id(p, 0), x = map_is_image(p, condition) ? map_as_image(p, condition) : map_any_plain(p, condition);
     if (x == NO_ID)
         return false;
-    if (p->g->tensors[x].type != p->o->type)
-        x = map_emit1(p, OP_CAST, x, WITH(.to_type = p->o->type));
+    x = map_of_type(p, x, p->o->type);
     if (isinf(a) || isinf(b)) {
         uint32_t finite = map_emit1(p, OP_SCALE, x, WITH(.rate = 0));
         finite = map_emit1(p, OP_MAP, finite, WITH(.function = FUNCTION_ADD, .low = isinf(a) ? b : a));
@@ -497,7 +496,7 @@ bool map_quantize(struct mapper *p)
     uint32_t x = one_scale(p, &scale, &zero) ? map_in_layout(p, map_in_id(p, 0), image) : NO_ID;
     x = map_emit_function(p, FUNCTION_ROUND, map_scaled(p, x, 1 / scale));
     x = map_shifted(p, x, zero);
-    x = map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = ends[k].least, .high = ends[k].most));
+    x = map_clipped(p, x, ends[k].least, ends[k].most);
     p->into = "map";
     return map_done(p, 0, map_emit1(p, OP_CAST, x, WITH(.to_type = map_type(p, y->type))), image);
 }

@@ -89,8 +89,7 @@ bool map_gather_elements(struct mapper *p)
     x = map_emit2(p, OP_GATHER, x, index, NO_ATTRIBUTES);
     if (rows != outer)
         x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, rows / outer, wanted }, .order = { 0, 2, 1 }));
-    p->into = "gather";
-    return map_done(p, 0, x, false);
+    return map_done_as(p, "gather", x, false);
 }
 
 /* Indices [n, deep] to row numbers: the sum of each column times its stride in rows. */
@@ -187,8 +186,7 @@ bool map_scatter(struct mapper *p)
     in[1] = VIEW(p, axis_last(p, in[1], at, axis), rows, wanted);
     in[2] = VIEW(p, axis_last(p, in[2], at, axis), rows, wanted, 1);
     uint32_t y = axis_back(p, scattered(p, way, in), v, axis);
-    p->into = "scatter";
-    return map_done(p, 0, y, false);
+    return map_done_as(p, "scatter", y, false);
 }
 
 bool map_scatter_nd(struct mapper *p)
@@ -210,8 +208,7 @@ bool map_scatter_nd(struct mapper *p)
     in[1] = row_numbers(p, in[1], n, deep, v->dims);
     in[2] = VIEW(p, in[2], n, inner);
     uint32_t y = scattered(p, way, in);
-    p->into = "scatter";
-    return map_done(p, 0, y, false);
+    return map_done_as(p, "scatter", y, false);
 }
 
 /* Finds the indices and gathers the values by them. The smallest are the largest of the negated input. */
@@ -248,8 +245,8 @@ uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t c
     index = VIEW(p, index, rows, 1);
     if (columns > 1)
         index = map_emit1(p, OP_EXPAND, index, WITH(.view = { rows, columns }));
-    uint32_t y = map_emit2(p, OP_COMBINE, index, numbers, WITH(.function = FUNCTION_EQUAL));
-    return p->g->tensors[y].type == type ? y : map_emit1(p, OP_CAST, y, WITH(.to_type = type));
+    uint32_t y = map_combined(p, FUNCTION_EQUAL, index, numbers);
+    return map_of_type(p, y, type);
 }
 
 bool map_one_hot(struct mapper *p)

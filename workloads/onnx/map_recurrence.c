@@ -150,8 +150,7 @@ bool map_recurrence(struct mapper *p)
         return false;
     uint32_t all = directions == 1 ? y[0] : map_emit(p, OP_CONCAT, y, 2, WITH(.axis = 2));
     uint32_t turned = map_emit1(p, OP_TRANSPOSE, all, WITH(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));
-    p->into = into;
-    return map_done(p, 0, turned, false);
+    return map_done_as(p, into, turned, false);
 }
 
 /* ---- a plain RNN --------------------------------------------------------------------------------------------------------- */

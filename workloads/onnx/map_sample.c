@@ -13,20 +13,9 @@
 struct side { uint32_t at[2], weight[2]; };
 struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x; };     /* first_row: of each point's image; NO_ID if there is one image */
 
-static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
-{
-    return map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = low, .high = high));
-}
-
 static uint32_t both(struct mapper *p, enum op_kind kind, uint32_t a, uint32_t b)
 {
     return map_emit2(p, kind, a, b, NO_ATTRIBUTES);
-}
-
-/* 1 where a = b. */
-static uint32_t same(struct mapper *p, uint32_t a, uint32_t b)
-{
-    return map_emit2(p, OP_COMBINE, a, b, WITH(.function = FUNCTION_EQUAL));
 }
 
 /* Neighbours outside have weight 0, or are those at the border. */
@@ -37,8 +26,8 @@ static struct side side_of(struct mapper *p, uint32_t place, uint64_t size, bool
     s.weight[1] = both(p, OP_ADD, place, map_scaled(p, low, -1));
     s.weight[0] = map_shifted(p, map_scaled(p, s.weight[1], -1), 1);
     for (int i = 0; i < 2; i++) {
-        uint32_t inside = clipped(p, s.at[i], 0, (double)size - 1);
-        s.weight[i] = zeros_outside ? both(p, OP_MUL, s.weight[i], same(p, s.at[i], inside)) : s.weight[i];
+        uint32_t inside = map_clipped(p, s.at[i], 0, (double)size - 1);
+        s.weight[i] = zeros_outside ? both(p, OP_MUL, s.weight[i], map_combined(p, FUNCTION_EQUAL, s.at[i], inside)) : s.weight[i];
         s.at[i] = inside;
     }
     return s;
@@ -46,8 +35,8 @@ static struct side side_of(struct mapper *p, uint32_t place, uint64_t size, bool
 
 static struct side nearest(struct mapper *p, uint32_t place, uint64_t size, bool zeros_outside)
 {
-    uint32_t at = map_emit_function(p, FUNCTION_ROUND, place), inside = clipped(p, at, 0, (double)size - 1);
-    return (struct side){ .at = { inside, NO_ID }, .weight = { zeros_outside ? same(p, at, inside) : NO_ID, NO_ID } };
+    uint32_t at = map_emit_function(p, FUNCTION_ROUND, place), inside = map_clipped(p, at, 0, (double)size - 1);
+    return (struct side){ .at = { inside, NO_ID }, .weight = { zeros_outside ? map_combined(p, FUNCTION_EQUAL, at, inside) : NO_ID, NO_ID } };
 }
 
 /* One neighbour of each point, weighted: [points, channels]. */
@@ -55,14 +44,12 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
 {
     uint32_t row = both(p, OP_ADD, map_scaled(p, s->y.at[above_y], (double)s->width), s->x.at[above_x]);
     row = s->first_row == NO_ID ? row : both(p, OP_ADD, row, s->first_row);
-    row = VIEW(p, map_emit1(p, OP_CAST, row, WITH(.to_type = TYPE_INT32)), s->n);
+    row = VIEW(p, map_of_type(p, row, TYPE_INT32), s->n);
     uint32_t found = map_emit2(p, OP_GATHER, table, row, NO_ATTRIBUTES);
     if (s->y.weight[above_y] == NO_ID)
         return found;
     uint32_t weight = both(p, OP_MUL, s->y.weight[above_y], s->x.weight[above_x]);
-    if (p->g->tensors[found].type != p->g->tensors[weight].type)
-        weight = map_emit1(p, OP_CAST, weight, WITH(.to_type = p->g->tensors[found].type));
-    return both(p, OP_MUL, found, weight);
+    return both(p, OP_MUL, found, map_of_type(p, weight, p->g->tensors[found].type));
 }
 
 /* Samples of input 0, [points, channels]; NO_ID if refused. */
@@ -80,18 +67,6 @@ static uint32_t sampled(struct mapper *p, const struct points *s)
         sum = sum == NO_ID ? one : both(p, OP_ADD, sum, one);
     }
     return sum;
-}
-
-static uint32_t as_float(struct mapper *p, uint32_t x)
-{
-    if (x != NO_ID && p->g->tensors[x].type != TYPE_FP32)
-        x = map_emit1(p, OP_CAST, x, WITH(.to_type = TYPE_FP32));
-    return x;
-}
-
-static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)
-{
-    return map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = i, .length = 1));
 }
 
 /* Grid values -1 to 1 span the image from edge to edge or, with align_corners, from the centre of its first element to
@@ -113,13 +88,13 @@ bool map_grid_sample(struct mapper *p)
         return MAP_REFUSE(p, "wants two numbers a place, and as many grids as images");
     uint64_t images = grid->dims[0], each = grid->dims[1] * grid->dims[2];
     struct points s = { .n = images * each, .height = v->dims[2], .width = v->dims[3], .first_row = NO_ID };
-    uint32_t places = as_float(p, map_any_plain(p, map_in_id(p, 1)));
+    uint32_t places = map_of_type(p, map_any_plain(p, map_in_id(p, 1)), TYPE_FP32);
     if (places == NO_ID)
         return false;
     places = VIEW(p, places, s.n, 2);
     struct side (*side)(struct mapper *, uint32_t, uint64_t, bool) = linear ? side_of : nearest;
-    s.x = side(p, grid_place(p, column(p, places, 0), s.width, corners), s.width, text_is(outside, "zeros"));
-    s.y = side(p, grid_place(p, column(p, places, 1), s.height, corners), s.height, text_is(outside, "zeros"));
+    s.x = side(p, grid_place(p, map_range(p, places, 1, 0, 1), s.width, corners), s.width, text_is(outside, "zeros"));
+    s.y = side(p, grid_place(p, map_range(p, places, 1, 1, 1), s.height, corners), s.height, text_is(outside, "zeros"));
     if (images > 1) {
         uint32_t rows = map_scaled(p, VIEW(p, map_numbers(p, "places", TYPE_FP32, images), images, 1), (double)(s.height * s.width));
         s.first_row = VIEW(p, map_emit1(p, OP_EXPAND, rows, WITH(.view = { images, each })), s.n, 1);
@@ -127,8 +102,7 @@ bool map_grid_sample(struct mapper *p)
     uint32_t y = sampled(p, &s);
     if (y == NO_ID)
         return false;
-    p->into = "gather, sums";
-    return map_done(p, 0, VIEW(p, y, images, grid->dims[1], grid->dims[2], v->dims[1]), true);
+    return map_done_as(p, "gather, sums", VIEW(p, y, images, grid->dims[1], grid->dims[2], v->dims[1]), true);
 }
 
 /* ---- RoiAlign ------------------------------------------------------------------------------------------------------------ */
@@ -139,14 +113,14 @@ struct regions { uint64_t n, high, wide; double scale, offset; bool at_least_one
  * outside have weight 0. */
 static struct side region_side(struct mapper *p, const struct regions *r, uint32_t corners, uint32_t i, uint64_t n, uint64_t size)
 {
-    uint32_t first = map_scaled(p, column(p, corners, i), r->scale), last = map_scaled(p, column(p, corners, i + 2), r->scale);
+    uint32_t first = map_scaled(p, map_range(p, corners, 1, i, 1), r->scale), last = map_scaled(p, map_range(p, corners, 1, i + 2, 1), r->scale);
     uint32_t extent = both(p, OP_ADD, last, map_scaled(p, first, -1));
-    extent = r->at_least_one ? map_emit1(p, OP_MAP, extent, WITH(.function = FUNCTION_CLIP, .low = 1, .high = INFINITY)) : extent;
+    extent = r->at_least_one ? map_clipped(p, extent, 1, INFINITY) : extent;
     uint32_t parts = map_scaled(p, map_shifted(p, map_numbers(p, "places", TYPE_FP32, n), 0.5), 1 / (double)n);
     extent = n > 1 ? map_emit1(p, OP_EXPAND, extent, WITH(.view = { r->n, n })) : extent;
     uint32_t place = map_shifted(p, both(p, OP_ADD, both(p, OP_MUL, extent, parts), first), -r->offset);
-    uint32_t near = same(p, place, clipped(p, place, -1, (double)size));
-    struct side s = side_of(p, clipped(p, place, 0, (double)size - 1), size, false);
+    uint32_t near = map_combined(p, FUNCTION_EQUAL, place, map_clipped(p, place, -1, (double)size));
+    struct side s = side_of(p, map_clipped(p, place, 0, (double)size - 1), size, false);
     for (int k = 0; k < 2; k++)
         s.weight[k] = both(p, OP_MUL, s.weight[k], near);
     return s;
@@ -182,7 +156,7 @@ bool map_roi_align(struct mapper *p)
     uint64_t points = (uint64_t)each;
     struct regions r = { y->dims[0], y->dims[2] * points, y->dims[3] * points, onnx_float(p->n, "spatial_scale", 1), half ? 0.5 : 0, !half };
     struct points s = { .n = r.n * r.high * r.wide, .height = v->dims[2], .width = v->dims[3] };
-    uint32_t corners = as_float(p, map_as_plain(p, map_in_id(p, 1))), image = corners == NO_ID ? NO_ID : as_float(p, map_any_plain(p, map_in_id(p, 2)));
+    uint32_t corners = map_of_type(p, map_as_plain(p, map_in_id(p, 1)), TYPE_FP32), image = corners == NO_ID ? NO_ID : map_of_type(p, map_any_plain(p, map_in_id(p, 2)), TYPE_FP32);
     if (image == NO_ID)
         return false;
     s.x = region_side(p, &r, corners, 0, r.wide, s.width);
@@ -197,6 +171,5 @@ bool map_roi_align(struct mapper *p)
     x = VIEW(p, x, r.n, r.high, r.wide, v->dims[1]);
     if (points > 1)
         x = map_emit1(p, OP_AVERAGE_POOL, x, WITH(.kernel_h = (uint32_t)points, .kernel_w = (uint32_t)points, .stride = (uint32_t)points));
-    p->into = "gather, sums";
-    return map_done(p, 0, x, true);
+    return map_done_as(p, "gather, sums", x, true);
 }

@@ -118,8 +118,7 @@ static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_
     if (onnx_is(p->n, ONNX_OP_LOG_SOFTMAX))
         x = map_emit_function(p, FUNCTION_LOG, x);
     x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
-    p->into = "softmax between transpositions";
-    return map_done(p, 0, x, false);
+    return map_done_as(p, "softmax between transpositions", x, false);
 }
 
 /* Up to opset 12 the dimensions from the axis on are one row; from 13 on the axis alone is. */
@@ -169,9 +168,9 @@ static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uin
     while (n > 1) {
         uint64_t half = n / 2;
         uint32_t a = map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .length = half));
-        uint32_t b = map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = half, .length = half));
+        uint32_t b = map_range(p, x, 1, half, half);
         uint32_t both = map_emit2(p, OP_MUL, a, b, NO_ATTRIBUTES);
-        uint32_t odd = n % 2 ? map_emit1(p, OP_SLICE, x, WITH(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;
+        uint32_t odd = n % 2 ? map_range(p, x, 1, n - 1, 1) : NO_ID;
         x = odd == NO_ID ? both : map_emit2(p, OP_CONCAT, both, odd, WITH(.axis = 1));
         n -= half;
     }
@@ -248,7 +247,7 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
     uint32_t last = 2, again = 2;
     x = map_view(p, x, 2, dims);
     uint32_t most = VIEW(p, pooled_run(p, x, ends, 2, &last, OP_MAX_POOL), rows, 1);
-    x = map_emit2(p, OP_COMBINE, x, most, WITH(.function = FUNCTION_EQUAL));
+    x = map_combined(p, FUNCTION_EQUAL, x, most);
     x = map_emit1(p, OP_CAST, x, WITH(.to_type = TYPE_INT32));
     uint32_t numbers = map_numbers(p, "columns", TYPE_INT32, n);
     return pooled_run(p, map_emit2(p, OP_MUL, x, numbers, NO_ATTRIBUTES), dims, 2, &again, OP_MAX_POOL);
@@ -269,8 +268,7 @@ bool map_arg_max(struct mapper *p)
         x = map_emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_flag(p->n, "select_last_index", false);
     x = last ? last_largest(p, x, outer * inner, length) : map_emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES);
-    p->into = "arg-max";
-    return map_done(p, 0, x, false);
+    return map_done_as(p, "arg-max", x, false);
 }
 
 /* Running sums are a product with a triangle of ones, as in PopART (willow/src/popx/op/cumsumx.cpp). */
@@ -286,8 +284,7 @@ bool map_cumsum(struct mapper *p)
     if (x == NO_ID || n > 1u << 16)
         return x != NO_ID && MAP_REFUSE(p, "sums over %ju elements, at most %u", (uintmax_t)n, 1u << 16);
     enum data_type type = p->g->tensors[x].type;
-    if (type != p->o->type)
-        x = map_emit1(p, OP_CAST, x, WITH(.to_type = p->o->type));
+    x = map_of_type(p, x, p->o->type);
     x = inner == 1 ? VIEW(p, x, outer, n)
                    : map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
     uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->o->type, 2, (uint64_t[]){ n, n });
@@ -297,9 +294,7 @@ bool map_cumsum(struct mapper *p)
     x = map_emit2(p, OP_MATMUL, x, ones, NO_ATTRIBUTES);
     if (inner != 1)
         x = map_emit1(p, OP_TRANSPOSE, x, WITH(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
-    if (type != p->o->type)
-        x = map_emit1(p, OP_CAST, x, WITH(.to_type = type));
-    return map_done(p, 0, x, false);
+    return map_done(p, 0, map_of_type(p, x, type), false);
 }
 
 /* Multiplies each matrix by a triangle of ones that is stored on the chip. */
@@ -346,7 +341,7 @@ static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
     uint32_t number = graph_tensor(p->g, "ignored", ROLE_STATE, p->g->tensors[l->labels].type, 2, (uint64_t[]){ 1, 1 });
     map_source(p, number, ONNX_NUMBER, NO_ID)->number = (double)ignored;
     uint32_t labels = VIEW(p, l->labels, l->rows, 1);
-    uint32_t same = map_emit2(p, OP_COMBINE, labels, number, WITH(.function = FUNCTION_EQUAL));
+    uint32_t same = map_combined(p, FUNCTION_EQUAL, labels, number);
     same = map_emit1(p, OP_CAST, same, WITH(.to_type = p->g->tensors[l->hot].type));
     return map_shifted(p, map_scaled(p, same, -1), 1);
 }
@@ -377,7 +372,7 @@ static uint32_t reduced(struct mapper *p, const struct loss *l, uint32_t losses,
         return sum;
     if (weights == NO_ID)
         return map_scaled(p, sum, 1 / (double)l->rows);
-    return map_emit2(p, OP_COMBINE, sum, map_row_sums(p, weights, 1, l->rows), WITH(.function = FUNCTION_DIVIDE));
+    return map_combined(p, FUNCTION_DIVIDE, sum, map_row_sums(p, weights, 1, l->rows));
 }
 
 static bool check_loss(struct mapper *p)

@@ -33,6 +33,26 @@ uint32_t map_emit_function(struct mapper *p, enum op_function function, uint32_t
     return map_emit1(p, OP_MAP, x, WITH(.function = function));
 }
 
+uint32_t map_combined(struct mapper *p, enum op_function function, uint32_t x, uint32_t y)
+{
+    return map_emit2(p, OP_COMBINE, x, y, WITH(.function = function));
+}
+
+uint32_t map_of_type(struct mapper *p, uint32_t x, enum data_type type)
+{
+    return x == NO_ID || p->g->tensors[x].type == type ? x : map_emit1(p, OP_CAST, x, WITH(.to_type = type));
+}
+
+uint32_t map_range(struct mapper *p, uint32_t x, uint32_t axis, uint64_t begin, uint64_t length)
+{
+    return map_emit1(p, OP_SLICE, x, WITH(.axis = axis, .begin = begin, .length = length));
+}
+
+uint32_t map_clipped(struct mapper *p, uint32_t x, double low, double high)
+{
+    return map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = low, .high = high));
+}
+
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims)
 {
     const struct tensor *t = tensor == NO_ID ? NULL : &p->g->tensors[tensor];
@@ -260,6 +280,12 @@ bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image)
                           (uintmax_t)tensor_elements(&p->g->tensors[tensor]), (uintmax_t)onnx_elements(v));
     p->of[p->n->outputs[i]] = (struct mapped){ tensor, NO_ID, image, false };
     return true;
+}
+
+bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image)
+{
+    p->into = into;
+    return map_done(p, 0, tensor, image);
 }
 
 bool map_alias(struct mapper *p)

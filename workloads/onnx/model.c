@@ -191,11 +191,8 @@ void onnx_put(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t n_input
 
 void onnx_put_axis(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t input, uint32_t result, int64_t axis)
 {
-    Onnx__NodeProto *n = ARENA_NEW(m->arena, Onnx__NodeProto);
-    Onnx__AttributeProto *p = ARENA_NEW(m->arena, Onnx__AttributeProto);
-    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
-    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
-    p->name = arena_strdup(m->arena, "axes");
+    Onnx__NodeProto *n = ONNX_NEW(m->arena, Onnx__NodeProto, ONNX__NODE_PROTO__INIT);
+    Onnx__AttributeProto *p = onnx_new_attribute(m->arena, "axes");
     p->n_ints = n->n_attribute = 1;
     p->ints = ARENA_ARRAY(m->arena, int64_t, 1);
     p->ints[0] = axis;

@@ -84,7 +84,7 @@ struct onnx_model {
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
     size_t n_wanted;                        /* the first so many outputs count: in training one, or those that
                                              * recipe.output names */
-    uint32_t *slots; size_t n_slots;        /* hash table of values by name */
+    struct hash_table names;                /* the numbers of values, by name */
     uint64_t batch;                         /* samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
     bool approximate;                       /* option --approximate */
@@ -135,7 +135,8 @@ struct onnx_operator {
     bool (*shape)(const struct inference *s);               /* NULL if not modelled; its result's shape is guessed */
     bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the
                                                              * graph */
-    bool (*fold)(struct fold *f);                           /* NULL: contents are not followed */
+    bool (*fold)(struct fold *f);                           /* contents from contents; without fold or element they are not followed */
+    double (*element)(const struct fold *f, uint64_t i); uint8_t n_folded;      /* element by element, from so many inputs */
     bool (*unfold)(struct onnx_model *m, size_t node_id, struct err *err);     /* control flow and sequences: the
                                                                                 * node is replaced */
     enum onnx_op id;
@@ -171,6 +172,8 @@ double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct a
 
 /* ---- message.c: new messages, in an arena, for files that are written -------------------------------------------------- */
 
+/* An empty message; init: the initialiser of its type. */
+#define ONNX_NEW(a, type, init) ((type *)memcpy(ARENA_NEW((a), type), &(type)init, sizeof(type)))
 Onnx__NodeProto *onnx_new_node(struct arena *a, const char *op, const char *name);
 Onnx__AttributeProto *onnx_new_attribute(struct arena *a, const char *name);
 Onnx__TensorProto *onnx_new_tensor(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims);
@@ -320,6 +323,10 @@ uint32_t map_emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, u
 uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at);
 uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
 uint32_t map_emit_function(struct mapper *p, enum op_function function, uint32_t x);
+uint32_t map_combined(struct mapper *p, enum op_function function, uint32_t x, uint32_t y);
+uint32_t map_of_type(struct mapper *p, uint32_t x, enum data_type type);        /* x itself if it has the type */
+uint32_t map_range(struct mapper *p, uint32_t x, uint32_t axis, uint64_t begin, uint64_t length);
+uint32_t map_clipped(struct mapper *p, uint32_t x, double low, double high);
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* no operation where dims are its own */
 uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis);     /* concatenated; parts are overwritten */
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
@@ -339,6 +346,7 @@ bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis); 
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* attribute axis, else the usual one */
 uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* an axis of the file, in the layout */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
+bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image);      /* output 0; into: the node's fate */
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if none, several, or it is an output */
 
 /* map_tensors.c: constants. A weight, or state where it is not trained; a vector of n equal numbers; where a tensor's
@@ -398,9 +406,10 @@ bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, 
 infer_rule infer_einsum, infer_attention;        /* map_einsum.c, map_attention.c */
 
 typedef bool fold_rule(struct fold *f);
-fold_rule fold_cast, fold_concat, fold_constant, fold_constant_of_shape, fold_copy, fold_dequantize, fold_expand, fold_eye, fold_function,
-    fold_gather, fold_mod, fold_nonzero, fold_not, fold_pair, fold_range, fold_reduction, fold_shape, fold_size, fold_slice, fold_split,
-    fold_transpose, fold_triangle, fold_where;
+fold_rule fold_concat, fold_constant, fold_constant_of_shape, fold_dequantize, fold_gather, fold_nonzero, fold_reduction, fold_slice, fold_split,
+    fold_transpose, fold_triangle;
+typedef double fold_element(const struct fold *f, uint64_t i);
+fold_element fold_cast, fold_copy, fold_expand, fold_eye, fold_function, fold_mod, fold_not, fold_pair, fold_range, fold_shape, fold_size, fold_where;
 
 typedef bool map_rule(struct mapper *p);
 /* map_tensors.c, map_math.c */

@@ -16,11 +16,12 @@
 #define NAMED(name) .id = ONNX_OP_##name
 /* One input: the output is as large. */
 #define RULES(n, shape_, map_) .n_inputs = n, .shape = shape_, .map = map_
-#define ELEMENTS RULES(1, infer_like_first, map_function), .fold = fold_function
-#define PAIR RULES(2, infer_pair, map_binary), .fold = fold_pair
-#define TRUTH RULES(2, infer_truth, map_binary), .fold = fold_pair
+#define FOLD(n, element_) .element = element_, .n_folded = n
+#define ELEMENTS RULES(1, infer_like_first, map_function), FOLD(1, fold_function)
+#define PAIR RULES(2, infer_pair, map_binary), FOLD(2, fold_pair)
+#define TRUTH RULES(2, infer_truth, map_binary), FOLD(2, fold_pair)
 #define LIKE_FIRST(map_) RULES(1, infer_like_first, map_)
-#define VIEW_OF(shape_) RULES(1, shape_, map_reshape), .fold = fold_copy
+#define VIEW_OF(shape_) RULES(1, shape_, map_reshape), FOLD(1, fold_copy)
 #define REDUCES RULES(1, infer_reduce, map_reduce), .traits = ONNX_PASSES_EMPTY     /* no axes: all */
 #define REDUCE(kind_, sum_, before_, after_) .kind = OP_##kind_, .sum = sum_, .before = before_, .after = after_
 #define FUSED(op, ...) .rough_as = op, .n_kept = sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), .kept = { __VA_ARGS__ }
@@ -45,7 +46,7 @@ static const struct onnx_operator onnx_operators[] = {
     { "HardSigmoid",       ELEMENTS, MAP(HARD_SIGMOID), NAMED(HARD_SIGMOID), .low = 0.2, .high = 0.5, .low_name = "alpha", .high_name = "beta" },
     { "HardSwish",         ELEMENTS, MAP(HARD_SWISH), NAMED(HARD_SWISH) },
     { "IsInf",             RULES(1, infer_test, map_is_inf), MAP(IS_INF) },
-    { "IsNaN",             RULES(1, infer_test, map_function), .fold = fold_function, MAP(IS_NAN) },
+    { "IsNaN",             RULES(1, infer_test, map_function), FOLD(1, fold_function), MAP(IS_NAN) },
     { "LeakyRelu",         ELEMENTS, MAP(LEAKY_RELU), .low = 0.01, .low_name = "alpha" },
     { "Log",               ELEMENTS, MAP(LOG) },
     { "Neg",               ELEMENTS, MAP(NEGATE), .traits = ONNX_REPARAMETRISES },
@@ -69,18 +70,18 @@ static const struct onnx_operator onnx_operators[] = {
     { "ThresholdedRelu",   LIKE_FIRST(map_thresholded_relu) },
     { "Clip",              LIKE_FIRST(map_clip) },
     { "PRelu",             LIKE_FIRST(map_prelu) },
-    { "Not",               LIKE_FIRST(map_not), .fold = fold_not },
+    { "Not",               LIKE_FIRST(map_not), FOLD(1, fold_not) },
     { "Dropout",           LIKE_FIRST(map_dropout) },
-    { "Cast",              RULES(1, infer_cast, map_cast), .fold = fold_cast, .traits = ONNX_VIEWS | ONNX_PREPARES },
-    { "CastLike",          RULES(2, infer_cast_like, map_cast), .fold = fold_cast },
+    { "Cast",              RULES(1, infer_cast, map_cast), FOLD(1, fold_cast), .traits = ONNX_VIEWS | ONNX_PREPARES },
+    { "CastLike",          RULES(2, infer_cast_like, map_cast), FOLD(1, fold_cast) },
 
     /* functions of two elements, or of several */
     { "Add",               PAIR, KIND(ADD), NAMED(ADD), .traits = ONNX_ARITHMETIC },
     { "Mul",               PAIR, KIND(MUL), NAMED(MUL), .traits = ONNX_ARITHMETIC },
     { "Sub",               PAIR, COMBINE(SUBTRACT), NAMED(SUB), .traits = ONNX_ARITHMETIC },
-    { "Div",               RULES(2, infer_quotient, map_binary), .fold = fold_pair, COMBINE(DIVIDE), NAMED(DIV), .traits = ONNX_ARITHMETIC },
-    { "Mod",               RULES(2, infer_quotient, map_mod), .fold = fold_mod },
-    { "Pow",               RULES(2, infer_pair, map_pow), .fold = fold_pair, COMBINE(POWER), NAMED(POW) },
+    { "Div",               RULES(2, infer_quotient, map_binary), FOLD(2, fold_pair), COMBINE(DIVIDE), NAMED(DIV), .traits = ONNX_ARITHMETIC },
+    { "Mod",               RULES(2, infer_quotient, map_mod), FOLD(2, fold_mod) },
+    { "Pow",               RULES(2, infer_pair, map_pow), FOLD(2, fold_pair), COMBINE(POWER), NAMED(POW) },
     { "Equal",             TRUTH, COMBINE(EQUAL) },
     { "Greater",           TRUTH, COMBINE(GREATER) },
     { "GreaterOrEqual",    TRUTH, COMBINE(GREATER_EQUAL) },
@@ -89,11 +90,11 @@ static const struct onnx_operator onnx_operators[] = {
     { "And",               TRUTH, COMBINE(AND) },
     { "Or",                TRUTH, COMBINE(OR) },
     { "Xor",               RULES(2, infer_truth, map_xor) },
-    { "Max",               RULES(ALL_INPUTS, infer_numbers, map_binary), .fold = fold_pair, COMBINE(MAXIMUM) },
-    { "Min",               RULES(ALL_INPUTS, infer_numbers, map_binary), .fold = fold_pair, COMBINE(MINIMUM) },
+    { "Max",               RULES(ALL_INPUTS, infer_numbers, map_binary), FOLD(2, fold_pair), COMBINE(MAXIMUM) },
+    { "Min",               RULES(ALL_INPUTS, infer_numbers, map_binary), FOLD(2, fold_pair), COMBINE(MINIMUM) },
     { "Sum",               RULES(ALL_INPUTS, infer_numbers, map_sum), KIND(ADD) },
     { "Mean",              RULES(ALL_INPUTS, infer_numbers, map_sum), KIND(ADD), NAMED(MEAN) },
-    { "Where",             RULES(ALL_INPUTS, infer_where, map_where), .fold = fold_where },
+    { "Where",             RULES(ALL_INPUTS, infer_where, map_where), FOLD(3, fold_where) },
 
     /* products, windows, recurrences */
     { "Conv",              RULES(2, infer_conv, map_conv), .traits = ONNX_WINDOW },
@@ -146,7 +147,7 @@ static const struct onnx_operator onnx_operators[] = {
     { "Trilu",           LIKE_FIRST(map_triangle), .fold = fold_triangle },
 
     /* moves */
-    { "Identity",        RULES(1, infer_like_first, map_alias), .fold = fold_copy, NAMED(IDENTITY), .traits = ONNX_VIEWS | ONNX_PREPARES,
+    { "Identity",        RULES(1, infer_like_first, map_alias), FOLD(1, fold_copy), NAMED(IDENTITY), .traits = ONNX_VIEWS | ONNX_PREPARES,
                          .unfold = unfold_sequence_alias },
     { "Reshape",         VIEW_OF(infer_reshape), NAMED(RESHAPE), .traits = ONNX_VIEWS },
     { "Flatten",         VIEW_OF(infer_flatten), .traits = ONNX_VIEWS },
@@ -157,7 +158,7 @@ static const struct onnx_operator onnx_operators[] = {
     { "Split",           RULES(1, infer_split, map_split), .fold = fold_split, NAMED(SPLIT), .traits = ONNX_CUTS },
     { "Slice",           RULES(1, infer_slice, map_slice), .fold = fold_slice, NAMED(SLICE), .traits = ONNX_CUTS | ONNX_PREPARES },
     { "Pad",             RULES(1, infer_pad, map_pad), .traits = ONNX_PREPARES },
-    { "Expand",          RULES(1, infer_expand, map_expand), .fold = fold_expand, .traits = ONNX_REPEATS },
+    { "Expand",          RULES(1, infer_expand, map_expand), FOLD(1, fold_expand), .traits = ONNX_REPEATS },
     { "Tile",            RULES(1, infer_tile, map_tile), .traits = ONNX_REPEATS },
     { "Gather",          RULES(2, infer_gather, map_gather), .fold = fold_gather, NAMED(GATHER), .traits = ONNX_PICKS },
     { "GatherElements",  RULES(2, infer_gather_elements, map_gather_elements), .traits = ONNX_PICKS_ELEMENTS },
@@ -174,10 +175,10 @@ static const struct onnx_operator onnx_operators[] = {
     /* constants and sizes */
     { "Constant",        RULES(0, infer_constant, NULL), .fold = fold_constant, NAMED(CONSTANT) },
     { "ConstantOfShape", RULES(0, infer_constant_of_shape, NULL), .fold = fold_constant_of_shape, NAMED(CONSTANT_OF_SHAPE) },
-    { "EyeLike",         RULES(1, infer_eye, NULL), .fold = fold_eye, .traits = ONNX_READS_SIZES },
-    { "Range",           RULES(0, infer_range, NULL), .fold = fold_range },
-    { "Shape",           RULES(1, infer_shape, NULL), .fold = fold_shape, .traits = ONNX_READS_SIZES },
-    { "Size",            RULES(1, infer_size, NULL), .fold = fold_size, .traits = ONNX_READS_SIZES },
+    { "EyeLike",         RULES(1, infer_eye, NULL), FOLD(0, fold_eye), .traits = ONNX_READS_SIZES },
+    { "Range",           RULES(0, infer_range, NULL), FOLD(0, fold_range) },
+    { "Shape",           RULES(1, infer_shape, NULL), FOLD(0, fold_shape), .traits = ONNX_READS_SIZES },
+    { "Size",            RULES(1, infer_size, NULL), FOLD(0, fold_size), .traits = ONNX_READS_SIZES },
 
     /* control flow and sequences */
     { "If",                 .unfold = unfold_if, .traits = ONNX_HAS_BODY },

@@ -16,10 +16,18 @@
 enum { WRITTEN_OPSET = 17, WRITTEN_IR = 8, NODE_INPUTS = MAX_OP_INPUTS, NODE_ATTRIBUTES = 8 };
 enum attribute_type { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
 
+struct writer;
+/* The layout of an operation: as the graph has it; channels first; that of its first input; channels first if that has four dimensions. */
+enum written_layout { WRITTEN_PLAIN, WRITTEN_IMAGE, WRITTEN_AS_FIRST, WRITTEN_BY_RANK };
+/* How a kind of operation is written; onnx: the operator, where the kind alone decides it. */
+struct writing { void (*write)(struct writer *w); enum written_layout layout; const char *onnx; };
+
 struct writer {
     struct arena a;
     const struct graph *g;
     const struct op *op;                    /* the operation being written */
+    const struct writing *how;              /* its row of the table */
+    bool as_image;                          /* its layout */
     Onnx__GraphProto graph;
     size_t cap_nodes, cap_weights, cap_inputs, cap_outputs;
     const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL if not made */
@@ -44,8 +52,7 @@ static void *append(struct writer *w, void *list, size_t *n, size_t *cap, void *
 
 static Onnx__StringStringEntryProto *entry(struct writer *w, const char *key, const char *value)
 {
-    Onnx__StringStringEntryProto *e = ARENA_NEW(&w->a, Onnx__StringStringEntryProto);
-    *e = (Onnx__StringStringEntryProto)ONNX__STRING_STRING_ENTRY_PROTO__INIT;
+    Onnx__StringStringEntryProto *e = ONNX_NEW(&w->a, Onnx__StringStringEntryProto, ONNX__STRING_STRING_ENTRY_PROTO__INIT);
     e->key = arena_strdup(&w->a, key);
     e->value = arena_strdup(&w->a, value);
     return e;
@@ -92,13 +99,6 @@ static void put_int(struct writer *w, Onnx__NodeProto *n, const char *name, int6
     p->i = x;
 }
 
-static void put_float(struct writer *w, Onnx__NodeProto *n, const char *name, double x)
-{
-    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_FLOAT);
-    p->has_f = true;
-    p->f = (float)x;
-}
-
 static void put_ints(struct writer *w, Onnx__NodeProto *n, const char *name, size_t count, const uint32_t *numbers)
 {
     Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_INTS);
@@ -119,7 +119,7 @@ static const char *add_constant(struct writer *w, Onnx__TensorProto *t)
     return t->name;
 }
 
-/* A list of integers, and a single float, as initialisers. */
+/* A list of integers. */
 static const char *integers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers)
 {
     Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_INT64, 1, (uint64_t[]){ n });
@@ -129,23 +129,17 @@ static const char *integers(struct writer *w, const char *name, uint32_t n, cons
     return add_constant(w, t);
 }
 
-static const char *number(struct writer *w, const char *name, double x)
+/* n equal floats; n_dims: 1, or 0 for a single one. */
+static const char *floats(struct writer *w, const char *name, size_t n_dims, uint64_t n, double x)
 {
-    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, 0, NULL);
-    t->float_data = ARENA_NEW(&w->a, float);
-    t->float_data[t->n_float_data++] = (float)x;
-    return add_constant(w, t);
-}
-
-/* A vector of one number. */
-static const char *repeated(struct writer *w, const char *name, uint64_t n, double x)
-{
-    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, 1, &n);
+    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, n_dims, &n);
     t->float_data = ARENA_ARRAY(&w->a, float, n);
     while (t->n_float_data < n)
         t->float_data[t->n_float_data++] = (float)x;
     return add_constant(w, t);
 }
+
+static const char *number(struct writer *w, const char *name, double x) { return floats(w, name, 0, 1, x); }
 
 /* ---- weights ------------------------------------------------------------------------------------------------------------ */
 
@@ -242,22 +236,16 @@ static const char *image(struct writer *w, uint32_t id)
 static const char *out_name(struct writer *w, uint32_t i) { return name_of(w, w->op->outputs[i]); }
 static const char *part(struct writer *w, const char *tag) { return arena_printf(&w->a, "%s_%s", out_name(w, 0), tag); }
 
-/* The result, channels first or as it is. */
-static const char *made(struct writer *w, bool as_image)
-{
-    return (as_image ? w->image : w->plain)[w->op->outputs[0]] = out_name(w, 0);
-}
+/* The result and the inputs, in the operation's layout. */
+static const char *made(struct writer *w) { return (w->as_image ? w->image : w->plain)[w->op->outputs[0]] = out_name(w, 0); }
+static const char *in(struct writer *w, uint32_t i) { return (w->as_image ? image : plain)(w, w->op->inputs[i]); }
 
-/* Work on elements stays in the layout that its first input has. */
-static bool is_image(const struct writer *w) { return in_tensor(w, 0)->n_dims == 4 && w->image[w->op->inputs[0]] && !w->plain[w->op->inputs[0]]; }
-static const char *in_layout(struct writer *w, uint32_t i, bool as_image) { return (as_image ? image : plain)(w, w->op->inputs[i]); }
-
-/* All inputs in one layout, separated by blanks. */
-static const char *all_inputs(struct writer *w, bool as_image)
+/* All inputs, separated by blanks. */
+static const char *all_inputs(struct writer *w)
 {
-    const char *names = in_layout(w, 0, as_image);
+    const char *names = in(w, 0);
     for (uint32_t i = 1; i < w->op->n_inputs; i++)
-        names = arena_printf(&w->a, "%s %s", names, in_layout(w, i, as_image));
+        names = arena_printf(&w->a, "%s %s", names, in(w, i));
     return names;
 }
 
@@ -271,11 +259,8 @@ static const char *piece(struct writer *w, const char *op, const char *tag, cons
     return name;
 }
 
-static Onnx__NodeProto *elements_node(struct writer *w, const char *op)
-{
-    bool as_image = is_image(w);
-    return node(w, op, all_inputs(w, as_image), made(w, as_image));
-}
+/* One operator on all inputs. */
+static void write_one(struct writer *w) { node(w, w->how->onnx, all_inputs(w), made(w)); }
 
 static void reshape(struct writer *w, const char *from, const char *to, uint32_t n, const uint64_t *dims)
 {
@@ -312,9 +297,8 @@ static const char *with_bias(struct writer *w, const char *inputs)
 static void write_conv(struct writer *w)
 {
     const uint64_t *d = in_tensor(w, 1)->dims;
-    const char *inputs = arena_printf(&w->a, "%s %s", image(w, w->op->inputs[0]),
-                                      weight(w, w->op->inputs[1], ONNX_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
-    Onnx__NodeProto *n = node(w, w->op->kind == OP_CONV ? "Conv" : "ConvTranspose", with_bias(w, inputs), made(w, true));
+    const char *inputs = arena_printf(&w->a, "%s %s", in(w, 0), weight(w, w->op->inputs[1], ONNX_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
+    Onnx__NodeProto *n = node(w, w->how->onnx, with_bias(w, inputs), made(w));
     put_window(w, n);
     put_int(w, n, "group", w->op->at->groups);
     if (w->op->kind == OP_CONV_TRANSPOSE)
@@ -323,23 +307,26 @@ static void write_conv(struct writer *w)
 
 static void write_pool(struct writer *w)
 {
-    bool most = w->op->kind == OP_MAX_POOL;
-    Onnx__NodeProto *n = node(w, most ? "MaxPool" : "AveragePool", image(w, w->op->inputs[0]), made(w, true));
+    Onnx__NodeProto *n = node(w, w->how->onnx, in(w, 0), made(w));
     put_window(w, n);
-    if (!most)
+    if (w->op->kind == OP_AVERAGE_POOL)
         put_int(w, n, "count_include_pad", w->op->at->counts_padding);
 }
 
-static void put_epsilon(struct writer *w, Onnx__NodeProto *n) { put_float(w, n, "epsilon", w->op->at->epsilon > 0 ? w->op->at->epsilon : 1e-5); }
+static void put_epsilon(struct writer *w, Onnx__NodeProto *n)
+{
+    Onnx__AttributeProto *p = attribute(w, n, "epsilon", ATTRIBUTE_FLOAT);
+    p->has_f = true;
+    p->f = (float)(w->op->at->epsilon > 0 ? w->op->at->epsilon : 1e-5);
+}
 
 /* Its moving averages are constants, which training replaces. */
 static void write_batch_norm(struct writer *w)
 {
     uint64_t c = in_tensor(w, 1)->dims[0];
-    bool as_image = in_tensor(w, 0)->n_dims == 4;
-    const char *x = in_layout(w, 0, as_image), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
-    const char *mean = repeated(w, part(w, "mean"), c, 0), *variance = repeated(w, part(w, "variance"), c, 1);
-    put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, mean, variance), made(w, as_image)));
+    const char *x = in(w, 0), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
+    const char *mean = floats(w, part(w, "mean"), 1, c, 0), *variance = floats(w, part(w, "variance"), 1, c, 1);
+    put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, mean, variance), made(w)));
 }
 
 /* An instance norm of reshaped groups, then the scale and the shift of each channel. */
@@ -347,22 +334,22 @@ static void write_group_norm(struct writer *w)
 {
     const struct tensor *t = in_tensor(w, 0);
     const uint64_t *d = t->dims, groups = w->op->at->norm_groups;
-    const char *x = image(w, w->op->inputs[0]), *scale = image(w, w->op->inputs[1]), *shift = image(w, w->op->inputs[2]);
-    const char *grouped = part(w, "grouped"), *ones = repeated(w, part(w, "ones"), groups, 1), *zeros = repeated(w, part(w, "zeros"), groups, 0);
+    const char *x = in(w, 0), *scale = in(w, 1), *shift = in(w, 2);
+    const char *grouped = part(w, "grouped"), *ones = floats(w, part(w, "ones"), 1, groups, 1), *zeros = floats(w, part(w, "zeros"), 1, groups, 0);
     reshape(w, x, grouped, 3, (uint64_t[]){ d[0], groups, tensor_elements(t) / d[0] / groups });
     const char *normal = part(w, "normal"), *ungrouped = part(w, "ungrouped");
     put_epsilon(w, node(w, "InstanceNormalization", arena_printf(&w->a, "%s %s %s", grouped, ones, zeros), normal));
     reshape(w, normal, ungrouped, 4, (uint64_t[]){ d[0], d[3], d[1], d[2] });
-    node(w, "Add", arena_printf(&w->a, "%s %s", piece(w, "Mul", "scaled", ungrouped, scale), shift), made(w, true));
+    node(w, "Add", arena_printf(&w->a, "%s %s", piece(w, "Mul", "scaled", ungrouped, scale), shift), made(w));
 }
 
-static void write_layer_norm(struct writer *w) { put_epsilon(w, node(w, "LayerNormalization", all_inputs(w, false), made(w, false))); }
+static void write_layer_norm(struct writer *w) { put_epsilon(w, node(w, "LayerNormalization", all_inputs(w), made(w))); }
 
-static void write_softmax(struct writer *w) { put_int(w, node(w, "Softmax", all_inputs(w, false), made(w, false)), "axis", -1); }
+static void write_softmax(struct writer *w) { put_int(w, node(w, "Softmax", all_inputs(w), made(w)), "axis", -1); }
 
 static void write_matmul(struct writer *w)
 {
-    const char *a = plain(w, w->op->inputs[0]), *b = plain(w, w->op->inputs[1]);
+    const char *a = in(w, 0), *b = in(w, 1);
     uint32_t n = in_tensor(w, 1)->n_dims, order[MAX_DIMS] = { 0, 1, 2, 3, 4 };
     order[n - 1] = n - 2;
     order[n - 2] = n - 1;
@@ -370,59 +357,54 @@ static void write_matmul(struct writer *w)
         put_ints(w, node(w, "Transpose", b, part(w, "turned")), "perm", n, order);
         b = part(w, "turned");
     }
-    node(w, "MatMul", arena_printf(&w->a, "%s %s", a, b), made(w, false));
+    node(w, "MatMul", arena_printf(&w->a, "%s %s", a, b), made(w));
 }
 
 static void write_scale(struct writer *w)
 {
-    bool as_image = is_image(w);
-    const char *x = in_layout(w, 0, as_image);
-    node(w, "Mul", arena_printf(&w->a, "%s %s", x, number(w, part(w, "factor"), w->op->at->rate)), made(w, as_image));
+    const char *x = in(w, 0);
+    node(w, "Mul", arena_printf(&w->a, "%s %s", x, number(w, part(w, "factor"), w->op->at->rate)), made(w));
 }
 
 /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
 static void write_gelu(struct writer *w)
 {
-    bool as_image = is_image(w);
-    const char *x = in_layout(w, 0, as_image), *cube = piece(w, "Mul", "cube", piece(w, "Mul", "square", x, x), x);
+    const char *x = in(w, 0), *cube = piece(w, "Mul", "cube", piece(w, "Mul", "square", x, x), x);
     const char *sum = piece(w, "Add", "sum", x, piece(w, "Mul", "small", cube, number(w, part(w, "by_cube"), 0.044715)));
     const char *curve = part(w, "curve"), *half = piece(w, "Mul", "half", x, number(w, part(w, "by_half"), 0.5));
     node(w, "Tanh", piece(w, "Mul", "slope", sum, number(w, part(w, "by_slope"), sqrt(2 / M_PI))), curve);
-    node(w, "Mul", arena_printf(&w->a, "%s %s", half, piece(w, "Add", "gate", curve, number(w, part(w, "one"), 1))), made(w, as_image));
+    node(w, "Mul", arena_printf(&w->a, "%s %s", half, piece(w, "Add", "gate", curve, number(w, part(w, "one"), 1))), made(w));
 }
 
 /* As PyTorch writes swish. */
 static void write_swish(struct writer *w)
 {
-    bool as_image = is_image(w);
-    const char *x = in_layout(w, 0, as_image), *gate = part(w, "gate");
+    const char *x = in(w, 0), *gate = part(w, "gate");
     node(w, "Sigmoid", x, gate);
-    node(w, "Mul", arena_printf(&w->a, "%s %s", x, gate), made(w, as_image));
+    node(w, "Mul", arena_printf(&w->a, "%s %s", x, gate), made(w));
 }
 
 static void write_dropout(struct writer *w)
 {
-    bool as_image = is_image(w);
-    const char *x = in_layout(w, 0, as_image), *yes = part(w, "yes");
+    const char *x = in(w, 0), *yes = part(w, "yes");
     Onnx__TensorProto *t = onnx_new_tensor(&w->a, yes, ONNX_BOOL, 0, NULL);
     t->int32_data = ARENA_NEW(&w->a, int32_t);
     t->int32_data[t->n_int32_data++] = 1;
     add_constant(w, t);
-    node(w, "Dropout", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "rate"), w->op->at->rate), yes), made(w, as_image));
+    node(w, "Dropout", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "rate"), w->op->at->rate), yes), made(w));
 }
 
 static void write_map(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
-    bool as_image = is_image(w);
-    const char *x = in_layout(w, 0, as_image);
-    node(w, "Clip", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "low"), at->low), number(w, part(w, "high"), at->high)), made(w, as_image));
+    const char *x = in(w, 0);
+    node(w, "Clip", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "low"), at->low), number(w, part(w, "high"), at->high)), made(w));
 }
 
 static void write_select(struct writer *w)
 {
-    const char *x = plain(w, w->op->inputs[0]), *condition = plain(w, w->op->inputs[1]);
-    node(w, "Where", arena_printf(&w->a, "%s %s %s", condition, x, number(w, part(w, "else"), w->op->at->rate)), made(w, false));
+    const char *x = in(w, 0), *condition = in(w, 1);
+    node(w, "Where", arena_printf(&w->a, "%s %s %s", condition, x, number(w, part(w, "else"), w->op->at->rate)), made(w));
 }
 
 static uint32_t onnx_axis_of(uint32_t axis, bool as_image)
@@ -433,25 +415,23 @@ static uint32_t onnx_axis_of(uint32_t axis, bool as_image)
 
 static void write_concat(struct writer *w)
 {
-    bool as_image = is_image(w);
-    Onnx__NodeProto *n = node(w, "Concat", all_inputs(w, as_image), made(w, as_image));
-    put_int(w, n, "axis", onnx_axis_of(w->op->at->axis, as_image));
+    Onnx__NodeProto *n = node(w, "Concat", all_inputs(w), made(w));
+    put_int(w, n, "axis", onnx_axis_of(w->op->at->axis, w->as_image));
 }
 
 static void write_slice(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
-    bool as_image = is_image(w);
-    const uint64_t from = at->begin, to = at->begin + at->length, axis = onnx_axis_of(at->axis, as_image);
-    const char *x = in_layout(w, 0, as_image);
+    const uint64_t from = at->begin, to = at->begin + at->length, axis = onnx_axis_of(at->axis, w->as_image);
+    const char *x = in(w, 0);
     if (at->pieces == 0) {
         node(w, "Slice", arena_printf(&w->a, "%s %s %s %s", x, integers(w, part(w, "from"), 1, &from), integers(w, part(w, "to"), 1, &to),
-                                      integers(w, part(w, "axis"), 1, &axis)), made(w, as_image));
+                                      integers(w, part(w, "axis"), 1, &axis)), made(w));
         return;
     }
-    Onnx__NodeProto *n = node(w, "Split", x, made(w, as_image));
+    Onnx__NodeProto *n = node(w, "Split", x, made(w));
     for (uint32_t i = 1; i < at->pieces; i++) {
-        (as_image ? w->image : w->plain)[w->op->outputs[i]] = out_name(w, i);
+        (w->as_image ? w->image : w->plain)[w->op->outputs[i]] = out_name(w, i);
         n->output[n->n_output++] = arena_strdup(&w->a, out_name(w, i));
     }
     put_int(w, n, "axis", (int64_t)axis);
@@ -460,15 +440,14 @@ static void write_slice(struct writer *w)
 static void write_pad(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
-    bool as_image = is_image(w);
     const struct tensor *x = in_tensor(w, 0);
     uint64_t pads[2 * MAX_DIMS] = { 0 };
-    uint32_t axis = onnx_axis_of(at->axis, as_image);
+    uint32_t axis = onnx_axis_of(at->axis, w->as_image);
     pads[axis] = at->begin;
     pads[x->n_dims + axis] = at->length - at->begin - x->dims[at->axis];
-    const char *from = in_layout(w, 0, as_image);
+    const char *from = in(w, 0);
     node(w, "Pad", arena_printf(&w->a, "%s %s %s", from, integers(w, part(w, "pads"), 2 * x->n_dims, pads), number(w, part(w, "border"), at->rate)),
-         made(w, as_image));
+         made(w));
 }
 
 /* Input seen in a shape, dimensions in another order, and the result's own shape; steps that change nothing are left out. */
@@ -489,64 +468,64 @@ static void write_transpose(struct writer *w)
         from = part(w, "seen");
     }
     if (moved) {
-        const char *to = joined ? part(w, "moved") : made(w, false);
+        const char *to = joined ? part(w, "moved") : made(w);
         put_ints(w, node(w, "Transpose", from, to), "perm", n, at->order);
         from = to;
     }
     if (joined || !moved)
-        reshape(w, from, made(w, false), y->n_dims, y->dims);
+        reshape(w, from, made(w), y->n_dims, y->dims);
 }
 
-static void write_view(struct writer *w) { reshape(w, plain(w, w->op->inputs[0]), made(w, false), out_tensor(w)->n_dims, out_tensor(w)->dims); }
+static void write_view(struct writer *w) { reshape(w, in(w, 0), made(w), out_tensor(w)->n_dims, out_tensor(w)->dims); }
 
 static void write_expand(struct writer *w)
 {
     const struct tensor *y = out_tensor(w);
-    const char *x = plain(w, w->op->inputs[0]);
-    node(w, "Expand", arena_printf(&w->a, "%s %s", x, integers(w, part(w, "shape"), y->n_dims, y->dims)), made(w, false));
+    const char *x = in(w, 0);
+    node(w, "Expand", arena_printf(&w->a, "%s %s", x, integers(w, part(w, "shape"), y->n_dims, y->dims)), made(w));
 }
 
 /* A table for each sample is read by GatherND with one batch dimension. */
 static void write_gather(struct writer *w)
 {
-    const char *table = plain(w, w->op->inputs[0]), *at = plain(w, w->op->inputs[1]);
+    const char *table = in(w, 0), *at = in(w, 1);
     if (in_tensor(w, 0)->n_dims == 2) {
-        put_int(w, node(w, "Gather", arena_printf(&w->a, "%s %s", table, at), made(w, false)), "axis", 0);
+        put_int(w, node(w, "Gather", arena_printf(&w->a, "%s %s", table, at), made(w)), "axis", 0);
         return;
     }
     const uint64_t *d = in_tensor(w, 1)->dims;
     put_int(w, node(w, "Cast", at, part(w, "wide")), "to", ONNX_INT64);
     reshape(w, part(w, "wide"), part(w, "rows"), 3, (uint64_t[]){ d[0], d[1], 1 });
-    put_int(w, node(w, "GatherND", arena_printf(&w->a, "%s %s", table, part(w, "rows")), made(w, false)), "batch_dims", 1);
+    put_int(w, node(w, "GatherND", arena_printf(&w->a, "%s %s", table, part(w, "rows")), made(w)), "batch_dims", 1);
 }
 
 /* [batch, t, 1, h] + [batch, 1, u, h] */
 static void write_outer_add(struct writer *w)
 {
     const uint64_t *a = in_tensor(w, 0)->dims, *b = in_tensor(w, 1)->dims;
-    reshape(w, plain(w, w->op->inputs[0]), part(w, "rows"), 4, (uint64_t[]){ a[0], a[1], 1, a[2] });
-    reshape(w, plain(w, w->op->inputs[1]), part(w, "columns"), 4, (uint64_t[]){ b[0], 1, b[1], b[2] });
-    node(w, "Add", arena_printf(&w->a, "%s %s", part(w, "rows"), part(w, "columns")), made(w, false));
+    reshape(w, in(w, 0), part(w, "rows"), 4, (uint64_t[]){ a[0], a[1], 1, a[2] });
+    reshape(w, in(w, 1), part(w, "columns"), 4, (uint64_t[]){ b[0], 1, b[1], b[2] });
+    node(w, "Add", arena_printf(&w->a, "%s %s", part(w, "rows"), part(w, "columns")), made(w));
 }
 
 /* ONNX has time first, and a dimension for directions. */
 static void write_lstm(struct writer *w)
 {
-    const struct tensor *in = in_tensor(w, 1), *again = in_tensor(w, 2), *bias = in_tensor(w, 3);
-    const char *x = plain(w, w->op->inputs[0]), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
-    const char *weights[3] = { weight(w, w->op->inputs[1], ONNX_GATES, 3, (uint64_t[]){ 1, in->dims[1], in->dims[0] }),
+    const struct tensor *first_kernel = in_tensor(w, 1), *again = in_tensor(w, 2), *bias = in_tensor(w, 3);
+    const char *x = in(w, 0), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
+    const char *weights[3] = { weight(w, w->op->inputs[1], ONNX_GATES, 3, (uint64_t[]){ 1, first_kernel->dims[1], first_kernel->dims[0] }),
                                weight(w, w->op->inputs[2], ONNX_GATES, 3, (uint64_t[]){ 1, again->dims[1], again->dims[0] }),
                                weight(w, w->op->inputs[3], ONNX_GATES, 2, (uint64_t[]){ 1, bias->dims[0] }) };
     PUT_INTS(w, node(w, "Transpose", x, first), "perm", 1, 0, 2);
     put_int(w, node(w, "LSTM", arena_printf(&w->a, "%s %s %s %s", first, weights[0], weights[1], weights[2]), all), "hidden_size", w->op->at->hidden);
     const uint64_t axis = 1;
     node(w, "Squeeze", arena_printf(&w->a, "%s %s", all, integers(w, part(w, "axis"), 1, &axis)), one);
-    PUT_INTS(w, node(w, "Transpose", one, made(w, false)), "perm", 1, 0, 2);
+    PUT_INTS(w, node(w, "Transpose", one, made(w)), "perm", 1, 0, 2);
 }
 
 static void write_cast(struct writer *w)
 {
-    put_int(w, elements_node(w, "Cast"), "to", w->op->at->to_type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT);
+    put_int(w, node(w, "Cast", in(w, 0), made(w)), "to", w->op->at->to_type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT);
 }
 
 /* The reader puts the preparation of bytes before pictures, as the recipe has them. */
@@ -555,28 +534,42 @@ static void write_prepare(struct writer *w)
     w->image[w->op->outputs[0]] = image(w, w->op->inputs[0]);
 }
 
-static void write_add(struct writer *w) { elements_node(w, "Add"); }
-static void write_mul(struct writer *w) { elements_node(w, "Mul"); }
-static void write_relu(struct writer *w) { elements_node(w, "Relu"); }
-static void write_tanh(struct writer *w) { elements_node(w, "Tanh"); }
-static void write_sigmoid(struct writer *w) { elements_node(w, "Sigmoid"); }
-static void write_loss(struct writer *w) { (void)w; }
+static void write_nothing(struct writer *w) { (void)w; }
 
-static void (*const writers[N_OP_KINDS])(struct writer *w) = {
-    [OP_CONV] = write_conv, [OP_CONV_TRANSPOSE] = write_conv, [OP_MAX_POOL] = write_pool, [OP_AVERAGE_POOL] = write_pool, [OP_MATMUL] = write_matmul,
-    [OP_ADD] = write_add, [OP_BIAS_ADD] = write_add, [OP_MUL] = write_mul, [OP_SCALE] = write_scale, [OP_RELU] = write_relu, [OP_GELU] = write_gelu,
-    [OP_TANH] = write_tanh, [OP_SIGMOID] = write_sigmoid, [OP_SWISH] = write_swish, [OP_SOFTMAX] = write_softmax, [OP_BATCH_NORM] = write_batch_norm,
-    [OP_GROUP_NORM] = write_group_norm, [OP_LAYER_NORM] = write_layer_norm, [OP_DROPOUT] = write_dropout, [OP_MAP] = write_map,
-    [OP_SELECT] = write_select, [OP_CONCAT] = write_concat, [OP_SLICE] = write_slice, [OP_PAD] = write_pad, [OP_TRANSPOSE] = write_transpose,
-    [OP_VIEW] = write_view, [OP_EXPAND] = write_expand, [OP_GATHER] = write_gather, [OP_OUTER_ADD] = write_outer_add, [OP_LSTM] = write_lstm,
-    [OP_CAST] = write_cast, [OP_INPUT_PREPARE] = write_prepare, [OP_CROSS_ENTROPY] = write_loss,
+static const struct writing writings[N_OP_KINDS] = {
+    [OP_CONV] = { write_conv, WRITTEN_IMAGE, "Conv" }, [OP_CONV_TRANSPOSE] = { write_conv, WRITTEN_IMAGE, "ConvTranspose" },
+    [OP_MAX_POOL] = { write_pool, WRITTEN_IMAGE, "MaxPool" }, [OP_AVERAGE_POOL] = { write_pool, WRITTEN_IMAGE, "AveragePool" },
+    [OP_MATMUL] = { write_matmul }, [OP_ADD] = { write_one, WRITTEN_AS_FIRST, "Add" }, [OP_BIAS_ADD] = { write_one, WRITTEN_AS_FIRST, "Add" },
+    [OP_MUL] = { write_one, WRITTEN_AS_FIRST, "Mul" }, [OP_SCALE] = { write_scale, WRITTEN_AS_FIRST }, [OP_RELU] = { write_one, WRITTEN_AS_FIRST, "Relu" },
+    [OP_GELU] = { write_gelu, WRITTEN_AS_FIRST }, [OP_TANH] = { write_one, WRITTEN_AS_FIRST, "Tanh" },
+    [OP_SIGMOID] = { write_one, WRITTEN_AS_FIRST, "Sigmoid" }, [OP_SWISH] = { write_swish, WRITTEN_AS_FIRST }, [OP_SOFTMAX] = { write_softmax },
+    [OP_BATCH_NORM] = { write_batch_norm, WRITTEN_BY_RANK }, [OP_GROUP_NORM] = { write_group_norm, WRITTEN_IMAGE }, [OP_LAYER_NORM] = { write_layer_norm },
+    [OP_DROPOUT] = { write_dropout, WRITTEN_AS_FIRST }, [OP_MAP] = { write_map, WRITTEN_AS_FIRST }, [OP_SELECT] = { write_select },
+    [OP_CONCAT] = { write_concat, WRITTEN_AS_FIRST }, [OP_SLICE] = { write_slice, WRITTEN_AS_FIRST }, [OP_PAD] = { write_pad, WRITTEN_AS_FIRST },
+    [OP_TRANSPOSE] = { write_transpose }, [OP_VIEW] = { write_view }, [OP_EXPAND] = { write_expand }, [OP_GATHER] = { write_gather },
+    [OP_OUTER_ADD] = { write_outer_add }, [OP_LSTM] = { write_lstm }, [OP_CAST] = { write_cast, WRITTEN_AS_FIRST },
+    [OP_INPUT_PREPARE] = { write_prepare, WRITTEN_IMAGE }, [OP_CROSS_ENTROPY] = { write_nothing },
 };
+
+static bool is_written_as_image(const struct writer *w)
+{
+    uint32_t x = w->op->inputs[0];
+    bool is_image = w->g->tensors[x].n_dims == 4;
+    return w->how->layout == WRITTEN_IMAGE || (w->how->layout == WRITTEN_BY_RANK && is_image) ||
+           (w->how->layout == WRITTEN_AS_FIRST && is_image && w->image[x] && !w->plain[x]);
+}
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------------ */
 
 static bool is_loss(enum op_kind kind) { return kind == OP_CROSS_ENTROPY || kind == OP_TRANSDUCER_LOSS; }
 
 /* Pictures come channels first, as floats; labels belong to the losses. */
+static Onnx__ValueInfoProto *info(struct writer *w, const char *name, int type, const struct tensor *t, bool as_image)
+{
+    const uint64_t turned[] = { t->dims[0], t->dims[t->n_dims - 1], t->dims[1], t->dims[2] };
+    return onnx_new_info(&w->a, name, type, t->n_dims, as_image ? turned : t->dims, NULL);
+}
+
 static void write_input(struct writer *w, uint32_t id)
 {
     const struct tensor *t = &w->g->tensors[id];
@@ -585,10 +578,9 @@ static void write_input(struct writer *w, uint32_t id)
     if (by && is_loss(by->kind))
         return;
     bool picture = t->n_dims == 4 && by && (by->kind == OP_INPUT_PREPARE || by->kind == OP_CONV);
-    const uint64_t turned[] = { t->dims[0], t->dims[3], t->dims[1], t->dims[2] };
     int type = t->type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT;
     (picture ? w->image : w->plain)[id] = t->name;
-    w->graph.input = append(w, w->graph.input, &w->graph.n_input, &w->cap_inputs, onnx_new_info(&w->a, t->name, type, t->n_dims, picture ? turned : t->dims, NULL));
+    w->graph.input = append(w, w->graph.input, &w->graph.n_input, &w->cap_inputs, info(w, t->name, type, t, picture));
 }
 
 /* Outputs are what losses read, or results that nothing reads; casts that nothing reads are left out. */
@@ -600,17 +592,15 @@ static void write_outputs(struct writer *w)
         const struct op *by = onnx_first_reader(&input, w->g, id), *from = t->producer_op == NO_ID ? NULL : &w->g->ops[t->producer_op];
         if (!from || from->pass != PASS_FORWARD || is_loss(from->kind) || from->kind == OP_CAST || (by && !(is_loss(by->kind) && input == 0)))
             continue;
-        bool as_image = !w->plain[id];
-        const uint64_t turned[] = { t->dims[0], t->dims[t->n_dims - 1], t->dims[1], t->dims[2] };
-        w->graph.output = append(w, w->graph.output, &w->graph.n_output, &w->cap_outputs,
-                                 onnx_new_info(&w->a, as_image ? w->image[id] : w->plain[id], onnx_type_of(t), t->n_dims, as_image ? turned : t->dims, NULL));
+        const char *name = w->plain[id] ? w->plain[id] : w->image[id];
+        w->graph.output = append(w, w->graph.output, &w->graph.n_output, &w->cap_outputs, info(w, name, onnx_type_of(t), t, !w->plain[id]));
     }
 }
 
 static bool check_operations(const struct graph *g, struct err *err)
 {
     for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
-        if (!writers[op->kind] || (op->kind == OP_MAP && op->at->function != FUNCTION_CLIP))
+        if (!writings[op->kind].write || (op->kind == OP_MAP && op->at->function != FUNCTION_CLIP))
             return fail(err, "%s: no ONNX operator is known for %s%s", g->name, op->kind == OP_MAP ? op_function_name(op->at->function) : op_kind_names[op->kind],
                         op->kind == OP_TRANSDUCER_LOSS ? "; write the model's inference: --set recipe.mode=infer" : "");
     return true;
@@ -620,8 +610,10 @@ static void write_operations(struct writer *w)
 {
     for (size_t i = 0; i < w->g->n_forward_ops; i++) {
         w->op = &w->g->ops[i];
+        w->how = &writings[w->op->kind];
+        w->as_image = is_written_as_image(w);
         if (!w->done[i])
-            writers[w->op->kind](w);
+            w->how->write(w);
     }
     w->op = NULL;
 }
@@ -663,30 +655,24 @@ static void write_graph(struct writer *w)
     write_outputs(w);
 }
 
+static bool write_files(struct writer *w, struct new_file *model, struct new_file *data, const char *path, struct err *err)
+{
+    w->data = data->f;
+    write_graph(w);
+    return (pack(w, model->f) || fail(err, "%s: cannot be written completely: %s", path, write_cause())) &&
+           (!w->seed || new_file_save(data, err)) && new_file_save(model, err);
+}
+
 bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, struct err *err)
 {
     struct writer w = { .g = g, .seed = seed, .graph = ONNX__GRAPH_PROTO__INIT };
-    struct new_file model, data;
+    struct new_file model = { 0 }, data = { 0 };
     const char *slash = strrchr(path, '/'), *data_path = arena_printf(&w.a, "%s.data", path);
     w.location = arena_printf(&w.a, "%s.data", slash ? slash + 1 : path);
-    bool good = check_operations(g, err) && new_file_open(&model, path, err);
-    if (good && seed && !new_file_open(&data, data_path, err)) {
-        new_file_drop(&model);
-        good = false;
-    }
-    if (good) {
-        w.data = seed ? data.f : NULL;
-        write_graph(&w);
-        good = pack(&w, model.f) || fail(err, "%s: cannot be written completely: %s", path, write_cause());
-        if (good && seed)
-            good = new_file_save(&data, err);
-        else if (seed)
-            new_file_drop(&data);
-        if (good)
-            good = new_file_save(&model, err);
-        else
-            new_file_drop(&model);
-    }
+    bool good = check_operations(g, err) && new_file_open(&model, path, err) && (!seed || new_file_open(&data, data_path, err)) &&
+                write_files(&w, &model, &data, path, err);
+    new_file_drop(&model);                  /* nothing is left of a file that was saved */
+    new_file_drop(&data);
     arena_free(&w.a);
     return good;
 }
