@@ -94,10 +94,7 @@ double statistics_spread_about_zero(const double *x, size_t n, struct arena *scr
 /* ---- text -------------------------------------------------------------------------- */
 
 /* True if two texts are equal. NULL equals nothing, not even NULL. */
-static inline bool text_is(const char *a, const char *b)
-{
-    return a && b && *a == *b && strcmp(a, b) == 0;
-}
+static inline bool text_is(const char *a, const char *b) { return a && b && *a == *b && strcmp(a, b) == 0; }
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* the ending of a noun */
 bool check_printable(const char *text, struct err *err);        /* refuses control characters, which a terminal would obey */
 size_t byte_order_mark(const char *text);               /* length of the mark that spreadsheets put before a text, or 0 */
@@ -140,6 +137,7 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
 /* False only if the file certainly does not contain the text. A file that cannot be looked into counts as containing it. */
 bool file_has_text(const char *path, const char *text);
 
+const char *path_name(const char *path);        /* the part after the last slash */
 /* A path that a file mentions: relative to the folder of that file if it exists there, else as it is. */
 const char *path_beside(const char *file, const char *path, struct arena *a);
 

@@ -177,11 +177,9 @@ const struct csv_row *csv_row_named(const struct csv_table *t, const char *first
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
     if (begins_formula(text)) {
-        size_t n = strlen(text) + 2;
-        char *shown = malloc(n);
-        if (!shown)
-            out_of_memory(n);
-        snprintf(shown, n, "'%s", text);
+        char *shown;
+        if (asprintf(&shown, "'%s", text) < 0)
+            out_of_memory(strlen(text));
         csv_write_cell(f, shown, last);
         free(shown);
         return;

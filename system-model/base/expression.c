@@ -41,10 +41,7 @@ struct node {
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-static bool is_number(const struct value *v)
-{
-    return v->kind == VALUE_NUMBER || v->kind == VALUE_BOOL;
-}
+static bool is_number(const struct value *v) { return v->kind == VALUE_NUMBER || v->kind == VALUE_BOOL; }
 
 static bool give_number(struct value *out, double x)
 {
@@ -85,10 +82,7 @@ static bool is_true(const struct value *v)
 /* ---- functions: one row each -------------------------------------------------------------------------- */
 
 /* Only `has` is called with an argument that has no value. */
-static bool call_has(struct value *out, const struct value *x)
-{
-    return give_truth(out, x->kind != VALUE_NONE);
-}
+static bool call_has(struct value *out, const struct value *x) { return give_truth(out, x->kind != VALUE_NONE); }
 
 static bool call_count(struct value *out, const struct value *x)
 {
@@ -376,10 +370,7 @@ static const char *take_name(struct parser *p)
 }
 
 /* False, with a message, below the deepest nesting. Each success is followed by p->depth--. */
-static bool descend(struct parser *p)
-{
-    return ++p->depth <= DEEPEST || refuse(p, "less nesting");
-}
+static bool descend(struct parser *p) { return ++p->depth <= DEEPEST || refuse(p, "less nesting"); }
 
 /* ---- parsing: what operators join ------------------------------------------------------------------------- */
 
@@ -571,7 +562,10 @@ static struct node *parse_signed(struct parser *p)
     return n && negative ? new_node(p, NODE_MINUS, n, NULL) : n;
 }
 
-struct operator { const char *token; enum node_kind kind; };
+static const struct operator { const char *token; enum node_kind kind; } sums[] = { { "+", NODE_ADD }, { "-", NODE_SUBTRACT }, { 0 } },
+    terms[] = { { "*", NODE_MULTIPLY }, { "/", NODE_DIVIDE }, { 0 } }, ands[] = { { "&", NODE_AND }, { 0 } }, ors[] = { { "|", NODE_OR }, { 0 } },
+    comparisons[] = { { "==", NODE_EQUAL }, { "!=", NODE_DIFFERS }, { "<=", NODE_AT_MOST }, { ">=", NODE_AT_LEAST }, { "<", NODE_LESS },
+                      { ">", NODE_MORE }, { 0 } };
 
 static const struct operator *take_operator(struct parser *p, const struct operator *list)
 {
@@ -592,17 +586,8 @@ static struct node *parse_level(struct parser *p, struct node *(*next)(struct pa
     return n;
 }
 
-static struct node *parse_term(struct parser *p)
-{
-    static const struct operator list[] = { { "*", NODE_MULTIPLY }, { "/", NODE_DIVIDE }, { 0 } };
-    return parse_level(p, parse_signed, list);
-}
-
-static struct node *parse_sum(struct parser *p)
-{
-    static const struct operator list[] = { { "+", NODE_ADD }, { "-", NODE_SUBTRACT }, { 0 } };
-    return parse_level(p, parse_term, list);
-}
+static struct node *parse_term(struct parser *p) { return parse_level(p, parse_signed, terms); }
+static struct node *parse_sum(struct parser *p) { return parse_level(p, parse_term, sums); }
 
 static struct node *parse_in(struct parser *p, struct node *left)
 {
@@ -620,12 +605,10 @@ static struct node *parse_in(struct parser *p, struct node *left)
 
 static struct node *parse_compare(struct parser *p)
 {
-    static const struct operator list[] = { { "==", NODE_EQUAL }, { "!=", NODE_DIFFERS }, { "<=", NODE_AT_MOST }, { ">=", NODE_AT_LEAST },
-                                            { "<", NODE_LESS }, { ">", NODE_MORE }, { 0 } };
     struct node *left = parse_sum(p), *all = NULL;
     if (left && take_token(p, "in"))
         return parse_in(p, left);
-    for (const struct operator *o; left && (o = take_operator(p, list)); ) {
+    for (const struct operator *o; left && (o = take_operator(p, comparisons)); ) {
         struct node *right = parse_sum(p);
         if (!right)
             return NULL;
@@ -647,17 +630,8 @@ static struct node *parse_not(struct parser *p)
     return n ? new_node(p, NODE_NOT, n, NULL) : NULL;
 }
 
-static struct node *parse_and(struct parser *p)
-{
-    static const struct operator list[] = { { "&", NODE_AND }, { 0 } };
-    return parse_level(p, parse_not, list);
-}
-
-static struct node *parse_or(struct parser *p)
-{
-    static const struct operator list[] = { { "|", NODE_OR }, { 0 } };
-    return parse_level(p, parse_and, list);
-}
+static struct node *parse_and(struct parser *p) { return parse_level(p, parse_not, ands); }
+static struct node *parse_or(struct parser *p) { return parse_level(p, parse_and, ors); }
 
 /* An `if` without `else` is true where its condition does not hold. */
 static struct node *parse_whole(struct parser *p)

@@ -114,11 +114,9 @@ bool make_folders(const char *path, struct err *err)
 
 static char *path_with_suffix(const char *path, const char *suffix)
 {
-    size_t n = strlen(path) + strlen(suffix) + 1;
-    char *text = malloc(n);
-    if (!text)
-        out_of_memory(n);
-    snprintf(text, n, "%s%s", path, suffix);
+    char *text;
+    if (asprintf(&text, "%s%s", path, suffix) < 0)
+        out_of_memory(strlen(path));
     return text;
 }
 
@@ -197,7 +195,7 @@ static void lock_release(int lock)
 /* The lock on an entry whose name ends as a writer's that is gone would; -1 for every other entry. */
 static int leftover_lock(const char *path, const char *of)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     size_t n = strlen(of);
     return strncmp(name, of, n) == 0 && is_suffix(name + n) ? entry_lock(path, LOCK_EX | LOCK_NB) : -1;
 }
@@ -233,8 +231,7 @@ void leftovers_recover(const char *path)
 {
     static const char *const kinds[] = { ".new", ".old" };
     struct arena scratch = {0};
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    const char *folder = slash ? arena_printf(&scratch, "%.*s", (int)(slash - path) + 1, path) : "./";
+    const char *file = path_name(path), *folder = file > path ? arena_printf(&scratch, "%.*s", (int)(file - path), path) : "./";
     for (int kind = 0; kind < 2; kind++) {
         char **names;
         size_t n = 0;
@@ -449,15 +446,17 @@ void new_folder_drop(struct new_folder *folder)
     *folder = (struct new_folder){0};
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+const char *path_name(const char *path)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 const char *path_beside(const char *file, const char *path, struct arena *a)
 {
-    const char *slash = strrchr(file, '/');
-    const char *beside = arena_printf(a, "%.*s%s", slash ? (int)(slash - file) + 1 : 0, file, path);
+    const char *beside = arena_printf(a, "%.*s%s", (int)(path_name(file) - file), file, path);
     struct stat st;
     return *path != '/' && stat(beside, &st) == 0 && S_ISREG(st.st_mode) ? beside : path;
 }

@@ -48,10 +48,7 @@ static void *zeroed(size_t n_bytes, struct arena *a)
     return p;
 }
 
-static size_t entry_bytes(const struct hash_entry *x)
-{
-    return sizeof *x + x->n_value_bytes + x->n_key_bytes;
-}
+static size_t entry_bytes(const struct hash_entry *x) { return sizeof *x + x->n_value_bytes + x->n_key_bytes; }
 
 static void link_entry(struct hash_table *t, struct hash_entry *x)
 {
