@@ -19,21 +19,12 @@ struct backward {
     const struct op_attributes *none;
 };
 
-static bool is_loss_kind(const struct op *op)
-{
-    return op->kind == OP_CROSS_ENTROPY || op->kind == OP_TRANSDUCER_LOSS;
-}
+static bool is_loss_kind(const struct op *op) { return op->kind == OP_CROSS_ENTROPY || op->kind == OP_TRANSDUCER_LOSS; }
 
-static bool is_weight(const struct graph *g, uint32_t tensor_id)
-{
-    return g->tensors[tensor_id].role == ROLE_WEIGHT;
-}
+static bool is_weight(const struct graph *g, uint32_t tensor_id) { return g->tensors[tensor_id].role == ROLE_WEIGHT; }
 
 /* Whole numbers and truth values have no gradients. */
-static bool is_smooth(const struct tensor *t)
-{
-    return t->type != TYPE_INT32 && t->type != TYPE_UINT8;
-}
+static bool is_smooth(const struct tensor *t) { return t->type != TYPE_INT32 && t->type != TYPE_UINT8; }
 
 /* A result is worth differentiating if any of its inputs is. */
 static void mark_wanted(struct backward *b)
@@ -62,18 +53,21 @@ static uint32_t gradient_tensor(struct graph *g, uint32_t of_tensor, uint32_t la
     return id;
 }
 
+/* Appends an operation that makes a gradient of the tensor from n others, and returns it. */
+static uint32_t append_gradient(struct backward *b, enum op_kind kind, uint32_t forward_op, uint32_t of_tensor, uint32_t layer_id,
+                                const uint32_t *inputs, uint32_t n)
+{
+    uint32_t id = gradient_tensor(b->g, of_tensor, layer_id);
+    graph_append(b->g, (struct op){ .kind = kind, .pass = PASS_BACKWARD_DATA, .layer_id = layer_id, .forward_op = forward_op, .at = b->none,
+                                    .n_inputs = n, .inputs = inputs, .n_outputs = 1, .outputs = &id });
+    return id;
+}
+
 /* Adds one more gradient of a tensor: the first is stored, later ones are summed with it. */
 static void collect_gradient(struct backward *b, uint32_t tensor_id, uint32_t gradient_id, uint32_t layer_id)
 {
-    struct graph *g = b->g;
-    if (b->gradient[tensor_id] == NO_ID) {
-        b->gradient[tensor_id] = gradient_id;
-        return;
-    }
     const uint32_t both[] = { b->gradient[tensor_id], gradient_id };
-    b->gradient[tensor_id] = gradient_tensor(g, tensor_id, layer_id);
-    graph_append(g, (struct op){ .kind = OP_ADD, .pass = PASS_BACKWARD_DATA, .layer_id = layer_id, .forward_op = NO_ID, .at = b->none,
-                                 .n_inputs = 2, .inputs = both, .n_outputs = 1, .outputs = &b->gradient[tensor_id] });
+    b->gradient[tensor_id] = both[0] == NO_ID ? gradient_id : append_gradient(b, OP_ADD, NO_ID, tensor_id, layer_id, both, 2);
 }
 
 static uint32_t keep_inputs(uint32_t *inputs, uint32_t n, const struct graph *g, const struct op *f, uint8_t keeps)
@@ -138,18 +132,7 @@ static void add_backward_pass(struct backward *b, uint32_t forward_id, enum op_p
             collect_gradient(b, of_tensor[i], outputs[i], f.layer_id);
 }
 
-/* The gradient of an operand that was repeated to the result's shape is the sum over its repetitions. */
-static uint32_t summed_gradient(struct backward *b, uint32_t forward_id, uint32_t operand_id, uint32_t gradient_id)
-{
-    struct graph *g = b->g;
-    const struct op *f = &g->ops[forward_id];
-    uint32_t sum = gradient_tensor(g, operand_id, f->layer_id);
-    graph_append(g, (struct op){ .kind = f->kind, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = forward_id, .at = b->none,
-                                 .n_inputs = 1, .inputs = &gradient_id, .n_outputs = 1, .outputs = &sum });
-    return sum;
-}
-
-/* An addition passes its gradient on to every operand. */
+/* An addition passes its gradient on to every operand; of one that was repeated to the result's shape, the sum over its repetitions. */
 static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradient_id)
 {
     struct graph *g = b->g;
@@ -159,7 +142,7 @@ static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradi
         if (!b->wanted[id] || is_weight(g, id))
             continue;
         bool same = tensor_is_same_shape(&g->tensors[id], &g->tensors[f.outputs[0]]);
-        collect_gradient(b, id, same ? gradient_id : summed_gradient(b, forward_id, id, gradient_id), f.layer_id);
+        collect_gradient(b, id, same ? gradient_id : append_gradient(b, f.kind, forward_id, id, f.layer_id, &gradient_id, 1), f.layer_id);
     }
 }
 
@@ -168,10 +151,7 @@ static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradi
 static uint32_t no_gradient(struct backward *b, const struct op *f, uint32_t piece_id, uint32_t gradient_id)
 {
     assert(tensor_is_same_shape(&b->g->tensors[piece_id], &b->g->tensors[gradient_id]));
-    uint32_t zeros = gradient_tensor(b->g, piece_id, f->layer_id);
-    graph_append(b->g, (struct op){ .kind = OP_SCALE, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = NO_ID, .at = b->none,
-                                    .n_inputs = 1, .inputs = &gradient_id, .n_outputs = 1, .outputs = &zeros });
-    return zeros;
+    return append_gradient(b, OP_SCALE, NO_ID, piece_id, f->layer_id, &gradient_id, 1);
 }
 
 /* Finds the gradient of each output; false if the loss depends on none. */

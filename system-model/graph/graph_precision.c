@@ -61,10 +61,7 @@ struct widening {
     uint32_t *wide;                     /* by tensor: the same in fp32, or NO_ID */
 };
 
-static bool is_narrow(const struct tensor *t)
-{
-    return t->type == TYPE_FP16 || t->type == TYPE_FP8;
-}
+static bool is_narrow(const struct tensor *t) { return t->type == TYPE_FP16 || t->type == TYPE_FP8; }
 
 static void append_forward(struct graph *g, struct op op)
 {

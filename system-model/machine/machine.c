@@ -40,8 +40,7 @@ struct sheet_field { struct field field; int may, must; };
 static const struct sheet_field sheet_fields[] = {
     CN(n_tiles, "tiles", 1, 1e6, "tiles of a chip"),
     CN(n_workers, "workers", 1, 64, "worker threads of a tile"),
-    { { "worker_turn_cycles", "cycles", FIELD_U64, offsetof(struct machine, chip.worker_turn_cycles), 1, 64, NULL, false,
-        "from one instruction of a worker to its next, however few workers there are; default: n_workers" }, CHIP, 0 },
+    OPTIONAL(worker_turn_cycles, "cycles", 1, 64, "from one instruction of a worker to its next, however few workers there are; default: n_workers"),
     CR(clock_hz, "Hz", 1e6, 1e11, CHIP, CHIP, "tile clock"),
     CN(tile_memory_bytes, "B", 1024, 1e9, "SRAM of a tile"),
     CN(interleaved_bytes, "B", 0, 1e9, "the part of it that allows 128-bit loads, or two of 64 bits in one cycle"),
@@ -161,10 +160,7 @@ static const char *level_keys(int level, struct arena *a)
     return names_list(names, n, a);
 }
 
-static bool is_part_row(const struct sheet_row *row)
-{
-    return text_is(row->key, "board") || text_is(row->key, "chip");
-}
+static bool is_part_row(const struct sheet_row *row) { return text_is(row->key, "board") || text_is(row->key, "chip"); }
 
 static bool machine_set_row(struct machine *m, const struct sheet *s, const struct sheet_row *row, enum level level,
                     struct arena *a, struct err *err)
@@ -214,10 +210,7 @@ static bool is_path(const char *name)
     return strchr(name, '/') || (n > 4 && text_is(name + n - 4, ".csv"));
 }
 
-static bool file_exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
+static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 /* The sheet of a part is in the folder of the sheet that names it, or in specs_dir. */
 static const char *part_path(const struct sheet *s, const char *name, const char *specs_dir, struct arena *a)

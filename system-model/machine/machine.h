@@ -186,10 +186,7 @@ static inline double chip_exchange_bytes_per_cycle(const struct chip *c)
 }
 
 /* Cost of a superstep besides its exchange and its compute. */
-static inline uint64_t superstep_cycles(const struct chip *c)
-{
-    return c->on_chip_sync_cycles + c->compute_set_cycles;
-}
+static inline uint64_t superstep_cycles(const struct chip *c) { return c->on_chip_sync_cycles + c->compute_set_cycles; }
 
 /* Peak of one chip for a number of multiply-accumulates per tile and cycle, each 2 flop. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);

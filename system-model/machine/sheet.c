@@ -51,8 +51,7 @@ const struct sheet_row *sheet_find(const struct sheet *s, const char *key)
 /* The file's name without folder and extension. */
 static const char *sheet_name(const char *path, struct arena *a)
 {
-    const char *slash = strrchr(path, '/');
-    char *name = arena_strdup(a, utf8_text(slash ? slash + 1 : path, a));
+    char *name = arena_strdup(a, utf8_text(path_name(path), a));
     char *dot = strrchr(name, '.');
     if (dot && dot > name)
         *dot = 0;

@@ -179,10 +179,7 @@ static bool wants_reduce(const struct collective_request *r)
     return r->kind == COLLECTIVE_ALL_REDUCE || r->kind == COLLECTIVE_REDUCE_SCATTER;
 }
 
-static bool wants_gather(const struct collective_request *r)
-{
-    return r->kind != COLLECTIVE_REDUCE_SCATTER;
-}
+static bool wants_gather(const struct collective_request *r) { return r->kind != COLLECTIVE_REDUCE_SCATTER; }
 
 static bool run_flat(struct collective *run, enum collective_method method, struct err *err)
 {

@@ -52,35 +52,20 @@ struct exchange {
 
 /* ---- rates and times of one chip ------------------------------------------------------ */
 
-static double cycles_s(const struct exchange *x, double cycles)
-{
-    return cycles / x->chip->clock_hz;
-}
+static double cycles_s(const struct exchange *x, double cycles) { return cycles / x->chip->clock_hz; }
 
 static double tile_bytes_per_s(const struct exchange *x)
 {
     return chip_exchange_bytes_per_cycle(x->chip) * x->chip->clock_hz;
 }
 
-static double word_s(const struct exchange *x)
-{
-    return EXCHANGE_WORD_BYTES / tile_bytes_per_s(x);
-}
+static double word_s(const struct exchange *x) { return EXCHANGE_WORD_BYTES / tile_bytes_per_s(x); }
 
-static double near_s(const struct exchange *x)
-{
-    return cycles_s(x, (double)x->chip->exchange_near_cycles);
-}
+static double near_s(const struct exchange *x) { return cycles_s(x, (double)x->chip->exchange_near_cycles); }
 
-static double far_s(const struct exchange *x)
-{
-    return cycles_s(x, (double)x->chip->exchange_transit_cycles);
-}
+static double far_s(const struct exchange *x) { return cycles_s(x, (double)x->chip->exchange_transit_cycles); }
 
-static double chip_sync_s(const struct exchange *x)
-{
-    return cycles_s(x, (double)x->chip->on_chip_sync_cycles);
-}
+static double chip_sync_s(const struct exchange *x) { return cycles_s(x, (double)x->chip->on_chip_sync_cycles); }
 
 /* The longest of n transits that are spread evenly from near to far. */
 static double pairs_transit_s(const struct exchange *x, uint32_t n_pairs)
@@ -115,10 +100,7 @@ static bool find_path(struct path *p, const struct exchange *x, uint32_t from, u
     return true;
 }
 
-static double rung_pairs(const struct machine *m)
-{
-    return (double)(m->rung_links - m->rung_through_links) / 2;
-}
+static double rung_pairs(const struct machine *m) { return (double)(m->rung_links - m->rung_through_links) / 2; }
 
 /* How long a message occupies the link pairs of its route. Regular messages are spread over every pair of a rung. */
 static double occupancy_s(const struct exchange *x, const struct path *p, bool regular)
@@ -155,10 +137,7 @@ static double message_s(const struct exchange *x, const struct path *p, bool reg
 }
 
 /* With one IPU or two, `from` and `to` take part. */
-static uint32_t n_participants(const struct exchange *x)
-{
-    return max_u32(x->r->n_ipus, 2);
-}
+static uint32_t n_participants(const struct exchange *x) { return max_u32(x->r->n_ipus, 2); }
 
 static uint32_t ipu_of(const struct exchange *x, uint32_t i)
 {
@@ -182,10 +161,7 @@ static bool span(double *sync_s, struct path *longest, const struct exchange *x,
     return true;
 }
 
-static bool on_one_chip(const struct exchange *x)
-{
-    return x->r->n_ipus == 1 && x->from == x->to;
-}
+static bool on_one_chip(const struct exchange *x) { return x->r->n_ipus == 1 && x->from == x->to; }
 
 /* ---- kinds of exchange: seconds, and the bytes that count ------------------------------------------ */
 
@@ -351,16 +327,10 @@ static bool exchange_all_to_all(double *time_s, double *bytes, struct exchange *
     return true;
 }
 
-static double superstep_s(const struct exchange *x)
-{
-    return cycles_s(x, (double)superstep_cycles(x->chip));
-}
+static double superstep_s(const struct exchange *x) { return cycles_s(x, (double)superstep_cycles(x->chip)); }
 
 /* Adding on the tiles, without the operands and the superstep. */
-static double vertex_s(const struct exchange *x)
-{
-    return cycles_s(x, (double)add_vertex_cycles(x->chip, 0));
-}
+static double vertex_s(const struct exchange *x) { return cycles_s(x, (double)add_vertex_cycles(x->chip, 0)); }
 
 /* A tile's own operands, one per cycle. Its workers share many of them, and adding their sums takes a superstep more. */
 static double own_sum_s(const struct exchange *x)

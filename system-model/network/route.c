@@ -124,6 +124,19 @@ static bool domain_route(uint32_t *links, size_t *n_links, const struct topology
 
 /* ---- between domains ------------------------------------------------------------------- */
 
+/* The links between nodes in a row; false if one is cut. */
+static bool route_over(uint32_t *links, size_t *n_links, const struct topology *t, const uint32_t *nodes, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i++) {
+        int64_t link = find_link(t, nodes[i], nodes[i + 1], false);
+        if (!live(t, link))
+            return false;
+        links[i] = (uint32_t)link;
+    }
+    *n_links = n - 1;
+    return true;
+}
+
 /* The nodes from hub to hub: directly, over one switch, or over two switches and the spine. */
 static size_t hub_nodes(uint32_t *nodes, const struct topology *t, uint32_t from_hub, uint32_t to_hub)
 {
@@ -148,14 +161,7 @@ static bool gateway_route(uint32_t *links, size_t *n_links, const struct topolog
     nodes[n++] = from;
     n += hub_nodes(nodes + n, t, from / t->ipus_per_hub, to / t->ipus_per_hub);
     nodes[n++] = to;
-    for (size_t i = 0; i + 1 < n; i++) {
-        int64_t link = find_link(t, nodes[i], nodes[i + 1], false);
-        if (!live(t, link))
-            return false;
-        links[i] = (uint32_t)link;
-    }
-    *n_links = n - 1;
-    return true;
+    return route_over(links, n_links, t, nodes, n);
 }
 
 /* Chooses the IPUs where a route leaves one domain and enters the other: fewest hops, then lowest ids. */
@@ -209,14 +215,7 @@ static bool side_route(uint32_t *links, size_t *n_links, const struct topology *
     else if (to < t->n_ipus && from != t->first_hub + to / t->ipus_per_hub)
         nodes[n++] = t->first_hub + to / t->ipus_per_hub;
     nodes[n++] = to;
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        int64_t link = find_link(t, nodes[i], nodes[i + 1], false);
-        if (!live(t, link))
-            return false;
-        links[i] = (uint32_t)link;
-    }
-    *n_links = n - 1;
-    return true;
+    return route_over(links, n_links, t, nodes, n);
 }
 
 /* ---- any two nodes ------------------------------------------------------------------------ */
@@ -260,45 +259,17 @@ double route_latency_s(const struct topology *t, const uint32_t *links, size_t n
 
 /* ---- loads ---------------------------------------------------------------------------------- */
 
-enum { FIRST_SLOTS = 256 };
-
-struct link_loads link_loads_new(struct arena *a)
-{
-    return (struct link_loads){ ARENA_ARRAY(a, struct link_load, FIRST_SLOTS / 2), 0, FIRST_SLOTS, ARENA_ARRAY(a, uint32_t, FIRST_SLOTS), a };
-}
-
-/* The slot of a link, or the free slot where it would go. */
-static uint32_t link_loads_slot(const struct link_loads *loads, uint32_t link)
-{
-    uint32_t at = link * 0x9e3779b1u >> 8 & (loads->n_slots - 1);
-    while (loads->slots[at] && loads->items[loads->slots[at] - 1].link != link)
-        at = (at + 1) & (loads->n_slots - 1);
-    return at;
-}
-
-static void route_widen(struct link_loads *loads)
-{
-    struct link_load *items = ARENA_ARRAY(loads->a, struct link_load, loads->n_slots);
-    memcpy(items, loads->items, loads->n * sizeof *items);
-    loads->items = items;
-    loads->n_slots *= 2;
-    loads->slots = ARENA_ARRAY(loads->a, uint32_t, loads->n_slots);
-    for (uint32_t i = 0; i < loads->n; i++)
-        loads->slots[link_loads_slot(loads, items[i].link)] = i + 1;
-}
+struct link_loads link_loads_new(struct arena *a) { return (struct link_loads){ .a = a }; }
 
 uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
 {
-    uint32_t slot = link_loads_slot(loads, link);
-    if (!loads->slots[slot]) {
-        if (2 * loads->n == loads->n_slots) {
-            route_widen(loads);
-            slot = link_loads_slot(loads, link);
-        }
-        loads->items[loads->n] = (struct link_load){ link, 0 };
-        loads->slots[slot] = ++loads->n;
-    }
-    return loads->slots[slot] - 1;
+    uint32_t *number = hash_table_find(&loads->numbers, &link, sizeof link);
+    if (number)
+        return *number;
+    loads->items = arena_grow(loads->a, loads->items, loads->n, &loads->cap, sizeof *loads->items);
+    loads->items[loads->n] = (struct link_load){ link, 0 };
+    number = hash_table_add(&loads->numbers, &link, sizeof link, sizeof *number, loads->a);
+    return *number = loads->n++;
 }
 
 double *link_loads_at(struct link_loads *loads, uint32_t link)
@@ -319,8 +290,7 @@ static double link_loads_time_s(const struct link_loads *loads, const struct top
     double longest_s = 0;
     for (uint32_t i = 0; i < loads->n; i++) {
         double time_s = loads->items[i].bytes / link_without_ends(t, loads->items[i].link).bytes_per_s;
-        if (time_s > longest_s)
-            longest_s = time_s;
+        longest_s = time_s > longest_s ? time_s : longest_s;
     }
     return longest_s;
 }

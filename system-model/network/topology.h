@@ -8,6 +8,7 @@
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
+#include "system-model/base/hash_table.h"
 #include "system-model/machine/machine.h"
 
 enum link_kind { LINK_RUNG, LINK_RAIL, LINK_PORT, LINK_GATEWAY, LINK_SWITCH, LINK_HOST, LINK_STREAMING, N_LINK_KINDS };
@@ -75,8 +76,9 @@ bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const st
 /* Bytes by link, only for links that carry any, in the order in which they were added. */
 struct link_load { uint32_t link; double bytes; };
 struct link_loads {
-    struct link_load *items;
-    uint32_t n, n_slots, *slots;        /* hash table: index of an item + 1, or 0 */
+    struct link_load *items; size_t cap;
+    uint32_t n;
+    struct hash_table numbers;          /* of items, by link */
     struct arena *a;
 };
 struct link_loads link_loads_new(struct arena *a);

@@ -65,10 +65,7 @@ bool judgements_expect(struct judgements *set, const char *path, struct arena *a
     return true;
 }
 
-static const char *message_of(const struct judgement *j)
-{
-    return j->message ? j->message : "";
-}
+static const char *message_of(const struct judgement *j) { return j->message ? j->message : ""; }
 
 /* ---- TAP ------------------------------------------------------------------------------------------ */
 

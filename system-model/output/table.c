@@ -16,10 +16,7 @@ void table_add(struct table *t, const void *row, struct arena *a)
     memcpy((char *)t->rows + t->n++ * t->row_bytes, row, t->row_bytes);
 }
 
-static const void *row_at(const struct table *t, size_t i)
-{
-    return (const char *)t->rows + i * t->row_bytes;
-}
+static const void *row_at(const struct table *t, size_t i) { return (const char *)t->rows + i * t->row_bytes; }
 
 static bool has_column(const struct table_column *c, enum output_format format)
 {

@@ -25,10 +25,7 @@ static double to_us(const struct timeline *t, uint64_t cycles)
 }
 
 /* Whole nanoseconds, in microseconds: printed to three digits they are exact. */
-static double slice_us(const struct timeline *t, uint64_t cycles)
-{
-    return floor(to_us(t, cycles) * 1e3) / 1e3;
-}
+static double slice_us(const struct timeline *t, uint64_t cycles) { return floor(to_us(t, cycles) * 1e3) / 1e3; }
 
 static void write_names(FILE *f, const struct timeline *t)
 {

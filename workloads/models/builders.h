@@ -47,8 +47,7 @@ struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
     bool select;                        /* the mask selects scores instead of being added */
     bool select_again;                  /* and selects again after the softmax */
-    uint32_t positions;                 /* [time, width] of relative positions, which are scored too
-                                         * (Transformer-XL); 0 if none */
+    uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0 if none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
 /* Queries from x, keys and values from another sequence [batch, other time, width]. */
@@ -69,8 +68,7 @@ uint32_t build_norm(struct builder *b, uint32_t x);
 uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can absorb */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
-uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in
-                                                             * pixels */
+uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in pixels */
 /* The mean over height and width. */
 uint32_t build_global_pool(struct builder *b, uint32_t x);
 /* Square images of three channels; bytes are cast and normalised on the chip. */

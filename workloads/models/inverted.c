@@ -33,10 +33,7 @@ static uint32_t activation(struct builder *b, uint32_t x, const struct inverted 
     return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_CLIP, .low = 0, .high = 6 });
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    return b ? common_divisor(b, a % b) : a;
-}
+static uint32_t common_divisor(uint32_t a, uint32_t b) { return b ? common_divisor(b, a % b) : a; }
 
 static uint32_t conv_biased(struct builder *b, uint32_t x, uint64_t channels)
 {

@@ -18,12 +18,10 @@ struct model_options {
     int compute;
     const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL if none */
     uint64_t micro_batch;
-    uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the
-                                         * workload's own */
+    uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the workload's own */
     double sequences_per_pack;
     uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0 means the model's own */
-    uint64_t joint_slices;              /* transducers: slices of time on which the joint network runs one by one;
-                                         * 0: one */
+    uint64_t joint_slices;              /* transducers: slices of time on which the joint network runs one by one; 0: one */
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: from the audio's length */
     int input_type;                     /* images come from the host as bytes, or prepared */
     uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
@@ -33,8 +31,7 @@ struct model_options {
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
-    bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the
-                                         * heads of pre-training */
+    bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the heads of pre-training */
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
     const char *output;                 /* its values to stop at, separated by commas; NULL means the file's outputs */

@@ -63,10 +63,7 @@ bool resnet_build(struct builder *b, const struct workload *w, struct err *err)
 
 /* ---- densely connected networks: Huang et al. 2016 (arXiv 1608.06993) ------------------------ */
 
-static uint32_t norm_relu(struct builder *b, uint32_t x)
-{
-    return build_op1(b, OP_RELU, build_own_norm(b, x));
-}
+static uint32_t norm_relu(struct builder *b, uint32_t x) { return build_op1(b, OP_RELU, build_own_norm(b, x)); }
 
 static uint32_t transition(struct builder *b, uint32_t x)
 {

@@ -84,10 +84,7 @@ static void drop_rivals(struct overridden *o, const struct ini_entry *e)
         drop_entry(o, "training", rivals[i]);
 }
 
-static const char *slice(const char *text, size_t n, struct arena *a)
-{
-    return memcpy(arena_alloc(a, n + 1), text, n);
-}
+static const char *slice(const char *text, size_t n, struct arena *a) { return memcpy(arena_alloc(a, n + 1), text, n); }
 
 /* True if an entry may be removed by this name. Sections whose keys the table does not hold may name any. */
 static bool is_removable(const char *section, const char *key)

@@ -59,10 +59,7 @@ static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES
 static bool in_norms(const struct recipe *r) { return has_trait(r, HAS_NORMS); }
 static bool in_norm_training(const struct recipe *r) { return (in_norms(r) || in_file(r)) && in_training(r); }
 static bool in_stages(const struct recipe *r) { return r->ipus_per_replica > 1 || r->layers_per_ipu; }
-static bool in_checkpoints(const struct recipe *r)
-{
-    return in_training(r) && r->recompute == RECOMPUTE_CHECKPOINTS;
-}
+static bool in_checkpoints(const struct recipe *r) { return in_training(r) && r->recompute == RECOMPUTE_CHECKPOINTS; }
 static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
@@ -298,12 +295,8 @@ static const char *known_names(const char *section, const char *typed, struct ar
             add_offered_name(names, &n, recipe_keys[i].section);
         else if (text_is(recipe_keys[i].section, section))
             add_offered_name(names, &n, recipe_keys[i].field.name);
-    if (!section)
-        add_offered_name(names, &n, "framework");
-    if (!section)
-        add_offered_name(names, &n, "faults");
-    if (!section)
-        add_offered_name(names, &n, "open");
+    for (size_t i = 0; i < 3 && !section; i++)
+        add_offered_name(names, &n, (const char *[]){ "framework", "faults", "open" }[i]);
     for (size_t i = 0; text_is(section, "framework") && i < n_framework_fields; i++)
         add_offered_name(names, &n, framework_fields[i].name);
     if (text_is(section, "faults")) {
