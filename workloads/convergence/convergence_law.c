@@ -36,10 +36,7 @@ double law_through(const struct convergence_law *l, const struct rcp_point *end,
 
 /* ---- law_residuals and their derivatives -------------------------------------------------------- */
 
-static double exponent(const gsl_vector *x, const struct problem *p)
-{
-    return p->free_g ? gsl_vector_get(x, 2) : 1;
-}
+static double exponent(const gsl_vector *x, const struct problem *p) { return p->free_g ? gsl_vector_get(x, 2) : 1; }
 
 static int law_residuals(const gsl_vector *x, void *data, gsl_vector *f)
 {

@@ -16,10 +16,7 @@
 #include <string.h>
 
 /* How many runs are dropped at each end; none where that would leave none. */
-static size_t left_out(size_t n, size_t dropped)
-{
-    return n > 2 * dropped ? dropped : 0;
-}
+static size_t left_out(size_t n, size_t dropped) { return n > 2 * dropped ? dropped : 0; }
 
 double olympic_mean(double *values, size_t n, size_t dropped)
 {
@@ -28,36 +25,19 @@ double olympic_mean(double *values, size_t n, size_t dropped)
     return gsl_stats_mean(values + dropped, 1, n - 2 * dropped);
 }
 
-/* The quantile for the two means together; *known caches the last one. */
-static double quantile_of(struct quantile *known, double n_reference, double n_submission)
-{
-    double dof = n_reference + n_submission - 2;
-    if (known->dof != dof)
-        *known = (struct quantile){ dof, gsl_cdf_tdist_Pinv(0.95, dof) };
-    return known->t;
-}
-
 /* The checker bisects from 0 to the mean until the step is below 1e-4. Doing the same gives the same digits. */
-static double least_mean(double mean, double sd, double n_reference, double n_submission, struct quantile *known)
+double rcp_least_mean(double mean, double sd, double n_reference, double n_submission)
 {
     static const double smallest_step = 1e-4;
     if (sd == 0)
         return mean;
-    double exact = mean - quantile_of(known, n_reference, n_submission) * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
+    double t = gsl_cdf_tdist_Pinv(0.95, n_reference + n_submission - 2);
+    double exact = mean - t * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
     while (high - low > smallest_step && (low + high) / 2 != low && (low + high) / 2 != high) {
         double middle = (low + high) / 2;
-        if (middle > exact)
-            high = middle;
-        else
-            low = middle;
+        *(middle > exact ? &high : &low) = middle;
     }
     return (low + high) / 2;
-}
-
-double rcp_least_mean(double mean, double sd, double n_reference, double n_submission)
-{
-    struct quantile none = { 0 };
-    return least_mean(mean, sd, n_reference, n_submission, &none);
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -107,15 +87,14 @@ static bool read_point(struct rcp_point *p, const struct csv_table *t, const str
 static double submission_runs(const struct rcp_table *t) { return t->terms.runs - 2.0; }
 static double line_runs(const struct rcp_table *t) { return 2.0 * t->terms.runs; }
 
-/* known caches the quantile, as most records have as many runs as the one before. */
-static void finish_point(struct rcp_point *p, const struct rcp_table *t, struct quantile *known)
+static void finish_point(struct rcp_point *p, const struct rcp_table *t)
 {
     size_t dropped = left_out(p->n, t->terms.dropped), left = p->n - 2 * dropped;
     p->left = (double)left;
     p->mean = olympic_mean(p->values, p->n, dropped);
     p->sd = t->edition->full_spread ? sqrt(gsl_stats_variance_with_fixed_mean(p->values, 1, p->n, gsl_stats_mean(p->values, 1, p->n)))
                                     : sqrt(gsl_stats_variance_with_fixed_mean(p->values + dropped, 1, left, p->mean));
-    p->least = least_mean(p->mean, p->sd, p->left, submission_runs(t), known);
+    p->least = rcp_least_mean(p->mean, p->sd, p->left, submission_runs(t));
 }
 
 static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
@@ -132,7 +111,6 @@ static bool read_points(struct rcp_table *t, enum rcp_edition edition, const str
     if (!csv_has_columns(csv, columns, err))
         return false;
     t->points = ARENA_ARRAY(a, struct rcp_point, csv->n_rows);
-    struct quantile known = { 0 };
     for (size_t i = 0; i < csv->n_rows; i++) {
         const struct csv_row *row = &csv->rows[i];
         struct rcp_point p;
@@ -141,10 +119,9 @@ static bool read_points(struct rcp_table *t, enum rcp_edition edition, const str
             continue;
         if (!read_point(&p, csv, row, a, err))
             return false;
-        finish_point(&p, t, &known);
+        finish_point(&p, t);
         insert_by_batch(t, p);
     }
-    quantile_of(&t->between, line_runs(t), submission_runs(t));
     return true;
 }
 
@@ -187,15 +164,9 @@ static void drop(struct rcp_table *t, size_t first, size_t n)
     t->n -= n;
 }
 
-static double point_least(const struct rcp_point *p)
-{
-    return p->least;
-}
+static double point_least(const struct rcp_point *p) { return p->least; }
 
-static double point_mean(const struct rcp_point *p)
-{
-    return p->mean;
-}
+static double point_mean(const struct rcp_point *p) { return p->mean; }
 
 static void prune_by(struct rcp_table *t, double (*slowness)(const struct rcp_point *))
 {
@@ -267,10 +238,8 @@ void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch
             *out = limit_of(RCP_EXACT, p->mean, p->sd, p->least, t);
             return;
         }
-    if (rcp_interpolate(&mean, &sd, t, batch)) {
-        struct quantile known = t->between;
-        *out = limit_of(RCP_INTERPOLATED, mean, sd, least_mean(mean, sd, line_runs(t), submission_runs(t), &known), t);
-    }
+    if (rcp_interpolate(&mean, &sd, t, batch))
+        *out = limit_of(RCP_INTERPOLATED, mean, sd, rcp_least_mean(mean, sd, line_runs(t), submission_runs(t)), t);
 }
 
 double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean)

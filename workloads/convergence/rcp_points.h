@@ -24,9 +24,6 @@ struct rcp_point {
     double least;                       /* smallest mean that passes the one-sided test */
 };
 
-/* Student's t at 0.95 for so many degrees of freedom; dof 0: not computed yet. */
-struct quantile { double dof, t; };
-
 /* Sorted by batch. */
 struct rcp_table {
     const char *benchmark;
@@ -34,7 +31,6 @@ struct rcp_table {
     struct round_terms terms;
     struct rcp_point *points;
     size_t n;
-    struct quantile between;            /* for the test on the line between two records */
 };
 
 /* round: "v2.0" or its ruleset "2.0.0". data_dir: workloads/convergence. An unknown round or benchmark names the known
