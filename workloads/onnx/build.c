@@ -334,12 +334,6 @@ bool onnx_is_file(const char *name)
     return n > 5 && strcmp(name + n - 5, ".onnx") == 0;
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
                 struct err *err)
 {
@@ -351,7 +345,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     import->producer = m->producer;
     import->opset = m->opset;
     import->n_nodes = m->n_nodes;
-    graph_start(out, file_name(path), o->batch, a);
+    graph_start(out, path_name(path), o->batch, a);
     graph_layer(out, (struct layer){ .name = "all" });
     struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values), .layers_named = true,
                         .err = err };

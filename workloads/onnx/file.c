@@ -156,10 +156,7 @@ bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct 
 
 enum { MAX_FILE_BYTES = INT32_MAX };        /* protobuf's own limit */
 
-static void *protobuf_alloc(void *arena, size_t n_bytes)
-{
-    return arena_alloc(arena, n_bytes);
-}
+static void *protobuf_alloc(void *arena, size_t n_bytes) { return arena_alloc(arena, n_bytes); }
 
 static void protobuf_free_nothing(void *arena, void *data)
 {
@@ -231,10 +228,10 @@ static void fetch_numbers(Onnx__TensorProto *t, const char *path, bool contents,
 {
     struct external e;
     struct err none = { "" };
-    size_t size, folder = strrchr(path, '/') ? (size_t)(strrchr(path, '/') + 1 - path) : 0;
+    size_t size;
     if (t->data_location != 1 || !read_external(&e, t) || (!contents && e.length > MOST_BYTES) || e.length > MAX_FILE_BYTES)
         return;
-    FILE *f = open_regular(&size, arena_printf(a, "%.*s%s", (int)folder, path, e.location), &none);
+    FILE *f = open_regular(&size, arena_printf(a, "%.*s%s", (int)(path_name(path) - path), path, e.location), &none);
     if (!f)
         return;
     uint8_t *bytes = e.offset <= size && e.length <= size - e.offset ? arena_alloc(a, e.length + 1) : NULL;

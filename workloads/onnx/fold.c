@@ -12,10 +12,7 @@
 
 static const struct onnx_value *fold_input(const struct fold *f, uint32_t i) { return onnx_in(f->m, f->n, i); }
 
-static bool whole_numbers(const struct fold *f)
-{
-    return onnx_is_whole(f->out->type);
-}
+static bool whole_numbers(const struct fold *f) { return onnx_is_whole(f->out->type); }
 
 /* The element of input k, which is broadcast, that element i of the result reads. */
 static double operand(const struct fold *f, uint64_t i, uint32_t k)

@@ -51,10 +51,7 @@ static void pattern_add(struct pattern *p, const struct onnx_node *n)
         p->parts[p->n_parts++] = (uint32_t)(n - p->m->nodes);
 }
 
-static bool is_near(double found, double x, double share)
-{
-    return fabs(found - x) <= share * fabs(x);
-}
+static bool is_near(double found, double x, double share) { return fabs(found - x) <= share * fabs(x); }
 
 static bool is_constant_near(const struct onnx_model *m, uint32_t value, double x)
 {

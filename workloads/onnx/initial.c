@@ -53,7 +53,17 @@ static uint64_t gate_index(uint64_t i, const struct tensor *t)
     return bias ? i / all * all + k : i % width * all + k;
 }
 
-uint64_t onnx_graph_index(enum onnx_layout layout, uint64_t i, const struct tensor *t)
+uint64_t onnx_write_initial(FILE *f, const struct graph *g, uint32_t id, enum onnx_layout layout, uint64_t seed)
 {
-    return layout == ONNX_KERNEL ? kernel_index(i, t->dims) : layout == ONNX_GATES ? gate_index(i, t) : i;
+    struct arena scratch = { 0 };
+    const struct tensor *t = &g->tensors[id];
+    uint64_t n = tensor_elements(t);
+    double *from = ARENA_ROOM(&scratch, double, n);
+    float *numbers = ARENA_ROOM(&scratch, float, n);
+    onnx_initial(from, g, id, seed);
+    for (uint64_t i = 0; i < n; i++)
+        numbers[i] = (float)from[layout == ONNX_KERNEL ? kernel_index(i, t->dims) : layout == ONNX_GATES ? gate_index(i, t) : i];
+    fwrite(numbers, sizeof *numbers, n, f);
+    arena_free(&scratch);
+    return n * sizeof *numbers;
 }

@@ -205,7 +205,7 @@ static void sort_from(struct sorter *s, uint32_t first)
     }
 }
 
-static Onnx__NodeProto *const *in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
+static Onnx__NodeProto *const *sorted_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
 {
     struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n),
                         .stack = ARENA_ARRAY(m->arena, uint32_t, n), .visited = ARENA_ARRAY(m->arena, bool, n) };
@@ -214,8 +214,7 @@ static Onnx__NodeProto *const *in_order(struct onnx_model *m, Onnx__NodeProto *c
             onnx_value(m, nodes[i]->output[k]);
     s.n_makers = m->n_values;
     s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
-    for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is
-                                                 * refused */
+    for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is refused */
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             s.maker[onnx_value(m, nodes[i]->output[k])] = (uint32_t)i + 1;
     for (size_t i = 0; i < n; i++)
@@ -428,5 +427,5 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
     if (!link_inputs(out, g, err))
         return false;
     struct linker l = { .m = out, .err = err };
-    return link_nodes(&l, in_order(out, g->node, g->n_node), g->n_node, "", NULL) && link_outputs(out, g, err);
+    return link_nodes(&l, sorted_nodes(out, g->node, g->n_node), g->n_node, "", NULL) && link_outputs(out, g, err);
 }

@@ -222,8 +222,7 @@ bool map_pool(struct mapper *p)
     x = map_emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
     if (w.n < 3)
         return map_done(p, 0, x, true);
-    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* first within each frame, then over
-                                                                             * the frames */
+    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* first within each frame, then over the frames */
     x = VIEW(p, x, d[0], d[2], to[3] * to[4], d[1]);
     at = WITH(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
             .zeros = { w.before[0], 0, w.after[0], 0 }, .counts_padding = at.counts_padding);

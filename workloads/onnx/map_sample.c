@@ -156,7 +156,8 @@ bool map_roi_align(struct mapper *p)
     uint64_t points = (uint64_t)each;
     struct regions r = { y->dims[0], y->dims[2] * points, y->dims[3] * points, onnx_float(p->n, "spatial_scale", 1), half ? 0.5 : 0, !half };
     struct points s = { .n = r.n * r.high * r.wide, .height = v->dims[2], .width = v->dims[3] };
-    uint32_t corners = map_of_type(p, map_as_plain(p, map_in_id(p, 1)), TYPE_FP32), image = corners == NO_ID ? NO_ID : map_of_type(p, map_any_plain(p, map_in_id(p, 2)), TYPE_FP32);
+    uint32_t corners = map_of_type(p, map_as_plain(p, map_in_id(p, 1)), TYPE_FP32);
+    uint32_t image = corners == NO_ID ? NO_ID : map_of_type(p, map_any_plain(p, map_in_id(p, 2)), TYPE_FP32);
     if (image == NO_ID)
         return false;
     s.x = region_side(p, &r, corners, 0, r.wide, s.width);

@@ -37,12 +37,9 @@ enum onnx_layout { ONNX_AS_IS, ONNX_KERNEL, ONNX_MATRIX_TRANSPOSED, ONNX_FOLDED_
 struct onnx_source {
     uint32_t tensor_id;
     enum onnx_layout layout;
-    uint32_t values[8];                         /* of the model: kernel, bias; a norm's scale, shift, mean, variance, and a fused scale and
-                                                 * shift; NO_ID if none */
-    double number;                              /* the number itself; epsilon of a norm; first diagonal of a triangle's ones; direction
-                                                 * of a recurrence */
-    bool turned;                                /* triangle: its ones are left of the diagonal; gates: the file's
-                                                 * order is input, output, forget, cell */
+    uint32_t values[8];    /* of the model: kernel, bias; a norm's scale, shift, mean, variance, and a fused scale and shift; NO_ID if none */
+    double number;    /* the number itself; epsilon of a norm; first diagonal of a triangle's ones; direction of a recurrence */
+    bool turned;    /* triangle: its ones are left of the diagonal; gates: the file's order is input, output, forget, cell */
 };
 
 struct onnx_import {
@@ -56,8 +53,7 @@ struct onnx_import {
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
     bool *input_is_image;                       /* channels last in the graph */
     uint32_t output;                            /* tensor of the first output (inference) */
-    bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in
-                                                 * the graph */
+    bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in the graph */
 };
 
 /* Facts from a file that is not imported yet: sizes to give, and whether it was exported for training (it drops out, or has norms of batches). */

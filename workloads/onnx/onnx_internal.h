@@ -47,8 +47,7 @@ struct onnx_value {
     bool output;                            /* of the whole graph */
     const Onnx__TensorProto *data;          /* of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID means an input or initialiser */
-    bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID
-                                             * if it is left out */
+    bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID if it is left out */
     uint32_t bound_to;
     uint32_t n_readers;
 };
@@ -58,8 +57,7 @@ struct onnx_value {
 struct onnx_call { const Onnx__FunctionProto *function; const Onnx__NodeProto *by; const struct onnx_call *outer; };
 
 struct onnx_node {
-    const struct onnx_operator *op;         /* its row in operators.c; operators without one get a row with nothing
-                                             * but a name */
+    const struct onnx_operator *op;         /* its row in operators.c; operators without one get a row with nothing but a name */
     const char *name, *written;             /* written: the operator in the file, which fusing may change */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all have their defaults */
     const struct onnx_call *call;           /* the call that it is part of, or NULL */
@@ -82,8 +80,7 @@ struct onnx_model {
     struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each after the nodes that make its inputs */
     const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
-    size_t n_wanted;                        /* the first so many outputs count: in training one, or those that
-                                             * recipe.output names */
+    size_t n_wanted;                        /* the first so many outputs count: in training one, or those that recipe.output names */
     struct hash_table names;                /* the numbers of values, by name */
     uint64_t batch;                         /* samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
@@ -130,24 +127,18 @@ struct mapper;
 enum { ALL_INPUTS = UINT8_MAX };
 struct onnx_operator {
     const char *name;
-    uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is
-                                                             * called; ALL_INPUTS */
+    uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is called; ALL_INPUTS */
     bool (*shape)(const struct inference *s);               /* NULL if not modelled; its result's shape is guessed */
-    bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the
-                                                             * graph */
+    bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the graph */
     bool (*fold)(struct fold *f);                           /* contents from contents; without fold or element they are not followed */
     double (*element)(const struct fold *f, uint64_t i); uint8_t n_folded;      /* element by element, from so many inputs */
-    bool (*unfold)(struct onnx_model *m, size_t node_id, struct err *err);     /* control flow and sequences: the
-                                                                                * node is replaced */
+    bool (*unfold)(struct onnx_model *m, size_t node_id, struct err *err);     /* control flow and sequences: the node is replaced */
     enum onnx_op id;
     unsigned traits;                                        /* enum onnx_trait */
     enum op_kind kind; enum op_function function;           /* the operation of the graph that computes its elements */
-    double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their
-                                                             * attributes */
-    bool sum; int before, after;                            /* reductions: times the count; functions before and
-                                                             * after, NO_FUNCTION */
-    const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the
-                                                             * inputs that stay */
+    double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their attributes */
+    bool sum; int before, after;                            /* reductions: times the count; functions before and after, NO_FUNCTION */
+    const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the inputs that stay */
 };
 enum { NO_FUNCTION = N_OP_FUNCTIONS };
 
@@ -180,10 +171,24 @@ Onnx__TensorProto *onnx_new_tensor(struct arena *a, const char *name, int type, 
 /* names: of symbolic dimensions, NULL where one has its size; NULL: all have. */
 Onnx__ValueInfoProto *onnx_new_info(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, char *const *names);
 
+Onnx__StringStringEntryProto *onnx_new_entry(struct arena *a, const char *key, const char *value);
+enum onnx_attribute_type { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
+Onnx__AttributeProto *onnx_put_attribute(struct arena *a, Onnx__NodeProto *n, const char *name, enum onnx_attribute_type type);
+void onnx_put_int(struct arena *a, Onnx__NodeProto *n, const char *name, int64_t x);
+void onnx_put_float(struct arena *a, Onnx__NodeProto *n, const char *name, double x);
+void onnx_put_ints(struct arena *a, Onnx__NodeProto *n, const char *name, size_t count, const uint32_t *numbers);
+Onnx__TensorProto *onnx_new_integers(struct arena *a, const char *name, uint32_t n, const uint64_t *numbers);
+/* n equal floats; n_dims: 1, or 0 for a single one. */
+Onnx__TensorProto *onnx_new_floats(struct arena *a, const char *name, size_t n_dims, uint64_t n, double x);
+/* Floats, or bytes of truth values, from numbers. */
+Onnx__TensorProto *onnx_new_raw(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, const double *from);
+/* The tensor's numbers are in another file. */
+void onnx_put_external(struct arena *a, Onnx__TensorProto *t, const char *location, uint64_t offset, uint64_t n_bytes);
+
 /* ---- initial.c: numbers of weights that are written ------------------------------------------------------------------ */
 
-/* Index in the graph's tensor of element i of the file's: ONNX_AS_IS, ONNX_KERNEL or ONNX_GATES. */
-uint64_t onnx_graph_index(enum onnx_layout layout, uint64_t i, const struct tensor *t);
+/* Writes the numbers that the seed gives a weight, as floats in the file's order: ONNX_AS_IS, ONNX_KERNEL or ONNX_GATES. Returns their bytes. */
+uint64_t onnx_write_initial(FILE *f, const struct graph *g, uint32_t id, enum onnx_layout layout, uint64_t seed);
 /* The first operation that reads a tensor, and which of its inputs the tensor is; NULL if none. */
 const struct op *onnx_first_reader(uint32_t *input, const struct graph *g, uint32_t id);
 
@@ -206,8 +211,7 @@ int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
 bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
 const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
-struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* of an operator that is a function of
-                                                                              * elements */
+struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* of an operator that is a function of elements */
 /* Always false: one line in err with the file, the node and its operator. */
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -219,8 +223,7 @@ uint64_t onnx_elements(const struct onnx_value *v);
 uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end);   /* product of dims[first..end) */
 static inline bool onnx_is_known_number(const struct onnx_value *v) { return v && v->known && onnx_elements(v) == 1; }
 void onnx_copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);
-bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);      /* at most 2^40 elements, and below 2^32 along each
-                                                                 * dimension */
+bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);      /* at most 2^40 elements, and below 2^32 along each dimension */
 bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);     /* -1 is the last dimension. False: out of range */
 /* Numbers that older opsets have as an attribute and newer ones as an input; n = 0 if both are absent. False: the
  * input is not known. */
@@ -233,8 +236,7 @@ int64_t onnx_whole(double x);          /* limited to +-2^60; 0 for NAN */
 bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err);
 void onnx_put(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result);
 void onnx_put_axis(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t input, uint32_t result, int64_t axis);
-void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node no longer counts as their
-                                                                            * reader */
+void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node no longer counts as their reader */
 void onnx_retire(struct onnx_model *m, size_t id, const char *why);
 uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
 
@@ -287,8 +289,7 @@ void onnx_fuse(struct onnx_model *m);
  * height 1; three: depth and height are joined). Dimensions are followed lazily: a reshape makes no operation until
  * its result is used in its dimensions.
  */
-struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped:
-                                                                   * last two dimensions exchanged */
+struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped: last two dimensions exchanged */
 
 /* A value that was split along an axis of the file into n equal pieces; first: tensor of the first piece. */
 struct division { uint32_t value, axis, first; uint64_t n; bool image; };
@@ -332,14 +333,12 @@ uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
 /* Values as operands, in a layout. NO_ID if refused. */
-uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dimensions, at most MAX_DIMS; a scalar
-                                                               * has one */
+uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dimensions, at most MAX_DIMS; a scalar has one */
 uint32_t map_any_plain(struct mapper *p, uint32_t value);     /* row-major, in whatever dimensions the tensor has */
 uint32_t map_as_image(struct mapper *p, uint32_t value);
 uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image);       /* map_as_image or map_as_plain */
 uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* with leading ones up to n_dims */
-void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of
-                                                                             * three to five dimensions */
+void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three to five dimensions */
 uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* returns their number; a scalar has one */
 uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* the same, leading ones joined down to MAX_DIMS */
 bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* an image that has this axis of the file's */
@@ -364,8 +363,7 @@ uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t fro
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 
 /* map_math.c */
-bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* broadcasting makes the small one
-                                                                                * as large */
+bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* broadcasting makes the small one as large */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);        /* x itself for 1 */
 uint32_t map_shifted(struct mapper *p, uint32_t x, double by);           /* x itself for 0 */
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y; y fits in x */

@@ -3,24 +3,24 @@
  * write.c - a forward graph as an ONNX file, which ONNX Runtime runs and this room reads back as the same graph.
  *
  * The file is of opset 17, the first with LayerNormalization; what came later (Gelu, GroupNormalization) is written in pieces, as PyTorch does.
- * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the
- * reader undoes. A bias joins the convolution before it. The metadata_props of each node name its layer, so that the
- * reader places it alike. Losses are left out; the reader adds them to the outputs. Weights are drawn from a seed into a second
- * file (external data), or left out.
+ * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the reader undoes. A
+ * bias joins the convolution before it. The metadata_props of each node name its layer, so that the reader places it alike. Losses are left out;
+ * the reader adds them to the outputs. Weights are drawn from a seed into a second file (external data), or left out.
  */
 #include "workloads/onnx/onnx_internal.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-enum { WRITTEN_OPSET = 17, WRITTEN_IR = 8, NODE_INPUTS = MAX_OP_INPUTS, NODE_ATTRIBUTES = 8 };
-enum attribute_type { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
+enum { WRITTEN_OPSET = 17, WRITTEN_IR = 8, NODE_INPUTS = MAX_OP_INPUTS };
 
 struct writer;
 /* The layout of an operation: as the graph has it; channels first; that of its first input; channels first if that has four dimensions. */
 enum written_layout { WRITTEN_PLAIN, WRITTEN_IMAGE, WRITTEN_AS_FIRST, WRITTEN_BY_RANK };
-/* How a kind of operation is written; onnx: the operator, where the kind alone decides it. */
-struct writing { void (*write)(struct writer *w); enum written_layout layout; const char *onnx; };
+/* How a kind of operation is written; onnx: the operator, where the kind alone decides it, and numbers of the operation that it reads. */
+struct written_number { const char *tag; size_t offset; };
+struct writing { void (*write)(struct writer *w); enum written_layout layout; const char *onnx; struct written_number numbers[2]; };
+#define NUMBER_OF(tag, member) { tag, offsetof(struct op_attributes, member) }
 
 struct writer {
     struct arena a;
@@ -50,20 +50,12 @@ static void *append(struct writer *w, void *list, size_t *n, size_t *cap, void *
     return all;
 }
 
-static Onnx__StringStringEntryProto *entry(struct writer *w, const char *key, const char *value)
-{
-    Onnx__StringStringEntryProto *e = ONNX_NEW(&w->a, Onnx__StringStringEntryProto, ONNX__STRING_STRING_ENTRY_PROTO__INIT);
-    e->key = arena_strdup(&w->a, key);
-    e->value = arena_strdup(&w->a, value);
-    return e;
-}
-
 static void mark_layer(struct writer *w, Onnx__NodeProto *n)
 {
     const struct layer *l = &w->g->layers[w->op->layer_id];
+    const char *text = arena_printf(&w->a, "%d %u %u %u %s", (int)l->role, l->block_id, l->part_id, l->n_parts, l->name);
     n->metadata_props = ARENA_ARRAY(&w->a, Onnx__StringStringEntryProto *, 1);
-    n->metadata_props[n->n_metadata_props++] = entry(w, ONNX_LAYER_KEY, arena_printf(&w->a, "%d %u %u %u %s", (int)l->role, l->block_id, l->part_id,
-                                                                                       l->n_parts, l->name));
+    n->metadata_props[n->n_metadata_props++] = onnx_new_entry(&w->a, ONNX_LAYER_KEY, text);
 }
 
 /* Appends a node with one output. Inputs are separated by blanks. */
@@ -76,37 +68,13 @@ static Onnx__NodeProto *node(struct writer *w, const char *op, const char *input
             n->input[n->n_input++] = word;
     n->output = ARENA_ARRAY(&w->a, char *, MAX_OP_OUTPUTS);
     n->output[n->n_output++] = arena_strdup(&w->a, output);
-    n->attribute = ARENA_ARRAY(&w->a, Onnx__AttributeProto *, NODE_ATTRIBUTES);
     if (w->op)
         mark_layer(w, n);
     w->graph.node = append(w, w->graph.node, &w->graph.n_node, &w->cap_nodes, n);
     return n;
 }
 
-static Onnx__AttributeProto *attribute(struct writer *w, Onnx__NodeProto *n, const char *name, enum attribute_type type)
-{
-    Onnx__AttributeProto *p = onnx_new_attribute(&w->a, name);
-    p->has_type = true;
-    p->type = type;
-    n->attribute[n->n_attribute++] = p;
-    return p;
-}
-
-static void put_int(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t x)
-{
-    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_INT);
-    p->has_i = true;
-    p->i = x;
-}
-
-static void put_ints(struct writer *w, Onnx__NodeProto *n, const char *name, size_t count, const uint32_t *numbers)
-{
-    Onnx__AttributeProto *p = attribute(w, n, name, ATTRIBUTE_INTS);
-    p->ints = ARENA_ARRAY(&w->a, int64_t, count);
-    for (size_t i = 0; i < count; i++)
-        p->ints[p->n_ints++] = numbers[i];
-}
-#define PUT_INTS(w, n, name, ...) put_ints(w, n, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
+#define PUT_INTS(w, n, name, ...) onnx_put_ints(&(w)->a, n, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
 
 static int onnx_type_of(const struct tensor *t)
 {
@@ -119,49 +87,21 @@ static const char *add_constant(struct writer *w, Onnx__TensorProto *t)
     return t->name;
 }
 
-/* A list of integers. */
 static const char *integers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers)
 {
-    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_INT64, 1, (uint64_t[]){ n });
-    t->int64_data = ARENA_ARRAY(&w->a, int64_t, n);
-    for (t->n_int64_data = 0; t->n_int64_data < n; t->n_int64_data++)
-        t->int64_data[t->n_int64_data] = (int64_t)numbers[t->n_int64_data];
-    return add_constant(w, t);
+    return add_constant(w, onnx_new_integers(&w->a, name, n, numbers));
 }
 
-/* n equal floats; n_dims: 1, or 0 for a single one. */
-static const char *floats(struct writer *w, const char *name, size_t n_dims, uint64_t n, double x)
-{
-    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name, ONNX_FLOAT, n_dims, &n);
-    t->float_data = ARENA_ARRAY(&w->a, float, n);
-    while (t->n_float_data < n)
-        t->float_data[t->n_float_data++] = (float)x;
-    return add_constant(w, t);
-}
-
-static const char *number(struct writer *w, const char *name, double x) { return floats(w, name, 0, 1, x); }
+static const char *floats(struct writer *w, const char *name, uint64_t n, double x) { return add_constant(w, onnx_new_floats(&w->a, name, 1, n, x)); }
+static const char *number(struct writer *w, const char *name, double x) { return add_constant(w, onnx_new_floats(&w->a, name, 0, 1, x)); }
 
 /* ---- weights ------------------------------------------------------------------------------------------------------------ */
 
 static void write_data(struct writer *w, Onnx__TensorProto *to, uint32_t id, enum onnx_layout layout)
 {
-    struct arena scratch = { 0 };
-    const struct tensor *t = &w->g->tensors[id];
-    uint64_t n = tensor_elements(t);
-    double *from = ARENA_ROOM(&scratch, double, n);
-    float *numbers = ARENA_ROOM(&scratch, float, n);
-    onnx_initial(from, w->g, id, *w->seed);
-    for (uint64_t i = 0; i < n; i++)
-        numbers[i] = (float)from[onnx_graph_index(layout, i, t)];
-    fwrite(numbers, sizeof *numbers, n, w->data);
-    to->has_data_location = true;
-    to->data_location = 1;
-    to->external_data = ARENA_ARRAY(&w->a, Onnx__StringStringEntryProto *, 3);
-    to->external_data[to->n_external_data++] = entry(w, "location", w->location);
-    to->external_data[to->n_external_data++] = entry(w, "offset", arena_printf(&w->a, "%ju", (uintmax_t)w->n_data_bytes));
-    to->external_data[to->n_external_data++] = entry(w, "length", arena_printf(&w->a, "%ju", (uintmax_t)(n * sizeof *numbers)));
-    w->n_data_bytes += n * sizeof *numbers;
-    arena_free(&scratch);
+    uint64_t n_bytes = onnx_write_initial(w->data, w->g, id, layout, *w->seed);
+    onnx_put_external(&w->a, to, w->location, w->n_data_bytes, n_bytes);
+    w->n_data_bytes += n_bytes;
 }
 
 static const char *name_of(struct writer *w, uint32_t id)
@@ -184,19 +124,10 @@ static const char *weight(struct writer *w, uint32_t id, enum onnx_layout layout
 static const char *state(struct writer *w, uint32_t id)
 {
     const struct tensor *s = &w->g->tensors[id];
-    uint64_t n = tensor_elements(s);
-    double *from = ARENA_ROOM(&w->a, double, n);
-    Onnx__TensorProto *t = onnx_new_tensor(&w->a, name_of(w, id), onnx_type_of(s), s->n_dims, s->dims);
+    double *from = ARENA_ROOM(&w->a, double, tensor_elements(s));
     onnx_initial(from, w->g, id, w->seed ? *w->seed : 0);
-    size_t each = t->data_type == ONNX_BOOL ? 1 : sizeof(float);
-    t->has_raw_data = true;
-    t->raw_data = (ProtobufCBinaryData){ n * each, arena_alloc(&w->a, n * each) };
-    for (uint64_t i = 0; i < n; i++) {
-        float x = (float)from[i];
-        uint8_t bit = from[i] != 0;
-        memcpy(t->raw_data.data + i * each, each == 1 ? (void *)&bit : (void *)&x, each);
-    }
-    attribute(w, node(w, "Constant", "", t->name), "value", ATTRIBUTE_TENSOR)->t = t;
+    Onnx__TensorProto *t = onnx_new_raw(&w->a, name_of(w, id), onnx_type_of(s), s->n_dims, s->dims, from);
+    onnx_put_attribute(&w->a, node(w, "Constant", "", t->name), "value", ATTRIBUTE_TENSOR)->t = t;
     return t->name;
 }
 
@@ -238,14 +169,14 @@ static const char *part(struct writer *w, const char *tag) { return arena_printf
 
 /* The result and the inputs, in the operation's layout. */
 static const char *made(struct writer *w) { return (w->as_image ? w->image : w->plain)[w->op->outputs[0]] = out_name(w, 0); }
-static const char *in(struct writer *w, uint32_t i) { return (w->as_image ? image : plain)(w, w->op->inputs[i]); }
+static const char *input_name(struct writer *w, uint32_t i) { return (w->as_image ? image : plain)(w, w->op->inputs[i]); }
 
 /* All inputs, separated by blanks. */
 static const char *all_inputs(struct writer *w)
 {
-    const char *names = in(w, 0);
+    const char *names = input_name(w, 0);
     for (uint32_t i = 1; i < w->op->n_inputs; i++)
-        names = arena_printf(&w->a, "%s %s", names, in(w, i));
+        names = arena_printf(&w->a, "%s %s", names, input_name(w, i));
     return names;
 }
 
@@ -259,8 +190,14 @@ static const char *piece(struct writer *w, const char *op, const char *tag, cons
     return name;
 }
 
-/* One operator on all inputs. */
-static void write_one(struct writer *w) { node(w, w->how->onnx, all_inputs(w), made(w)); }
+/* One operator on all inputs, then on numbers of the operation. */
+static void write_one(struct writer *w)
+{
+    const char *inputs = all_inputs(w);
+    for (const struct written_number *c = w->how->numbers; c < w->how->numbers + 2 && c->tag; c++)
+        inputs = arena_printf(&w->a, "%s %s", inputs, number(w, part(w, c->tag), *(const double *)((const char *)w->op->at + c->offset)));
+    node(w, w->how->onnx, inputs, made(w));
+}
 
 static void reshape(struct writer *w, const char *from, const char *to, uint32_t n, const uint64_t *dims)
 {
@@ -297,35 +234,34 @@ static const char *with_bias(struct writer *w, const char *inputs)
 static void write_conv(struct writer *w)
 {
     const uint64_t *d = in_tensor(w, 1)->dims;
-    const char *inputs = arena_printf(&w->a, "%s %s", in(w, 0), weight(w, w->op->inputs[1], ONNX_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] }));
+    const char *kernel = weight(w, w->op->inputs[1], ONNX_KERNEL, 4, (uint64_t[]){ d[3], d[2], d[0], d[1] });
+    const char *inputs = arena_printf(&w->a, "%s %s", input_name(w, 0), kernel);
     Onnx__NodeProto *n = node(w, w->how->onnx, with_bias(w, inputs), made(w));
     put_window(w, n);
-    put_int(w, n, "group", w->op->at->groups);
+    onnx_put_int(&w->a, n, "group", w->op->at->groups);
     if (w->op->kind == OP_CONV_TRANSPOSE)
         PUT_INTS(w, n, "output_shape", (uint32_t)out_tensor(w)->dims[1], (uint32_t)out_tensor(w)->dims[2]);
 }
 
 static void write_pool(struct writer *w)
 {
-    Onnx__NodeProto *n = node(w, w->how->onnx, in(w, 0), made(w));
+    Onnx__NodeProto *n = node(w, w->how->onnx, input_name(w, 0), made(w));
     put_window(w, n);
     if (w->op->kind == OP_AVERAGE_POOL)
-        put_int(w, n, "count_include_pad", w->op->at->counts_padding);
+        onnx_put_int(&w->a, n, "count_include_pad", w->op->at->counts_padding);
 }
 
 static void put_epsilon(struct writer *w, Onnx__NodeProto *n)
 {
-    Onnx__AttributeProto *p = attribute(w, n, "epsilon", ATTRIBUTE_FLOAT);
-    p->has_f = true;
-    p->f = (float)(w->op->at->epsilon > 0 ? w->op->at->epsilon : 1e-5);
+    onnx_put_float(&w->a, n, "epsilon", w->op->at->epsilon > 0 ? w->op->at->epsilon : 1e-5);
 }
 
 /* Its moving averages are constants, which training replaces. */
 static void write_batch_norm(struct writer *w)
 {
     uint64_t c = in_tensor(w, 1)->dims[0];
-    const char *x = in(w, 0), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
-    const char *mean = floats(w, part(w, "mean"), 1, c, 0), *variance = floats(w, part(w, "variance"), 1, c, 1);
+    const char *x = input_name(w, 0), *scale = plain(w, w->op->inputs[1]), *shift = plain(w, w->op->inputs[2]);
+    const char *mean = floats(w, part(w, "mean"), c, 0), *variance = floats(w, part(w, "variance"), c, 1);
     put_epsilon(w, node(w, "BatchNormalization", arena_printf(&w->a, "%s %s %s %s %s", x, scale, shift, mean, variance), made(w)));
 }
 
@@ -334,8 +270,8 @@ static void write_group_norm(struct writer *w)
 {
     const struct tensor *t = in_tensor(w, 0);
     const uint64_t *d = t->dims, groups = w->op->at->norm_groups;
-    const char *x = in(w, 0), *scale = in(w, 1), *shift = in(w, 2);
-    const char *grouped = part(w, "grouped"), *ones = floats(w, part(w, "ones"), 1, groups, 1), *zeros = floats(w, part(w, "zeros"), 1, groups, 0);
+    const char *x = input_name(w, 0), *scale = input_name(w, 1), *shift = input_name(w, 2);
+    const char *grouped = part(w, "grouped"), *ones = floats(w, part(w, "ones"), groups, 1), *zeros = floats(w, part(w, "zeros"), groups, 0);
     reshape(w, x, grouped, 3, (uint64_t[]){ d[0], groups, tensor_elements(t) / d[0] / groups });
     const char *normal = part(w, "normal"), *ungrouped = part(w, "ungrouped");
     put_epsilon(w, node(w, "InstanceNormalization", arena_printf(&w->a, "%s %s %s", grouped, ones, zeros), normal));
@@ -345,31 +281,25 @@ static void write_group_norm(struct writer *w)
 
 static void write_layer_norm(struct writer *w) { put_epsilon(w, node(w, "LayerNormalization", all_inputs(w), made(w))); }
 
-static void write_softmax(struct writer *w) { put_int(w, node(w, "Softmax", all_inputs(w), made(w)), "axis", -1); }
+static void write_softmax(struct writer *w) { onnx_put_int(&w->a, node(w, "Softmax", all_inputs(w), made(w)), "axis", -1); }
 
 static void write_matmul(struct writer *w)
 {
-    const char *a = in(w, 0), *b = in(w, 1);
+    const char *a = input_name(w, 0), *b = input_name(w, 1);
     uint32_t n = in_tensor(w, 1)->n_dims, order[MAX_DIMS] = { 0, 1, 2, 3, 4 };
     order[n - 1] = n - 2;
     order[n - 2] = n - 1;
     if (w->op->at->transpose_b) {
-        put_ints(w, node(w, "Transpose", b, part(w, "turned")), "perm", n, order);
+        onnx_put_ints(&w->a, node(w, "Transpose", b, part(w, "turned")), "perm", n, order);
         b = part(w, "turned");
     }
     node(w, "MatMul", arena_printf(&w->a, "%s %s", a, b), made(w));
 }
 
-static void write_scale(struct writer *w)
-{
-    const char *x = in(w, 0);
-    node(w, "Mul", arena_printf(&w->a, "%s %s", x, number(w, part(w, "factor"), w->op->at->rate)), made(w));
-}
-
 /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
 static void write_gelu(struct writer *w)
 {
-    const char *x = in(w, 0), *cube = piece(w, "Mul", "cube", piece(w, "Mul", "square", x, x), x);
+    const char *x = input_name(w, 0), *cube = piece(w, "Mul", "cube", piece(w, "Mul", "square", x, x), x);
     const char *sum = piece(w, "Add", "sum", x, piece(w, "Mul", "small", cube, number(w, part(w, "by_cube"), 0.044715)));
     const char *curve = part(w, "curve"), *half = piece(w, "Mul", "half", x, number(w, part(w, "by_half"), 0.5));
     node(w, "Tanh", piece(w, "Mul", "slope", sum, number(w, part(w, "by_slope"), sqrt(2 / M_PI))), curve);
@@ -379,14 +309,14 @@ static void write_gelu(struct writer *w)
 /* As PyTorch writes swish. */
 static void write_swish(struct writer *w)
 {
-    const char *x = in(w, 0), *gate = part(w, "gate");
+    const char *x = input_name(w, 0), *gate = part(w, "gate");
     node(w, "Sigmoid", x, gate);
     node(w, "Mul", arena_printf(&w->a, "%s %s", x, gate), made(w));
 }
 
 static void write_dropout(struct writer *w)
 {
-    const char *x = in(w, 0), *yes = part(w, "yes");
+    const char *x = input_name(w, 0), *yes = part(w, "yes");
     Onnx__TensorProto *t = onnx_new_tensor(&w->a, yes, ONNX_BOOL, 0, NULL);
     t->int32_data = ARENA_NEW(&w->a, int32_t);
     t->int32_data[t->n_int32_data++] = 1;
@@ -394,16 +324,9 @@ static void write_dropout(struct writer *w)
     node(w, "Dropout", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "rate"), w->op->at->rate), yes), made(w));
 }
 
-static void write_map(struct writer *w)
-{
-    const struct op_attributes *at = w->op->at;
-    const char *x = in(w, 0);
-    node(w, "Clip", arena_printf(&w->a, "%s %s %s", x, number(w, part(w, "low"), at->low), number(w, part(w, "high"), at->high)), made(w));
-}
-
 static void write_select(struct writer *w)
 {
-    const char *x = in(w, 0), *condition = in(w, 1);
+    const char *x = input_name(w, 0), *condition = input_name(w, 1);
     node(w, "Where", arena_printf(&w->a, "%s %s %s", condition, x, number(w, part(w, "else"), w->op->at->rate)), made(w));
 }
 
@@ -416,14 +339,14 @@ static uint32_t onnx_axis_of(uint32_t axis, bool as_image)
 static void write_concat(struct writer *w)
 {
     Onnx__NodeProto *n = node(w, "Concat", all_inputs(w), made(w));
-    put_int(w, n, "axis", onnx_axis_of(w->op->at->axis, w->as_image));
+    onnx_put_int(&w->a, n, "axis", onnx_axis_of(w->op->at->axis, w->as_image));
 }
 
 static void write_slice(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
     const uint64_t from = at->begin, to = at->begin + at->length, axis = onnx_axis_of(at->axis, w->as_image);
-    const char *x = in(w, 0);
+    const char *x = input_name(w, 0);
     if (at->pieces == 0) {
         node(w, "Slice", arena_printf(&w->a, "%s %s %s %s", x, integers(w, part(w, "from"), 1, &from), integers(w, part(w, "to"), 1, &to),
                                       integers(w, part(w, "axis"), 1, &axis)), made(w));
@@ -434,7 +357,7 @@ static void write_slice(struct writer *w)
         (w->as_image ? w->image : w->plain)[w->op->outputs[i]] = out_name(w, i);
         n->output[n->n_output++] = arena_strdup(&w->a, out_name(w, i));
     }
-    put_int(w, n, "axis", (int64_t)axis);
+    onnx_put_int(&w->a, n, "axis", (int64_t)axis);
 }
 
 static void write_pad(struct writer *w)
@@ -445,7 +368,7 @@ static void write_pad(struct writer *w)
     uint32_t axis = onnx_axis_of(at->axis, w->as_image);
     pads[axis] = at->begin;
     pads[x->n_dims + axis] = at->length - at->begin - x->dims[at->axis];
-    const char *from = in(w, 0);
+    const char *from = input_name(w, 0);
     node(w, "Pad", arena_printf(&w->a, "%s %s %s", from, integers(w, part(w, "pads"), 2 * x->n_dims, pads), number(w, part(w, "border"), at->rate)),
          made(w));
 }
@@ -469,42 +392,42 @@ static void write_transpose(struct writer *w)
     }
     if (moved) {
         const char *to = joined ? part(w, "moved") : made(w);
-        put_ints(w, node(w, "Transpose", from, to), "perm", n, at->order);
+        onnx_put_ints(&w->a, node(w, "Transpose", from, to), "perm", n, at->order);
         from = to;
     }
     if (joined || !moved)
         reshape(w, from, made(w), y->n_dims, y->dims);
 }
 
-static void write_view(struct writer *w) { reshape(w, in(w, 0), made(w), out_tensor(w)->n_dims, out_tensor(w)->dims); }
+static void write_view(struct writer *w) { reshape(w, input_name(w, 0), made(w), out_tensor(w)->n_dims, out_tensor(w)->dims); }
 
 static void write_expand(struct writer *w)
 {
     const struct tensor *y = out_tensor(w);
-    const char *x = in(w, 0);
+    const char *x = input_name(w, 0);
     node(w, "Expand", arena_printf(&w->a, "%s %s", x, integers(w, part(w, "shape"), y->n_dims, y->dims)), made(w));
 }
 
 /* A table for each sample is read by GatherND with one batch dimension. */
 static void write_gather(struct writer *w)
 {
-    const char *table = in(w, 0), *at = in(w, 1);
+    const char *table = input_name(w, 0), *at = input_name(w, 1);
     if (in_tensor(w, 0)->n_dims == 2) {
-        put_int(w, node(w, "Gather", arena_printf(&w->a, "%s %s", table, at), made(w)), "axis", 0);
+        onnx_put_int(&w->a, node(w, "Gather", arena_printf(&w->a, "%s %s", table, at), made(w)), "axis", 0);
         return;
     }
     const uint64_t *d = in_tensor(w, 1)->dims;
-    put_int(w, node(w, "Cast", at, part(w, "wide")), "to", ONNX_INT64);
+    onnx_put_int(&w->a, node(w, "Cast", at, part(w, "wide")), "to", ONNX_INT64);
     reshape(w, part(w, "wide"), part(w, "rows"), 3, (uint64_t[]){ d[0], d[1], 1 });
-    put_int(w, node(w, "GatherND", arena_printf(&w->a, "%s %s", table, part(w, "rows")), made(w)), "batch_dims", 1);
+    onnx_put_int(&w->a, node(w, "GatherND", arena_printf(&w->a, "%s %s", table, part(w, "rows")), made(w)), "batch_dims", 1);
 }
 
 /* [batch, t, 1, h] + [batch, 1, u, h] */
 static void write_outer_add(struct writer *w)
 {
     const uint64_t *a = in_tensor(w, 0)->dims, *b = in_tensor(w, 1)->dims;
-    reshape(w, in(w, 0), part(w, "rows"), 4, (uint64_t[]){ a[0], a[1], 1, a[2] });
-    reshape(w, in(w, 1), part(w, "columns"), 4, (uint64_t[]){ b[0], 1, b[1], b[2] });
+    reshape(w, input_name(w, 0), part(w, "rows"), 4, (uint64_t[]){ a[0], a[1], 1, a[2] });
+    reshape(w, input_name(w, 1), part(w, "columns"), 4, (uint64_t[]){ b[0], 1, b[1], b[2] });
     node(w, "Add", arena_printf(&w->a, "%s %s", part(w, "rows"), part(w, "columns")), made(w));
 }
 
@@ -512,12 +435,13 @@ static void write_outer_add(struct writer *w)
 static void write_lstm(struct writer *w)
 {
     const struct tensor *first_kernel = in_tensor(w, 1), *again = in_tensor(w, 2), *bias = in_tensor(w, 3);
-    const char *x = in(w, 0), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
+    const char *x = input_name(w, 0), *first = part(w, "time_first"), *all = part(w, "directions"), *one = part(w, "steps");
     const char *weights[3] = { weight(w, w->op->inputs[1], ONNX_GATES, 3, (uint64_t[]){ 1, first_kernel->dims[1], first_kernel->dims[0] }),
                                weight(w, w->op->inputs[2], ONNX_GATES, 3, (uint64_t[]){ 1, again->dims[1], again->dims[0] }),
                                weight(w, w->op->inputs[3], ONNX_GATES, 2, (uint64_t[]){ 1, bias->dims[0] }) };
     PUT_INTS(w, node(w, "Transpose", x, first), "perm", 1, 0, 2);
-    put_int(w, node(w, "LSTM", arena_printf(&w->a, "%s %s %s %s", first, weights[0], weights[1], weights[2]), all), "hidden_size", w->op->at->hidden);
+    const char *inputs = arena_printf(&w->a, "%s %s %s %s", first, weights[0], weights[1], weights[2]);
+    onnx_put_int(&w->a, node(w, "LSTM", inputs, all), "hidden_size", w->op->at->hidden);
     const uint64_t axis = 1;
     node(w, "Squeeze", arena_printf(&w->a, "%s %s", all, integers(w, part(w, "axis"), 1, &axis)), one);
     PUT_INTS(w, node(w, "Transpose", one, made(w)), "perm", 1, 0, 2);
@@ -525,7 +449,7 @@ static void write_lstm(struct writer *w)
 
 static void write_cast(struct writer *w)
 {
-    put_int(w, node(w, "Cast", in(w, 0), made(w)), "to", w->op->at->to_type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT);
+    onnx_put_int(&w->a, node(w, "Cast", input_name(w, 0), made(w)), "to", w->op->at->to_type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT);
 }
 
 /* The reader puts the preparation of bytes before pictures, as the recipe has them. */
@@ -540,11 +464,14 @@ static const struct writing writings[N_OP_KINDS] = {
     [OP_CONV] = { write_conv, WRITTEN_IMAGE, "Conv" }, [OP_CONV_TRANSPOSE] = { write_conv, WRITTEN_IMAGE, "ConvTranspose" },
     [OP_MAX_POOL] = { write_pool, WRITTEN_IMAGE, "MaxPool" }, [OP_AVERAGE_POOL] = { write_pool, WRITTEN_IMAGE, "AveragePool" },
     [OP_MATMUL] = { write_matmul }, [OP_ADD] = { write_one, WRITTEN_AS_FIRST, "Add" }, [OP_BIAS_ADD] = { write_one, WRITTEN_AS_FIRST, "Add" },
-    [OP_MUL] = { write_one, WRITTEN_AS_FIRST, "Mul" }, [OP_SCALE] = { write_scale, WRITTEN_AS_FIRST }, [OP_RELU] = { write_one, WRITTEN_AS_FIRST, "Relu" },
+    [OP_MUL] = { write_one, WRITTEN_AS_FIRST, "Mul" },
+    [OP_SCALE] = { write_one, WRITTEN_AS_FIRST, "Mul", { NUMBER_OF("factor", rate) } }, [OP_RELU] = { write_one, WRITTEN_AS_FIRST, "Relu" },
     [OP_GELU] = { write_gelu, WRITTEN_AS_FIRST }, [OP_TANH] = { write_one, WRITTEN_AS_FIRST, "Tanh" },
     [OP_SIGMOID] = { write_one, WRITTEN_AS_FIRST, "Sigmoid" }, [OP_SWISH] = { write_swish, WRITTEN_AS_FIRST }, [OP_SOFTMAX] = { write_softmax },
-    [OP_BATCH_NORM] = { write_batch_norm, WRITTEN_BY_RANK }, [OP_GROUP_NORM] = { write_group_norm, WRITTEN_IMAGE }, [OP_LAYER_NORM] = { write_layer_norm },
-    [OP_DROPOUT] = { write_dropout, WRITTEN_AS_FIRST }, [OP_MAP] = { write_map, WRITTEN_AS_FIRST }, [OP_SELECT] = { write_select },
+    [OP_BATCH_NORM] = { write_batch_norm, WRITTEN_BY_RANK }, [OP_GROUP_NORM] = { write_group_norm, WRITTEN_IMAGE },
+    [OP_LAYER_NORM] = { write_layer_norm },
+    [OP_DROPOUT] = { write_dropout, WRITTEN_AS_FIRST },
+    [OP_MAP] = { write_one, WRITTEN_AS_FIRST, "Clip", { NUMBER_OF("low", low), NUMBER_OF("high", high) } }, [OP_SELECT] = { write_select },
     [OP_CONCAT] = { write_concat, WRITTEN_AS_FIRST }, [OP_SLICE] = { write_slice, WRITTEN_AS_FIRST }, [OP_PAD] = { write_pad, WRITTEN_AS_FIRST },
     [OP_TRANSPOSE] = { write_transpose }, [OP_VIEW] = { write_view }, [OP_EXPAND] = { write_expand }, [OP_GATHER] = { write_gather },
     [OP_OUTER_ADD] = { write_outer_add }, [OP_LSTM] = { write_lstm }, [OP_CAST] = { write_cast, WRITTEN_AS_FIRST },
@@ -575,7 +502,7 @@ static void write_input(struct writer *w, uint32_t id)
     const struct tensor *t = &w->g->tensors[id];
     uint32_t input;
     const struct op *by = onnx_first_reader(&input, w->g, id);
-    if (by && is_loss(by->kind))
+    if (t->role != ROLE_INPUT || (by && is_loss(by->kind)))
         return;
     bool picture = t->n_dims == 4 && by && (by->kind == OP_INPUT_PREPARE || by->kind == OP_CONV);
     int type = t->type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT;
@@ -606,18 +533,6 @@ static bool check_operations(const struct graph *g, struct err *err)
     return true;
 }
 
-static void write_operations(struct writer *w)
-{
-    for (size_t i = 0; i < w->g->n_forward_ops; i++) {
-        w->op = &w->g->ops[i];
-        w->how = &writings[w->op->kind];
-        w->as_image = is_written_as_image(w);
-        if (!w->done[i])
-            w->how->write(w);
-    }
-    w->op = NULL;
-}
-
 static bool pack(struct writer *w, FILE *f)
 {
     Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
@@ -627,7 +542,7 @@ static bool pack(struct writer *w, FILE *f)
     opset.version = WRITTEN_OPSET;
     model.ir_version = WRITTEN_IR;
     model.producer_name = arena_strdup(&w->a, "podbench");
-    Onnx__StringStringEntryProto *props[] = { entry(w, ONNX_LOSS_KEY, op_kind_names[OP_CROSS_ENTROPY]) };
+    Onnx__StringStringEntryProto *props[] = { onnx_new_entry(&w->a, ONNX_LOSS_KEY, op_kind_names[OP_CROSS_ENTROPY]) };
     for (size_t i = 0; i < w->g->n_forward_ops; i++)
         if (is_loss(w->g->ops[i].kind))
             model.n_metadata_props = 1;
@@ -649,13 +564,19 @@ static void write_graph(struct writer *w)
     w->image = ARENA_ARRAY(&w->a, const char *, w->g->n_tensors);
     w->done = ARENA_ARRAY(&w->a, bool, w->g->n_ops);
     for (uint32_t i = 0; i < w->g->n_tensors; i++)
-        if (w->g->tensors[i].role == ROLE_INPUT)
-            write_input(w, i);
-    write_operations(w);
+        write_input(w, i);
+    for (size_t i = 0; i < w->g->n_forward_ops; i++) {
+        w->op = &w->g->ops[i];
+        w->how = &writings[w->op->kind];
+        w->as_image = is_written_as_image(w);
+        if (!w->done[i])
+            w->how->write(w);
+    }
+    w->op = NULL;
     write_outputs(w);
 }
 
-static bool write_files(struct writer *w, struct new_file *model, struct new_file *data, const char *path, struct err *err)
+static bool write_both(struct writer *w, struct new_file *model, struct new_file *data, const char *path, struct err *err)
 {
     w->data = data->f;
     write_graph(w);
@@ -667,10 +588,10 @@ bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, s
 {
     struct writer w = { .g = g, .seed = seed, .graph = ONNX__GRAPH_PROTO__INIT };
     struct new_file model = { 0 }, data = { 0 };
-    const char *slash = strrchr(path, '/'), *data_path = arena_printf(&w.a, "%s.data", path);
-    w.location = arena_printf(&w.a, "%s.data", slash ? slash + 1 : path);
+    const char *data_path = arena_printf(&w.a, "%s.data", path);
+    w.location = path_name(data_path);
     bool good = check_operations(g, err) && new_file_open(&model, path, err) && (!seed || new_file_open(&data, data_path, err)) &&
-                write_files(&w, &model, &data, path, err);
+                write_both(&w, &model, &data, path, err);
     new_file_drop(&model);                  /* nothing is left of a file that was saved */
     new_file_drop(&data);
     arena_free(&w.a);
