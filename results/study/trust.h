@@ -108,13 +108,14 @@ struct open_reading {
     double half_width;                  /* of the alternative's own interval, as a logarithm */
     bool fits;
     const char *refused;                /* why it cannot be simulated, or NULL */
+    double unset_share;                 /* of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
 };
-/* Readings of one key are neighbours. unset_call_share is the calls' share of the step if hosts.steps_per_call is among
- * the keys because nobody has set it, else 0. */
-struct open_readings { struct open_reading *items; size_t n; double unset_call_share; const char *unset_taken_from; };
+/* Readings of one key are neighbours. unset_taken_from names the sheet of those that nobody has stated. */
+struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; };
 
-/* Lists the recipe's [open] section. It adds one call for the whole run if calls take more than a twentieth of the step
- * and only the framework's sheet says how many steps they make, as each program has its own number. */
+/* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody
+ * has stated: one call for the whole run, as each program has its own number of steps a call; and the engine's launch alone, if a process
+ * handles less input in a call than in any published run, as what a call takes was found in those. */
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a);
 void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct simulation_request *q,
                        struct arena *a);

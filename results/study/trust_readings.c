@@ -12,7 +12,20 @@
 #include <jansson.h>
 
 static const double TAIL = 0.05, CALL_SHARE = 0.05;
-static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call";
+static const double LEAST_CALL_BYTES = 7.6e6;       /* a process of MLPerf's BERT on 256 IPUs: no published run whose calls take CALL_SHARE has less */
+static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", SESSION_KEY[] = "framework.session_calls";
+
+/* The words about a key that nobody has stated, and about the reading that is tried in its place. */
+static const struct unset_key { const char *key, *known, *instead, *remedy; } unset_keys[] = {
+    { CALL_KEY, "", "all steps in one call", "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS" },
+    { SESSION_KEY, ", as in programs with 7.6 MB of input in a call and more: an upper bound here, where no source tells", "an engine's launch alone",
+      "set it to 0, and framework.launch_s to what a call takes, if that was measured" },
+};
+
+static const struct unset_key *unset_key_of(const struct open_reading *x)
+{
+    return &unset_keys[text_is(x->key, SESSION_KEY)];
+}
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
@@ -24,16 +37,32 @@ static bool is_open(const struct recipe *r, const char *key)
     return false;
 }
 
-/* The calls' share of the step if neither the recipe nor an override says how many steps a call makes; 0 if one does,
- * or the share is small. */
-static double unset_call_share(const struct simulation *sim)
+static bool is_set_for_framework(const struct recipe *r, const char *name)
 {
-    const struct recipe *r = &sim->recipe;
-    const struct plan *p = &sim->plan;
-    bool is_set = r->steps_per_call >= 0 || is_open(r, CALL_KEY) || is_open(r, SHEET_KEY);
     for (size_t i = 0; i < r->n_framework_settings; i++)
-        is_set |= text_is(r->framework_settings[i].key, "steps_per_call");
-    if (is_set || !(p->request.program.steps_per_call > 0))
+        if (text_is(r->framework_settings[i].key, name))
+            return true;
+    return false;
+}
+
+static bool are_steps_stated(const struct recipe *r)
+{
+    return r->steps_per_call >= 0 || is_open(r, CALL_KEY) || is_open(r, SHEET_KEY) || is_set_for_framework(r, "steps_per_call");
+}
+
+/* True if a session's calls are larger than those whose time is known, or the recipe says how they are to be taken. */
+static bool is_call_known(const struct simulation *sim)
+{
+    const struct plan_request *q = &sim->plan.request;
+    return q->program.session_calls == 0 || is_open(&sim->recipe, SESSION_KEY) || is_set_for_framework(&sim->recipe, "session_calls")
+        || plan_process_bytes(&sim->plan) * q->grad_accum * q->program.steps_per_call >= LEAST_CALL_BYTES;
+}
+
+/* The calls' share of the step, or 0 if it is small. */
+static double call_share(const struct simulation *sim)
+{
+    const struct plan *p = &sim->plan;
+    if (!(p->request.program.steps_per_call > 0))
         return 0;
     double share = (double)(p->call_cycles[CALL_SESSION] + p->call_cycles[CALL_FIRST_FETCH] + p->call_cycles[CALL_OUTPUTS])
                  / (double)sim->timeline.step_cycles;
@@ -59,22 +88,23 @@ static const char *taken_value(const char *key, const struct simulation *sim, st
     return given ? given->value : default_of_key(key, sim, a);
 }
 
-static void list_reading(struct open_readings *out, const char *key, const char *value, const struct simulation *sim, struct arena *a)
+static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
-    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true, NULL };
+    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true,
+                                                  NULL, unset_share };
 }
 
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a)
 {
     const struct recipe *r = &sim->recipe;
-    *out = (struct open_readings){ .unset_call_share = unset_call_share(sim) };
-    out->items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 1);
+    double share = call_share(sim);
+    *out = (struct open_readings){ .items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 2), .unset_taken_from = arena_strdup(a, sim->framework.name) };
     for (size_t i = 0; i < r->n_readings; i++)
-        list_reading(out, r->readings[i].key, r->readings[i].value, sim, a);
-    if (out->unset_call_share > 0) {
-        list_reading(out, CALL_KEY, "0", sim, a);
-        out->unset_taken_from = arena_strdup(a, sim->framework.name);
-    }
+        list_reading(out, r->readings[i].key, r->readings[i].value, 0, sim, a);
+    if (share > 0 && !are_steps_stated(r))
+        list_reading(out, CALL_KEY, "0", share, sim, a);
+    if (share > 0 && sim->plan.request.training && !is_call_known(sim))
+        list_reading(out, SESSION_KEY, "0", share, sim, a);
 }
 
 /* ---- trying ----------------------------------------------------------------------------------- */
@@ -144,17 +174,18 @@ static void print_alternative(FILE *f, const struct open_reading *x)
 
 static void print_unset(FILE *f, const struct open_readings *o, const struct open_reading *x)
 {
-    fprintf(f, "  open: %s is not set: the %s of %s is taken, and calls are %.0f %% of the step; all steps in one call:", x->key, x->taken,
-            o->unset_taken_from, 100 * o->unset_call_share);
+    const struct unset_key *k = unset_key_of(x);
+    fprintf(f, "  open: %s is not set: the %s of %s is taken, and calls are %.0f %% of the step%s; %s:", x->key, x->taken, o->unset_taken_from,
+            100 * x->unset_share, k->known, k->instead);
     print_ratio(f, x);
-    fprintf(f, "; set it as the program has it, in [hosts] or with --set %s=STEPS\n", x->key);
+    fprintf(f, "; %s\n", k->remedy);
 }
 
 void open_readings_print(FILE *f, const struct open_readings *o)
 {
     for (size_t i = 0; i < o->n; i++) {
         const struct open_reading *x = &o->items[i];
-        if (o->unset_call_share > 0 && text_is(x->key, CALL_KEY)) {
+        if (x->unset_share > 0) {
             print_unset(f, o, x);
             continue;
         }
@@ -185,9 +216,12 @@ json_t *open_readings_json(const struct open_readings *o)
 json_t *open_readings_unset_json(const struct open_readings *o)
 {
     json_t *all = json_array();
-    if (o->unset_call_share > 0)
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:f, s:s}", "key", CALL_KEY, "taken", o->items[o->n - 1].taken, "from", o->unset_taken_from,
-            "share_of_step", o->unset_call_share, "remedy", "hosts.steps_per_call is not set: give the steps of a call as the program has them, in "
-            "[hosts] or with --set hosts.steps_per_call=STEPS"));
+    for (size_t i = 0; i < o->n; i++) {
+        const struct open_reading *x = &o->items[i];
+        const struct unset_key *k = unset_key_of(x);
+        if (x->unset_share > 0)
+            json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:f, s:s+++++}", "key", x->key, "taken", x->taken, "from", o->unset_taken_from, "share_of_step",
+                x->unset_share, "remedy", x->key, " is not set", k->known, ": ", k->remedy, ""));
+    }
     return all;
 }

@@ -22,8 +22,7 @@ const char *const call_part_names[N_CALL_PARTS] = {
     [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
 };
 
-/* Bytes of one micro-batch for all replicas of a process. */
-static double process_bytes(const struct plan *p)
+double plan_process_bytes(const struct plan *p)
 {
     double bytes = 0;
     for (uint32_t s = 0; s < p->n_stages; s++)
@@ -39,7 +38,7 @@ void plan_call(struct plan *p)
     s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
     bool training = o->training || o->evaluation;
     if ((training || !f->calls_overlap) && steps > 0) {
-        double fetch_s = process_bytes(p) / f->host_data_bytes_per_s, port_s = (double)p->overlapped_input_cycles / p->topology->machine->chip.clock_hz;
+        double fetch_s = plan_process_bytes(p) / f->host_data_bytes_per_s, port_s = (double)p->overlapped_input_cycles / p->topology->machine->chip.clock_hz;
         bool in_call = f->host_data == HOST_DATA_IN_CALL;
         s[CALL_SESSION] = (training && f->session_calls ? (double)f->session_calls * o->fitted.call_s : f->launch_s) / steps;
         s[CALL_DATA] = in_call ? fetch_s * o->grad_accum + plan_preparing_s(p) : 0;
@@ -47,7 +46,7 @@ void plan_call(struct plan *p)
         s[CALL_OUTPUTS] = min_u64(o->n_instances, o->n_replicas) > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
     }
     if (o->training && o->timed_steps)
-        s[CALL_LOADER] = process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;
+        s[CALL_LOADER] = plan_process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;
     if (o->training && steps > 0)
         s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;
     for (int i = 0; i < N_CALL_PARTS; i++)

@@ -136,6 +136,7 @@ bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed o
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* of a micro-batch's input, what crosses the host's port */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
+double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of that process */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
