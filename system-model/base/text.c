@@ -121,18 +121,6 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     return 0;
 }
 
-/* Length of the ASCII at the start, to a multiple of eight bytes. */
-static size_t ascii_length(const char *text, size_t n)
-{
-    size_t i = 0;
-    for (uint64_t word; n - i >= sizeof word; i += sizeof word) {
-        memcpy(&word, text + i, sizeof word);
-        if (word & 0x8080808080808080u)
-            break;
-    }
-    return i;
-}
-
 size_t byte_order_mark(const char *text)
 {
     return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -141,10 +129,7 @@ size_t byte_order_mark(const char *text)
 bool is_utf8(const char *text, size_t n)
 {
     for (size_t i = 0, step; i < n; i += step) {
-        i += ascii_length(text + i, n - i);
-        if (i == n)
-            break;
-        step = utf8_length((const unsigned char *)text + i, n - i);
+        step = (unsigned char)text[i] < 0x80 ? 1 : utf8_length((const unsigned char *)text + i, n - i);
         if (!step)
             return false;
     }
