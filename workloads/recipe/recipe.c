@@ -59,7 +59,7 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
 }
 
 /* A recipe's entries while they are overridden. */
-struct overridden { struct ini_file f; size_t cap; bool dropped; };
+struct overridden { struct ini_file f; size_t cap; };
 
 static void drop_entry(struct overridden *o, const char *section, const char *key)
 {
@@ -68,7 +68,6 @@ static void drop_entry(struct overridden *o, const char *section, const char *ke
     for (size_t i = 0; i < f->n_entries; i++)
         if (!text_is(f->entries[i].section, section) || !text_is(f->entries[i].key, key))
             f->entries[kept++] = f->entries[i];
-    o->dropped |= kept < f->n_entries;
     f->n_entries = kept;
 }
 
@@ -150,44 +149,16 @@ static bool is_onnx_recipe(const struct recipe *r)
     return w && w->traits & IS_FILE;
 }
 
-/* A copy of a list of entries that the table does not hold (hyperparameters, framework settings, faults, open
- * readings), with room for more. */
-static struct ini_entry *wider(const struct ini_entry *list, size_t n, size_t n_more, struct arena *a)
-{
-    struct ini_entry *copy = ARENA_ARRAY(a, struct ini_entry, n + n_more + 1);
-    if (n)
-        memcpy(copy, list, n * sizeof *copy);
-    return copy;
-}
-
-static void make_room(struct recipe *r, size_t n_more, struct arena *a)
-{
-    r->hyperparameters = wider(r->hyperparameters, r->n_hyperparameters, n_more, a);
-    r->framework_settings = wider(r->framework_settings, r->n_framework_settings, n_more, a);
-    r->faults = wider(r->faults, r->n_faults, n_more, a);
-    r->open = wider(r->open, r->n_open, n_more, a);
-}
-
-/* Replaces the entry of that key, or appends it. */
-static void put_entry(struct ini_entry *list, size_t *n, const struct ini_entry *e)
-{
-    size_t i = 0;
-    while (i < *n && !text_is(list[i].key, e->key))
-        i++;
-    list[i] = *e;
-    *n += i == *n;
-}
-
 static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
 {
     if (text_is(e->section, "optimizer") && recipe_takes_hyperparameter(e->key)) {
-        put_entry(r->hyperparameters, &r->n_hyperparameters, e);
+        r->hyperparameters[r->n_hyperparameters++] = *e;
     } else if (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) {
-        put_entry(r->framework_settings, &r->n_framework_settings, e);
+        r->framework_settings[r->n_framework_settings++] = *e;
     } else if (text_is(e->section, "faults") && recipe_takes_fault(e->key)) {
-        put_entry(r->faults, &r->n_faults, e);
+        r->faults[r->n_faults++] = *e;
     } else if (text_is(e->section, "open")) {
-        put_entry(r->open, &r->n_open, e);
+        r->open[r->n_open++] = *e;
     } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
         r->model.dimensions = arena_printf(a, "%s%s%s=%s", r->model.dimensions ? r->model.dimensions : "",
                                            r->model.dimensions ? "," : "", e->key, e->value);
@@ -199,7 +170,9 @@ static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena
 
 static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
 {
-    make_room(r, r->n_entries, a);
+    struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* the table does not hold their keys */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        *others[i] = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     for (size_t i = 0; i < r->n_entries; i++) {
         struct ini_entry *e = &r->entries[i];
         const struct recipe_key *key = recipe_key_find(e->section, e->key);
@@ -305,10 +278,7 @@ static bool read_recipe(struct recipe *out, const struct ini_file *f, struct are
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err)
 {
     const char *path;
-    if (!find_recipe(&path, id, recipes_dir, a, err) || !ini_load(&out->file, path, a, err))
-        return false;
-    out->is_whole = read_recipe(&out->plain, &out->file, a, NULL);      /* overrides may give a key that is missing */
-    return true;
+    return find_recipe(&path, id, recipes_dir, a, err) && ini_load(&out->file, path, a, err);
 }
 
 /* A copy of the file's entries with the overrides in place. */
@@ -326,39 +296,11 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
     return true;
 }
 
-/* A fast path: takes the file's own recipe and reads only the overridden keys. False if that is not enough (an unknown
- * key, another workload, a dimension of a file, a value out of range): then everything is read again, so that the
- * message names the first mistake in the file. */
-static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
-{
-    bool has_room = false;
-    *out = file->plain;
-    out->entries = f->entries;
-    out->n_entries = f->n_entries;
-    for (size_t i = 0; i < f->n_entries; i++) {
-        struct ini_entry *e = &f->entries[i];
-        if (e->line)
-            continue;
-        const struct recipe_key *key = recipe_key_find(e->section, e->key);
-        if (key)
-            e->value = plain_number(e->value, key->field.unit, a);
-        if (!key && !has_room)
-            make_room(out, f->n_entries, a);
-        has_room |= !key;
-        bool shapes_all = key ? key->field.offset == offsetof(struct recipe, workload) : text_is(e->section, "data");
-        if (shapes_all || !(key ? field_set(out, &key->field, e->value, "", NULL) : read_other(out, e, a, NULL)))
-            return false;
-    }
-    return check_sense(out, NULL) && recipe_read_open(out, a, NULL);
-}
-
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err)
 {
     struct overridden o;
-    if (!override_all(&o, file, overrides, n_overrides, a, err))
-        return false;
-    return (file->is_whole && !o.dropped && read_overridden(out, file, &o.f, a)) || read_recipe(out, &o.f, a, err);
+    return override_all(&o, file, overrides, n_overrides, a, err) && read_recipe(out, &o.f, a, err);
 }
 
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,

@@ -81,10 +81,7 @@ struct recipe {
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err);
 /* The same in two steps: a file is read once and overridden many times. */
-struct recipe_file {
-    struct ini_file file;
-    struct recipe plain; bool is_whole;         /* without overrides, if that is a valid recipe */
-};
+struct recipe_file { struct ini_file file; };
 /* name: an id in recipes_dir, or a path. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
 /* Refuses a list that names a recipe twice, also by two names. */
