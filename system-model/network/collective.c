@@ -104,18 +104,12 @@ static bool fills_torus(const struct collective *run)
            run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain >= 8;
 }
 
-/* Positions of the ranks of group 0 in its first domain, shifted so that the first is 0. */
-static uint64_t positions_from_first(const struct collective *run)
+/* True if replicas are one IPU wide: there is no gap between the positions of group 0 in its first domain. */
+static bool single_ipu_replicas(const struct collective *run)
 {
     uint64_t p = group_place_at(&run->at, 0, 0).positions;
     assert(p);                          /* the first rank has one */
-    return p >> __builtin_ctzll(p);
-}
-
-/* True if replicas are one IPU wide: there is no gap between the positions. */
-static bool single_ipu_replicas(const struct collective *run)
-{
-    uint64_t p = positions_from_first(run);
+    p >>= __builtin_ctzll(p);
     return (p & (p + 1)) == 0;
 }
 

@@ -69,13 +69,6 @@ static bool is_in(const struct document_part *p, enum output_format format)
     return formats & FORMAT_BIT(format);
 }
 
-static json_t *part_json(const struct document_part *p)
-{
-    if (p->member)
-        return p->member;
-    return p->table->is_object ? table_row_json(p->table, p->table->rows) : table_json(p->table);
-}
-
 static json_t *document_json(const struct document *d)
 {
     json_t *object = json_object(), *rows = NULL;
@@ -83,7 +76,8 @@ static json_t *document_json(const struct document *d)
         const struct document_part *p = &d->parts[i];
         if (!is_in(p, FORMAT_JSON))
             continue;
-        json_t *json = part_json(p);
+        const struct table *t = p->table;
+        json_t *json = p->member ? p->member : t->is_object ? table_row_json(t, t->rows) : table_json(t);
         const char *name = p->table ? p->table->name : p->name;
         if (name) {
             json_object_set_new(object, name, json);

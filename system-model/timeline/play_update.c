@@ -59,13 +59,6 @@ static uint64_t play_steps(struct player *pl, uint32_t row, uint64_t start, uint
     return period;
 }
 
-static void play_chain(struct player *pl, uint32_t row, uint64_t *at, uint32_t chain_id, double factor)
-{
-    const struct update_chain *chain = &pl->p->update.chains[chain_id];
-    cycles_add(&pl->t->rows[row].spent, &chain->steps->cycles, chain->n_tensors);
-    *at += chain->n_tensors * play_steps(pl, row, *at, chain_id, factor);
-}
-
 /* Plays chain by chain if spans are wanted or the chip is slow; else adds the sums. */
 static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struct update_part *part)
 {
@@ -76,14 +69,11 @@ static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struc
         *at += part->n_cycles;
         return;
     }
-    for (uint32_t i = part->first; i < part->end; i++)
-        play_chain(pl, row, at, i, factor);
-}
-
-/* The end of the parts that are played at the same time as the first: in series only that one, else all that are not merged. */
-static uint32_t end_of_group(const struct update_program *u, uint32_t first)
-{
-    return u->in_series || u->parts[first].ipu == ALL_IPUS ? first + 1 : u->n_parts;
+    for (uint32_t i = part->first; i < part->end; i++) {
+        const struct update_chain *chain = &pl->p->update.chains[i];
+        cycles_add(&r->spent, &chain->steps->cycles, chain->n_tensors);
+        *at += chain->n_tensors * play_steps(pl, row, *at, i, factor);
+    }
 }
 
 static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t end, uint64_t start)
@@ -117,7 +107,8 @@ void play_update(struct player *pl, uint64_t *at)
     uint64_t clock = t->micro_batches_cycles = latest(at, t->n_rows);
     wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);        /* for the slowest replica */
     for (uint32_t i = 0, end; i < p->update.n_parts; i = end) {
-        end = end_of_group(&p->update, i);
+        /* in series only this part, else all that are not merged, are played at the same time */
+        end = p->update.in_series || p->update.parts[i].ipu == ALL_IPUS ? i + 1 : p->update.n_parts;
         play_group(pl, at, i, end, clock);
         clock = latest(at, t->n_rows);
     }

@@ -63,25 +63,15 @@ static void add_replica(struct player *pl, uint32_t replica, uint32_t n_alike)
 static void make_rows(struct player *pl)
 {
     const struct plan *p = pl->p;
-    uint32_t n = p->request.n_replicas, healthy = 0, first_healthy = 0;
-    bool faulty = p->request.faults && p->request.faults->n_chips;
-    uint32_t n_kinds = p->request.unfolded ? n : 1;
-    for (uint32_t r = 0; faulty && !p->request.unfolded && r < n; r++)
-        n_kinds += has_fault(p, r);
+    uint32_t n = p->request.n_replicas, healthy = 0, first_healthy = 0, n_kinds = 1;
+    for (uint32_t r = 0; r < n; r++)
+        n_kinds += p->request.unfolded || has_fault(p, r);
     pl->t->rows = ARENA_ARRAY(pl->a, struct timeline_row, (size_t)n_kinds * pl->width);
-    for (uint32_t r = 0; r < n; r++) {
-        if (p->request.unfolded || (faulty && has_fault(p, r))) {
+    for (uint32_t r = 0; r < n; r++)
+        if (p->request.unfolded || has_fault(p, r))
             add_replica(pl, r, 1);
-            continue;
-        }
-        if (!healthy)
+        else if (healthy++ == 0)
             first_healthy = r;
-        healthy++;
-        if (!faulty) {
-            healthy = n;
-            break;
-        }
-    }
     if (healthy)
         add_replica(pl, first_healthy, healthy);
 }
@@ -158,13 +148,6 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
     return longest;
 }
 
-/* The first micro-batch leaves the last stage after the cycle in which it reaches it; a run begins with that cycle. */
-static void note_first_output(struct player *pl, const struct pipeline_run *run, uint64_t period)
-{
-    if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
-        pl->t->first_output_cycles = max_u64(pl->t->first_output_cycles, pl->now + period);     /* of the slowest replica */
-}
-
 /* Adds a span for every IPU, in each cycle of a run. */
 static uint64_t play_together(struct player *pl, const struct pipeline_run *run, uint64_t cycles, uint64_t start, enum span_kind kind, uint32_t which)
 {
@@ -174,31 +157,23 @@ static uint64_t play_together(struct player *pl, const struct pipeline_run *run,
     return cycles;
 }
 
-/* Plays the copies after a slot. */
-static uint64_t play_copy(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
-{
-    return play_together(pl, run, run->copies[slot].cycles, start, SPAN_COPY, (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot);
-}
-
-/* All IPUs wait for the host exchange that brings a micro-batch to the first stage. */
-static uint64_t play_fetch(struct player *pl, const struct pipeline_run *run, uint64_t start)
-{
-    return play_together(pl, run, run->active & 1 ? pl->p->fetch_cycles : 0, start, SPAN_INPUT, run->first_cycle);
-}
-
 static void play_run(struct player *pl, const struct pipeline_run *run)
 {
     struct timeline *t = pl->t;
     size_t first_span = t->n_spans;
-    uint64_t fetch = play_fetch(pl, run, pl->now), slots = 0, copies = 0;
+    /* all IPUs wait for the host exchange that brings a micro-batch to the first stage */
+    uint64_t fetch = play_together(pl, run, run->active & 1 ? pl->p->fetch_cycles : 0, pl->now, SPAN_INPUT, run->first_cycle), slots = 0, copies = 0;
     for (uint32_t slot = 0; slot < pl->p->n_slots; slot++) {
         slots += play_slot(pl, run, slot, pl->now + fetch + slots + copies);
-        copies += play_copy(pl, run, slot, pl->now + fetch + slots + copies);
+        copies += play_together(pl, run, run->copies[slot].cycles, pl->now + fetch + slots + copies, SPAN_COPY,
+                                (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot);
     }
     uint64_t period = fetch + slots + copies;
     for (size_t i = first_span; i < t->n_spans; i++)
         t->spans[i].period_cycles = period;
-    note_first_output(pl, run, period);
+    /* the first micro-batch leaves the last stage after the cycle in which it reaches it; a run begins with that cycle */
+    if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
+        t->first_output_cycles = max_u64(t->first_output_cycles, pl->now + period);     /* of the slowest replica */
     pl->now += period * run->n_cycles;
     pl->fetch_cycles += fetch * run->n_cycles;
     pl->slot_cycles += slots * run->n_cycles;
