@@ -30,21 +30,16 @@ struct bert {
     uint32_t word_table, mask;
 };
 
-/* The sequence that each token of a pack belongs to, from which the mask is made, is an input like the tokens: eight
- * inputs a row, 8.8 KB (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py). */
-static void sequence_numbers(struct bert *m)
-{
-    struct builder *b = m->b;
-    uint32_t numbers = build_input(b, "sequence-numbers", TYPE_INT32, DIMS(b->batch, m->length));
-    graph_op(b->g, OP_CAST, &numbers, 1, (struct op_attributes){ .to_type = b->type });
-}
-
-/* Packs need a mask of [time, time], others one of padding only. It is made on the chip. */
+/* Packs need a mask of [time, time], others one of padding only. It is made on the chip, from the sequence that each token of a pack belongs to.
+ * That is an input like the tokens: eight inputs a row, 8.8 KB (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py).
+ */
 static uint32_t attention_mask(struct bert *m)
 {
     uint64_t rows = m->sequences > 1 ? m->length : 1;
-    if (m->sequences > 1)
-        sequence_numbers(m);
+    if (m->sequences > 1) {
+        uint32_t numbers = build_input(m->b, "sequence-numbers", TYPE_INT32, DIMS(m->b->batch, m->length));
+        graph_op(m->b->g, OP_CAST, &numbers, 1, (struct op_attributes){ .to_type = m->b->type });
+    }
     return graph_tensor(m->b->g, "mask", ROLE_STATE, m->b->type, DIMS(m->b->batch, 1, rows, m->length));
 }
 

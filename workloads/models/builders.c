@@ -250,17 +250,11 @@ uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c)
     return graph_op(b->g, OP_CONV, (uint32_t[]){ build_factor(b, x), w }, 2, at);
 }
 
-/* Known statistics: a factor and an addend for each channel. */
-static uint32_t inference_norm(struct builder *b, uint32_t x, uint64_t n)
-{
-    return build_bias(b, build_op2(b, OP_MUL, x, build_weight(b, "factor", DIMS(1, 1, 1, n))));
-}
-
 uint32_t build_own_norm(struct builder *b, uint32_t x)
 {
     uint64_t n = build_width(b, x), groups = b->o->norm_groups;
-    if (!groups && !b->training)
-        return inference_norm(b, x, n);
+    if (!groups && !b->training)            /* known statistics: a factor and an addend for each channel */
+        return build_bias(b, build_op2(b, OP_MUL, x, build_weight(b, "factor", DIMS(1, 1, 1, n))));
     uint32_t gamma = build_weight(b, "gamma", DIMS(n)), beta = build_weight(b, "beta", DIMS(n));
     if (groups) {
         struct op_attributes at = { .norm_groups = (uint32_t)(n % groups ? 1 : groups) };

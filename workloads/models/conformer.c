@@ -16,11 +16,6 @@
 
 static const double dropout = 0.1;
 
-static uint32_t scaled(struct builder *b, uint32_t x, double factor)
-{
-    return graph_op(b->g, OP_SCALE, &x, 1, (struct op_attributes){ .rate = factor });
-}
-
 /* [batch, frames, features] to [batch, steps, hidden]. */
 static uint32_t front_end(struct builder *b, uint64_t frames, const struct conformer_config *c)
 {
@@ -37,7 +32,8 @@ static uint32_t front_end(struct builder *b, uint64_t frames, const struct confo
 static uint32_t half_feed_forward(struct builder *b, uint32_t x, const struct conformer_config *c)
 {
     uint32_t y = build_feed_forward(b, build_layer_norm(b, x), c->inner, OP_SWISH);
-    return build_op2(b, OP_ADD, scaled(b, build_dropout(b, y, dropout), 0.5), x);
+    y = build_dropout(b, y, dropout);
+    return build_op2(b, OP_ADD, graph_op(b->g, OP_SCALE, &y, 1, (struct op_attributes){ .rate = 0.5 }), x);
 }
 
 /* Masks of the steps past an utterance's end, for scores and for results. */

@@ -127,24 +127,14 @@ EFFICIENTNET(b7, 20, 31, 600, 0.5);
 #undef EFFICIENTNET
 static const struct inverted_config mobilenet = { 10, 10, 224, 0.2, 1, 6 };
 
+#define EFFICIENTNET(end, how, config) { "efficientnet-b" end, "efficientnet", "EfficientNet-B" how, "image", efficientnet_build, config, 0, NULL, \
+                                         TAKES_IMAGES | HAS_NORMS }
+#define DEPTHWISE(n) EFFICIENTNET(#n, #n ", depthwise", &b##n)
+#define GROUPED(n) EFFICIENTNET(#n "-g16", #n " in groups of 16", &b##n##_g16)
 WORKLOADS(inverted)
 {
-    { "efficientnet-b0", "efficientnet", "EfficientNet-B0, depthwise", "image", efficientnet_build, &b0, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b1", "efficientnet", "EfficientNet-B1, depthwise", "image", efficientnet_build, &b1, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b2", "efficientnet", "EfficientNet-B2, depthwise", "image", efficientnet_build, &b2, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b3", "efficientnet", "EfficientNet-B3, depthwise", "image", efficientnet_build, &b3, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b4", "efficientnet", "EfficientNet-B4, depthwise", "image", efficientnet_build, &b4, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b5", "efficientnet", "EfficientNet-B5, depthwise", "image", efficientnet_build, &b5, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b6", "efficientnet", "EfficientNet-B6, depthwise", "image", efficientnet_build, &b6, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b7", "efficientnet", "EfficientNet-B7, depthwise", "image", efficientnet_build, &b7, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b0-g16", "efficientnet", "EfficientNet-B0 in groups of 16", "image", efficientnet_build, &b0_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b1-g16", "efficientnet", "EfficientNet-B1 in groups of 16", "image", efficientnet_build, &b1_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b2-g16", "efficientnet", "EfficientNet-B2 in groups of 16", "image", efficientnet_build, &b2_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b3-g16", "efficientnet", "EfficientNet-B3 in groups of 16", "image", efficientnet_build, &b3_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b4-g16", "efficientnet", "EfficientNet-B4 in groups of 16", "image", efficientnet_build, &b4_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b5-g16", "efficientnet", "EfficientNet-B5 in groups of 16", "image", efficientnet_build, &b5_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b6-g16", "efficientnet", "EfficientNet-B6 in groups of 16", "image", efficientnet_build, &b6_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
-    { "efficientnet-b7-g16", "efficientnet", "EfficientNet-B7 in groups of 16", "image", efficientnet_build, &b7_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    DEPTHWISE(0), DEPTHWISE(1), DEPTHWISE(2), DEPTHWISE(3), DEPTHWISE(4), DEPTHWISE(5), DEPTHWISE(6), DEPTHWISE(7),
+    GROUPED(0), GROUPED(1), GROUPED(2), GROUPED(3), GROUPED(4), GROUPED(5), GROUPED(6), GROUPED(7),
     { "mobilenet-v2", "mobilenet", "MobileNet v2", "image", mobilenet_build, &mobilenet, 0, NULL, TAKES_IMAGES | HAS_NORMS },
     { 0 }
 };
