@@ -178,19 +178,13 @@ static bool add_loss(struct mapper *p, uint32_t tensor)
     return true;
 }
 
-static bool ends_in_softmax(const struct mapper *p, uint32_t value)
+static const struct onnx_node *maker_of(const struct mapper *p, uint32_t value)
 {
-    const struct onnx_value *v = &p->m->values[value];
-    const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
-    return onnx_is(n, ONNX_OP_SOFTMAX) || onnx_is(n, ONNX_OP_LOG_SOFTMAX);
+    uint32_t producer = p->m->values[value].producer;
+    return producer == NO_ID ? NULL : &p->m->nodes[producer];
 }
 
-static bool is_file_loss(const struct mapper *p, uint32_t value)
-{
-    const struct onnx_value *v = &p->m->values[value];
-    const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
-    return onnx_has(n, ONNX_LOSS);
-}
+static bool is_softmax(const struct onnx_node *n) { return onnx_is(n, ONNX_OP_SOFTMAX) || onnx_is(n, ONNX_OP_LOG_SOFTMAX); }
 
 static void make_part_of_loss(struct mapper *p, uint32_t *output)
 {
@@ -207,9 +201,9 @@ static void drop_losses(struct mapper *p)
 {
     for (size_t i = 0; i < p->m->n_wanted && !p->o->inference; i++) {
         uint32_t *output = &p->m->outputs[i];
-        if (is_file_loss(p, *output))
+        if (onnx_has(maker_of(p, *output), ONNX_LOSS))
             make_part_of_loss(p, output);
-        if (ends_in_softmax(p, *output) && (p->m->n_wanted == 1 || p->m->values[*output].n_readers == 0))
+        if (is_softmax(maker_of(p, *output)) && (p->m->n_wanted == 1 || p->m->values[*output].n_readers == 0))
             make_part_of_loss(p, output);
     }
 }

@@ -341,7 +341,7 @@ bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
     const struct onnx_items *items = items_read(m, id, err);
     if (items)
         become_sequence(m, id, items->n, items->values);
-    return items != NULL;
+    return items;
 }
 
 /* The position that input i gives among the items, by default the last one; negative ones count from the end. An
@@ -360,35 +360,29 @@ static bool refuse_position(const struct onnx_model *m, const struct onnx_node *
     return onnx_refuse(m, n, err, "a place in a sequence that is outside it, or known only while the model runs; export tensors");
 }
 
-bool unfold_sequence_insert(struct onnx_model *m, size_t id, struct err *err)
+static bool change_sequence(struct onnx_model *m, size_t id, bool insertion, struct err *err)
 {
     const struct onnx_items *old = items_read(m, id, err);
     const struct onnx_node *n = &m->nodes[id];
-    uint32_t at, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n + 1) : NULL;
+    uint32_t at, made = 0, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n + 1) : NULL;
     if (!old)
         return false;
-    if (!onnx_in(m, n, 1) || old->n == MOST_ITEMS || !item_position(&at, m, n, 2, old->n, true))
+    if ((insertion && (!onnx_in(m, n, 1) || old->n == MOST_ITEMS)) || !item_position(&at, m, n, insertion ? 2 : 1, old->n, insertion))
         return refuse_position(m, n, err);
-    for (uint32_t i = 0; i < old->n; i++)
-        values[i + (i >= at)] = old->values[i];
-    values[at] = n->inputs[1];
-    become_sequence(m, id, old->n + 1, values);
+    for (uint32_t i = 0; i < old->n; i++) {
+        if (i == at && insertion)
+            values[made++] = n->inputs[1];
+        if (i != at || insertion)
+            values[made++] = old->values[i];
+    }
+    if (at == old->n)
+        values[made++] = n->inputs[1];
+    become_sequence(m, id, made, values);
     return true;
 }
 
-bool unfold_sequence_erase(struct onnx_model *m, size_t id, struct err *err)
-{
-    const struct onnx_items *old = items_read(m, id, err);
-    uint32_t at, *values = old ? ARENA_ARRAY(m->arena, uint32_t, old->n) : NULL;
-    if (!old)
-        return false;
-    if (!item_position(&at, m, &m->nodes[id], 1, old->n, false))
-        return refuse_position(m, &m->nodes[id], err);
-    for (uint32_t i = 0; i + 1 < old->n; i++)
-        values[i] = old->values[i + (i >= at)];
-    become_sequence(m, id, old->n - 1, values);
-    return true;
-}
+bool unfold_sequence_insert(struct onnx_model *m, size_t id, struct err *err) { return change_sequence(m, id, true, err); }
+bool unfold_sequence_erase(struct onnx_model *m, size_t id, struct err *err) { return change_sequence(m, id, false, err); }
 
 /* Turns a node into another operator with other inputs, and counts their readers. */
 static void become_reader(struct onnx_model *m, struct onnx_node *n, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs)

@@ -119,9 +119,7 @@ static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct on
 bool map_conv(struct mapper *p)
 {
     struct onnx_window w;
-    if (!read_window(p, &w))
-        return false;
-    if (!wants_constants(p))
+    if (!read_window(p, &w) || !wants_constants(p))
         return false;
     const struct onnx_node *norm = norm_behind(p);
     uint32_t x = map_as_image(p, map_in_id(p, 0)), k = kernel(p, &w);
@@ -252,12 +250,6 @@ static uint32_t norm_vector(struct mapper *p, uint32_t value, double otherwise, 
     return value == NO_ID ? map_filled(p, otherwise, n) : map_weight(p, value, ONNX_AS_IS, 1, &n);
 }
 
-static void moving_statistics(struct mapper *p, uint64_t n)
-{
-    graph_tensor(p->g, "moving-mean", ROLE_STATE, p->o->type, 1, &n);
-    graph_tensor(p->g, "moving-variance", ROLE_STATE, p->o->type, 1, &n);
-}
-
 /* In inference the statistics are known: a factor and an addend for each channel. */
 static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
 {
@@ -265,10 +257,8 @@ static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
     uint32_t rank = p->g->tensors[x].n_dims;
     dims[rank - 1] = n;
     uint32_t scale = map_weight(p, NO_ID, ONNX_NORM_SCALE, rank, dims), shift = map_weight(p, NO_ID, ONNX_NORM_SHIFT, 1, &n);
-    struct onnx_source *s = map_source(p, scale, ONNX_NORM_SCALE, NO_ID);
-    name_norm(p, s, p->n);
-    s = map_source(p, shift, ONNX_NORM_SHIFT, NO_ID);
-    name_norm(p, s, p->n);
+    name_norm(p, map_source(p, scale, ONNX_NORM_SCALE, NO_ID), p->n);
+    name_norm(p, map_source(p, shift, ONNX_NORM_SHIFT, NO_ID), p->n);
     x = map_emit2(p, OP_MUL, x, scale, NO_ATTRIBUTES);
     return map_emit2(p, OP_BIAS_ADD, x, shift, NO_ATTRIBUTES);
 }
@@ -293,7 +283,8 @@ bool map_batch_norm(struct mapper *p)
     bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* inputs of a fused scale and shift; its own are fixed then */
     uint32_t three[] = { x, norm_vector(p, map_in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
                          norm_vector(p, map_in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
-    moving_statistics(p, v->dims[1]);
+    graph_tensor(p->g, "moving-mean", ROLE_STATE, p->o->type, 1, &v->dims[1]);
+    graph_tensor(p->g, "moving-variance", ROLE_STATE, p->o->type, 1, &v->dims[1]);
     struct op_attributes at = WITH(.norm_groups = p->o->batch_norm_span ? p->o->batch_norm_span : 1, .epsilon = norm_epsilon(p));
     return map_done(p, 0, map_emit(p, OP_BATCH_NORM, three, 3, at), image);
 }

@@ -12,20 +12,13 @@
 
 /* ---- other dimensions ---------------------------------------------------------------------------------------- */
 
-/* An image stays an image if only its spatial dimensions change. */
-static bool keeps_image(const struct onnx_value *x, const struct onnx_value *y)
-{
-    return y->n_dims >= 3 && y->n_dims <= 5 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
-}
-
 bool map_reshape(struct mapper *p)
 {
-    uint32_t value = map_in_id(p, 0);
-    if (map_is_image(p, value) && !keeps_image(map_in(p, 0), map_out(p, 0))) {
-        uint32_t x = map_any_plain(p, value);
-        p->into = "view";
-        return map_done(p, 0, x, false);
-    }
+    const struct onnx_value *x = map_in(p, 0), *y = map_out(p, 0);
+    /* an image stays an image if only its spatial dimensions change */
+    bool keeps_image = y->n_dims >= 3 && y->n_dims <= 5 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
+    if (map_is_image(p, map_in_id(p, 0)) && !keeps_image)
+        return map_done_as(p, "view", map_any_plain(p, map_in_id(p, 0)), false);
     p->into = "view";
     return map_alias(p);
 }

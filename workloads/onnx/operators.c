@@ -241,12 +241,6 @@ const struct onnx_operator *onnx_operator_by_id(enum onnx_op id)
 
 /* ---- what replaces operators that are not modelled --------------------------------------------------------------------- */
 
-static void count_as_float(struct onnx_model *m, uint32_t value)
-{
-    if (value != NO_ID && onnx_is_whole(m->values[value].type))
-        m->values[value].type = ONNX_FLOAT;
-}
-
 /* Scales and zero points that were outputs become constants. */
 static void drop_output(struct onnx_model *m, uint32_t value, double x)
 {
@@ -294,7 +288,8 @@ void onnx_stand_in(struct onnx_model *m, struct onnx_node *n)
     n->op = onnx_operator(n->op->rough_as, m->arena);
     bool lstm = onnx_is(n, ONNX_OP_LSTM);
     for (uint32_t i = 0; i < n_kept; i++)
-        count_as_float(m, kept[i]);
+        if (kept[i] != NO_ID && onnx_is_whole(m->values[kept[i]].type))
+            m->values[kept[i]].type = ONNX_FLOAT;
     for (uint32_t i = 1; i < n->n_outputs && !lstm; i++)
         drop_output(m, n->outputs[i], i == 1);
     for (uint32_t i = 1; i < 3 && lstm && n_kept > 2; i++)
