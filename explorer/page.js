@@ -101,8 +101,10 @@ function tile(name, value, note, isBad = false) {
 }
 
 // The interval stands under the throughput, too.
-function drawInterval({ interval_low: low, interval_high: high }) {
-  byId('tiles').querySelector('dd').append(element('small', {}, low ? `90 %: ${number(low)} to ${number(high)}` : 'no interval: nothing published is near'));
+const noInterval = ({ foreign }) => (foreign ? `no interval: no published run has ${foreign}` : 'no interval: nothing published is near');
+function drawInterval(v) {
+  const { interval_low: low, interval_high: high } = v;
+  byId('tiles').querySelector('dd').append(element('small', {}, low ? `90 %: ${number(low)} to ${number(high)}` : noInterval(v)));
 }
 
 function drawTiles({ now, kept, published }) {
@@ -171,7 +173,7 @@ function drawTrust(answer, messages) {
   const warnings = messages.trim().split('\n').filter(Boolean);
   drawInterval(v);
   byId('trust').replaceChildren(...[
-    element('p', {}, v.interval_low ? `90 % interval: ${number(v.interval_low)} to ${number(v.interval_high)} samples/s. ` : 'No interval: nothing published is near. ',
+    element('p', {}, v.interval_low ? `90 % interval: ${number(v.interval_low)} to ${number(v.interval_high)} samples/s. ` : `${noInterval(v)}; `,
       `${percent(v.from_fitted_share, 0)} of the time rests on fitted values, ${percent(v.from_assumed_share, 0)} on assumed ones.`),
     v.near ? null : element('p', { class: 'error' }, 'Nothing near is published: take the numbers as an extrapolation.'),
     ...(figures.length ? [element('h3', {}, 'Published of this run'), element('ul', {}, ...figures.map(figure))] : []),

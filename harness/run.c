@@ -21,6 +21,9 @@
 /* Changes that would make a model fit; none when it fits. */
 struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 
+/* The last cells of a row of CSV; low and high are NAN where there is no interval. */
+struct run_tail { const char *notes; double interval_low, interval_high; };
+
 /* Arrays with an item for each result; distributions only when runs are drawn. */
 struct run_state {
     struct results results;
@@ -29,6 +32,7 @@ struct run_state {
     char **answers;                     /* with --all, for a single recipe, and where runs are drawn; else lines */
     struct run_summary *lines;
     json_t **made_by, **validities;
+    struct run_tail *tails;
     const char **notes;                 /* the warnings, a line each */
     struct table *framework_options;
     struct track_record record;
@@ -121,8 +125,9 @@ static void judge_result(struct validity *out, const struct run_state *state, co
                   const char *recipe, const struct options *o, struct session *s)
 {
     struct simulation_request q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
-    validity_of(out, &state->record, sim, r, o->unfolded ? NULL : &q, &s->arena);
-    if (o->unfolded)
+    bool wants_shares = !o->unfolded && o->format != FORMAT_CSV;
+    validity_of(out, &state->record, sim, r, wants_shares ? &q : NULL, &s->arena);
+    if (!wants_shares)
         validity_add_readings(out, &state->record, r, &q, &s->arena);
 }
 
@@ -152,7 +157,16 @@ static bool keep_answer(struct run_state *state, struct simulation *sim, const s
 
 static bool judges(const struct options *o)
 {
-    return o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_MARKDOWN;
+    return o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV;
+}
+
+/* Lines "podbench: TEXT" on one line. */
+static const char *notes_line(const char *lines, struct arena *a)
+{
+    const char *notes = "";
+    for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+        notes = arena_printf(a, "%s%s%.*s", notes, *notes ? "; " : "", (int)(end - lines - (int)strlen("podbench: ")), lines + strlen("podbench: "));
+    return notes;
 }
 
 /* Keeps what will be printed; the simulation is freed afterwards. */
@@ -164,6 +178,13 @@ static bool keep_run_result(struct run_state *state, struct simulation *sim, str
     result_provenance(r, sim, o->sets, o->n_sets);
     if (judges(o))
         judge_result(&v, state, sim, r, recipe, o, s);
+    bool known = validity_has_interval(&v);
+    const char *notes = notes_line(state->notes[i], &s->arena);
+    if (v.foreign)
+        notes = arena_printf(&s->arena, "%s%sno interval: no published run has %s", notes, *notes ? "; " : "", v.foreign);
+    state->tails[i] = (struct run_tail){ notes, known ? v.low : (double)NAN, known ? v.high : (double)NAN };
+    if (v.foreign && state->draws)
+        fprintf(s->log, "podbench: %s: the drawn runs spread as published ones do, of which none has %s\n", r->id, v.foreign);
     if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
@@ -264,6 +285,26 @@ static json_t *one_json(const struct run_state *state, size_t i)
     return object;
 }
 
+static void print_results_csv(FILE *f, const struct run_state *state, struct arena *a)
+{
+    static const struct table_column columns[] = { { COLUMN(struct run_tail, notes) }, { COLUMN(struct run_tail, interval_low) },
+                                                   { COLUMN(struct run_tail, interval_high) } };
+    struct table tail = TABLE(columns, struct run_tail);
+    const char *header = result_columns(a);
+    fprintf(f, "%.*s,", (int)strlen(header) - 1, header);
+    table_write_row(f, FORMAT_CSV, &tail, NULL);
+    for (size_t i = 0; i < state->results.n; i++) {
+        char *row = NULL;
+        size_t n;
+        FILE *text = text_stream(&row, &n);
+        result_write_csv(text, &state->results.items[i]);
+        fclose(text);
+        fprintf(f, "%.*s,", (int)n - 1, row);
+        free(row);
+        table_write_row(f, FORMAT_CSV, &tail, &state->tails[i]);
+    }
+}
+
 static void print_results_json(FILE *f, const struct run_state *state)
 {
     json_t *array = json_array();
@@ -326,9 +367,7 @@ static void print_results(const struct options *o, struct run_state *state, stru
             print_results_text(s->out, state, o->all);
         return;
     }
-    result_write_csv_header(s->out);
-    for (size_t i = 0; i < state->results.n; i++)
-        result_write_csv(s->out, &state->results.items[i]);
+    print_results_csv(s->out, state, &s->arena);
 }
 
 static bool check_drawing(const struct options *o, struct err *err)
@@ -347,7 +386,7 @@ static struct run_state run_state_of(const struct options *o, struct arena *a)
         .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
         .is_table = o->format == FORMAT_MARKDOWN || (n > 1 && !o->all && !o->framework_options && !o->runs && !o->mllog), .lines = ARENA_ARRAY(a, struct run_summary, n),
         .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
-        .validities = ARENA_ARRAY(a, json_t *, n), .notes = ARENA_ARRAY(a, const char *, n), .framework_options = ARENA_ARRAY(a, struct table, n),
+        .validities = ARENA_ARRAY(a, json_t *, n), .tails = ARENA_ARRAY(a, struct run_tail, n), .notes = ARENA_ARRAY(a, const char *, n), .framework_options = ARENA_ARRAY(a, struct table, n),
     };
 }
 

@@ -36,6 +36,7 @@ struct run_summary run_summary(const struct result *r, const struct validity *v,
                              .mfu = r->mfu, .power = r->ipu_power_w, .train_min = r->time_to_train_s / 60 };
     line.samples = arena_strdup(a, quantity_text(room, r->throughput_samples_per_s, "", digits_within(r->throughput_samples_per_s, half)));
     line.step = arena_strdup(a, quantity_text(room, r->step_time_s, "s", digits_within(r->step_time_s, share * r->step_time_s)));
+    line.interval = v->foreign ? "none: no run near" : NULL;
     if (share > 0) {
         const char *low = arena_strdup(a, quantity_text(room, v->low, "", digits_within(v->low, half)));
         line.interval = arena_printf(a, "%s to %s", low, quantity_text(room, v->high, "", digits_within(v->high, half)));

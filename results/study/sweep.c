@@ -87,15 +87,17 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
     for (size_t i = 0; i < n_idle; i++)
         if (is_given(given, n_given, idle[i]))
             notes = add_note(notes, arena_printf(a, "no effect: %s", idle[i]), a);
-    return v->high > 0 && !v->near ? add_note(notes, "no published run is near", a) : notes;
+    if (v->foreign)
+        return add_note(notes, arena_printf(a, "no interval: no published run has %s", v->foreign), a);
+    return validity_has_interval(v) && !v->near ? add_note(notes, "no published run is near", a) : notes;
 }
 
 static void set_validity(struct sweep_row *row, const struct validity *v, struct arena *a)
 {
-    if (!(v->high > 0))
+    if (!v->n_nearest)
         return;
-    row->interval_low = v->low;
-    row->interval_high = v->high;
+    row->interval_low = validity_has_interval(v) ? v->low : (double)NAN;
+    row->interval_high = validity_has_interval(v) ? v->high : (double)NAN;
     row->nearest = v->nearest[0].reference->configuration;
     row->nearest_distance = v->distance;
     row->extrapolates = names_joined(v->extrapolates, v->n_extrapolates, ";", a);

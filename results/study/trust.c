@@ -118,21 +118,21 @@ static bool is_known_chip(const struct references *all, const struct properties 
     return false;
 }
 
-/* True if the value can change how fast a step is; watts cannot. */
-static bool counts_for_speed(const struct simulation *sim, const char *key)
+/* True if the value can change how fast a step is; watts cannot. A key ends in its unit. */
+static bool counts_for_speed(const char *key)
 {
-    const struct sheet_row *row = row_of_key(sim, key);
-    return !row || !text_is(row->unit, "W");
+    size_t n = strlen(key);
+    return n < 2 || !text_is(key + n - 2, "_w");
 }
 
 /* A chip that no published run had, or a sheet's value that none had, is farther from all of them than any of them was from
- * the others when its group was left out, and no error is known there: the interval is no narrower than the largest error. */
+ * the others when its group was left out. No error is known there, so no width of an interval can be vouched for. */
 static const char *foreign_part(const struct simulation *sim, const struct properties *at, const struct references *all, struct arena *a)
 {
     if (!is_known_chip(all, at))
         return arena_printf(a, "chip %s", sim->machine->chip_name);
     for (size_t i = 0; i < sim->changes.n; i++)
-        if (is_changed(sim, sim->changes.items[i].key) && counts_for_speed(sim, sim->changes.items[i].key))
+        if (is_changed(sim, sim->changes.items[i].key) && counts_for_speed(sim->changes.items[i].key))
             return arena_printf(a, SHEET_OVERRIDE_SECTION ".%s=%s", sim->changes.items[i].key, sim->changes.items[i].value);
     return NULL;
 }
@@ -169,12 +169,15 @@ static void set_interval(struct validity *v)
     v->high = v->throughput * exp(x.high);
 }
 
-static bool has_interval(const struct validity *v) { return v->high > 0; }
+bool validity_has_interval(const struct validity *v)
+{
+    return v->high > 0;
+}
 
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q, struct arena *a)
 {
     open_readings_try(&v->open, by, as_asked, q, a);
-    if (has_interval(v))
+    if (validity_has_interval(v))
         set_interval(v);
 }
 
@@ -194,8 +197,10 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
         struct expected_error expected = spread_expect(&by->spread, references, comparison.apart);
         out->unlike = expected.unlike;
         out->tested_unlike = by->spread.unlike;
-        out->half_width = out->foreign ? fmax(expected.half_width, largest_error(references)) : expected.half_width;
-        set_interval(out);
+        out->half_width = expected.half_width;
+        out->largest_error = largest_error(references);
+        if (!out->foreign)
+            set_interval(out);
     }
     out->near = out->same_kind && !out->foreign && out->distance <= NEAR_DISTANCE
                 && (!out->n_nearest || out->nearest[0].reference->role != FIGURE_CONTEXT);
@@ -212,7 +217,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 
 double validity_uncertainty(const struct validity *v)
 {
-    return has_interval(v) ? (v->high - v->low) / 2 / v->throughput : 0;
+    return validity_has_interval(v) ? (v->high - v->low) / 2 / v->throughput : 0;
 }
 
 /* ---- printing --------------------------------------------------------------------------------- */
@@ -228,28 +233,36 @@ static void print_nearest(FILE *f, const struct validity *v)
         return;
     const struct reference *r = v->nearest[0].reference;
     if (!v->near)
-        fprintf(f, "NO PUBLISHED RUN IS NEAR%s%s%s%s: the interval is a guess; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND",
-                v->foreign ? " (none has " : "", v->foreign ? v->foreign : "", v->foreign ? ")" : "");
+        fprintf(f, "NO PUBLISHED RUN IS NEAR%s%s; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND", v->foreign ? "" : ": the interval is a guess");
     fprintf(f, "nearest published: %s, distance %.2g, predicted %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
 }
 
-void validity_print(FILE *f, const struct validity *v, const struct result *r)
+static void print_interval(FILE *f, const struct validity *v, const struct result *r)
 {
-    if (!has_interval(v)) {
-        fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
-        return;
-    }
     char low[QUANTITY_ROOM], high[QUANTITY_ROOM];
     double half = (v->high - v->low) / 2;
     fprintf(f, "trust: 90 %% interval %s to %s samples/s (%+.0f, %+.0f %%)", quantity_text(low, v->low, "", digits_within(v->low, half)),
             quantity_text(high, v->high, "", digits_within(v->high, half)), 100 * (v->low / r->throughput_samples_per_s - 1),
             100 * (v->high / r->throughput_samples_per_s - 1));
+}
+
+void validity_print(FILE *f, const struct validity *v, const struct result *r)
+{
+    if (!validity_has_interval(v) && !v->foreign) {
+        fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
+        return;
+    }
+    if (v->foreign)
+        fprintf(f, "trust: no interval, as no published run has %s; where runs are published, errors reach %.0f %%", v->foreign,
+                100 * (exp(v->largest_error) - 1));
+    else
+        print_interval(f, v, r);
     if (!isnan(v->from_fitted_share))
         fprintf(f, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share,
                 100 * v->from_assumed_share);
     fprintf(f, "\n  ");
     print_nearest(f, v);
-    if (v->unlike > v->tested_unlike)
+    if (v->unlike > v->tested_unlike && !v->foreign)
         fprintf(f, "  %.0f %% of the step is spent on other things than in the published runs about it, more than the %.0f %% that was tested: the "
                 "interval is wider for it\n", 100 * v->unlike, 100 * v->tested_unlike);
     for (size_t i = 0; i < v->n_extrapolates; i++)
@@ -260,15 +273,15 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
 
 json_t *validity_json(const struct validity *v)
 {
-    bool known = has_interval(v);
+    bool known = validity_has_interval(v), is_compared = known || v->foreign;
     json_t *nearest = json_array();
     for (size_t i = 0; i < v->n_nearest; i++)
         json_array_append_new(nearest, json_pack("{s:s, s:f, s:f}", "configuration", v->nearest[i].reference->configuration, "error",
                                                  relative_error(v->nearest[i].reference), "distance", v->nearest[i].distance));
-    return json_pack("{s:s, s:f, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "level", 0.9,
-                     "interval_low", json_known(known, v->low), "interval_high", json_known(known, v->high), "near", v->near, "nearest", nearest,
-                     "extrapolates", json_words(v->extrapolates, v->n_extrapolates), "unlike_share", json_known(known, v->unlike),
-                     "tested_unlike_share", json_known(known, v->tested_unlike), "open_readings", open_readings_json(&v->open), "not_set",
+    return json_pack("{s:s, s:f, s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "level", 0.9,
+                     "interval_low", json_known(known, v->low), "interval_high", json_known(known, v->high), "near", v->near, "foreign", v->foreign, "nearest", nearest,
+                     "extrapolates", json_words(v->extrapolates, v->n_extrapolates), "unlike_share", json_known(is_compared, v->unlike),
+                     "tested_unlike_share", json_known(is_compared, v->tested_unlike), "open_readings", open_readings_json(&v->open), "not_set",
                      open_readings_unset_json(&v->open), "from_fitted_share", json_number(v->from_fitted_share), "from_assumed_share",
                      json_number(v->from_assumed_share), "from_sourced_share",
                      json_number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));

@@ -131,7 +131,7 @@ struct json_t *open_readings_unset_json(const struct open_readings *o);     /* a
 
 enum { MAX_NEAREST = 3, NEAR_DISTANCE = 3, MAX_EXTRAPOLATES = MAX_PROPERTIES + 16 };
 struct validity {
-    double low, high;                   /* throughput, samples/s; 0 if there is nothing to judge by */
+    double low, high;                   /* throughput, samples/s; 0 without an interval: it is foreign, or there are no errors to go by */
     double distance;                    /* to the nearest published run; -1: none */
     double unlike, tested_unlike;       /* share of the step unlike the published runs near it, and how much of that was tested: beyond,
                                          * the interval is wider */
@@ -139,7 +139,8 @@ struct validity {
     const char *extrapolates[MAX_EXTRAPOLATES]; size_t n_extrapolates;
     bool same_kind;                     /* some published run has this family of models and mode */
     bool near;                          /* and one is within NEAR_DISTANCE: three names apart, or as much in doublings */
-    const char *foreign;                /* a chip or a sheet's value that no published run had; NULL if none */
+    const char *foreign;                /* a chip or a sheet's value that no published run had: no error is known there; NULL if none */
+    double largest_error;               /* of a published run that was left out of the fit, as a logarithm */
     struct open_readings open;
     double throughput, half_width;      /* the interval's centre, and half its width as a logarithm without other readings */
     double from_fitted_share, from_assumed_share;   /* of the step's time; NAN if not computed */
@@ -151,6 +152,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 /* Widens the interval by other readings, simulated as q says. validity_of does it if it is given a request. */
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q,
                            struct arena *a);
+bool validity_has_interval(const struct validity *v);
 double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0 if unknown */
 void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);

@@ -6,6 +6,7 @@ resnet=mlperf-v2.0-closed-bow-pod16-resnet50 bert=mlperf-v1.0-closed-ipu-pod16-b
 
 show sweep $resnet --over parallel.micro_batch=7,16,64 --zip parallel.replicas=16,8 --zip parallel.gradient_accumulation=10,20
 show sweep $resnet --over parallel.micro_batch=2..8*2 --over parallel.replicas=1..16+15 --format json
+show sweep $resnet --over machine.clock_hz=1.4e9,1.5e9 --format json
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 2/2 --out "$work/part.csv"
 show_file "$work/part.2-of-2.csv"
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv"
@@ -46,7 +47,7 @@ show search $bert --over parallel.micro_batch=2,3 --over parallel.available_memo
 infer=vendor-ipu-m2000-bert-base-infer-b16
 show search $infer
 show search $infer --limit tokens=1000..4000 --limit global_batch=1..1000
-show search $infer --over data.sequence_length=64,128 --over parallel.micro_batch=1,16 --format json
+show search $infer --over data.sequence_length=64,128 --over parallel.micro_batch=1,16 --set machine.clock_hz=1.4e9 --format json
 deep="$bert --set recipe.workload=bert-base --set parallel.layers_per_ipu=1,3,4,4 --over parallel.micro_batch=4,8 --over parallel.available_memory=0.2"
 deep="$deep --over parallel.io_tiles=32"
 show search $deep --over parallel.ipus_per_replica=1,2,4

@@ -23,7 +23,7 @@ static struct validity validity_with(const char *recipe, const char *override)
     struct simulation_request q = { .recipe = recipe, .overrides = &override, .n_overrides = override ? 1 : 0, .simulator = &simulator };
     assert_true(simulator_run(&simulator, &sim, &r, recipe, q.overrides, q.n_overrides, &err));
     validity_of(&v, &record, &sim, &r, &q, &a);
-    assert_true(v.low > 0 && v.low < r.throughput_samples_per_s && r.throughput_samples_per_s < v.high);
+    assert_true(v.foreign ? !validity_has_interval(&v) : v.low > 0 && v.low < r.throughput_samples_per_s && r.throughput_samples_per_s < v.high);
     simulation_free(&sim);
     simulator_close(&simulator);
     return v;
@@ -137,8 +137,10 @@ static void what_lies_outside_is_named(void **state)
     assert_string_equal(v.extrapolates[0], "machine.clock_hz");
     assert_string_equal(v.foreign, "machine.clock_hz=2e9");
     assert_false(v.near);
-    /* no narrower than the largest error of what was left out, a factor of exp(0.23) each way */
-    assert_true(log(v.high / v.low) >= 2 * 0.23);
+    assert_false(validity_has_interval(&v));            /* no error is known there */
+    assert_near(validity_uncertainty(&v), 0, 0);
+    v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.tdp_w=");
+    assert_true(v.foreign == NULL && v.near);
     v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.board_power_w=999");
     assert_true(v.foreign == NULL && v.near);           /* watts say nothing of the speed */
     v = validity_with("mlperf-v1.1-closed-ipu-pod16-resnet50", "machine.clock_hz=2e9");
@@ -370,12 +372,19 @@ static void a_judgement_as_text(void **state)
     free(text);
     json_t *json = validity_json(&v);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":0.01,\"interval_high\":0.275,\"near\":true,"
+    assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":0.01,\"interval_high\":0.275,\"near\":true,\"foreign\":null,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[],"
                               "\"unlike_share\":0.31,\"tested_unlike_share\":0.31,\"open_readings\":[],\"not_set\":[],"
                               "\"from_fitted_share\":0.12,\"from_assumed_share\":0.03,\"from_sourced_share\":0.85}");
     free(text);
     json_decref(json);
+    struct validity foreign = v;
+    foreign.foreign = "chip X", foreign.low = foreign.high = 0, foreign.near = false, foreign.largest_error = log(1.25);
+    PRINTED(text, validity_print(f, &foreign, &r));
+    assert_string_equal(text, "trust: no interval, as no published run has chip X; where runs are published, errors reach 25 %; 12 % of the time rests on "
+                              "fitted values, 3 % on assumed ones\n"
+                              "  NO PUBLISHED RUN IS NEAR; nearest published: one, distance 0.75, predicted +4.0 % off when left out of the fit\n");
+    free(text);
     v.near = v.same_kind = false;
     v.from_fitted_share = v.from_assumed_share = NAN;
     v.unlike = 0.62;
@@ -393,7 +402,7 @@ static void a_judgement_as_text(void **state)
     free(text);
     json = validity_json(&v);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":null,\"interval_high\":null,\"near\":false,"
+    assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"interval_low\":null,\"interval_high\":null,\"near\":false,\"foreign\":null,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[\"micro-batch 9\",\"128 IPUs\"],"
                               "\"unlike_share\":null,\"tested_unlike_share\":null,\"open_readings\":[],\"not_set\":[],"
                               "\"from_fitted_share\":null,\"from_assumed_share\":null,\"from_sourced_share\":0.0}");
