@@ -161,6 +161,12 @@ static const char *listed(const struct command *c)
     return NULL;
 }
 
+/* True if the option's value begins with a key of recipes. */
+static bool completes_keys(const struct option_view *v)
+{
+    return text_is(v->name, "set") || text_is(v->name, "over") || text_is(v->name, "zip");
+}
+
 static void write_words(const struct command *c, const char *between, struct arena *a)
 {
     struct option_view v;
@@ -220,7 +226,8 @@ static void write_zsh(struct arena *a)
                 continue;
             printf(" '--%s%s[", v.name, v.argument ? "=" : "");
             write_quoted(v.help);
-            printf("]%s'", v.argument ? ":value:_files" : "");
+            printf("]%s'", completes_keys(&v) ? ":key:{compadd -S \"\" $(podbench list keys --names 2>/dev/null | sed s/\\$/=/)}"
+                   : v.argument ? ":value:_files" : "");
         }
         if (listed(&commands[i]))
             printf(" '*:name:{compadd $(podbench list %s 2>/dev/null); _files}' ;;\n", listed(&commands[i]));
@@ -246,7 +253,7 @@ static void write_fish(struct arena *a)
             if (!v.name)
                 continue;
             printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -l %s%s -d '", c->name, v.name,
-                   v.argument ? " -r" : "");
+                   completes_keys(&v) ? " -x -a '(podbench list keys --names 2>/dev/null | sed s/\\$/=/)'" : v.argument ? " -r" : "");
             write_quoted(v.help);
             printf("'\n");
         }

@@ -343,6 +343,37 @@ static bool read_seconds(double *out, const struct options *o, struct session *s
 
 /* ---- the command ----------------------------------------------------------------------------------------- */
 
+/* Runs the search; an interruption ends it with the best so far. */
+static bool search_until_stopped(struct search_result *found, const struct search_request *q, struct search_talk *talk, struct session *s, struct err *err)
+{
+    progress_start(&talk->progress, s->log, "searching");
+    interrupts_catch();
+    bool good = search(found, q, &s->arena, err);
+    bool was_stopped = interrupts_release();
+    progress_end(&talk->progress);
+    if (good && was_stopped)
+        fprintf(s->log, "podbench: search: interrupted; the best so far follows\n");
+    return good;
+}
+
+static void print_search_text(FILE *f, struct search_result *found, const struct search_request *q, const struct judged_gain *gain,
+                              const struct options *o, struct arena *a)
+{
+    print_found(f, "recipe", &found->own, &found->own);
+    if (found->any) {
+        print_found(f, "best", &found->best, &found->own);
+        print_why(f, &found->best, &found->own);
+        print_gain(f, gain, &found->best);
+        validity_print(f, &gain->best.validity, &gain->best.r);
+        if (o->framework_options)
+            framework_options_print(f, gain->best.framework, &gain->best.options);
+        print_front(f, found, q);
+    } else {
+        fprintf(f, "best      none: no configuration that was simulated fits within the limits\n");
+    }
+    print_proof(f, found, q, a);
+}
+
 int command_search(const struct options *o, struct session *s, struct err *err)
 {
     struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
@@ -352,39 +383,17 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     struct search_talk talk = { .objective = &q.objective };
     q.user = &talk;
     if (!count_threads(&q.n_threads, o, err) || !read_objective(&q, o, err) || !read_limits(&q, o, err) || !read_over_values(&q, o, &s->arena, err)
-        || !check_values(&q, s, err))
+        || !check_values(&q, s, err) || !read_seconds(&talk.most_s, o, s, err))
         return EXIT_BAD_INPUT;
     s->simulator.options.totals_only = true;
-    if (!read_seconds(&talk.most_s, o, s, err))
-        return EXIT_BAD_INPUT;
-    progress_start(&talk.progress, s->log, "searching");
-    interrupts_catch();
-    bool good = search(found, &q, &s->arena, err);
-    bool was_interrupted = interrupts_release();
-    progress_end(&talk.progress);
-    if (good && was_interrupted)
-        fprintf(s->log, "podbench: search: interrupted; the best so far follows\n");
-    if (!good || (found->any && !judge_gain(gain, found, &q, s, err)))
+    if (!search_until_stopped(found, &q, &talk, s, err) || (found->any && !judge_gain(gain, found, &q, s, err)))
         return EXIT_BAD_INPUT;
     json_t *notes = o->format == FORMAT_JSON ? json_array() : NULL;
     if (found->any)
         search_warn_idle_keys(&found->best, &q, notes, s);
-    if (o->format == FORMAT_JSON) {
+    if (o->format == FORMAT_JSON)
         print_search_json(s->out, found, &q, found->any ? gain : NULL, notes);
-        return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
-    }
-    print_found(s->out, "recipe", &found->own, &found->own);
-    if (found->any) {
-        print_found(s->out, "best", &found->best, &found->own);
-        print_why(s->out, &found->best, &found->own);
-        print_gain(s->out, gain, &found->best);
-        validity_print(s->out, &gain->best.validity, &gain->best.r);
-        if (o->framework_options)
-            framework_options_print(s->out, gain->best.framework, &gain->best.options);
-        print_front(s->out, found, &q);
-    } else {
-        fprintf(s->out, "best      none: no configuration that was simulated fits within the limits\n");
-    }
-    print_proof(s->out, found, &q, &s->arena);
+    else
+        print_search_text(s->out, found, &q, gain, o, &s->arena);
     return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

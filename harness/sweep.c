@@ -10,6 +10,7 @@
 #include "harness/harness.h"
 #include "harness/sweep_table.h"
 #include "results/study/sweep.h"
+#include <jansson.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -71,7 +72,8 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
 }
 
 /* Keys without effect in the first configuration are probably a mistake. */
-static void sweep_warn_idle_keys(const struct sweep *w, struct session *session)
+/* Rows note what rules say of recipe keys; of sheet values the trial says it. */
+static void sweep_warn_idle_keys(struct sweep *w, struct session *session)
 {
     const struct space *s = w->space;
     struct arena *a = &session->arena;
@@ -82,7 +84,15 @@ static void sweep_warn_idle_keys(const struct sweep *w, struct session *session)
         for (size_t k = 0; k < s->axes[i].n_keys; k++, settings++)
             if (**settings)
                 configuration_vary(&c, *settings, s->axes[i].settings + k, s->axes[i].n, s->axes[i].n_keys, a);
-    warn_idle_settings(&c, "first", NULL, session);
+    json_t *notes = json_array(), *note;
+    size_t i;
+    warn_idle_settings(&c, "first", notes, session);
+    json_array_foreach(notes, i, note) {
+        const char *text = json_string_value(note) + strlen(c.recipe) + strlen(": ");
+        if (is_sheet_override(text))
+            w->idle = arena_printf(a, "%s%s%s", w->idle ? w->idle : "", w->idle ? "; " : "", text);
+    }
+    json_decref(notes);
 }
 
 /* ---- the output file ------------------------------------------------------------------------------------ */
@@ -210,55 +220,75 @@ static int print_sweep_end(FILE *log, const struct sweep_count *c, const struct 
     return EXIT_DONE;
 }
 
-int command_sweep(const struct options *o, struct session *s, struct err *err)
+/* A sweep as it was asked for. */
+struct sweep_asked { struct space space; struct shard shard; struct track_record record; struct sweep sweep; uint64_t first, end; };
+
+static bool sweep_ask(struct sweep_asked *x, const struct options *o, struct session *s, struct err *err)
 {
-    struct space space;
-    struct shard shard;
-    struct output out;
-    struct sweep_count count = {0};
-    struct progress p;
-    struct track_record record;
-    struct sweep w = { .space = &space, .record = &record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
-                       .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
-    uint64_t first, end;
-    if ((o->out || o->format != FORMAT_TEXT) && (o->top || o->sort || o->columns || (o->out && o->is_format_given && o->format == FORMAT_TEXT)))
-        return bad_input(err, "sweep: --top, --sort, --columns and --format text make a table for people; rows of --out, csv and json are whole");
-    if (!build_space(&space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
-        || !track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
-        || !sweep_identity(&w.identity, &w, &s->arena, err))
-        return EXIT_BAD_INPUT;
-    shard_range(&first, &end, &shard, space.n);
+    bool shapes_table = o->top || o->sort || o->columns || (o->out && o->is_format_given && o->format == FORMAT_TEXT);
+    *x = (struct sweep_asked){ .sweep = { .space = &x->space, .record = &x->record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths,
+                                          .progress = progress_show, .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV } };
+    if (shapes_table && (o->out || o->format != FORMAT_TEXT))
+        return fail(err, "sweep: --top, --sort, --columns and --format text make a table for people; rows of --out, csv and json are whole");
+    if (!build_space(&x->space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&x->sweep.n_jobs, o, err)
+        || !shard_find(&x->shard, o->shard, environment, err)
+        || !track_record_open(&x->record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
+        || !sweep_identity(&x->sweep.identity, &x->sweep, &s->arena, err))
+        return false;
+    shard_range(&x->first, &x->end, &x->shard, x->space.n);
     s->paths.unfolded = o->unfolded;
     s->simulator.options.totals_only = true;
-    struct sweep_choice choice = { &space, o->top, o->sort, o->columns };
-    bool choice_is_text = is_table(o, s);
-    if (choice_is_text && !check_choice(&choice, &w, &s->arena, err))
+    return true;
+}
+
+/* Simulates what is not done yet; its rows go to the output's stream. */
+static bool sweep_rest(struct sweep_count *count, struct sweep_asked *x, const struct output *out, FILE *log, struct err *err)
+{
+    struct progress p;
+    if (out->n_done)
+        fprintf(log, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out->part, out->n_done, x->end - x->first);
+    progress_start(&p, log, "sweeping");
+    x->sweep.user = &p;
+    x->sweep.output = out->path ? out->part : "standard output";
+    bool good = sweep_run(out->f, count, &x->sweep, x->first + out->n_done, x->end, err);
+    progress_end(&p);
+    return good;
+}
+
+/* The same as a table, which needs all rows before it prints one. */
+static bool sweep_as_table(struct sweep_count *count, struct sweep_asked *x, struct output *out, const struct sweep_choice *choice, struct session *s,
+                           struct err *err)
+{
+    char *rows = NULL;
+    size_t n_bytes = 0;
+    out->f = text_stream(&rows, &n_bytes);
+    sweep_write_header(out->f, &x->sweep);
+    bool good = sweep_rest(count, x, out, s->log, err);
+    fclose(out->f);
+    good = good && sweep_table_print(s->out, choice, rows, n_bytes, &s->arena, err);
+    free(rows);
+    return good;
+}
+
+int command_sweep(const struct options *o, struct session *s, struct err *err)
+{
+    struct sweep_asked x;
+    struct output out;
+    struct sweep_count count = {0};
+    if (!sweep_ask(&x, o, s, err))
         return EXIT_BAD_INPUT;
-    sweep_warn_idle_keys(&w, s);
-    if (!output_open(&out, o, &w, &shard, first, end, s, err))
+    struct sweep_choice choice = { &x.space, o->top, o->sort, o->columns };
+    if (is_table(o, s) && !check_choice(&choice, &x.sweep, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    sweep_warn_idle_keys(&x.sweep, s);
+    if (!output_open(&out, o, &x.sweep, &x.shard, x.first, x.end, s, err))
         return EXIT_BAD_INPUT;
     if (out.is_whole) {
         fprintf(s->log, "podbench: %s is already complete\n", out.path);
         return EXIT_DONE;
     }
-    char *rows = NULL;
-    size_t n_bytes = 0;
-    if (choice_is_text) {
-        out.f = text_stream(&rows, &n_bytes);
-        sweep_write_header(out.f, &w);
-    }
-    if (out.n_done)
-        fprintf(s->log, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
-    progress_start(&p, s->log, "sweeping");
-    w.output = out.path ? out.part : "standard output";
-    bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
-    progress_end(&p);
-    if (choice_is_text) {
-        fclose(out.f);
-        good = good && sweep_table_print(s->out, &choice, rows, n_bytes, &s->arena, err);
-        free(rows);
-    }
-    return output_close(&out, good, err) ? print_sweep_end(s->log, &count, &out, &shard, err) : EXIT_BAD_INPUT;
+    bool good = is_table(o, s) ? sweep_as_table(&count, &x, &out, &choice, s, err) : sweep_rest(&count, &x, &out, s->log, err);
+    return output_close(&out, good, err) ? print_sweep_end(s->log, &count, &out, &x.shard, err) : EXIT_BAD_INPUT;
 }
 
 int command_merge(const struct options *o, struct session *s, struct err *err)

@@ -172,6 +172,8 @@ static void simulate_configuration(FILE *f, struct sweep_count *count, struct si
         validity_of(&validity, w->record, &sim, &r, NULL, &sim.arena);
         validity_add_readings(&validity, w->record, &r, &q, &sim.arena);
         row->notes = notes_of(&sim, &r, &validity, given, n, &a);
+        if (w->idle && text_is(row->recipe, w->space->recipes[0]))
+            row->notes = add_note(row->notes, w->idle, &a);
         set_validity(row, &validity, &a);
         row->status = r.fits ? "fits" : "does not fit";
         ++*(r.fits ? &count->n_fit : &count->n_unfit);

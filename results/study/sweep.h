@@ -53,6 +53,7 @@ struct sweep {
     const char *const *sets; size_t n_sets;     /* of all configurations, before the swept keys */
     const struct model_paths *paths;
     const struct track_record *record;          /* judges each answer */
+    const char *idle;                           /* note of the first recipe's rows: sheet values found without effect; NULL if none */
     enum sweep_format format;
     const char *output;                         /* the output's name in messages */
     uint32_t n_jobs;

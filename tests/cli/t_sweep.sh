@@ -48,6 +48,9 @@ refuses "jobs: 5000 is outside" "too many threads are refused" sweep $bert $grid
 run sweep $resnet --over parallel.schedule=popart,sequential
 grep -q "parallel.schedule has no effect" "$work/err"
 result $? "a key without effect is told"
+run sweep $resnet --over machine.gateway_bytes_per_s=1e9,2e9
+[ "$(grep -c ',fits,.*; machine.gateway_bytes_per_s has no effect in the first configuration,' "$work/out")" -eq 2 ]
+result $? "and so is a sheet's value, in each row" "$(cat "$work/out")"
 
 run run $bert nowhere $resnet --format json
 [ "$status" -eq 2 ] && [ "$(grep -c '^    "id": ' "$work/out")" -eq 2 ] && grep -q "^podbench: no recipe 'nowhere'" "$work/err"
