@@ -3,9 +3,10 @@
 
 usage: torch_modules.py FOLDER LOSSES. Each setting is trained twice: "one step" begins every step with podbench's weights, "20 steps" with its own. Differences
 are relative; of gradients, the norm of the difference over the norm, all weights together. Prints the worst differences of podbench in fp32 and of PyTorch in
-fp32, both from PyTorch in fp64, and how many choices of PyTorch's two types differ: signs of inputs of ReLUs, places of a pool's maxima. Writes PyTorch's losses over 20 steps to LOSSES
-(setting,step,turned,fp32,fp64). Exit status 1 where podbench is farther from fp64 than 1e-5, unless PyTorch in fp32 is, too, and podbench not four times as far.
-Where a choice turned, "20 steps" is printed, and not judged: one side may turn and the other not.
+fp32, both from PyTorch in fp64; those of podbench's kernels in double from PyTorch in fp64 ("exact"); and how many choices of PyTorch's two types differ: signs
+of inputs of ReLUs, places of a pool's maxima. Writes PyTorch's losses over 20 steps to LOSSES (setting,step,turned,fp32,fp64). Exit status 1 where "exact" is
+farther off than 1e-11, or where podbench is farther from fp64 than 1e-5, unless PyTorch in fp32 is, too, and podbench not four times as far.
+Where a choice turned, "20 steps" in fp32 is printed, and not judged: one side may turn and the other not. With AdamW and LAMB losses alone are compared.
 """
 import math
 import os
@@ -14,7 +15,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-STEPS, MICRO_BATCHES, MOMENTUM, BOUND, TIMES = 20, 3, 0.9, 1e-5, 4
+STEPS, MICRO_BATCHES, MOMENTUM, BOUND, TIMES, EXACT_BOUND = 20, 3, 0.9, 1e-5, 4, 1e-11
 
 
 class Numbers:
@@ -23,15 +24,20 @@ class Numbers:
     def __init__(self, folder, name):
         self.shapes = {"weight": [], "input": []}
         rate, *lines = open(os.path.join(folder, name + ".shapes"))
-        self.rate = float(rate.split()[1])
+        self.rate, self.optimizer = float(rate.split()[1]), rate.split()[2]
         for line in lines:
             kind, *dims = line.split()
             self.shapes[kind].append([int(d) for d in dims])
         self.file = open(os.path.join(folder, name + ".numbers"), "rb")
+        self.exact = open(os.path.join(folder, name + ".exact"), "rb") if self.optimizer == "sgd" else None
 
     def take(self, shape):
-        n = math.prod(shape)
-        return torch.frombuffer(bytearray(self.file.read(4 * n)), dtype=torch.float32).reshape(shape).clone()
+        return torch.frombuffer(bytearray(self.file.read(4 * math.prod(shape))), dtype=torch.float32).reshape(shape).clone()
+
+    def take_exact(self):
+        """Loss and gradients of a step in double precision."""
+        loss, *gradients = (torch.frombuffer(bytearray(self.exact.read(8 * math.prod(s))), dtype=torch.float64).reshape(s) for s in [[]] + self.shapes["weight"])
+        return loss, gradients
 
     def take_all(self, kind):
         return [self.take(shape) for shape in self.shapes[kind]]
@@ -156,13 +162,32 @@ def run(model, weights, batches):
     return loss.detach(), [w.grad for w in weights]
 
 
+class Lamb(torch.optim.Optimizer):
+    """LAMB (You et al. 2020, algorithm 2): steps of AdamW, those of matrices as long as the rate's share of their norm."""
+
+    def __init__(self, weights, rate, betas, epsilon, decay):
+        super().__init__(weights, {})
+        self.rate, self.betas, self.epsilon, self.decay, self.n = rate, betas, epsilon, decay, 0
+
+    @torch.no_grad()
+    def step(self):
+        self.n += 1
+        for w in self.param_groups[0]["params"]:
+            moments = self.state[w].setdefault("moments", [torch.zeros_like(w), torch.zeros_like(w)])
+            m, s = (m.mul_(b).add_((1 - b) * w.grad ** k) / (1 - b ** self.n) for m, b, k in zip(moments, self.betas, (1, 2)))
+            direction = m / (s.sqrt() + self.epsilon) + self.decay * w
+            w -= self.rate * direction * (w.norm() / direction.norm() if w.dim() > 1 else 1)
+
+
 class Trained:
     """A model with weights of its own in one type; the worst differences from a twin in fp64 are kept."""
 
-    def __init__(self, model, weights, rate, dtype):
+    def __init__(self, model, weights, numbers, dtype):
         self.model, self.dtype = model, dtype
         self.weights = [w.to(dtype, copy=True).requires_grad_() for w in weights]
-        self.optimizer = torch.optim.SGD(self.weights, rate, MOMENTUM)
+        adam = (self.weights, numbers.rate, (MOMENTUM, 0.999), 1e-6, 0.01)
+        self.optimizer = {"sgd": lambda: torch.optim.SGD(self.weights, numbers.rate, MOMENTUM), "adamw": lambda: torch.optim.AdamW(*adam),
+                          "lamb": lambda: Lamb(*adam)}[numbers.optimizer]()
 
     def step(self, batches):
         self.loss, self.gradients = run(self.model, self.weights, [[x.to(self.dtype) for x in batch] for batch in batches])
@@ -189,28 +214,33 @@ def compare(folder, name, losses):
     SMOOTH = "smooth" in name
     if "deeper" in name:
         model = lambda w, inputs: resnet(w, inputs, 2)
-    ours, theirs, turned = ([0, 0], [0, 0]), ([0, 0], [0, 0]), 0      # one step, 20 steps
+    ours, theirs, exact_off, turned = ([0, 0], [0, 0]), ([0, 0], [0, 0]), [0, 0], 0      # one step, 20 steps
     for step in range(STEPS):
         weights = numbers.take_all("weight")
         if step == 0:
-            narrow, wide = (Trained(model, weights, numbers.rate, dtype) for dtype in (torch.float32, torch.float64))
+            narrow, wide = (Trained(model, weights, numbers, dtype) for dtype in (torch.float32, torch.float64))
         batches = [numbers.take_all("input") for _ in range(MICRO_BATCHES)]
         found = numbers.take([]), numbers.take_all("weight")
         (exact, choices), (rough, rough_choices) = with_choices(wide, weights, batches), with_choices(narrow, weights, batches)
         turned_now = sum(int((a != b).sum()) for a, b in zip(choices, rough_choices))
         narrow.step(batches)
         wide.step(batches)
-        twin = wide.loss, wide.gradients
+        twin, twin_rough = (wide.loss, wide.gradients), (narrow.loss, narrow.gradients)
+        if numbers.exact:
+            exact_off = worst(exact_off, numbers.take_exact(), twin)
+        else:
+            found = found[0], [torch.full_like(w, math.nan) for w in weights]
         ours = worst(ours[0], found, exact), worst(ours[1], found, twin)
-        theirs = worst(theirs[0], rough, exact), worst(theirs[1], (narrow.loss, narrow.gradients), twin)
-        losses.write(f"{name},{step},{turned_now},{narrow.loss.item():.9g},{wide.loss.item():.12g}\n")
+        theirs = worst(theirs[0], rough, exact), worst(theirs[1], twin_rough, twin)
+        losses.write(f"{name},{step},{turned_now},{narrow.loss.item():.9g},{wide.loss.item():.17g}\n")
         turned += turned_now
-    good = True
+    good = max(exact_off) <= EXACT_BOUND
     for what, a, b in zip(("one step", "20 steps"), ours, theirs):
         passes = all(x <= max(BOUND, TIMES * y) for x, y in zip(a, b))
         judged = what == "one step" or not turned
         good = good and (passes or not judged)
-        print(f"{name:20} {what:9} {a[0]:8.1e} {b[0]:8.1e} {a[1]:8.1e} {b[1]:8.1e} {turned:7}  {'' if passes else 'missed' if judged else 'missed, not judged'}")
+        end = f"{exact_off[0]:8.1e} {exact_off[1]:8.1e}" if what == "20 steps" and numbers.exact else " " * 17
+        print(f"{name:20} {what:9} {a[0]:8.1e} {b[0]:8.1e} {a[1]:8.1e} {b[1]:8.1e} {turned:7} {end}  {'' if passes else 'missed' if judged else 'missed, not judged'}")
     return good
 
 
@@ -219,7 +249,7 @@ MODELS = {"resnet": resnet, "bert": bert, "rnnt": rnnt}
 
 def main():
     torch.set_num_threads(1)
-    print(f"{'setting':20} {'over':9} {'loss':>8} {'torch':>8} {'gradient':>8} {'torch':>8}  turned")
+    print(f"{'setting':20} {'over':9} {'loss':>8} {'torch':>8} {'gradient':>8} {'torch':>8}  turned {'exact':>8} gradient")
     names = sorted((f[:-7] for f in os.listdir(sys.argv[1]) if f.endswith(".shapes")), key=lambda n: (list(MODELS).index(n.split("-")[0]), n))
     with open(sys.argv[2], "w") as losses:
         losses.write("setting,step,turned,fp32,fp64\n")
