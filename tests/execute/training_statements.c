@@ -8,6 +8,7 @@
 #include "tests/execute/statements.h"
 #include "workloads/convergence/convergence_law.h"
 #include "workloads/data/data.h"
+#include <gsl/gsl_cdf.h>
 
 #define FASHION "/usr/share/datasets/fashion-mnist"
 enum { N_SEEDS = 5, WINDOW = 1024 };
@@ -144,12 +145,12 @@ static int compare_values(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* At the best of eight rates, each twice the one before, by another seed. */
-static double median_samples(uint64_t batch)
+/* The samples of all seeds in rising order, at the best of eight rates, each twice the one before, by another seed. */
+static void find_samples(double *samples, uint64_t batch)
 {
     const struct small_model s = { { .name = "dense", .build = dense_build }, { .micro_batch = batch } };
     struct pupil p;
-    double samples[N_SEEDS], best = INFINITY, rate = 0;
+    double best = INFINITY, rate = 0;
     pupil_start(&p, &s, 1);
     for (int k = 0; k < N_RATES; k++) {
         double tried = samples_to_target(&p, 99, lowest_rate * (1 << k));
@@ -163,11 +164,10 @@ static double median_samples(uint64_t batch)
     printf("   median %.0f\n", samples[N_SEEDS / 2]);
     fflush(stdout);
     pupil_end(&p);
-    return samples[N_SEEDS / 2];
 }
 
-/* A line in the logarithms through all points but one; slope 0 if it is to be level. Returns the logarithm of its error at that one. */
-static double line_error(const struct rcp_point *points, size_t left_out, bool level)
+/* A line in the logarithms through all points but one; slope 0 if it is to be level. Returns the logarithm of its error at a point. */
+static double line_error(const struct rcp_point *points, size_t left_out, size_t at, bool level)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (size_t i = 0; i < N_BATCHES; i++) {
@@ -176,25 +176,74 @@ static double line_error(const struct rcp_point *points, size_t left_out, bool l
             n++, x += b, y += s, xx += b * b, xy += b * s;
     }
     double slope = level ? 0 : (n * xy - x * y) / (n * xx - x * x);
-    return (y - slope * x) / n + slope * log(points[left_out].batch) - log(points[left_out].mean);
+    return (y - slope * x) / n + slope * log(points[at].batch) - log(points[at].mean);
 }
 
 static double line_loo(const struct rcp_point *points, bool level)
 {
     double sum = 0;
     for (size_t i = 0; i < N_BATCHES; i++)
-        sum += pow(line_error(points, i, level), 2);
+        sum += pow(line_error(points, i, i, level), 2);
     return sqrt(sum / N_BATCHES);
+}
+
+/* The mean of the logarithms. */
+static double middle(const struct rcp_point *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->n; i++)
+        sum += log(p->values[i]) / (double)p->n;
+    return sum;
+}
+
+/* F test of lack of fit (Draper and Smith 1998, section 2.1): what a form leaves of the means of ln, over what the seeds of one batch differ by. The errors of
+ * the form at each batch are of ln. Batches have learning rates from one grid, so that the form is charged with the grid's steps, too. */
+static void print_lack_of_fit(const char *form, const double *errors, size_t n_fitted, const struct rcp_point *points)
+{
+    double off = 0, within = 0, n_off = (double)(N_BATCHES - n_fitted), n_within = N_BATCHES * (N_SEEDS - 1);
+    for (size_t i = 0; i < N_BATCHES; i++) {
+        off += N_SEEDS * errors[i] * errors[i];
+        for (size_t k = 0; k < N_SEEDS; k++)
+            within += pow(log(points[i].values[k]) - middle(&points[i]), 2);
+    }
+    double f = off / n_off / (within / n_within);
+    printf("lack of fit, %s: F %.2f (%g, %g), p %.2g; seeds differ by %.3f of ln\n", form, f, n_off, n_within, gsl_cdf_fdist_Q(f, n_off, n_within), sqrt(within / n_within));
+}
+
+/* The forms fitted to the means of the logarithms of all seeds. */
+static void judge_forms(const struct rcp_point *of_seeds)
+{
+    struct rcp_point points[N_BATCHES];
+    struct rcp_table t = { .benchmark = "dense", .points = points, .n = N_BATCHES };
+    struct convergence_law law;
+    struct err err = { "" };
+    double errors[N_BATCHES];
+    for (size_t i = 0; i < N_BATCHES; i++)
+        points[i] = of_seeds[i], points[i].mean = exp(middle(&of_seeds[i]));
+    for (int free_g = 0; free_g < 2; free_g++) {
+        assert_true(law_fit(&law, &t, free_g, &err));
+        for (size_t i = 0; i < N_BATCHES; i++)
+            errors[i] = log(law_at(&law, points[i].batch) / points[i].mean);
+        printf("all seeds: E0 %.0f, Bc %.0f, g %.3f +- %.3f\n", law.e0, law.bc, law.g, law.g_error);
+        print_lack_of_fit(free_g ? "g fitted" : "g = 1", errors, free_g ? 3 : 2, points);
+    }
+    for (size_t i = 0; i < N_BATCHES; i++)
+        errors[i] = line_error(points, N_BATCHES, i, false);
+    print_lack_of_fit("a power", errors, 2, points);
 }
 
 static void batches(void)
 {
+    double samples[N_BATCHES][N_SEEDS];
     struct rcp_point points[N_BATCHES] = { { 0 } };
     struct rcp_table t = { .benchmark = "dense", .points = points, .n = N_BATCHES };
     struct convergence_law free_g, held;
     struct err err = { "" };
-    for (size_t i = 0; i < N_BATCHES; i++)
-        points[i].batch = SMALLEST << i, points[i].mean = median_samples(SMALLEST << i);
+    for (size_t i = 0; i < N_BATCHES; i++) {
+        find_samples(samples[i], SMALLEST << i);
+        points[i] = (struct rcp_point){ .batch = SMALLEST << i, .mean = samples[i][N_SEEDS / 2], .values = samples[i], .n = N_SEEDS };
+    }
+    judge_forms(points);
     report("batch_1024_over_8", points[N_BATCHES - 1].mean / points[0].mean, 2, 50, "median samples to the target with batches of 1024 over those of 8");
     if (!law_fit(&free_g, &t, true, &err) || !law_fit(&held, &t, false, &err)) {
         printf("%s\n", err.msg);
