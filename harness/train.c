@@ -29,13 +29,38 @@ static bool read_end(struct training_request *q, const struct training_setup *t,
     return true;
 }
 
-static bool check_train_options(const struct options *o, struct err *err)
+static bool can_write(const char *path, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    new_file_drop(&file);
+    return true;
+}
+
+/* An empty folder is removed again. */
+static bool can_write_logs(const char *folder, struct arena *a, struct err *err)
+{
+    bool good = make_folders(folder, err) && can_write(arena_printf(a, "%s/result_0.txt", folder), err);
+    rmdir(folder);
+    return good;
+}
+
+/* Outputs are tried before the training, which may take long. */
+static bool check_outputs(const struct options *o, struct arena *a, struct err *err)
+{
+    return (!o->checkpoint || (may_replace(o->checkpoint, "podbench-train1", "a checkpoint", err) && can_write(o->checkpoint, err)))
+        && (!o->plot || (may_replace(o->plot, "<?xml", "a picture", err) && can_write(o->plot, err)))
+        && (!o->mllog || can_write_logs(o->mllog, a, err));
+}
+
+static bool check_train_options(const struct options *o, struct arena *a, struct err *err)
 {
     if (o->resume && !o->checkpoint)
         return fail(err, "--resume: name the file by --checkpoint");
     if (o->checkpoint && o->seeds > 1)
         return fail(err, "--checkpoint: holds one training; leave out --seeds");
-    return !o->checkpoint || may_replace(o->checkpoint, "podbench-train1", "a checkpoint", err);
+    return check_outputs(o, a, err);
 }
 
 /* ---- trainings, one thread each if there are several --------------------------------------------------- */
@@ -74,7 +99,7 @@ static bool draw_training(const char *picture, const struct training_setup *t, c
     const char *settings = arena_printf(a, "data=%s; finding=%s; style=%s; quality=%s; target=%.17g; runs=%ju; first=%ju", gnuplot_string(data, a),
                                         gnuplot_string(title, a), gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a), gnuplot_string(t->quality.name, a),
                                         t->target, (uintmax_t)n, (uintmax_t)runs->seed);
-    return may_replace(picture, "<?xml", "a picture", err) && training_points_csv(data, runs, n, err)
+    return training_points_csv(data, runs, n, err)
         && gnuplot_draw(picture, arena_printf(a, "%s/single/train.gp", s->plots_dir), settings, ".", err);
 }
 
@@ -85,7 +110,7 @@ static bool train(struct training **runs, uint64_t n, const struct training_setu
     struct progress p;
     uint32_t n_threads;
     struct training_request q = { .seed = o->seed, .checkpoint = o->checkpoint, .resumes = o->resume, .tell = n == 1 ? tell : NULL, .user = &p };
-    if (!check_train_options(o, err) || !read_end(&q, t, o, err) || !count_threads(&n_threads, o, err))
+    if (!check_train_options(o, &s->arena, err) || !read_end(&q, t, o, err) || !count_threads(&n_threads, o, err))
         return false;
     q.n_threads = n == 1 ? n_threads : 1;
     progress_start(&p, s->log, "training");

@@ -106,6 +106,8 @@ refuses "an item has 16 x 16 elements, and the input images of resnet8 wants 28 
 refuses "GB of host memory, and there are" "too little memory" $few --set parallel.micro_batch=4096 --set parallel.replicas=256 --set recipe.system=bow-pod256
 refuses "has no opt_base_learning_rate" "no learning rate" $few --set optimizer.opt_base_learning_rate=
 refuses "--until: 'soon' is neither target nor a number of samples" "no end" train tiny.ini --until soon
+refuses "none/no.svg: cannot be written: No such file or directory" "a picture in no folder, before the training" train tiny.ini --until 16 --plot none/no.svg
+refuses "mine/log: cannot be made: Not a directory" "logs in no folder, before the training" train tiny.ini --until 16 --mllog mine/log
 cp -r data kept && images train 50 12
 refuses "data/train-labels-idx1-ubyte.gz: label 10 is 10, and the model has the classes 0 to 9" "labels out of range" $few
 rm -r data && cp -r kept data && head -c 9000 kept/train-images-idx3-ubyte >data/train-images-idx3-ubyte
