@@ -199,7 +199,8 @@ class Trained:
 
 
 def worst(rows, found, exact):
-    return [max(row, value) for row, value in zip(rows, (off([found[0]], [exact[0]]), off(found[1], exact[1])))]
+    """The larger of each; what is no number is infinitely far off."""
+    return [max(row, math.inf if math.isnan(value) else value) for row, value in zip(rows, (off([found[0]], [exact[0]]), off(found[1], exact[1])))]
 
 
 def with_choices(trained, weights, batches):
@@ -228,9 +229,7 @@ def compare(folder, name, losses):
         twin, twin_rough = (wide.loss, wide.gradients), (narrow.loss, narrow.gradients)
         if numbers.exact:
             exact_off = worst(exact_off, numbers.take_exact(), twin)
-        else:
-            found = found[0], [torch.full_like(w, math.nan) for w in weights]
-        ours = worst(ours[0], found, exact), worst(ours[1], found, twin)
+        ours = tuple(worst(o, found if numbers.exact else (found[0], e[1]), e) for o, e in zip(ours, (exact, twin)))
         theirs = worst(theirs[0], rough, exact), worst(theirs[1], twin_rough, twin)
         losses.write(f"{name},{step},{turned_now},{narrow.loss.item():.9g},{wide.loss.item():.17g}\n")
         turned += turned_now
@@ -240,7 +239,8 @@ def compare(folder, name, losses):
         judged = what == "one step" or not turned
         good = good and (passes or not judged)
         end = f"{exact_off[0]:8.1e} {exact_off[1]:8.1e}" if what == "20 steps" and numbers.exact else " " * 17
-        print(f"{name:20} {what:9} {a[0]:8.1e} {b[0]:8.1e} {a[1]:8.1e} {b[1]:8.1e} {turned:7} {end}  {'' if passes else 'missed' if judged else 'missed, not judged'}")
+        gradients = f"{a[1]:8.1e} {b[1]:8.1e}" if numbers.exact else f"{'-':>8} {'-':>8}"
+        print(f"{name:20} {what:9} {a[0]:8.1e} {b[0]:8.1e} {gradients} {turned:7} {end}  {'' if passes else 'missed' if judged else 'missed, not judged'}")
     return good
 
 
