@@ -29,7 +29,7 @@ static bool read_end(struct training_request *q, const struct training_setup *t,
     return true;
 }
 
-static bool can_write(const char *path, struct err *err)
+static bool try_output(const char *path, struct err *err)
 {
     struct new_file file;
     if (!new_file_open(&file, path, err))
@@ -39,9 +39,9 @@ static bool can_write(const char *path, struct err *err)
 }
 
 /* An empty folder is removed again. */
-static bool can_write_logs(const char *folder, struct arena *a, struct err *err)
+static bool try_logs(const char *folder, struct arena *a, struct err *err)
 {
-    bool good = make_folders(folder, err) && can_write(arena_printf(a, "%s/result_0.txt", folder), err);
+    bool good = make_folders(folder, err) && try_output(arena_printf(a, "%s/result_0.txt", folder), err);
     rmdir(folder);
     return good;
 }
@@ -49,9 +49,9 @@ static bool can_write_logs(const char *folder, struct arena *a, struct err *err)
 /* Outputs are tried before the training, which may take long. */
 static bool check_outputs(const struct options *o, struct arena *a, struct err *err)
 {
-    return (!o->checkpoint || (may_replace(o->checkpoint, "podbench-train1", "a checkpoint", err) && can_write(o->checkpoint, err)))
-        && (!o->plot || (may_replace(o->plot, "<?xml", "a picture", err) && can_write(o->plot, err)))
-        && (!o->mllog || can_write_logs(o->mllog, a, err));
+    return (!o->checkpoint || (may_replace(o->checkpoint, "podbench-train1", "a checkpoint", err) && try_output(o->checkpoint, err)))
+        && (!o->plot || (may_replace(o->plot, "<?xml", "a picture", err) && try_output(o->plot, err)))
+        && (!o->mllog || try_logs(o->mllog, a, err));
 }
 
 static bool check_train_options(const struct options *o, struct arena *a, struct err *err)

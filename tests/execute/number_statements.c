@@ -237,7 +237,7 @@ static void twins_start(struct twins *t, struct graph *g)
     }
 }
 
-/* Of the activations' gradients that are not 0 in fp32, the share that is 0 in fp16, whichever operation lost it. */
+/* The share of the activations' gradients that is 0 in fp16, among those that are not 0 in fp32, whichever operation lost it. */
 static double lost_share(double loss_scale)
 {
     struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 1, .schedule = SCHEDULE_SEQUENTIAL };
