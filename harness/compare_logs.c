@@ -11,7 +11,6 @@
 #include <jansson.h>
 
 #include "harness/harness.h"
-#include "harness/submission.h"
 #include "results/published/check.h"
 #include "results/mlperf/mlperf.h"
 

@@ -4,7 +4,6 @@
  */
 #include "harness/harness.h"
 #include "results/study/explain.h"
-#include "results/study/trust.h"
 
 int command_explain(const struct options *o, struct session *s, struct err *err)
 {

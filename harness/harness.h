@@ -6,6 +6,8 @@
 #define HARNESS_H
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
+#include "results/study/trust.h"
+#include "results/submission/drawn_runs.h"
 #include "system-model/output/output.h"
 
 /* ---- options.c: every option of every command, described once --------------------------- */
@@ -201,6 +203,45 @@ bool answer_shows(const struct figure *g);      /* its metric is one of these */
  * figures is NULL. r holds its provenance. With colour a verdict of
  * no is red. */
 void answer_print(FILE *f, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour);
+
+/* ---- submission.c: a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as its logs */
+
+struct submission_request {
+    uint64_t runs, seed;                /* runs 0: as many as the rules require */
+    const char *mllog;                  /* the folder for the logs; NULL if they are not written */
+    const struct references *references;        /* whose errors give the uncertainty of the step time; NULL if the fitted sheet gives it */
+    bool until_valid;                   /* draw again until the submission has a score and passes */
+    bool replaces;                      /* existing logs */
+    bool predict_schedule;              /* epochs and evaluations follow the rules and the convergence model, not the recipe */
+};
+bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const struct result *r,
+                     const struct submission_request *q, struct session *s, struct err *err);
+
+/* ---- run_table.c: several runs side by side */
+
+struct run_summary {
+    const char *id, *fits, *samples, *interval, *step, *published;      /* numbers as texts have digits to the interval */
+    uint64_t ipus;
+    double mfu, power, train_min;       /* power: watts an IPU; 0 if unknown */
+};
+/* The result's id stays the caller's. figures may be NULL. */
+struct run_summary run_summary(const struct result *r, const struct validity *v, const struct figures *figures, struct arena *a);
+void run_table_print(FILE *f, enum output_format format, struct run_summary *lines, size_t n);
+
+/* ---- more_chips.c: the best expected time to train on each size of system, which shows where more chips stop paying */
+
+/* A run that is taken to other sizes of system. Replicas and gradient accumulation change, the host machines keep
+ * their IPUs each, and a call to the device keeps its samples, in whole steps. */
+struct scaling_case { const char *name, *recipe; };
+extern const struct scaling_case scaling_cases[];
+extern const size_t n_scaling_cases;
+extern const uint64_t scaling_sizes[];
+extern const size_t n_scaling_sizes;
+
+struct chips_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; };
+
+/* Finds the gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
+bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, struct session *s);
 
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 

@@ -7,6 +7,7 @@
  * fails.
  */
 #include "harness/harness.h"
+#include "results/simulate/simulate.h"
 #include "results/study/first_recipe.h"
 #include "workloads/onnx/onnx.h"
 #include <sys/stat.h>
@@ -14,69 +15,12 @@
 
 static const char stock[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
 
-/* No file that is committed names a folder of this machine: local.mk does, which .gitignore lists. */
-static const char makefile[] =
-    "# Runs on IPU systems, simulated and judged; make help lists what can be made. podbench is found in local.mk, as PODBENCH_HOME, as\n"
-    "# the folder podbench here, or as the program that is installed.\n"
-    "-include local.mk\n"
-    "PODBENCH_HOME ?= $(or $(patsubst %/bench.mk,%,$(wildcard podbench/bench.mk)),$(shell podbench --home))\n"
-    "include $(or $(PODBENCH_HOME),$(error podbench is not found: install it, or set PODBENCH_HOME to its source))/bench.mk\n";
-
-static const char local_mk[] =
-    "# Where podbench is on this machine; not committed.\n"
-    "PODBENCH_HOME ?= %s\n";
-
-static const char gitignore[] = "/build/\n/local.mk\n/podbench/\n";
-
-static const char github[] =
-    "# Judges the predictions of this project on every push. The repository variable PODBENCH_SOURCE names the git repository of podbench,\n"
-    "# and PODBENCH_VERSION a tag or branch of it.\n"
-    "name: podbench\n"
-    "on: [push, pull_request]\n"
-    "jobs:\n"
-    "  predictions:\n"
-    "    runs-on: ubuntu-latest\n"
-    "    container: debian:12\n"
-    "    steps:\n"
-    "      - run: apt-get update && apt-get install -y git make gcc libc6-dev\n"
-    "      - uses: actions/checkout@v4\n"
-    "      - run: git clone --depth 1 --branch \"${PODBENCH_VERSION:-main}\" \"$PODBENCH_SOURCE\" podbench\n"
-    "        env:\n"
-    "          PODBENCH_SOURCE: ${{ vars.PODBENCH_SOURCE }}\n"
-    "          PODBENCH_VERSION: ${{ vars.PODBENCH_VERSION }}\n"
-    "      - run: make check FORMAT=annotations\n"
-    "      - run: if [ -e baseline/rows.csv ]; then make gate FORMAT=annotations; fi\n";
-
-static const char gitlab[] =
-    "# Judges the predictions of this project on every push. The CI variable PODBENCH_SOURCE names the git repository of podbench, and\n"
-    "# PODBENCH_VERSION a tag or branch of it.\n"
-    "predictions:\n"
-    "  image: debian:12\n"
-    "  script:\n"
-    "    - apt-get update && apt-get install -y git make gcc libc6-dev\n"
-    "    - git clone --depth 1 --branch \"${PODBENCH_VERSION:-main}\" \"$PODBENCH_SOURCE\" podbench\n"
-    "    - make -s check FORMAT=junit >check.xml\n"
-    "    - if [ -e baseline/rows.csv ]; then make -s gate FORMAT=junit >gate.xml; fi\n"
-    "  artifacts:\n"
-    "    when: always\n"
-    "    reports:\n"
-    "      junit: [check.xml, gate.xml]\n";
-
-static const char readme[] =
-    "recipes/*.ini      how each run is configured; sheets of your own machines may be put here too (system = my-pod.csv)\n"
-    "published/*.csv    what you measured, and the tolerance; recipes are named by id, or by a path relative to the table\n"
-    "expected.csv       expected failures: id,reason (may be absent)\n"
-    "baseline/          predictions that 'make baseline REASON=...' has recorded, and why\n"
-    "\n"
-    "make check                   compares predictions with your measurements; fails when a row is out of tolerance\n"
-    "make baseline REASON=first   records the predictions\n"
-    "make gate                    fails when a prediction differs from the recorded one\n"
-    "make report                  draws everything on one page: build/run/report.html\n"
-    "make help                    lists all of them\n"
-    "\n"
-    "local.mk says where podbench is on this machine, and is not committed. The workflows for GitHub and GitLab clone it\n"
-    "from the repository that the variable PODBENCH_SOURCE names.\n"
-    "With FORMAT=junit, tap, markdown or annotations, check and gate print for a CI system.\n";
+/* Files of harness/project. No file that is committed names a folder of this machine: local.mk does, which .gitignore lists. */
+static const struct { const char *name, *from; } templates[] = {
+    { "Makefile", "Makefile" }, { "README", "README" }, { ".gitignore", "gitignore" },
+    { ".github/workflows/podbench.yml", "github.yml" }, { ".gitlab-ci.yml", "gitlab-ci.yml" },
+};
+enum { N_TEMPLATES = sizeof templates / sizeof *templates, N_FILES = N_TEMPLATES + 3 };
 
 static bool write_new(const char *folder, const char *name, const char *text, struct arena *a, struct err *err)
 {
@@ -91,7 +35,7 @@ static bool write_new(const char *folder, const char *name, const char *text, st
 }
 
 /* The stock recipe with its id replaced. */
-static bool own_recipe(const char **out, struct session *s, struct err *err)
+static bool own_recipe(char **out, struct session *s, struct err *err)
 {
     char *text;
     if (!read_text_file(&text, NULL, arena_printf(&s->arena, "%s/%s.ini", s->paths.recipes_dir, stock), LARGEST_FILE_BYTES, &s->arena,
@@ -104,7 +48,7 @@ static bool own_recipe(const char **out, struct session *s, struct err *err)
     return true;
 }
 
-static bool own_figures(const char **out, struct session *s, struct err *err)
+static bool own_figures(char **out, struct session *s, struct err *err)
 {
     struct figures figures;
     char *text = NULL, value[32];
@@ -130,8 +74,18 @@ static bool own_figures(const char **out, struct session *s, struct err *err)
     return true;
 }
 
-struct project_file { const char *name, *text; };
-enum { N_FILES = 8 };
+struct project_file { const char *name; char *text; };
+
+static bool read_templates(struct project_file *out, struct session *s, struct err *err)
+{
+    const char *folder = root_path(s->root, "harness/project", &s->arena);
+    for (size_t i = 0; i < N_TEMPLATES; i++) {
+        out[i].name = templates[i].name;
+        if (!read_text_file(&out[i].text, NULL, arena_printf(&s->arena, "%s/%s", folder, templates[i].from), LARGEST_FILE_BYTES, &s->arena, err))
+            return false;
+    }
+    return true;
+}
 
 static bool write_files(const char *folder, const struct project_file files[N_FILES], struct arena *a, struct err *err)
 {
@@ -215,16 +169,15 @@ int command_init(const struct options *o, struct session *s, struct err *err)
         return bad_input(err, "init: --set is of a recipe for a model; give --model FILE.onnx");
     if (o->n_arguments == 0)
         return bad_input(err, "init: wants the DIR of a new project, or --model FILE.onnx");
-    const char *folder = o->arguments[0], *recipe = "", *figures = "";
+    const char *folder = o->arguments[0];
     char *home = realpath(s->root, NULL);
-    const char *named = arena_strdup(&s->arena, home ? home : s->root), *local = arena_printf(&s->arena, local_mk, make_value(named, &s->arena));
+    const char *named = arena_strdup(&s->arena, home ? home : s->root);
     free(home);
-    if (!own_recipe(&recipe, s, err) || !own_figures(&figures, s, err))
+    struct project_file files[N_FILES], *own = files + N_TEMPLATES;
+    own[0].name = "recipes/my-run.ini", own[1].name = "published/figures.csv", own[2].name = "local.mk";
+    own[2].text = arena_printf(&s->arena, "# Where podbench is on this machine; not committed.\nPODBENCH_HOME ?= %s\n", make_value(named, &s->arena));
+    if (!read_templates(files, s, err) || !own_recipe(&own[0].text, s, err) || !own_figures(&own[1].text, s, err))
         return EXIT_BAD_INPUT;
-    const struct project_file files[N_FILES] = {
-        { "Makefile", makefile }, { "recipes/my-run.ini", recipe }, { "published/figures.csv", figures }, { "README", readme },
-        { "local.mk", local }, { ".gitignore", gitignore }, { ".github/workflows/podbench.yml", github }, { ".gitlab-ci.yml", gitlab },
-    };
     struct stat st;
     bool good = lstat(folder, &st) == 0 ? write_files(folder, files, &s->arena, err) : write_folder(folder, files, &s->arena, err);
     if (!good)

@@ -8,7 +8,6 @@
  */
 #include "harness/harness.h"
 #include "results/rounds/rounds.h"
-#include "harness/submission.h"
 #include "results/published/check.h"
 #include "results/rounds/predictions.h"
 

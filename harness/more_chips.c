@@ -6,8 +6,7 @@
  * batch more samples are needed to converge. For each size every halving of the gradient accumulation is tried, with
  * samples to converge and their spread from the convergence model, and the shortest expected time to train is kept.
  */
-#include "harness/more_chips.h"
-#include "harness/submission.h"
+#include "harness/harness.h"
 
 const struct scaling_case scaling_cases[] = {
     { "resnet50", "mlperf-v2.0-closed-bow-pod64-resnet50" }, { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large" },

@@ -6,7 +6,6 @@
  * Unknown values are NaN, which gnuplot skips.
  */
 #include "harness/harness.h"
-#include "harness/more_chips.h"
 #include "results/figures/drawings.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,6 @@
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
-#include "results/study/trust.h"
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 

@@ -7,8 +7,6 @@
  * anything is printed. When one cannot be simulated, a message says why, the others are still printed, and the exit status
  * is 2.
  */
-#include "harness/run_table.h"
-#include "harness/submission.h"
 #include "results/published/published.h"
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"

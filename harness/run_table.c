@@ -2,7 +2,7 @@
 /*
  * run_table.c - several runs side by side: a row for each, with what is asked first.
  */
-#include "harness/run_table.h"
+#include "harness/harness.h"
 #include "results/published/published.h"
 
 #define C(member, ...) { COLUMN(struct run_summary, member), __VA_ARGS__ }

@@ -6,7 +6,7 @@
  * logged; a fixed number of epochs is kept. Runs differ by the measured noise of times. The model's own error, as left
  * by the calibration, is common to all runs of a submission and widens the intervals.
  */
-#include "harness/submission.h"
+#include "harness/harness.h"
 #include "results/submission/submission_logs.h"
 #include "results/published/check.h"
 #include "workloads/recipe/recipe_convergence.h"

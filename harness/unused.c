@@ -183,8 +183,7 @@ bool setting_is_of(const char *setting, const char *key)
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a)
 {
     for (size_t i = 0; i < n; i++) {
-        c->settings = arena_grow(a, c->settings, c->n, &c->cap, sizeof *c->settings);
-        c->settings[c->n++] = (struct setting){ .text = texts[i] };
+        ARENA_APPEND(a, c->settings, c->n, c->cap, (struct setting){ .text = texts[i] });
     }
 }
 

@@ -19,8 +19,7 @@ static bool add_submission(struct convergence_errors *out, const struct run_row 
     if (c.has_plan && first->eval_at_end)
         e.predicted = c.planned_epochs * c.samples_per_epoch;
     e.error = e.predicted / e.published - 1;
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n++] = e;
+    LIST_ADD(out, a, e);
     return true;
 }
 

@@ -18,12 +18,6 @@ static int bar_order(const void *a, const void *b)
     return by_round ? by_round : strcmp(y->label, x->label);
 }
 
-static void add_bar(struct bars *bars, struct bar bar, struct arena *a)
-{
-    bars->items = arena_grow(a, bars->items, bars->n, &bars->cap, sizeof *bars->items);
-    bars->items[bars->n++] = bar;
-}
-
 static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char *workload)
 {
     struct arena *a = d->a;
@@ -38,7 +32,7 @@ static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char 
                            .simulated = is_known(r->time_to_train_s) ? r->time_to_train_s / 60 : NAN };
         bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
                                  isnan(bar.published) ? " (predicted)" : "");
-        add_bar(bars, bar, a);
+        LIST_ADD(bars, a, bar);
     }
 }
 
@@ -82,7 +76,7 @@ static bool add_peer_bars(struct bars *bars, const struct drawing *d, const char
         const char *framework = note_value(f->note, "framework", a);
         bar.label = arena_printf(a, "%s %llu x %s (%s%s%s)", bar.round, (unsigned long long)bar.chips, short_accelerator(accelerator, a),
                                  note_value(f->note, "submitter", a), *framework ? " " : "", framework);
-        add_bar(bars, bar, a);
+        LIST_ADD(bars, a, bar);
     }
     return true;
 }

@@ -62,8 +62,7 @@ static void add_point(struct history_series *s, struct history_point p, struct a
             s->points[i] = p;
             return;
         }
-    s->points = arena_grow(a, s->points, s->n, &s->cap, sizeof p);
-    s->points[s->n++] = p;
+    ARENA_APPEND(a, s->points, s->n, s->cap, p);
 }
 
 /* A stable sort by time. */

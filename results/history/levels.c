@@ -124,8 +124,7 @@ static void level_begin(struct levels *l, struct series_change c)
     size_t start = stretch_of(l, l->n_items).from;
     c.from += start;
     c.found += start;
-    l->items = arena_grow(l->a, l->items, l->n_items, &l->cap, sizeof *l->items);
-    l->items[l->n_items++] = (struct series_level){ .change = c };
+    ARENA_APPEND(l->a, l->items, l->n_items, l->cap, (struct series_level){ .change = c });
 }
 
 static bool is_accepted_now(const struct levels *l)

@@ -15,8 +15,7 @@ const char *const severity_names[3] = { "error", "warning", "review" };
 
 void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
 {
-    c->messages = arena_grow(a, c->messages, c->n_messages, &c->cap_messages, sizeof *c->messages);
-    c->messages[c->n_messages++] = m;
+    ARENA_APPEND(a, c->messages, c->n_messages, c->cap_messages, m);
     c->n_errors += m.severity == SEVERITY_ERROR;
     c->n_warnings += m.severity == SEVERITY_WARNING;
 }
@@ -455,8 +454,7 @@ static void suggest_keys(struct compliance_run *r)
     for (size_t i = 0; i < r->n_layers; i++)
         for (size_t k = 0; k < r->layers[i].layer->n_rules; k++)
             if (r->layers[i].keys[k].count == 0) {
-                missing = arena_grow(r->a, missing, n, &cap, sizeof *missing);
-                missing[n++] = r->layers[i].layer->rules[k]->key;
+                ARENA_APPEND(r->a, missing, n, cap, r->layers[i].layer->rules[k]->key);
             }
     for (size_t i = 0; i < r->unknown.n; i++) {
         const char *near = names_within(missing, n, r->unknown.names[i], strlen(r->unknown.names[i]) < 16 ? 5 : 8);

@@ -211,8 +211,7 @@ static void note_seed(struct log_facts *f, const struct mllog_line *l)
     mllog_show(json_object_get(l->metadata, "lineno"), line);
     char all[200];
     int n = snprintf(all, sizeof all, "%s|%s|%s", file, line, shown);
-    out->seeds = arena_grow(f->a, out->seeds, out->n_seeds, &out->cap_seeds, sizeof *out->seeds);
-    out->seeds[out->n_seeds++] = (struct seed_seen){ .hash = hash_bytes(all, (size_t)n, 0), .line = l->line };
+    ARENA_APPEND(f->a, out->seeds, out->n_seeds, out->cap_seeds, (struct seed_seen){ .hash = hash_bytes(all, (size_t)n, 0), .line = l->line });
 }
 
 static bool is_point_key(struct log_facts *f, const char *key)

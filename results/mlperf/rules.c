@@ -17,8 +17,7 @@ static int by_name_text(const void *x, const void *y)
 
 void name_list_add(struct name_list *l, const char *name, struct arena *a)
 {
-    l->names = arena_grow(a, l->names, l->n, &l->cap, sizeof *l->names);
-    l->names[l->n++] = arena_strdup(a, name);
+    ARENA_APPEND(a, l->names, l->n, l->cap, arena_strdup(a, name));
 }
 
 bool name_list_has(const struct name_list *l, const char *name)

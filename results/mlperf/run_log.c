@@ -38,8 +38,7 @@ static void push_series(struct run_fold *f, struct series *s, double v)
 {
     if (s->n == SERIES_LIMIT || !isfinite(v))
         return;
-    s->v = arena_grow(f->a, s->v, s->n, &s->cap, sizeof *s->v);
-    s->v[s->n++] = v;
+    ARENA_APPEND(f->a, s->v, s->n, s->cap, v);
 }
 
 double median_of(double *values, size_t n)

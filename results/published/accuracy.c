@@ -115,8 +115,7 @@ static void add_group(struct summary *s, const char *group, const char *name, st
         acc.name = name;
         if (!acc.n_rows)
             continue;
-        s->items = arena_grow(s->a, s->items, s->n, &s->cap, sizeof acc);
-        s->items[s->n++] = acc;
+        LIST_ADD(s, s->a, acc);
     }
 }
 

@@ -73,12 +73,10 @@ struct table check_table(const struct check *c, struct arena *a);      /* all ro
  */
 
 bool is_kernel_recipe(const char *recipe_text);
-/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles" or "peak_share". The cycles
- * are those of the planned operation, sync included, with its operands on chip. */
-/* The chip's sheet that the text names; NULL, with a message, if the text is wrong. */
-const char *kernel_row_machine(const char *recipe_text, struct arena *a, struct err *err);
 /* Energy of one call in joules, besides what the chip draws while nothing runs. */
 bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err);
+/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles", "peak_share" or "energy_above_idle_j". The cycles
+ * are those of the planned operation, sync included, with its operands on chip. */
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err);
 /* The plan and its rate on the given chip, whatever machine the text names. */

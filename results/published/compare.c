@@ -20,12 +20,6 @@ static bool check_row_ids(const struct csv_table *t, struct err *err)
     return true;
 }
 
-static void add_table_change(struct comparison *out, struct table_change change, struct arena *a)
-{
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n++] = change;
-}
-
 static int sign_of(double x)
 {
     return (x > 0) - (x < 0);
@@ -51,16 +45,16 @@ static void compare_rows(struct comparison *out, const struct csv_table *base, c
     for (size_t i = 0; i < base->n_rows; i++) {
         const struct csv_row *before = &base->rows[i], *after = csv_row_named(run, before->cells[0]);
         if (!after) {
-            add_table_change(out, (struct table_change){ .kind = CHANGE_ROW_GONE, .id = before->cells[0] }, a);
+            LIST_ADD(out, a, (struct table_change){ .kind = CHANGE_ROW_GONE, .id = before->cells[0] });
             continue;
         }
         for (size_t k = 1; k < base->n_columns; k++)
             if (column_in_run[k] != SIZE_MAX && !result_column_is_provenance(base->columns[k]) && !text_is(before->cells[k], after->cells[column_in_run[k]]))
-                add_table_change(out, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]), a);
+                LIST_ADD(out, a, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]));
     }
     for (size_t i = 0; i < run->n_rows; i++)
         if (!csv_row_named(base, run->rows[i].cells[0]))
-            add_table_change(out, (struct table_change){ .kind = CHANGE_ROW_NEW, .id = run->rows[i].cells[0] }, a);
+            LIST_ADD(out, a, (struct table_change){ .kind = CHANGE_ROW_NEW, .id = run->rows[i].cells[0] });
 }
 
 bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
@@ -75,12 +69,12 @@ bool compare_tables(struct comparison *out, const struct csv_table *base, const 
         if (!csv_column(&column_in_run[k], run, base->columns[k], NULL)) {
             column_in_run[k] = SIZE_MAX;
             if (!result_column_is_provenance(base->columns[k]))
-                add_table_change(out, (struct table_change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
+                LIST_ADD(out, a, (struct table_change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] });
         }
     size_t unused;
     for (size_t k = 1; k < run->n_columns; k++)
         if (!csv_column(&unused, base, run->columns[k], NULL) && !result_column_is_provenance(run->columns[k]))
-            add_table_change(out, (struct table_change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
+            LIST_ADD(out, a, (struct table_change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] });
     compare_rows(out, base, run, column_in_run, a);
     return true;
 }

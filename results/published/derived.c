@@ -220,8 +220,7 @@ static bool read_derived_row(struct derived_loader *l, const struct csv_table *t
         return false;
     f.configuration = configuration_of(&f, l);
     f.source = source_of(&f, l->a);
-    l->figures->items = arena_grow(l->a, l->figures->items, l->figures->n, &l->figures->cap, sizeof f);
-    l->figures->items[l->figures->n++] = f;
+    LIST_ADD(l->figures, l->a, f);
     return true;
 }
 

@@ -21,8 +21,7 @@ static double cell_number(const struct csv_table *t, const struct csv_row *row, 
 
 static void add_gate_move(struct gate *g, struct gate_move m, struct arena *a)
 {
-    g->moves = arena_grow(a, g->moves, g->n_moves, &g->cap_moves, sizeof *g->moves);
-    g->moves[g->n_moves++] = m;
+    ARENA_APPEND(a, g->moves, g->n_moves, g->cap_moves, m);
 }
 
 /* The part of the step whose seconds changed most; NULL if none did. */

@@ -246,12 +246,6 @@ bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recip
     return true;
 }
 
-const char *kernel_row_machine(const char *recipe_text, struct arena *a, struct err *err)
-{
-    struct kernel_case c;
-    return parse_kernel_case(&c, recipe_text, a, err) ? c.machine : NULL;
-}
-
 bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
 {
     struct kernel_case c;

@@ -84,8 +84,7 @@ const struct ledger_line *ledger_find(const struct ledger *l, const char *id)
 
 static void add_ledger_fault(struct ledger_faults *out, const char *what, struct ledger_line wanted, struct arena *a)
 {
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n++] = (struct ledger_fault){ what, wanted };
+    LIST_ADD(out, a, (struct ledger_fault){ what, wanted });
 }
 
 static void compare_ledger_figure(struct ledger_faults *out, const struct ledger *l, const struct figure *f, struct arena *a)

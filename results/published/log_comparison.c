@@ -58,8 +58,7 @@ static double *run_numbers(const struct comparing *c, size_t offset, double fact
 static void add_compared_value(struct log_comparison *out, struct compared_value v, double simulated, double low, double high, struct arena *a)
 {
     v.simulated = simulated, v.simulated_low = low, v.simulated_high = high;
-    out->values = arena_grow(a, out->values, out->n_values, &out->cap_values, sizeof *out->values);
-    out->values[out->n_values++] = v;
+    ARENA_APPEND(a, out->values, out->n_values, out->cap_values, v);
 }
 
 static void add_compared_number(struct comparing *c, const char *what, const char *unit, size_t offset, double factor, double simulated)

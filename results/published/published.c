@@ -222,8 +222,7 @@ static bool read_figure(struct figures *out, const struct csv_table *t, const st
         !read_numbers(&f, c[at[COL_VALUE]], c[at[COL_TOLERANCE]], err) || !check_unit(&f, err) ||
         !check_recipe(&f, err))
         return false;
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof f);
-    out->items[out->n++] = f;
+    LIST_ADD(out, a, f);
     return true;
 }
 

@@ -28,9 +28,8 @@ void predictions_write(FILE *f, const struct predictions *p)
 void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
                     enum prediction_use use, struct arena *a)
 {
-    p->items = arena_grow(a, p->items, p->n, &p->cap, sizeof *p->items);
-    p->items[p->n++] = (struct result_prediction){ of->round, of->division, of->submitter, of->system, of->benchmark, of->global_batch,
-        minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], use, 0 };
+    LIST_ADD(p, a, (struct result_prediction){ of->round, of->division, of->submitter, of->system, of->benchmark, of->global_batch,
+        minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], use, 0 });
 }
 
 static bool read_use(struct result_prediction *p, const struct csv_table *t, const struct csv_row *row, struct err *err)

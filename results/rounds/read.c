@@ -222,8 +222,7 @@ static void read_folder(void *user, const char *dir, char *const *logs, size_t n
     const struct accelerator *x = accelerator_find(&r->accelerators, arena_printf(room, "%s %s", row.accelerator, row.system));
     row.vendor = x ? x->vendor : "";
     keep_texts(&row, r->a);
-    r->out->items = arena_grow(r->a, r->out->items, r->out->n, &r->out->cap, sizeof row);
-    r->out->items[r->out->n++] = row;
+    LIST_ADD(r->out, r->a, row);
 }
 
 static void pass_notice(void *user, const char *path, const char *text)

@@ -316,8 +316,7 @@ static void add_family(struct search_state *s, const struct search_family *like,
         return;
     sort_items(f.candidates, f.n, sizeof *f.candidates, by_micro_batch);
     f.number = (uint32_t)s->n_families;
-    s->families = arena_grow(s->a, s->families, s->n_families, &s->cap_families, sizeof *s->families);
-    s->families[s->n_families++] = f;
+    ARENA_APPEND(s->a, s->families, s->n_families, s->cap_families, f);
 }
 
 /* Numbers of IPUs to try: the limit, and the powers of two within it. */

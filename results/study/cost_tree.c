@@ -57,8 +57,7 @@ static void add_leaf(struct leaves *l, enum part part, const char *phase, const 
             return;
         }
     }
-    l->items = arena_grow(l->a, l->items, l->n, &l->cap, sizeof *l->items);
-    l->items[l->n++] = (struct leaf){ part, phase, operation, ipu_cycles };
+    LIST_ADD(l, l->a, (struct leaf){ part, phase, operation, ipu_cycles });
 }
 
 static const char *without_numbers(const char *name, struct arena *a)

@@ -21,9 +21,8 @@ struct changes { struct diff_change *items; size_t n, cap; struct arena *a; };
 
 static void add_change(struct changes *c, const char *name, const char *from, const char *to)
 {
-    c->items = arena_grow(c->a, c->items, c->n, &c->cap, sizeof *c->items);
-    c->items[c->n++] = (struct diff_change){ arena_printf(c->a, "%s=%s", name, to ? to : ""),
-                                        arena_printf(c->a, "%s %s -> %s", name, from ? from : "not given", to ? to : "not given") };
+    LIST_ADD(c, c->a, (struct diff_change){ arena_printf(c->a, "%s=%s", name, to ? to : ""),
+                                        arena_printf(c->a, "%s %s -> %s", name, from ? from : "not given", to ? to : "not given") });
 }
 
 static bool is_same(const char *x, const char *y)

@@ -18,20 +18,14 @@ static bool is_input_listed(const struct inputs *in, const char *name)
     return false;
 }
 
-static void add_input(struct inputs *out, struct input in, struct arena *a)
-{
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n++] = in;
-}
-
 static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *a)
 {
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct sheet_row *row = &s->rows[i];
         const char *name = arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", row->key);
         if (!is_input_listed(out, name))
-            add_input(out, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
-                                           .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) }, a);
+            LIST_ADD(out, a, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
+                                           .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) });
     }
 }
 
@@ -41,11 +35,11 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
     size_t n = recipe_settings(&keys, &sim->recipe, a);
     for (size_t i = 0; i < n; i++)
         if (keys[i].matters && !text_is(keys[i].section, "recipe"))
-            add_input(out, (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
+            LIST_ADD(out, a, (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
                 .value = keys[i].value ? keys[i].value : field_text(keys[i].field, &sim->recipe, a),
                 .unit = keys[i].field->unit ? keys[i].field->unit : "",
                 .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
-                .of_recipe = true, .field = keys[i].field }, a);
+                .of_recipe = true, .field = keys[i].field });
 }
 
 static void place_input(struct input *in, const char *source, const char *path, uint32_t line)
@@ -83,7 +77,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
                             .unit = f->unit, .of_recipe = true, .field = f,
                             .idle = sim->recipe.mode != MODE_TRAIN || is_input_listed(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
         place_framework_value(&in, sim);
-        add_input(out, in, a);
+        LIST_ADD(out, a, in);
     }
 }
 
@@ -143,12 +137,6 @@ static struct move try_move(const struct input *in, const char *to, const struct
     return m;
 }
 
-static void list_move(struct moves *out, struct move m, struct arena *a)
-{
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n++] = m;
-}
-
 static void move_sheet_value(struct moves *out, const struct input *in, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *faster = stepped(in, true, a), *slower = stepped(in, false, a);
@@ -160,7 +148,7 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
         if (!back.refused && (m.refused || back.relative < m.relative))
             m = back;
     }
-    list_move(out, m, a);
+    LIST_ADD(out, a, m);
 }
 
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)
@@ -211,7 +199,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
             move_sheet_value(out, in, base, q, a);
         size_t n = in->of_recipe && !in->idle ? input_next_values(to, MOST_NEXT_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
-            list_move(out, try_move(in, to[k], base, q, a), a);
+            LIST_ADD(out, a, try_move(in, to[k], base, q, a));
         if (q->progress)
             q->progress(q->user, i + 1, inputs->n);
     }

@@ -94,8 +94,7 @@ static void join_front(struct search_state *s, const struct result *r, const cha
             out->front[kept++] = *f;
     }
     out->n_front = kept;
-    out->front = arena_grow(s->a, out->front, out->n_front, &out->cap_front, sizeof *out->front);
-    out->front[out->n_front++] = copied(s, r, settings, n);
+    ARENA_APPEND(s->a, out->front, out->n_front, out->cap_front, copied(s, r, settings, n));
 }
 
 static void consider_result(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
@@ -171,9 +170,8 @@ static double divided_bound(const struct search_state *s, const struct trial *t)
 
 static void note_divided(struct search_state *s, const struct trial *t)
 {
-    s->divided = arena_grow(s->a, s->divided, s->n_divided, &s->cap_divided, sizeof *s->divided);
-    s->divided[s->n_divided++] = (struct divided){ t->family, t->candidate, t->accumulation, t->r.memory_shortfall_bytes_per_tile,
-                                                   value_of(s->q->objective, &t->r), divided_bound(s, t), t->r.fits };
+    ARENA_APPEND(s->a, s->divided, s->n_divided, s->cap_divided, (struct divided){ t->family, t->candidate, t->accumulation, t->r.memory_shortfall_bytes_per_tile,
+                                                   value_of(s->q->objective, &t->r), divided_bound(s, t), t->r.fits });
 }
 
 static void end_trial(struct search_state *s, const struct trial *t)

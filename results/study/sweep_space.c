@@ -20,8 +20,7 @@ struct values { const char **items; size_t n, cap; bool rise; };         /* rise
 
 static void add_value(struct values *v, const char *text, size_t n, struct arena *a)
 {
-    v->items = arena_grow(a, v->items, v->n, &v->cap, sizeof *v->items);
-    v->items[v->n++] = memcpy(arena_alloc(a, n + 1), text, n);
+    LIST_ADD(v, a, memcpy(arena_alloc(a, n + 1), text, n));
 }
 
 static bool add_list(struct values *v, const char *list, const char *text, struct arena *a, struct err *err)

@@ -326,9 +326,8 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
         }
         return;
     }
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n++] = (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a),
-                                               .role = f->role, .published = f->value };
+    LIST_ADD(out, a, (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a),
+                                               .role = f->role, .published = f->value });
 }
 
 void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a)

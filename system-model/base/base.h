@@ -54,6 +54,10 @@ void *arena_room(struct arena *a, size_t n, size_t item_bytes);
 /* Makes room for one more item at the end of a growing array, and returns the array, which may have moved. `items` is the array (NULL at
  * first), n the number of items in use, *cap its capacity (0 at first). */
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes);
+/* Adds an item to a growing array, and to a list: a struct with the members items, n and cap. */
+#define ARENA_APPEND(a, items, n, cap, ...) \
+    do { (items) = arena_grow((a), (items), (n), &(cap), sizeof *(items)); (items)[(n)++] = __VA_ARGS__; } while (0)
+#define LIST_ADD(list, a, ...) ARENA_APPEND(a, (list)->items, (list)->n, (list)->cap, __VA_ARGS__)
 
 /* ---- progress of long work -------------------------------------------------------- */
 

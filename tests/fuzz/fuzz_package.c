@@ -12,7 +12,7 @@
 #include "tests/fuzz/box.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
-#include "harness/submission.h"
+#include "harness/harness.h"
 #include "results/mlperf/mlperf.h"
 #include "results/submission/submission_logs.h"
 
