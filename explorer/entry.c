@@ -12,8 +12,6 @@
 #include "results/study/framework_options.h"
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
  * and no host, so that two runs of the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
-#include "results/figures/scaling.h"
+#include "results/figures/drawings.h"
 #include "results/published/check.h"
 #include "results/simulate/simulator.h"
 #include "results/simulate/run_folder.h"

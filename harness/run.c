@@ -9,8 +9,6 @@
  */
 #include "results/published/published.h"
 #include "harness/harness.h"
-#include "results/simulate/simulate.h"
-#include "results/simulate/remedies.h"
 #include "results/study/framework_options.h"
 #include "results/study/trust.h"
 #include "system-model/graph/graph.h"

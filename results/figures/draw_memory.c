@@ -3,7 +3,7 @@
  * draw_memory.c - what the fullest tile of each IPU holds, against its limit, and what recomputation saves and costs.
  */
 #include "results/figures/drawings.h"
-#include "results/simulate/recompute_curve.h"
+#include "results/simulate/simulate.h"
 #include "system-model/graph/graph.h"
 
 /* ---- by IPU and region ------------------------------------------------------------------------------------ */

@@ -4,7 +4,6 @@
  * predicted, and ideal scaling; and the predictions for machines without any published run.
  */
 #include "results/figures/drawings.h"
-#include "results/figures/scaling.h"
 
 static const char *const workload_names[] = { "resnet50", "bert-large" };
 

@@ -4,7 +4,6 @@
  * the least time its arithmetic can take to the time predicted.
  */
 #include "results/figures/drawings.h"
-#include "results/figures/scaling.h"
 #include "results/study/explain.h"
 
 /* ---- every run -------------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
  * most 256 chips.
  */
 #include "results/figures/drawings.h"
-#include "results/figures/scaling.h"
 
 struct bar { const char *label, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
 struct bars { struct bar *items; size_t n, cap; };

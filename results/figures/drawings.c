@@ -3,7 +3,6 @@
  * drawings.c - the table of figures, and helpers that several figures share.
  */
 #include "results/figures/drawings.h"
-#include "results/figures/scaling.h"
 
 const struct drawing_kind drawing_kinds[] = {
     { "accuracy", draw_accuracy }, { "scaling", draw_scaling }, { "time-to-train", draw_times }, { "waterfall", draw_waterfall },

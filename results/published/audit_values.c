@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "results/simulate/recompute_curve.h"
+#include "results/simulate/simulate.h"
 #include "system-model/graph/graph.h"
 
 enum { MOST_SETS = 8 };

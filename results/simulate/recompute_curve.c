@@ -9,7 +9,7 @@
  * gives the fewest segments. Only sums of neighbouring layers matter as limits, so trying each finds the least memory
  * for each number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
  */
-#include "results/simulate/recompute_curve.h"
+#include "results/simulate/simulate.h"
 #include "system-model/graph/graph.h"
 #include "system-model/plan/plan.h"
 

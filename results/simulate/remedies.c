@@ -7,7 +7,6 @@
  * A change that cannot be simulated (a pipeline too short to
  * fill, more stages than layers, no memory to stream to) is left out.
  */
-#include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 #include "results/simulate/split.h"
 

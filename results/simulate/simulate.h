@@ -69,4 +69,45 @@ const char *root_find(const char *given, const char *given_as, struct arena *a, 
 const char *root_path(const char *root, const char *folder, struct arena *a);   /* "FOLDER" if the root is the current folder, else "ROOT/FOLDER" */
 bool root_is_installed(const char *root);       /* it is not a source tree, so nothing is written there */
 
+/* ---- recompute_curve.c: what keeping fewer activations saves in memory, and costs in work --------------- */
+
+struct recompute_point {
+    uint32_t n_checkpoints;
+    uint64_t memory_bytes;          /* kept for one micro-batch: checkpoints, and the activations of the largest segment */
+    double memory_share;            /* of the memory for keeping everything */
+    double extra_work_share;        /* recomputed multiply-accumulates over those of forward and backward together */
+};
+
+/* The placement with least memory for each number of checkpoints between layers, beginning with none, which keeps
+ * everything. The graph has a backward pass. Each point has less memory and more work than the one before. */
+void recompute_curve(struct recompute_point **out, size_t *n, const struct graph *g, struct arena *a);
+
+/* ---- remedies.c: what would make a model fit: changes of its recipe, simulated, and what each costs ----- */
+
+enum { MAX_SINGLE_REMEDIES = 8, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS, MAX_REMEDY_SETS = 8 };
+struct remedy {
+    const char *what;                   /* "recompute every layer" */
+    const char *sets[MAX_REMEDY_SETS];  /* overrides, as --set takes them */
+    uint32_t n_sets;
+    bool fits;
+    double fits_probability;
+    double throughput_samples_per_s;
+    uint64_t shortfall_bytes_per_tile;
+    const char *division;               /* the layers of each IPU as found, a set of parallel.layers_per_ipu; NULL if it divides none anew */
+};
+
+/* The simulation that does not fit, and what it was made with. */
+struct remedy_request {
+    const struct simulation *sim;
+    const char *recipe;
+    const char *const *overrides; size_t n_overrides;
+    bool keeps_micro_batch;             /* a smaller micro-batch is no remedy */
+};
+
+/* Tries every change that is not in force already, and all pairs if no single one fits; the fastest pairs that fit are kept. Those that fit
+ * come first, fastest first, then the others by shortfall. */
+bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *q, struct arena *a, struct err *err);
+void remedies_print(FILE *f, const struct remedy *r, size_t n);
+struct json_t *remedies_json(const struct remedy *r, size_t n);     /* an array; the caller owns it */
+
 #endif

@@ -8,7 +8,6 @@
  */
 #ifndef FIT_H
 #define FIT_H
-#include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 #include "system-model/output/output.h"
 

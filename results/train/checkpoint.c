@@ -3,7 +3,6 @@
  * checkpoint.c - a training on disk: a head, the points, then weights and moments as they are in memory, and a hash of all of it.
  */
 #include "results/train/train.h"
-#include <math.h>
 
 static const char beginning[16] = "podbench-train1";
 

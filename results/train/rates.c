@@ -6,7 +6,6 @@
  *     rate = end + (base - end) (1 - (step - warm-up) / decay steps)^power       until decay steps after it
  */
 #include "results/train/train.h"
-#include <math.h>
 
 /* Names under which MLPerf's benchmarks log one value; the first one that is given counts. */
 struct value_names { size_t offset; double usual; const char *names[6]; };

@@ -6,7 +6,6 @@
  * tensor by tensor.
  */
 #include "results/train/train.h"
-#include <math.h>
 #include <unistd.h>
 
 enum { MOST_ROWS = 4096 };

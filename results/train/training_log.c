@@ -7,7 +7,6 @@
  */
 #include "results/mlperf/mllog.h"
 #include "results/train/train.h"
-#include <math.h>
 
 static const int64_t first_run_ms = 1640995200000, day_ms = 86400000;       /* 2022-01-01 00:00:00 UTC */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* training_print.c - trainings as tables: step by step, evaluation by evaluation, run by run. */
 #include "results/train/train.h"
-#include <math.h>
 
 struct point_row { uint64_t seed; struct training_point p; };
 static const struct table_column point_columns[] = {

@@ -11,10 +11,6 @@
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
 
-#include <assert.h>
-#include <math.h>
-#include <string.h>
-
 /* ---- operations planned ---------------------------------------------------------------------------------------- */
 
 static void find_weights(struct compiler *c, const struct graph *g)

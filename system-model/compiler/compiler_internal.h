@@ -7,8 +7,6 @@
 #define COMPILER_INTERNAL_H
 #include "system-model/compiler/compiler.h"
 
-#include <assert.h>
-
 /* ==== vertex_cost.c: tile cycles of each kind of vertex ============================================================
  * Sizes in, tile cycles out; nothing here knows about splits or graphs. A tile's workers issue in turn, so that a
  * worker's cycle counts as chip_turn_cycles() of the tile. */

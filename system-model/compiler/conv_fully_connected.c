@@ -10,8 +10,6 @@
  */
 #include "system-model/compiler/compiler_internal.h"
 
-#include <string.h>
-
 static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
                                      enum op_pass pass)
 {

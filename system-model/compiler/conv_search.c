@@ -13,9 +13,6 @@
  */
 #include "system-model/compiler/compiler_internal.h"
 
-#include <assert.h>
-#include <math.h>
-
 /* Splits one row of positions over all the tiles that are left, then into four, three, two parts and one. Fewer parts
  * are larger: once one is too large, the rest are. */
 static void search_flat_field(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)

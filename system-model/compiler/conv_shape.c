@@ -19,8 +19,6 @@
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 
-#include <assert.h>
-
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel)
 {
     uint64_t begin = x->pad_before, end = begin + x->in, from = from_kernel * x->dilation, to = to_kernel * x->dilation;

@@ -6,9 +6,6 @@
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
 
-#include <math.h>
-#include <string.h>
-
 static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)
 {
     uint64_t repeats = op_repeats(g, op);

@@ -25,8 +25,6 @@
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
 
-#include <assert.h>
-
 /* ---- what an operation needs to know --------------------------------------------------------------------------- */
 
 /* The gradient of a repeated operand is the sum over its repetitions. */

@@ -15,8 +15,6 @@
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiler_internal.h"
 
-#include <math.h>
-
 /* ---- the AMP unit ---------------------------------------------------------------------------------------------- */
 
 /* True if inputs and partial sums need two loads and a store in every cycle. */

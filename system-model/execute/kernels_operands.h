@@ -10,9 +10,6 @@
 #define KERNELS_OPERANDS_H
 #include "system-model/execute/product.h"
 #include "system-model/graph/graph.h"
-#include <assert.h>
-#include <math.h>
-#include <string.h>
 
 /* v[i] holds the elements of tensor i. peers are the same of the replicas that a batch norm spans, this one's included. */
 struct run {

@@ -11,7 +11,6 @@
  * Each is a direction, made of g and of the norms' factor, and a step along it.
  */
 #include "system-model/execute/execute_internal.h"
-#include <math.h>
 
 static void adam_direction(const struct weight_part *p, const struct optimizer_values *v, uint64_t step)
 {

@@ -3,8 +3,6 @@
  * plan_execute.c - a training step of a plan: its tasks cycle by cycle and slot by slot, then its weight update.
  */
 #include "system-model/execute/execute_internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 void round_given(const struct execution *x, uint32_t id, float *values)
 {

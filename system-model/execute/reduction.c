@@ -7,7 +7,6 @@
  * As a ring: n chunks; chunk i starts at replica i + 1, each next one adds its own, and replica i has the sum in the end (Patarasuk and Yuan 2009).
  */
 #include "system-model/execute/execute_internal.h"
-#include <string.h>
 
 enum { SUM_BLOCK = 256 };   /* elements that are added up together */
 struct ranks { struct execution *x; uint32_t weight, first, stride, n; };

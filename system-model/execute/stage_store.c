@@ -3,8 +3,6 @@
  * stage_store.c - the tensors that a stage holds, and their bytes by category.
  */
 #include "system-model/execute/execute_internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 const char *const live_category_names[N_LIVE_CATEGORIES] = {
     [LIVE_WEIGHTS] = "weights", [LIVE_ACCUMULATORS] = "accumulators", [LIVE_STATE] = "optimizer state", [LIVE_STASH] = "stash",

@@ -8,8 +8,6 @@
  * scaling wants.
  */
 #include "system-model/execute/execute_internal.h"
-#include <math.h>
-#include <string.h>
 
 /* ---- what the plan says of a weight -------------------------------------------------------------- */
 

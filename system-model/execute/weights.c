@@ -3,8 +3,6 @@
  * weights.c - the weights of each IPU of each replica: elements, gradients, moments, and the chain of the update that each belongs to.
  */
 #include "system-model/execute/execute_internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id)
 {

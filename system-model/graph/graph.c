@@ -4,9 +4,6 @@
  * kind of operation does.
  */
 #include "system-model/graph/op_kinds.h"
-#include <assert.h>
-#include <inttypes.h>
-#include <string.h>
 
 const char *const op_pass_names[N_OP_PASSES] = { "forward", "backward-data", "backward-weight" };
 

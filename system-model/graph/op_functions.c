@@ -6,8 +6,6 @@
  * Constant folding of ONNX files and the execution of graphs in the tests both evaluate elements here.
  */
 #include "system-model/graph/graph.h"
-#include <assert.h>
-#include <math.h>
 
 static double of_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double of_gelu(double x) { return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }

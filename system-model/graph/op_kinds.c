@@ -10,8 +10,6 @@
  * the compiler computes time (compiler/vector_plan.c).
  */
 #include "system-model/graph/op_kinds.h"
-#include <assert.h>
-#include <string.h>
 
 const char *const op_kind_names[N_OP_KINDS] = {
     [OP_CONV] = "conv", [OP_MATMUL] = "matmul", [OP_ADD] = "add", [OP_MUL] = "mul", [OP_SCALE] = "scale",

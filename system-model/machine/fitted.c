@@ -23,8 +23,6 @@
  */
 #include "system-model/machine/fitted.h"
 
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- chips ------------------------------------------------------------------------- */

@@ -8,9 +8,6 @@
 #include "system-model/machine/framework.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *const update_orders[] = { "series", "side-by-side", NULL };

@@ -4,9 +4,6 @@
  */
 #include "system-model/network/collective_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static uint32_t n_bits(uint64_t x) { return (uint32_t)__builtin_popcountll(x); }
 
 static int by_domain_number(const void *a, const void *b)

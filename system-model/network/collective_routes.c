@@ -7,10 +7,6 @@
 #include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"
 
-#include <assert.h>
-#include <math.h>
-#include <string.h>
-
 struct collective_cache collective_cache_new(struct arena *a)
 {
     return (struct collective_cache){ .numbers = link_loads_new(a), .a = a };

@@ -14,10 +14,6 @@
 #include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"
 
-#include <assert.h>
-#include <math.h>
-#include <string.h>
-
 /* Adding is a compute set of its own, as each stage of GC2's reductions is (arXiv:1912.03413 Table 4.16: one word is added in 0.44 us, 540 cycles
  * of superstep and 167 of vertex). */
 static double add_time_s(const struct chip *c, double bytes, double slowdown)

@@ -13,7 +13,6 @@
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/topology_internal.h"
-#include <math.h>
 
 const char *const link_kind_names[N_LINK_KINDS] = { "rung", "rail", "port", "gateway", "switch", "host", "streaming" };
 

@@ -3,7 +3,6 @@
  * quantity.c - numbers with units for people: an SI prefix, and as many digits as mean something.
  */
 #include "system-model/output/output.h"
-#include <math.h>
 
 /* Units that take a prefix, with the largest power of 1000 and the smallest. Minutes and hours are usual for long
  * times, so a second has no kilo. */

@@ -3,7 +3,6 @@
  * terminal.c - text on a terminal: lines that are broken at its width, and labels that stand out.
  */
 #include "system-model/output/output.h"
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

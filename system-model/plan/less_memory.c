@@ -10,8 +10,6 @@
  */
 #include "system-model/plan/plan.h"
 
-#include <math.h>
-
 enum { MOST_TRIES = 8 };
 
 /* The share that is left, if that is less than there is now; else one below the temporaries' need, by as many halvings as needed. In hundredths. */

@@ -21,9 +21,6 @@
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- tasks --------------------------------------------------------------------------- */
 
 static void place_tick(struct task *t, uint32_t tick)

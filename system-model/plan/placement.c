@@ -12,9 +12,6 @@
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- where layers go ----------------------------------------------------------------- */
 
 static uint32_t count_blocks(const struct graph *g)

@@ -5,9 +5,6 @@
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 /* ---- stages and memory ------------------------------------------------------------------ */
 
 static void print_stages(FILE *f, const struct plan *p)

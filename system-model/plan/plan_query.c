@@ -5,8 +5,6 @@
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
-#include <math.h>
-
 const char *const schedule_names[N_SCHEDULES + 1] = {
     [SCHEDULE_NONE] = "none", [SCHEDULE_SEQUENTIAL] = "sequential", [SCHEDULE_GROUPED] = "grouped",
     [SCHEDULE_INTERLEAVED] = "interleaved", [SCHEDULE_POPART] = "popart",

@@ -15,11 +15,6 @@
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_ZERO] = "zero", [UPDATE_REARRANGE] = "rearrange", [UPDATE_REDUCE] = "reduce", [UPDATE_REDUCE_PODS] = "reduce-pods",
     [UPDATE_CLIP] = "clip", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",

@@ -9,11 +9,6 @@
  */
 #include "system-model/timeline/player.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 const char *const span_kind_names[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait", [SPAN_TURN] = "turn",
     [SPAN_REARRANGE] = "rearrange", [SPAN_REDUCE] = "reduce", [SPAN_CLIP] = "clip", [SPAN_STREAMING] = "streaming",

@@ -5,9 +5,6 @@
 #include "system-model/timeline/timeline.h"
 #include "system-model/graph/graph.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* ---- a picture ------------------------------------------------------------------------------------ */
 
 enum state { STATE_FORWARD, STATE_BACKWARD, STATE_COPY, STATE_OTHER, STATE_WAIT, N_STATES };

@@ -3,7 +3,7 @@
  * t_drawings.c - the data of figures, from runs made up, whose numbers can be followed by hand (tests/golden/drawings.txt).
  */
 #include "tests/figures/drawn.h"
-#include "results/figures/scaling.h"
+#include "results/figures/drawings.h"
 
 /* ---- runs made up ----------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  */
 #include "tests/figures/drawn.h"
 #include "system-model/graph/graph.h"
-#include "results/simulate/recompute_curve.h"
+#include "results/simulate/simulate.h"
 
 static const char pipelined[] = "vendor-ipu-pod16-resnet50-pipelined";
 static const struct figures no_figures;

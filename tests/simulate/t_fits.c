@@ -3,7 +3,7 @@
 #include "tests/golden_text.h"
 #include "system-model/graph/graph.h"
 #include "tests/simulated.h"
-#include "results/simulate/remedies.h"
+#include "results/simulate/simulate.h"
 #include <jansson.h>
 
 struct remedied { struct simulator s; struct simulation sim; struct result r; struct remedy list[MAX_REMEDIES]; size_t n; };

@@ -3,7 +3,7 @@
  * t_recompute_curve.c - checkpoints between layers: three layers by hand, laws on the models, the white papers' five times.
  */
 #include "tests/check.h"
-#include "results/simulate/recompute_curve.h"
+#include "results/simulate/simulate.h"
 #include "system-model/graph/graph.h"
 #include "workloads/recipe/recipe.h"
 

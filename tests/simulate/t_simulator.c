@@ -7,7 +7,6 @@
 #include "system-model/graph/graph.h"
 #include "tests/model_paths.h"
 #include "tests/random.h"
-#include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 
 static const char *const recipes[] = {

@@ -17,8 +17,6 @@
 #include "system-model/base/hash_table.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
-#include <string.h>
 
 #include "workloads/convergence/convergence_law.h"
 

@@ -11,10 +11,6 @@
  */
 #include "workloads/convergence/editions.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- edition.csv --------------------------------------------------------------------------------- */
 
 static const char *const seed_rules[] = { "free", "if any", "always", NULL };

@@ -3,7 +3,6 @@
  * data.c - what a graph's inputs are filled with: which kind of data it wants, the checks, rows by item.
  */
 #include "workloads/data/data_internal.h"
-#include <math.h>
 #include <unistd.h>
 
 /* The kinds of input. */

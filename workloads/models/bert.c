@@ -9,7 +9,6 @@
  * An encoder layer is two placeable halves: attention, and feed-forward.
  */
 #include "workloads/models/builders.h"
-#include <math.h>
 
 static const double hidden_dropout = 0.1, attention_dropout = 0.1;
 

@@ -10,8 +10,6 @@
  * batch norm into the convolution before it, as exporters do, which leaves a bias.
  */
 #include "workloads/models/builders.h"
-#include <assert.h>
-#include <math.h>
 
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a)
 {

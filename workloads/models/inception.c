@@ -8,8 +8,6 @@
  * channel.
  */
 #include "workloads/models/builders.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { INCEPTION_IMAGE_SIZE = 299, MOST_BRANCHES = 6 };
 

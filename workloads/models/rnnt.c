@@ -14,7 +14,6 @@
  * parameters, where its authors print about 14 million.
  */
 #include "workloads/models/builders.h"
-#include <math.h>
 
 static const double encoder_dropout = 0.1, predictor_dropout = 0.3, joint_dropout = 0.3;
 

@@ -4,7 +4,6 @@
  */
 #include "workloads/models/builders.h"
 #include "workloads/onnx/onnx.h"
-#include <string.h>
 
 /* bench.mk writes families.h: a line for each file of this folder that has a line that begins with WORKLOADS. */
 #define FAMILY(name) extern const struct workload name##_workloads[];

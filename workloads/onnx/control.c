@@ -13,8 +13,6 @@
  * known, as they are in unrolled loops.
  */
 #include "workloads/onnx/onnx_internal.h"
-#include <math.h>
-#include <string.h>
 
 enum { MOST_BODIES = 1000 };
 

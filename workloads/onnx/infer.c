@@ -15,7 +15,6 @@
  * decoders with a cache.
  */
 #include "workloads/onnx/onnx_internal.h"
-#include <string.h>
 
 /* Names such as "boxes,scores" replace the file's own outputs. */
 static bool stop_at(struct onnx_model *m, const char *names, struct err *err)

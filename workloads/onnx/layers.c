@@ -11,8 +11,6 @@
  * them, keeps those.
  */
 #include "workloads/onnx/onnx_internal.h"
-#include <assert.h>
-#include <inttypes.h>
 
 enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* a stretch with more than 1/SHARE of the products is cut again */
 

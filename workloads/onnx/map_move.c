@@ -7,8 +7,6 @@
  * value is split once, which moves nothing, and its gradient is joined in one operation instead of one for each range.
  */
 #include "workloads/onnx/onnx_internal.h"
-#include <assert.h>
-#include <string.h>
 
 /* ---- other dimensions ---------------------------------------------------------------------------------------- */
 

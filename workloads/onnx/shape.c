@@ -4,10 +4,6 @@
  * (onnx/docs/Operators.md, opset 7 to 25).
  */
 #include "workloads/onnx/onnx_internal.h"
-#include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 /* The inputs that the row demands exist and have shapes, and the first output exists; outputs of recurrences are
  * optional. */

@@ -6,9 +6,6 @@
  */
 #include "workloads/recipe/recipe_convergence.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Copies the next word of a text, up to one of these ends, cut to the room. */
 static bool take_word(char *out, size_t room, const char **text, const char *ends)
 {

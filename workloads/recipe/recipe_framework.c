@@ -7,8 +7,6 @@
  */
 #include "workloads/recipe/recipe_internal.h"
 
-#include <string.h>
-
 static bool apply_settings(struct framework *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     for (size_t i = 0; i < r->n_framework_settings; i++) {

@@ -4,7 +4,6 @@
  */
 #include "workloads/recipe/recipe_internal.h"
 #include "system-model/base/hash_table.h"
-#include <stddef.h>
 
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err)
 {

@@ -12,8 +12,6 @@
  */
 #include "workloads/recipe/recipe_internal.h"
 
-#include <string.h>
-
 /* Splits an entry of [open] into the section and key that it is about; false if it names none. */
 static bool find_subject(struct ini_entry *out, const struct ini_entry *e, const char *place, struct arena *a, struct err *err)
 {

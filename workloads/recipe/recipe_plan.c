@@ -3,9 +3,6 @@
  * recipe_plan.c - turns a recipe into the planner's options: parses lists, finds the optimizer, reads faults.
  */
 #include "workloads/recipe/recipe_internal.h"
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct optimizer_row { const char *name; struct optimizer o; } optimizers[] = {
     { "sgd",  { WORK_SGD_MOMENTUM, WORK_SGD_MOMENTUM, 2, NORMS_NONE, 1, false } },
