@@ -46,14 +46,6 @@ static void compare_recipes(struct changes *out, const struct simulation *a, con
     }
 }
 
-static const struct input *input_find(const struct inputs *in, const char *name)
-{
-    for (size_t i = 0; i < in->n; i++)
-        if (text_is(in->items[i].name, name))
-            return &in->items[i];
-    return NULL;
-}
-
 /* A key outside [framework] may decide the value; that key is compared itself. */
 static bool is_settled_elsewhere(const struct recipe *r, const char *framework_key)
 {
@@ -61,15 +53,12 @@ static bool is_settled_elsewhere(const struct recipe *r, const char *framework_k
 }
 
 /* Adds the values of the two frameworks that differ in the end, from a sheet or from the recipe. */
-static void compare_frameworks(struct changes *out, const struct simulation *a, const struct simulation *b)
+static void compare_frameworks(struct changes *out, const struct inputs *x, const struct inputs *y, const struct recipe *b)
 {
-    struct inputs x, y;
-    inputs_list(&x, a, out->a);
-    inputs_list(&y, b, out->a);
     for (size_t i = 0; i < n_framework_fields; i++) {
         const char *name = arena_printf(out->a, "framework.%s", framework_fields[i].name);
-        const struct input *from = input_find(&x, name), *to = input_find(&y, name);
-        if (from && to && strcmp(from->value, to->value) != 0 && !is_settled_elsewhere(&b->recipe, framework_fields[i].name))
+        const struct input *from = input_find(x, name), *to = input_find(y, name);
+        if (from && to && strcmp(from->value, to->value) != 0 && !is_settled_elsewhere(b, framework_fields[i].name))
             add_change(out, name, from->value, to->value);
     }
 }
@@ -106,20 +95,17 @@ static bool is_of_generation(const struct input *in)
     return strchr(strchr(in->name, '.') + 1, '.') != NULL;
 }
 
-static void compare_sheets(struct changes *out, const struct simulation *a, const struct simulation *b)
+static void compare_sheets(struct changes *out, const struct inputs *x, const struct inputs *y)
 {
-    struct inputs x, y;
-    inputs_list(&x, a, out->a);
-    inputs_list(&y, b, out->a);
-    for (size_t i = 0; i < x.n; i++) {
-        const struct input *to = input_find(&y, x.items[i].name);
-        bool differs = !to || strcmp(to->value, x.items[i].value) != 0;
-        if (is_compared(&x.items[i]) && differs && (to || !is_of_generation(&x.items[i])))
-            add_change(out, x.items[i].name, x.items[i].value, to ? to->value : NULL);
+    for (const struct input *from = x->items; from < x->items + x->n; from++) {
+        const struct input *to = input_find(y, from->name);
+        bool differs = !to || strcmp(to->value, from->value) != 0;
+        if (is_compared(from) && differs && (to || !is_of_generation(from)))
+            add_change(out, from->name, from->value, to ? to->value : NULL);
     }
-    for (size_t i = 0; i < y.n; i++)
-        if (is_compared(&y.items[i]) && !input_find(&x, y.items[i].name) && !is_of_generation(&y.items[i]))
-            add_change(out, y.items[i].name, NULL, y.items[i].value);
+    for (const struct input *to = y->items; to < y->items + y->n; to++)
+        if (is_compared(to) && !input_find(x, to->name) && !is_of_generation(to))
+            add_change(out, to->name, NULL, to->value);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------ */
@@ -242,11 +228,14 @@ bool diff_simulations(struct diff *out, const struct simulation_request *a, cons
     *out = (struct diff){ .n = 0 };
     bool good = simulate_side(&x, &out->a, a, arena, err) && simulate_side(&y, &out->b, b, arena, err);
     if (good) {
+        struct inputs of_x, of_y;
         struct diff_walk w = { .out = out, .a = a, .changes.a = arena, .at = times_of(&out->a) };
         compare_recipes(&w.changes, &x, &y);
         compare_faults(&w.changes, &x.recipe, &y.recipe);
-        compare_frameworks(&w.changes, &x, &y);
-        compare_sheets(&w.changes, &x, &y);
+        inputs_list(&of_x, &x, arena);
+        inputs_list(&of_y, &y, arena);
+        compare_frameworks(&w.changes, &of_x, &of_y, &y.recipe);
+        compare_sheets(&w.changes, &of_x, &of_y);
         w.sets = ARENA_ROOM(arena, const char *, w.changes.n);
         w.done = ARENA_ARRAY(arena, bool, w.changes.n);
         out->causes = ARENA_ROOM(arena, struct diff_cause, w.changes.n);

@@ -10,12 +10,12 @@ static const double STEP = 0.1;
 
 /* ---- listing ------------------------------------------------------------------------------ */
 
-static bool is_input_listed(const struct inputs *in, const char *name)
+const struct input *input_find(const struct inputs *in, const char *name)
 {
     for (size_t i = 0; i < in->n; i++)
         if (text_is(in->items[i].name, name))
-            return true;
-    return false;
+            return &in->items[i];
+    return NULL;
 }
 
 static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *a)
@@ -23,7 +23,7 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct sheet_row *row = &s->rows[i];
         const char *name = arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", row->key);
-        if (!is_input_listed(out, name))
+        if (!input_find(out, name))
             LIST_ADD(out, a, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
                                            .path = s->path, .line = row->line, .on_sheet = true, .origin = sheet_row_origin(row) });
     }
@@ -75,7 +75,7 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
         const struct field *f = &framework_fields[i];
         struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = field_text(f, &sim->framework, a),
                             .unit = f->unit, .of_recipe = true, .field = f,
-                            .idle = sim->recipe.mode != MODE_TRAIN || is_input_listed(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
+                            .idle = sim->recipe.mode != MODE_TRAIN || input_find(out, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", f->name)) };
         place_framework_value(&in, sim);
         LIST_ADD(out, a, in);
     }

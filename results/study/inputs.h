@@ -23,6 +23,7 @@ struct input {
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
 /* Sheets first, outermost first, each key once; then what the framework does; then the keys of the recipe that matter. */
+const struct input *input_find(const struct inputs *in, const char *name);      /* NULL if there is none */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
 void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's keys */
 
