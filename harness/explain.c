@@ -4,6 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/explain.h"
+#include "results/study/trust.h"
 
 int command_explain(const struct options *o, struct session *s, struct err *err)
 {

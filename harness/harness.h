@@ -6,7 +6,6 @@
 #define HARNESS_H
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
-#include "results/study/trust.h"
 #include "results/submission/drawn_runs.h"
 #include "system-model/output/output.h"
 
@@ -206,6 +205,7 @@ void answer_print(FILE *f, const struct simulation *sim, const struct result *r,
 
 /* ---- submission.c: a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as its logs */
 
+struct references;
 struct submission_request {
     uint64_t runs, seed;                /* runs 0: as many as the rules require */
     const char *mllog;                  /* the folder for the logs; NULL if they are not written */
@@ -219,6 +219,7 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
 
 /* ---- run_table.c: several runs side by side */
 
+struct validity;
 struct run_summary {
     const char *id, *fits, *samples, *interval, *step, *published;      /* numbers as texts have digits to the interval */
     uint64_t ipus;

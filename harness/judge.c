@@ -10,6 +10,7 @@
 #include "results/rounds/rounds.h"
 #include "results/published/check.h"
 #include "results/rounds/predictions.h"
+#include "results/study/trust.h"
 
 #include <sys/stat.h>
 

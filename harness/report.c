@@ -9,6 +9,7 @@
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
+#include "results/study/trust.h"
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 

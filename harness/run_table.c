@@ -3,6 +3,7 @@
  * run_table.c - several runs side by side: a row for each, with what is asked first.
  */
 #include "harness/harness.h"
+#include "results/study/trust.h"
 #include "results/published/published.h"
 
 #define C(member, ...) { COLUMN(struct run_summary, member), __VA_ARGS__ }

@@ -7,6 +7,7 @@
  * by the calibration, is common to all runs of a submission and widens the intervals.
  */
 #include "harness/harness.h"
+#include "results/study/trust.h"
 #include "results/submission/submission_logs.h"
 #include "results/published/check.h"
 #include "workloads/recipe/recipe_convergence.h"

@@ -5,6 +5,7 @@
 #include "harness/harness.h"
 #include "results/calibrate/calibrate.h"
 #include "results/published/check.h"
+#include "results/study/trust.h"
 #include <jansson.h>
 #include <unistd.h>
 
