@@ -112,11 +112,20 @@ static double waiting_share(const struct result *r)
     return waiting_s / r->step_time_s;
 }
 
+/* A watt more of running_power_w is a watt less that a chip at its peak has for its work. */
+static double power_error_w(const struct result *r, const struct chip *c)
+{
+    double chip_s = r->step_time_s * (double)r->ipus, work_w = (r->energy_products_j + r->energy_vector_j + r->energy_exchange_j) / chip_s;
+    double running_share = c->running_power_w > 0 ? r->energy_running_j / chip_s / c->running_power_w : 0;
+    return fabs(running_share - work_w / (c->tdp_w - c->idle_power_w - c->running_power_w)) * c->running_power_error_w;
+}
+
 /* By the chip's law: what chips draw whatever they do, what their work takes, and the rest of the boards. */
 static void fill_energy_parts(struct result *r, const struct plan *p, const struct power *power)
 {
     const double *work_j = p->energy.j, n = p->request.n_replicas;
     r->energy_idle_j = power->idle_w * r->step_time_s;
+    r->energy_running_j = n * work_j[ENERGY_RUNNING];
     r->energy_products_j = n * work_j[ENERGY_MAC];
     r->energy_vector_j = n * work_j[ENERGY_VECTOR];
     r->energy_exchange_j = n * work_j[ENERGY_EXCHANGE];
@@ -124,6 +133,7 @@ static void fill_energy_parts(struct result *r, const struct plan *p, const stru
     r->energy_boards_j = power->boards_rest_w * r->step_time_s;
     double chips_j = r->energy_idle_j + n * energy_total(&p->energy);
     r->ipu_power_w = chips_j / r->step_time_s / (double)r->ipus;
+    r->ipu_power_error_w = power_error_w(r, &p->topology->machine->chip);
     r->energy_per_step_j = chips_j + r->energy_boards_j;
     r->energy_note = power->boards_rest_w > 0 ? "" : "no source gives the power of the boards' other parts";
 }

@@ -274,7 +274,7 @@ static void add_energy(struct document *d, const struct explanation *e)
 {
     const struct result *r = e->result;
     const struct { const char *name; double joules; } causes[] = {
-        { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "exchange", r->energy_exchange_j },
+        { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "running", r->energy_running_j }, { "exchange", r->energy_exchange_j },
         { "vector work", r->energy_vector_j }, { "links", r->energy_links_j }, { "rest of the boards", r->energy_boards_j },
         { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
     };
@@ -289,7 +289,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         double joules = causes[i].joules;
         struct energy_row row = { causes[i].name, joules, joules / r->energy_site_j, joules / r->step_time_s / (double)r->ipus };
-        if (is_known(joules))
+        if (is_known(joules) && row.share >= 0.0005)    /* others print as 0.0 % */
             table_add(t, &row, d->arena);
     }
     const struct move *m = most_saving(e);

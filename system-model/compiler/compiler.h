@@ -51,7 +51,7 @@ uint64_t cycles_of(const struct topology *t, double time_s);
 
 /* ---- energy.c: what work costs besides time ------------------------------------------------------------------- */
 
-enum energy_cause { ENERGY_MAC, ENERGY_VECTOR, ENERGY_EXCHANGE, ENERGY_LINKS, N_ENERGY_CAUSES };
+enum energy_cause { ENERGY_RUNNING, ENERGY_MAC, ENERGY_VECTOR, ENERGY_EXCHANGE, ENERGY_LINKS, N_ENERGY_CAUSES };
 struct energy { double j[N_ENERGY_CAUSES]; };
 void energy_add(struct energy *to, const struct energy *e, double times);       /* to += times * e, cause by cause */
 double energy_total(const struct energy *e);
@@ -130,8 +130,8 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
 bool op_is_elementwise(const struct op *op);    /* works on its operand in place, and may write over it */
 enum part op_part(const struct op *op);     /* the part that its computing counts as */
 
-/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted without padding, and with their operands;
- * all other work by the bytes of its operands and results. */
+/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;
+ * all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
 struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip);
 
 /* Multiply-accumulates of one tile's AMP in a cycle, by which shares of peak are measured; 0: fp8 on a chip without

@@ -2,12 +2,14 @@
 /*
  * energy.c - the energy of operations, by a law that follows from the chip's sheet.
  *
- *     energy = cycles of a tile's AMP x chip_cycle_j + (bytes of vector work + 2 x bytes that tiles receive) x chip_memory_byte_j
- * One assumption stands behind both prices (machine.c): a chip draws its TDP when all its AMPs multiply at their peak, whatever the type, and
- * when all its tiles load and store at their peak. A byte that a tile receives was read on one tile and is written on another; the wires between
- * them have no source and cost nothing. What a chip draws while nothing runs is its idle power times the time, counted where time is. Nothing
- * is fitted. Products with padding take cycles of the AMP like others. Not modelled: temperature, voltage, copies and sums inside a product, and
- * what a program's control costs.
+ *     energy = cycles in which tiles run x chip_running_cycle_j
+ *            + cycles of a tile's AMP x chip_cycle_j + (bytes of vector work + 2 x bytes that tiles receive) x chip_memory_byte_j
+ * A tile runs while it computes or exchanges: its clock switches and it fetches an instruction in every cycle. It rests while it waits for a
+ * sync or has no part in an operation. One assumption stands behind the other prices (machine.c): a running chip draws its TDP when all its AMPs
+ * multiply at their peak, whatever the type, and when all its tiles load and store at their peak. A byte that a tile receives was read on one
+ * tile and is written on another; the wires between them have no source and cost nothing. What a chip draws while nothing runs is its idle power
+ * times the time, counted where time is. Nothing is fitted. Products with padding take cycles of the AMP like others. Not modelled: temperature,
+ * voltage, copies and sums inside a product.
  */
 #include "system-model/compiler/compiler_internal.h"
 #include "system-model/graph/graph.h"
@@ -43,7 +45,8 @@ static double product_j(const struct chip *chip, enum data_type type, enum parti
 struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)
 {
     const double byte_j = chip_memory_byte_j(chip);
-    struct energy e = { .j[ENERGY_EXCHANGE] = 2 * (double)p->exchanged_bytes * byte_j };
+    const double running_cycles = (double)p->compute_cycles * p->n_tiles_used + (double)p->exchange_cycles * (double)chip->n_tiles;
+    struct energy e = { .j[ENERGY_RUNNING] = running_cycles * chip_running_cycle_j(chip), .j[ENERGY_EXCHANGE] = 2 * (double)p->exchanged_bytes * byte_j };
     if (p->mac)
         e.j[ENERGY_MAC] = (double)p->padded_mac * product_j(chip, g->tensors[op_forward(g, op)->inputs[0]].type, p->partials);
     else

@@ -82,6 +82,8 @@ static const struct sheet_field sheet_fields[] = {
         .help = "how the planner estimates copies of single elements; default: measured" }, CHIP, 0 },
     CR(tdp_w, "W", 1, 1e5, CHIP, 0, "the most that a chip draws, all tiles at their peak"),
     CR(idle_power_w, "W", 0.1, 1e5, CHIP, 0, "power of a chip while nothing runs"),
+    CR(running_power_w, "W", 0, 1e5, CHIP, 0, "power above idling of a chip whose tiles run, whatever they do"),
+    CR(running_power_error_w, "W", 0, 1e5, CHIP, 0, "how far running_power_w may be off, either way"),
     CR(link_byte_j, "J/B", 1e-15, 1e-6, CHIP, 0, "energy of a byte over an IPU-Link, both ends"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
     N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),
@@ -379,7 +381,12 @@ double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)
 double chip_cycle_j(const struct chip *c)
 {
     bool known = c->tdp_w > 0 && c->idle_power_w > 0;
-    return known ? (c->tdp_w - c->idle_power_w) / ((double)c->n_tiles * c->clock_hz) : 0;
+    return known ? (c->tdp_w - c->idle_power_w - c->running_power_w) / ((double)c->n_tiles * c->clock_hz) : 0;
+}
+
+double chip_running_cycle_j(const struct chip *c)
+{
+    return c->idle_power_w > 0 ? c->running_power_w / ((double)c->n_tiles * c->clock_hz) : 0;
 }
 
 double chip_memory_byte_j(const struct chip *c)

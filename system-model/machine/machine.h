@@ -103,6 +103,8 @@ struct chip {
     /* Power: the energy of what a chip does, besides what it draws while nothing runs. Without tdp_w or idle_power_w it is not known. */
     double tdp_w;                           /* 0 if not published */
     double idle_power_w;                    /* while nothing runs; 0 if not measured */
+    double running_power_w;                 /* above idling while all tiles run, whatever they do: clocks, instructions */
+    double running_power_error_w;           /* how far that may be off, either way */
     double link_byte_j;                     /* one byte over an IPU-Link; 0 if not counted */
 };
 
@@ -190,8 +192,10 @@ static inline uint64_t superstep_cycles(const struct chip *c) { return c->on_chi
 
 /* Peak of one chip for a number of multiply-accumulates per tile and cycle, each 2 flop. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);
-/* Joules above idling of one tile's cycle at its peak, by which all tiles together draw tdp_w; 0 where tdp_w or idle_power_w is not known. */
+/* Joules of the work of one tile's cycle at its peak, by which all tiles together draw tdp_w; 0 where tdp_w or idle_power_w is not known. */
 double chip_cycle_j(const struct chip *c);
+/* Joules above idling of one tile's cycle in which it runs, besides that work. */
+double chip_running_cycle_j(const struct chip *c);
 /* Joules of one byte that a tile loads or stores, if all tiles draw tdp_w at their peak: an interleaved load and a store in each cycle. */
 double chip_memory_byte_j(const struct chip *c);
 

@@ -88,7 +88,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
 static bool check_power(const struct machine *m, const char *path, struct err *err)
 {
     const struct { const char *name; double w; const char *most_name; double most_w; } rules[] = {
-        { "idle_power_w", m->chip.idle_power_w, "tdp_w", m->chip.tdp_w },
+        { "idle_power_w and running_power_w", m->chip.idle_power_w + m->chip.running_power_w, "tdp_w", m->chip.tdp_w },
         { "board_idle_power_w", m->board_idle_power_w, "board_power_w", m->board_power_w },
         { "board_power_w", m->board_power_w, "board_power_cap_w", m->board_power_cap_w },
     };

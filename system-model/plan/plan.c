@@ -37,6 +37,8 @@ static struct energy update_energy(const struct plan *p)
         for (uint32_t k = 0; k < c->steps->n_ops; k++) {
             const struct update_op *op = &c->steps->ops[k];
             bool links = op->cycles.part[PART_ALL_REDUCE] > 0;
+            if (op->on_tiles)
+                e.j[ENERGY_RUNNING] += n * (double)op->n_cycles * (double)chip->n_tiles * chip_running_cycle_j(chip);
             e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : chip_memory_byte_j(chip));
         }
     }

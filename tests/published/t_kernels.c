@@ -149,8 +149,26 @@ static void test_predictions_agree(void **state)
     arena_free(&a);
 }
 
-/* 300 W at the peak of 1472 tiles, of which 41.6 W are idling: a tile's cycle is 1 / (1472 x 1.325e9) of the rest, and loads 16 and stores 8 bytes.
- * 13 floats of each of three vectors; 48 x 32 x 20 products, 32 a cycle of halves and 16 of floats, besides the bytes that tiles receive. */
+/* Running takes the tiles in use while they compute, and all while they exchange. 900 W remain for work in both. */
+static void runs_by_the_cycle(struct chip chip, struct plan_cache *cache, struct arena *a)
+{
+    static const char text[] = "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32";
+    double without_j, with_j, tflop_per_s;
+    struct op_plan p;
+    struct err err;
+    chip.tdp_w = chip.idle_power_w + 900;
+    chip.running_power_w = 0;
+    assert_true(kernel_row_energy(&without_j, text, &chip, cache, a, &err));
+    chip.tdp_w += chip.running_power_w = 100;
+    assert_true(kernel_row_energy(&with_j, text, &chip, cache, a, &err));
+    assert_true(kernel_row_plan(&p, &tflop_per_s, text, &chip, cache, a, &err));
+    assert_true(p.n_tiles_used < 1472 && p.exchange_cycles > 0);
+    double cycles = (double)p.compute_cycles * p.n_tiles_used + (double)p.exchange_cycles * 1472;
+    assert_near((with_j - without_j) / (cycles * 100 / (1472 * 1.325e9)), 1, 1e-9);
+}
+
+/* 300 W at the peak of 1472 tiles, of which 41.6 W are idling and 99 W running: a tile's cycle is 1 / (1472 x 1.325e9) of the rest, and loads 16 and
+ * stores 8 bytes. 13 floats of each of three vectors; 48 x 32 x 20 products, 32 a cycle of halves and 16 of floats, besides the bytes that tiles receive. */
 static void test_energy_by_hand(void **state)
 {
     (void)state;
@@ -160,8 +178,11 @@ static void test_energy_by_hand(void **state)
     struct machine m;
     double triad_j, half_j, float_j;
     assert_true(machine_load(&m, "gc200", "system-model/specs", &a, &err));
-    assert_near(chip_cycle_j(&m.chip) * 1472 * 1.325e9, 300 - 41.6, 1e-9);
-    assert_near(chip_memory_byte_j(&m.chip) * 1472 * 1.325e9 * 24, 300 - 41.6, 1e-9);
+    assert_near(chip_cycle_j(&m.chip) * 1472 * 1.325e9, 300 - 41.6 - 99, 1e-9);
+    assert_near(chip_running_cycle_j(&m.chip) * 1472 * 1.325e9, 99, 1e-9);
+    assert_near(chip_memory_byte_j(&m.chip) * 1472 * 1.325e9 * 24, 300 - 41.6 - 99, 1e-9);
+    runs_by_the_cycle(m.chip, &cache, &a);
+    m.chip.running_power_w = 0;
     const double cycle_j = chip_cycle_j(&m.chip), byte_j = cycle_j / 24;
     assert_true(kernel_row_energy(&triad_j, "kernel:triad;machine=gc200;n=13;type=fp32", &m.chip, &cache, &a, &err));
     assert_near(triad_j / (3 * 13 * 4 * byte_j), 1, 1e-12);

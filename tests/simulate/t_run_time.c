@@ -4,7 +4,7 @@
  */
 #include "tests/simulated.h"
 
-/* Sixteen idle chips and the rest of four boards draw 2514 W, and each step's work has its energy, until training ends, if it is known
+/* Sixteen idle chips and the rest of four boards draw 1865.6 W, and each step's work has its energy, until training ends, if it is known
  * when. */
 static void energy_is_of_every_step(void **state)
 {
@@ -14,15 +14,30 @@ static void energy_is_of_every_step(void **state)
     struct result infers = result_of("vendor-ipu-m2000-resnet50-infer-b16", (struct texts){ .n = 0 });
     struct result card = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ .n = 0 });
     assert_true(r.time_to_train_s > 0);
-    double work_j = r.energy_products_j + r.energy_vector_j + r.energy_exchange_j + r.energy_links_j;
-    assert_near(r.energy_per_step_j / ((16 * 41.6 + 4 * 462) * r.step_time_s + work_j), 1, 1e-12);      /* the law, as the sheets have it */
+    double work_j = r.energy_running_j + r.energy_products_j + r.energy_vector_j + r.energy_exchange_j + r.energy_links_j;
+    assert_near(r.energy_per_step_j / ((16 * 41.6 + 4 * 300) * r.step_time_s + work_j), 1, 1e-12);      /* the law, as the sheets have it */
     assert_near(r.ipu_power_w / (41.6 + work_j / r.step_time_s / 16), 1, 1e-12);
     assert_near(r.energy_j / (r.mean_power_w * r.time_to_train_s), 1, 1e-12);
     assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0 && one_step.energy_per_step_j > 0);
-    assert_true(infers.energy_per_step_j > (double)infers.ipus * (41.6 + 115.5) * infers.step_time_s && infers.energy_products_j > 0);
+    assert_true(infers.energy_per_step_j > (double)infers.ipus * (41.6 + 75) * infers.step_time_s && infers.energy_products_j > 0);
     assert_near(card.energy_per_step_j / (185 * card.step_time_s), 1, 1e-12);      /* no board: the chip's own */
     assert_true(infers.energy_j == 0 && infers.latency_s > 0);
     assert_true(r.latency_s == 0);      /* latency is for inference only */
+}
+
+/* The sheet's running_power_w is what makes a board of four draw 1 kW in MLPerf's BERT, as a source has it. How far that may be off is told by two
+ * simulations with the ends of its range, between which power is a line. */
+static void a_board_draws_what_its_source_says(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+    struct result r = result_of(recipe, (struct texts){ .n = 0 });
+    struct result low = result_of(recipe, (struct texts){ { "machine.running_power_w=31" }, 1 });
+    struct result high = result_of(recipe, (struct texts){ { "machine.running_power_w=167" }, 1 });
+    assert_near(r.mean_power_w / 4, 1000, 10);
+    assert_near(high.ipu_power_w - r.ipu_power_w, r.ipu_power_error_w, 1e-9);
+    assert_near(r.ipu_power_w - low.ipu_power_w, r.ipu_power_error_w, 1e-9);
+    assert_true(r.ipu_power_error_w > 10);
 }
 
 /* Boards that draw 200 W while their chips wait: 1000 W less 800 W times the share of the step spent on waiting and on
@@ -261,7 +276,7 @@ static void an_endless_evaluation_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
+    cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(a_board_draws_what_its_source_says), cmocka_unit_test(waiting_draws_less_where_that_is_known),
     cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(what_has_no_end_has_no_times),
     cmocka_unit_test(others_are_not_scaled), cmocka_unit_test(hosts_and_cooling_are_apart), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
     cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(evaluations_in_whole_calls),
