@@ -123,7 +123,7 @@ static void add_shown_rows(struct document *d, const struct check *c)
     if (n_parts)
         document_line(d, "and %zu measured kernels, links and collectives: shown by 'podbench bench --kernels', '--links', and --format csv", n_parts);
     if (n_memory)
-        document_line(d, "and %zu rows of memory within their tolerance: summed up below, shown by --format csv", n_memory);
+        document_line(d, "and %zu row%s of memory within tolerance: summed up below, shown by --format csv", n_memory, plural(n_memory));
     if (n_without)
         document_line(d, "and %zu rows without a recipe (scores of other machines, statements, programs that no recipe describes): shown by --format csv", n_without);
 }

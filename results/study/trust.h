@@ -109,6 +109,7 @@ struct open_reading {
     bool fits;
     const char *refused;                /* why it cannot be simulated, or NULL */
     double unset_share;                 /* of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
+    const char *zero_means;             /* of a key whose 0 stands for something else, such as "unknown, no limit"; else NULL */
 };
 /* Readings of one key are neighbours. unset_taken_from names the sheet of those that nobody has stated. */
 struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; };

@@ -69,16 +69,32 @@ static double call_share(const struct simulation *sim)
     return share > CALL_SHARE ? share : 0;
 }
 
-static const char *default_of_key(const char *key, const struct simulation *sim, struct arena *a)
+static const struct field *field_of_key(const char *key, const struct simulation *sim, struct arena *a)
 {
     struct recipe_setting *keys;
     size_t n = recipe_settings(&keys, &sim->recipe, a);
-    if (text_is(key, CALL_KEY))
-        return arena_printf(a, "%.15g", sim->plan.request.program.steps_per_call);
     for (size_t i = 0; i < n; i++)
         if (text_is(arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name), key))
-            return field_text(keys[i].field, &sim->recipe, a);
-    return field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
+            return keys[i].field;
+    return NULL;
+}
+
+static const char *default_of_key(const char *key, const struct simulation *sim, struct arena *a)
+{
+    const struct field *field = field_of_key(key, sim, a);
+    if (text_is(key, CALL_KEY))
+        return arena_printf(a, "%.15g", sim->plan.request.program.steps_per_call);
+    return field ? field_text(field, &sim->recipe, a)
+                 : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
+}
+
+/* What the help of a key says of its default 0, such as "unknown, no limit"; NULL if it says nothing or another value is taken. */
+static const char *zero_means(const char *key, const char *taken, const struct simulation *sim, struct arena *a)
+{
+    static const char says[] = "default 0: ";
+    const struct field *field = field_of_key(key, sim, a);
+    const char *at = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;
+    return at ? at + sizeof says - 1 : NULL;
 }
 
 /* The recipe's value of a key, or its default; "" for a text that is not given. */
@@ -90,8 +106,9 @@ static const char *taken_value(const char *key, const struct simulation *sim, st
 
 static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
-    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), arena_strdup(a, taken_value(key, sim, a)), arena_strdup(a, value), NAN, 0, true,
-                                                  NULL, unset_share };
+    const char *taken = arena_strdup(a, taken_value(key, sim, a));
+    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, 0, true, NULL, unset_share,
+                                                  zero_means(key, taken, sim, a) };
 }
 
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a)
@@ -189,8 +206,11 @@ void open_readings_print(FILE *f, const struct open_readings *o)
             print_unset(f, o, x);
             continue;
         }
-        if (!i || !text_is(x->key, x[-1].key))
+        if (!i || !text_is(x->key, x[-1].key)) {
             fprintf(f, "  open: %s is not stated, %s%s", x->key, *x->taken ? "taken as " : "none is taken", x->taken);
+            if (x->zero_means)
+                fprintf(f, " (%s)", x->zero_means);
+        }
         fputs("; ", f);
         print_alternative(f, x);
         if (i + 1 == o->n || !text_is(x->key, x[1].key))
