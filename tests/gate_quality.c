@@ -3,7 +3,7 @@
  * gate_quality.c - how often the judgement of measured series cries wolf, and how soon it sees a change: make gate-quality.
  *
  * Histories are drawn from noise of a known kind, in units of its standard deviation, and each point is judged as it arrives. Exit 1 when
- * an aim is missed. Real noise: the single runs of each published MLPerf submission against its own mean, drawn again at random.
+ * an aim is missed. Arguments: the number of histories, and a seed. Real noise: the single runs of each published MLPerf submission against its own mean, drawn again at random.
  */
 #include "results/history/history.h"
 #include "results/published/published.h"
@@ -164,6 +164,8 @@ int main(int argc, char **argv)
     struct arena a = {0};
     struct err err;
     bool good = true;
+    if (argc > 2)
+        gsl_rng_set(s.rng, strtoul(argv[2], NULL, 10));
     if (!load_real(&s, "results/published/runs/mlperf_runs.csv", &a, &err)) {
         fprintf(stderr, "gate_quality: %s\n", err.msg);
         return EXIT_BAD_INPUT;
