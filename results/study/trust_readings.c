@@ -88,7 +88,7 @@ static const char *default_of_key(const char *key, const struct simulation *sim,
                  : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }
 
-/* What the help of a key says of its default 0, such as "unknown, no limit"; NULL if it says nothing or another value is taken. */
+/* The part of a key's help that says what its default 0 stands for, such as "unknown, no limit"; NULL if there is none, or another value is taken. */
 static const char *zero_means(const char *key, const char *taken, const struct simulation *sim, struct arena *a)
 {
     static const char says[] = "default 0: ";
