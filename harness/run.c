@@ -281,11 +281,12 @@ static json_t *one_json(const struct run_state *state, size_t i)
     return object;
 }
 
+static const struct table_column tail_columns[] = { { COLUMN(struct run_tail, notes) }, { COLUMN(struct run_tail, interval_low) },
+                                                    { COLUMN(struct run_tail, interval_high) } };
+
 static void print_results_csv(FILE *f, const struct run_state *state, struct arena *a)
 {
-    static const struct table_column columns[] = { { COLUMN(struct run_tail, notes) }, { COLUMN(struct run_tail, interval_low) },
-                                                   { COLUMN(struct run_tail, interval_high) } };
-    struct table tail = TABLE(columns, struct run_tail);
+    struct table tail = TABLE(tail_columns, struct run_tail);
     const char *header = result_columns(a);
     fprintf(f, "%.*s,", (int)strlen(header) - 1, header);
     table_write_row(f, FORMAT_CSV, &tail, NULL);

@@ -93,7 +93,7 @@ fi
 refuses 'standard input has no file beside it' "a reason needs a file" watch - --accept x
 (echo errors; yes 0 | head -n 30; yes 3 | head -n 30) >"$work/errors.csv"
 run watch "$work/errors.csv"
-gives 1 'errors worse: 0 before, 3 after (from nothing), since line 32, noticed at line 41' "a change from nothing has no share"
+gives 1 'errors worse: 0 before, 3 after (from nothing), since line 32, noticed at line 36' "a change from nothing has no share"
 echo 1e301 >>"$work/errors.csv"
 refuses "errors.csv:62: errors: 1e+301 is outside -1e+300 to 1e+300" "a value that no two of which are a number" watch "$work/errors.csv"
 refuses "no column 'x'" "an unknown column" watch "$work/short.csv" --metric x
