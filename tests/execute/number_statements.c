@@ -12,14 +12,14 @@
 
 enum { SAMPLES = 64, WIDTH = 32, HIDDEN = 64, CLASSES = 10, STEPS = 4000, AT_THE_END = 400, SEEDS = 3 };
 
-static bool net_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool net_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    struct builder b = builder_start(g, w->name, o, a);
+    (void)w;
     (void)err;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "hidden");
-    uint32_t x = build_op1(&b, OP_TANH, build_dense(&b, build_input(&b, "x", b.type, DIMS(SAMPLES, WIDTH)), HIDDEN, true));
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "classes");
-    build_classes(&b, build_dense(&b, x, CLASSES, true), DIMS(SAMPLES));
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "hidden");
+    uint32_t x = build_op1(b, OP_TANH, build_dense(b, build_input(b, "x", b->type, DIMS(SAMPLES, WIDTH)), HIDDEN, true));
+    build_layer(b, LAYER_LAST, 0, 0, 1, "classes");
+    build_classes(b, build_dense(b, x, CLASSES, true), DIMS(SAMPLES));
     return true;
 }
 static const struct small_model net = { { .name = "net", .build = net_build }, { .micro_batch = SAMPLES } };

@@ -108,15 +108,15 @@ static void norms(void)
 enum { N_BATCHES = 8, SMALLEST = 8, N_RATES = 8, MOST_SAMPLES = 400000 };
 static const double target = 0.65, lowest_rate = 0.025;
 
-static bool dense_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool dense_build(struct builder *b, const struct workload *w, struct err *err)
 {
-    struct builder b = builder_start(g, w->name, o, a);
+    (void)w;
     (void)err;
-    build_layer(&b, LAYER_FIRST, 0, 0, 1, "hidden");
-    uint32_t x = build_reshape(&b, build_images(&b, 28, 1), DIMS(b.batch, 28 * 28));
-    x = build_op1(&b, OP_TANH, build_dense(&b, x, 32, true));
-    build_layer(&b, LAYER_LAST, 0, 0, 1, "classes");
-    build_classes(&b, build_dense(&b, x, 10, true), DIMS(b.batch));
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "hidden");
+    uint32_t x = build_reshape(b, build_images(b, 28, 1), DIMS(b->batch, 28 * 28));
+    x = build_op1(b, OP_TANH, build_dense(b, x, 32, true));
+    build_layer(b, LAYER_LAST, 0, 0, 1, "classes");
+    build_classes(b, build_dense(b, x, 10, true), DIMS(b->batch));
     return true;
 }
 
