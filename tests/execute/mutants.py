@@ -45,7 +45,7 @@ MUTANTS = [
     ("norms", "- normalised(&m, set, in(r, 1)[e]) * m.along[set]", ""),
     ("norms", "(real)(m.inverse[set] * (", "(real)(("),
     ("norms", "(double)in(r, 0)[e] * in(r, 2)[c]", "(double)in(r, 0)[e]"),
-    ("norms", "along[c] += in(r, 0)[i * s->n + c] * normalised(m, first + column_set(s, c), in(r, 1)[i * s->n + c])", "along[c] += in(r, 0)[i * s->n + c]"),
+    ("norms", "along[c] += in(r, 0)[i * s->n + c] * normalised(m, first + s->of_column[c], in(r, 1)[i * s->n + c])", "along[c] += in(r, 0)[i * s->n + c]"),
     ("norms", "out(r, 1)[c] = (real)sum[c]", "out(r, 1)[c] = (real)along[c]"),
     ("norms", "(in(r, 1)[i] * (in(r, 0)[i] - along))", "(in(r, 1)[i] * in(r, 0)[i])"),
     ("moves", "out(r, 0)[row * width + k] += in(r, 0)[i * width + k]", "out(r, 0)[row * width + k] = in(r, 0)[i * width + k]"),
