@@ -150,7 +150,7 @@ static int write_recipe(const struct options *o, struct session *s, struct err *
     struct first_recipe_request q = { .model = model, .id = id, .sets = o->sets, .n_sets = o->n_sets, .simulator = &s->simulator };
     struct first_recipe first;
     free(whole);
-    if (!first_recipe_find(&first, &q, &s->arena, err) || !write_new(folder, name, first.text, &s->arena, err))
+    if (!first_recipe_find(&first, &q, &s->arena, err) || !make_folders(folder, err) || !write_new(folder, name, first.text, &s->arena, err))
         return EXIT_BAD_INPUT;
     fprintf(s->out, "wrote %s: %s\n", path, first.result.fits ? "it fits" : "no split that was tried fits; 'podbench fit' says what would help");
     fprintf(s->out, "%.0f samples/s; with one step a call %.0f\n", first.result.throughput_samples_per_s, first.one_call_throughput);

@@ -33,9 +33,9 @@ result $? "a blank in a model's name" "$(cat out err; cat two-layers.ini)"
 "$PODBENCH" init --model resnet18.onnx >out 2>err
 [ $? -eq 2 ] && grep -q '^podbench: ./resnet18.ini: is already there; init overwrites nothing$' err
 result $? "init overwrites nothing" "$(cat err)"
-mkdir there && "$PODBENCH" init there --model resnet18.onnx --set parallel.micro_batch=4 >out 2>err && grep -q "^workload = $work/resnet18.onnx$" there/resnet18.ini &&
+"$PODBENCH" init there --model resnet18.onnx --set parallel.micro_batch=4 >out 2>err && grep -q "^workload = $work/resnet18.onnx$" there/resnet18.ini &&
     grep -q '^micro_batch = 4$' there/resnet18.ini
-result $? "another folder, and a key that stays" "$(cat out err there/resnet18.ini)"
+result $? "a new folder, and a key that stays" "$(cat out err there/resnet18.ini)"
 for wrong in "init" "init --set data.x=1" "init --model x.txt" "init --model nowhere.onnx"; do
     # shellcheck disable=SC2086
     "$PODBENCH" $wrong >out 2>err
