@@ -9,7 +9,7 @@ set xrange [1.5:60]
 set xtics (2, 5, 10, 20, 50)
 set ytics scale 0
 set offsets 0, 0, 0.6, 0.6
-set key at screen 0.5,0.01 center bottom maxrows 1 samplen 0.5 width -2
+set key at screen 0.5,0.01 center bottom maxrows 1 samplen 0.5 width -4
 set title 'ResNet-50, closed division unless marked' offset -8
 plot 'time-to-train-resnet.csv' using "published":"row":ytic(strcol("label")) with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
      '' using "simulated":"row" with points pt 2 ps 1.4 lw 2 lc rgb red title 'IPU, simulated', \
