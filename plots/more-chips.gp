@@ -2,7 +2,7 @@
 height = 1050
 load style
 says(model, x, unit) = sprintf("%s, %.0f IPUs\n%.5g %s\nglobal batch %.0f", model, column("chips"), column(x), unit, column("global batch"))
-set multiplot layout 3,1 margins 0.14,0.96,0.12,under_head(2) spacing 0,0.12
+set multiplot layout 3,1 margins 0.14,0.96,0.12,under_head(3) spacing 0,0.12
 set logscale xy
 set xtics (16, 64, 128, 256, '1,024' 1024)
 set xrange [12:1400]

@@ -2,7 +2,7 @@
 # Filled points are published, lines predicted; an open point is a prediction that nothing published stands beside.
 height = 1350
 load style
-set multiplot layout 4,1 margins 0.15,0.96,0.04,under_head(2) spacing 0,0.085
+set multiplot layout 4,1 margins 0.15,0.96,0.04,under_head(3) spacing 0,0.085
 set logscale x 2
 set xtics (16, 32, 64, 128, 256)
 set xlabel 'IPUs'
@@ -17,7 +17,7 @@ do for [panel=1:4] {
         set label 1 'v2.0 Bow' at graph 0.04,0.92 tc rgb red
         set label 2 'v1.1 GC200' at graph 0.04,0.85 tc rgb blue
         set label 3 'v1.0 GC200' at graph 0.04,0.78 tc rgb sky
-        set label 4 "filled: published\nopen and line: predicted\ndotted: ideal" at graph 0.97,0.2 right tc rgb '#444444'
+        set label 4 "filled: published\nopen and line: predicted\ndotted: ideal" at graph 0.97,0.28 right tc rgb '#444444'
     }
     model = panel % 2 ? 'ResNet-50, images/s' : 'BERT-Large, sequences/s'
     if (panel <= 2) {

@@ -3,7 +3,7 @@ height = 760
 load style
 says(x, form) = sprintf("%s, %.0f IPUs\n".form."\n%.0f %% of the step in the all-reduce", strcol("workload"), column("chips"), column(x), column("all-reduce"))
 of_series(k, x) = column("series") == k ? column(x) : NaN
-set multiplot layout 2,1 margins 0.15,0.96,0.08,under_head(2) spacing 0,0.14
+set multiplot layout 2,1 margins 0.15,0.96,0.08,under_head(3) spacing 0,0.14
 set logscale x 2
 set xtics (16, 32, 64, 128, 256, 512)
 set xrange [13:640]

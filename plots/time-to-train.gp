@@ -2,7 +2,7 @@
 height = 1040
 load style
 says(model, x) = sprintf("%s %s\n%.3f min %s", strcol("label"), model, column(x), x)
-set multiplot layout 2,1 margins 0.57,0.97,0.1,under_head(2) spacing 0,0.13
+set multiplot layout 2,1 margins 0.57,0.97,0.1,under_head(3) spacing 0,0.13
 set logscale x
 set xlabel 'minutes'
 set xrange [1.5:60]
