@@ -154,7 +154,7 @@ await (await page.$('#file')).uploadFile(recipe);
 await page.waitForFunction(() => document.getElementById('sentence').textContent.startsWith('resnet50'));
 result(true, 'a recipe that is opened is simulated');
 await settled();
-await (await page.$('#file')).uploadFile('tests/root/two-layers.onnx');
+await (await page.$('#file')).uploadFile(resolve('tests', 'root', 'two-layers.onnx'));
 await page.waitForFunction(() => document.getElementById('sentence').textContent.startsWith('two-layers'));
 result(true, 'an ONNX file that is opened takes the place of the model');
 await settled();
