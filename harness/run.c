@@ -156,7 +156,7 @@ static bool judges(const struct options *o)
     return o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV;
 }
 
-/* Lines "podbench: TEXT" on one line. */
+/* Joins lines of the form "podbench: TEXT" to one line, without the prefix. */
 static const char *notes_line(const char *lines, struct arena *a)
 {
     const char *notes = "";

@@ -72,7 +72,7 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
 }
 
 /* Keys without effect in the first configuration are probably a mistake. */
-/* Rows note what rules say of recipe keys; of sheet values the trial says it. */
+/* A rule tells which recipe keys have no effect, for each row; which sheet values have none is found by a trial, once. */
 static void sweep_warn_idle_keys(struct sweep *w, struct session *session)
 {
     const struct space *s = w->space;

@@ -19,7 +19,8 @@
  * independence, so it must also hold without the correlation, taken as large as is likely; false alarms by it are in the 1 %.
  *
  * The levels were set once, by simulation with other seeds than those of make gate-quality, for false alarms in 1 % of
- * histories of 100 points. They grow with the square of the points before, up to 100. Not handled: trends, seasons, changes of the spread alone, correlation beyond neighbours.
+ * histories of 100 points. They grow with the square of the number of points before, up to 100. Not handled: trends, seasons,
+ * changes of the spread alone, correlation beyond neighbours.
  */
 #include "results/history/history.h"
 #include <gsl/gsl_cdf.h>

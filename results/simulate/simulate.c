@@ -112,7 +112,7 @@ static double waiting_share(const struct result *r)
     return waiting_s / r->step_time_s;
 }
 
-/* A watt more of running_power_w is a watt less that a chip at its peak has for its work. */
+/* How far a chip's power is off if running_power_w is: each watt more for running leaves a watt less for work at the peak, as both share the TDP. */
 static double power_error_w(const struct result *r, const struct chip *c)
 {
     double chip_s = r->step_time_s * (double)r->ipus, work_w = (r->energy_products_j + r->energy_vector_j + r->energy_exchange_j) / chip_s;
