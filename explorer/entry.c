@@ -19,7 +19,7 @@
 enum { ROOM_FOR_CHUNKS = 2 };
 
 static struct session session;
-static char *output, *messages;         /* of the last request; owned here */
+static char *output, *messages;         /* the last request's; owned here */
 
 /* Commands that need no file of their own and no second thread. */
 static const struct { const char *name; command_function *run; } page_commands[] = {

@@ -21,7 +21,7 @@ struct options {
     const char **limits; size_t n_limits;
     const char *maximise, *minimise, *seconds;
     uint64_t most, size, top;           /* --top: 0 where it is not given */
-    const char *sort, *columns;         /* of a sweep's table */
+    const char *sort, *columns;         /* a sweep's table is sorted and cut by these */
     const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
     const char *weights;                /* --weights: a seed as text; NULL if none */
     const char *by, *accept, *accepted;        /* options of watch */
@@ -157,7 +157,7 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 struct progress { FILE *log; const char *what; double started_s, shown_s, told_s; };
 void progress_start(struct progress *p, FILE *log, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
-void progress_report(void *progress, const char *what, size_t done, size_t of);   /* of one part of the work; for struct watch */
+void progress_report(void *progress, const char *what, size_t done, size_t of);   /* reports one part of the work; fits struct watch */
 /* Shows a text of its own; where stderr is no terminal, as a line now and then. */
 void progress_tell(struct progress *p, const char *text);
 double progress_seconds(const struct progress *p);      /* since its start */

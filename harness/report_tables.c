@@ -120,7 +120,7 @@ static const char *const class_colours[N_PART_CLASSES] = {
     [CLASS_WAITING] = "#bbbbbb", [CLASS_MEMORY] = "#cc79a7", [CLASS_HOST] = "#666666",
 };
 
-#define LEAST_SHARE 0.005               /* of a step, that a card shows */
+#define LEAST_SHARE 0.005               /* the least share of a step that a card shows */
 
 static void write_html_bar(FILE *f, const struct result *r)
 {

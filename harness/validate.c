@@ -70,7 +70,7 @@ struct validation {
     struct interval_coverage intervals;
     struct references references;
     struct submitters_left_out left;
-    struct csv_table tables[3];         /* of fitted constants */
+    struct csv_table tables[3];         /* the fitted constants */
 };
 
 static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)

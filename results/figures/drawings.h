@@ -13,7 +13,7 @@
 
 /* The data that figures are made from. */
 struct drawing_source {
-    const struct results *results;              /* of the run */
+    const struct results *results;              /* the run's */
     const struct figures *published;
     const struct references *references;        /* one for each published configuration, with blind errors */
     struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */

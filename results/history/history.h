@@ -54,7 +54,7 @@ struct series_change {
     enum series_verdict verdict;
     size_t from, found;         /* index of the first point after the change, and of the point that revealed it */
     double before, after;       /* medians */
-    double correlation;         /* of neighbouring points, if it was removed; otherwise 0 */
+    double correlation;         /* the correlation of neighbouring points if it was removed, else 0 */
     double chance;              /* told by few points: how often such an order comes without a change; otherwise 0 */
 };
 
@@ -79,7 +79,7 @@ struct series_level {
     struct series_change change;        /* it begins with this change */
     enum change_end end;
     size_t ended_by;                    /* index of the change that repaired it */
-    const char *reason;                 /* of its acceptance; else NULL */
+    const char *reason;                 /* why it was accepted; else NULL */
 };
 
 /* The changes of series_scan(), and besides each return to the accepted level that ends a change for the worse, which needs
@@ -100,6 +100,6 @@ bool measured_load(struct measured *out, const char *path, const char *metrics, 
 /* The file of acceptances next to a series: x.csv has x.accepted.csv, with the columns series, point and reason. */
 const char *acceptances_path(const char *path, struct arena *a);
 bool acceptances_load(struct series_acceptance **out, size_t *n, const struct measured_series *s, const char *path, struct arena *a, struct err *err);
-bool acceptance_append(const char *path, const struct measured_series *s, const char *reason, struct err *err);     /* of the latest level */
+bool acceptance_append(const char *path, const struct measured_series *s, const char *reason, struct err *err);     /* accepts the latest level */
 
 #endif

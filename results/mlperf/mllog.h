@@ -108,10 +108,10 @@ struct run_log {
     double steady_samples_per_s;        /* from the STEADY_QUANTILE of ten epochs or more, which wait for no checkpoint and no host */
     double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
     size_t n_units, first_unit;         /* first_unit: number of the first one, from 1 */
-    double epoch_samples;               /* of each unit, where units are epochs; else 0 */
+    double epoch_samples;               /* the samples of each unit, where units are epochs; else 0 */
 };
 enum { MOST_UNITS = 512 };
-#define STEADY_QUANTILE 0.1             /* of epoch times, the shortest first */
+#define STEADY_QUANTILE 0.1             /* this quantile of epoch times, the shortest first */
 
 /* Folds lines that the caller reads. unit: what the benchmark's evaluations count: epochs, samples or steps. */
 struct run_fold;

@@ -143,7 +143,7 @@ struct folder {
     const char *problem;                /* why it cannot be judged at all; NULL if it can */
     struct run_entry *runs;
     size_t n;
-    const char *throughput_method;      /* of the first log */
+    const char *throughput_method;      /* the first log's */
     struct part_verdict parts[N_PACKAGE_PARTS];
     bool passed;
     bool has_rcp;

@@ -41,7 +41,7 @@ struct check_row {
     enum verdict verdict;
     bool fits;                          /* the simulated run does, as configured */
     double fits_probability;
-    double memory_deviation;            /* of a program's fullest tile: plan_memory_deviation(); else NaN */
+    double memory_deviation;            /* the fullest tile's, by plan_memory_deviation(); else NaN */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
@@ -112,8 +112,8 @@ struct accuracy {
     const char *group, *name;           /* "all" "runs"; "workload" "resnet50"; "system" "bow-pod16" */
     enum counts_as counts_as;
     size_t n_rows, n_simulated, n_passed;
-    struct error_summary errors;        /* of the simulated rows */
-    double max_abs_error;               /* of one row */
+    struct error_summary errors;        /* errors of the simulated rows */
+    double max_abs_error;               /* the largest of one row */
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
@@ -127,7 +127,7 @@ struct check_group {
     enum figure_kind kind;
     const char *metric, *workload, *system;     /* NULL: any */
     enum samples_used samples;
-    const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
+    const char *division;               /* MLPerf's division, as the recipe's name has it; NULL: any */
 };
 struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, const struct check_group *group, struct arena *scratch);
 /* Runs first: all, by workload, by system, and times to train; then evaluations, derived rows, kernels and links.
@@ -260,7 +260,7 @@ struct gate_tables { struct csv_table rows, check; };   /* rows.csv and check.cs
 
 struct gate_move {
     const char *id, *cause, *what;      /* cause: "exchange", "kernel matmul", "fits"...; what: "1525 -> 1480 samples/s" */
-    double relative;                    /* of throughput, or of the part's own prediction; >0: more */
+    double relative;                    /* the change of throughput, or of the part's own prediction; >0: more */
     int verdict;                        /* +1 better, -1 worse, 0 neither */
 };
 struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };

@@ -16,7 +16,7 @@ enum role role_named(const char *text);                 /* N_FIGURE_ROLES: no ro
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
     const char *configuration;          /* names the run; rows that share it count as one measurement */
-    const struct figure *parents; size_t n_parents;     /* of a derived row: the rows that it follows from */
+    const struct figure *parents; size_t n_parents;     /* the rows that a derived row follows from */
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
     uint32_t line;
@@ -28,7 +28,7 @@ struct figures {
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
 /* Reads only the tables whose text contains the recipe's name. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
-bool figure_is_ratio(const struct figure *f);           /* of two recipes */
+bool figure_is_ratio(const struct figure *f);           /* true for a ratio of two recipes */
 /* A metric that is simulated. */
 struct published_metric {
     const char *name, *unit;            /* unit NULL: any */
@@ -56,7 +56,7 @@ enum figure_kind figure_kind(const struct figure *f);
  * is refused.
  */
 
-struct derived_point { double micro_batches, seconds; };        /* of one call of a run */
+struct derived_point { double micro_batches, seconds; };        /* one call of a run */
 
 /* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s
  * (many calls). */

@@ -26,7 +26,7 @@
 /* The results of one submitter and benchmark. */
 struct submitter_results {
     const char *benchmark, *submitter;
-    double *ratios, median;             /* of ln(result / reference) */
+    double *ratios, median;             /* the median of ln(result / reference) */
     size_t n, n_shaping;                /* n_shaping: those that may shape the intervals of others */
     double square;                      /* their mean square */
 };

@@ -42,7 +42,7 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
 /* While errors are added, the members are sums; error_stats_end() makes them means, and NaN where there is none. */
 struct error_stats {
     uint64_t n, n_intervals;
-    double mean, median, worst;         /* of the size of predicted / published - 1; worst: with its sign */
+    double mean, median, worst;         /* the size of predicted / published - 1; worst has its sign */
     double bias;                        /* mean with the sign */
     double inside, width;               /* share of the results inside their interval; its width over the prediction */
     const char *worst_row;
@@ -72,7 +72,7 @@ struct judged_prediction {
 };
 struct judged_predictions {
     struct judged_prediction *items; size_t n, n_scored;
-    size_t n_results;                   /* of the table */
+    size_t n_results;                   /* the number of the table's results */
     const char *unverified;             /* models whose data sheets the baselines use and nobody has verified: "A100, H100"; "" if none */
     const struct predictions *of;
 };

@@ -46,7 +46,7 @@ struct round_result {
     double scaling_efficiency;          /* samples/s per accelerator, over that of the submitter's smallest like system */
     double time_efficiency;             /* the same for 1 / minutes */
     const char *smallest_system;
-    double energy_j;                    /* of a run; NaN without power logs */
+    double energy_j;                    /* the energy of a run; NaN without power logs */
     double converged_at, reference_at;  /* in the unit of the round's convergence test; the reference's mean at this batch */
     const char *unit;                   /* epochs, samples or steps */
     const char *ruleset, *throughput_method, *note, *path;

@@ -74,7 +74,7 @@ bool root_is_installed(const char *root);       /* it is not a source tree, so n
 struct recompute_point {
     uint32_t n_checkpoints;
     uint64_t memory_bytes;          /* kept for one micro-batch: checkpoints, and the activations of the largest segment */
-    double memory_share;            /* of the memory for keeping everything */
+    double memory_share;            /* the share of the memory that keeping everything takes */
     double extra_work_share;        /* recomputed multiply-accumulates over those of forward and backward together */
 };
 

@@ -38,7 +38,7 @@ struct bound {
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */
     uint32_t ipu, idlest_ipu;           /* within a replica */
     uint32_t ipu_of_machine;            /* `ipu` as the machine numbers it */
-    double class_share;                 /* of the step, on that IPU */
+    double class_share;                 /* the share of the step on that IPU */
     double least_waiting_share, most_waiting_share;
     const char *link;                   /* kind of the busiest link; NULL if links are not the bound */
 };

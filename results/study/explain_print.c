@@ -8,7 +8,7 @@
 
 enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 
-static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* of the time per sample */
+static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* shares of the time per sample */
 
 static double share_of_step(const struct cost *c, const struct cost *of)
 {

@@ -85,7 +85,7 @@ static bool simulate_size(struct simulation *sim, struct result *r, struct size_
         good = simulate_with(sim, r, q, sets->texts, sets->n, err);
     }
     if (good)
-        *err = (struct err){0};         /* of an accumulation that was refused */
+        *err = (struct err){0};         /* an accumulation was refused: its message goes */
     return good;
 }
 

@@ -47,7 +47,7 @@ struct fit_answer {
     bool training;
     struct fit_axis axes[N_FIT_AXES];
     uint64_t point;                             /* the largest micro-batch that fits, or 1 */
-    struct fit_layer *layers; size_t n_layers;  /* of the fullest IPU at that point, those that need most first */
+    struct fit_layer *layers; size_t n_layers;  /* the fullest IPU's layers at that point, those that need most first */
     uint64_t target;                            /* the micro-batch that the remedies are for; 0 if none asked for, and the recipe fits */
     const char *const *target_sets; size_t n_target_sets;      /* the settings that give the recipe that size */
     bool target_fits;

@@ -17,8 +17,8 @@ struct input {
     const char *path; uint32_t line;    /* line 0: set for this simulation, or a default */
     bool of_recipe;                     /* a key of the recipe sets it; so for all that a framework does, even if a sheet states it */
     bool on_sheet;
-    enum origin origin;                 /* of a sheet's value */
-    const struct field *field;          /* of a recipe's key */
+    enum origin origin;                 /* the origin of a sheet's value */
+    const struct field *field;          /* a recipe's key */
     bool idle;                          /* it changes nothing here, or is listed under another name too: it is not moved */
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };

@@ -21,7 +21,7 @@ struct trial {
     struct search_candidate *candidate;
     uint64_t accumulation;
     bool refused, again, skipped;               /* skipped: the search was stopped before */
-    double rest_cycles;                         /* of the step: copies between stages, update, the host's call */
+    double rest_cycles;                         /* the rest of the step: copies between stages, update, the host's call */
     struct result r;
     char system[128], layers[640];              /* layers: their division, a setting */
 };

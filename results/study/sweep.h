@@ -25,7 +25,7 @@ struct axis {
 struct space {
     const char *const *recipes; size_t n_recipes;
     struct axis *axes; size_t n_axes, cap_axes;
-    size_t n_keys;                          /* of all axes */
+    size_t n_keys;                          /* the keys of all axes */
     uint64_t n;                             /* configurations */
 };
 
@@ -50,7 +50,7 @@ enum sweep_format { SWEEP_CSV, SWEEP_JSON };     /* JSON: one object per line */
 
 struct sweep {
     const struct space *space;
-    const char *const *sets; size_t n_sets;     /* of all configurations, before the swept keys */
+    const char *const *sets; size_t n_sets;     /* settings of all configurations, before the swept keys */
     const struct model_paths *paths;
     const struct track_record *record;          /* judges each answer */
     const char *idle;                           /* note of the first recipe's rows: sheet values found without effect; NULL if none */

@@ -104,12 +104,12 @@ struct json_t *interval_coverage_json(const struct interval_coverage *c, struct 
 
 struct open_reading {
     const char *key, *taken, *alternative;
-    double throughput_ratio;            /* of the alternative to the answer; NAN if not simulated */
-    double half_width;                  /* of the alternative's own interval, as a logarithm */
+    double throughput_ratio;            /* the alternative's over the answer's; NAN if not simulated */
+    double half_width;                  /* half of the alternative's own interval, as a logarithm */
     bool fits;
     const char *refused;                /* why it cannot be simulated, or NULL */
-    double unset_share;                 /* of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
-    const char *zero_means;             /* of a key whose 0 stands for something else, such as "unknown, no limit"; else NULL */
+    double unset_share;                 /* the share of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
+    const char *zero_means;             /* the meaning of a key's 0, such as "unknown, no limit"; else NULL */
 };
 /* Readings of one key are neighbours. unset_taken_from names the sheet of those that nobody has stated. */
 struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; };
@@ -141,10 +141,10 @@ struct validity {
     bool same_kind;                     /* some published run has this family of models and mode */
     bool near;                          /* and one is within NEAR_DISTANCE: three names apart, or as much in doublings */
     const char *foreign;                /* a chip or a sheet's value that no published run had: no error is known there; NULL if none */
-    double largest_error;               /* of a published run that was left out of the fit, as a logarithm */
+    double largest_error;               /* the largest error of a published run left out of the fit, as a logarithm */
     struct open_readings open;
     double throughput, half_width;      /* the interval's centre, and half its width as a logarithm without other readings */
-    double from_fitted_share, from_assumed_share;   /* of the step's time; NAN if not computed */
+    double from_fitted_share, from_assumed_share;   /* shares of the step's time; NAN if not computed */
 };
 
 /* q says how the result was simulated; without it (NULL) shares and other readings are not computed. */

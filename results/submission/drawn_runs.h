@@ -32,7 +32,7 @@ struct draw_request {
     const struct convergence *convergence;
     struct run_timing timing;
     double samples_to_converge;         /* published, the same for every run; 0: drawn from convergence */
-    double epochs;                      /* of a fixed schedule that is evaluated at its end; 0: as predicted */
+    double epochs;                      /* the epochs of a fixed schedule that is evaluated at its end; 0: as predicted */
     double eval_interval;               /* in the benchmark's unit; 0 means the rules' */
     double max_samples;                 /* a run that has not converged by here is aborted; 0 if no limit */
     uint32_t runs;                      /* 0: as many as the rules ask for */

@@ -45,10 +45,10 @@ struct training_setup {
     struct rates rates;
     uint64_t items_per_step, eval_items, eval_every_steps;      /* items: rows of micro-batches, of all replicas */
     double samples_per_item, target;                            /* target 0: none */
-    double startup_s, step_s, evaluation_s;                     /* of the simulated machine */
+    double startup_s, step_s, evaluation_s;                     /* the simulated machine's times */
     struct quality quality;
     struct precision precision;
-    uint64_t identity;                  /* of recipe and data: equal if their trainings are */
+    uint64_t identity;                  /* a hash of recipe and data: equal if their trainings are */
 };
 /* Opens the recipe's data. Points into the simulation and its result. */
 bool training_setup_make(struct training_setup *out, const struct simulation *sim, const struct result *r, struct arena *a, struct err *err);

@@ -223,7 +223,7 @@ struct field {
     const char *name, *unit;        /* unit: "" for a count, NULL for text */
     enum field_type type;
     size_t offset;
-    double min, max;                /* of numbers, both inclusive */
+    double min, max;                /* the range of numbers, both ends inclusive */
     const char *const *choices;     /* FIELD_CHOICE: names, NULL-ended; the member is an int, their index */
     bool required;
     const char *help;

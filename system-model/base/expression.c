@@ -34,8 +34,8 @@ struct node {
     enum node_kind kind;
     const struct node *left, *right;
     struct value constant;
-    const char *name;                   /* of a member or variable */
-    size_t index;                       /* of an item or variable */
+    const char *name;                   /* the name of a member or variable */
+    size_t index;                       /* the index of an item or variable */
     const struct function *function;
 };
 
@@ -124,7 +124,7 @@ static const struct function {
     { "int", 1, .of_values = call_int },            /* whole part */
     { "integer", 1, .of_values = call_integer },    /* within 1e-5 of a whole number */
     { "is_int", 1, .of_values = call_is_int },      /* written without point or exponent */
-    { "count", 1, .of_values = call_count },        /* of a text, a list or an object */
+    { "count", 1, .of_values = call_count },        /* counts a text, a list or an object */
     { "has", 1, .of_values = call_has },            /* there is such a value */
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };

@@ -26,7 +26,7 @@ struct value {
     bool is_whole;                      /* a number written without point or exponent */
     double number;                      /* a VALUE_BOOL has 0 or 1 */
     const char *text;
-    const struct value_type *type;      /* of a VALUE_OBJECT */
+    const struct value_type *type;      /* the type of a VALUE_OBJECT */
     const void *object;                 /* borrowed */
 };
 

@@ -33,7 +33,7 @@ struct hash_entry *hash_table_add_entry(struct hash_table *t, const void *key, s
 void hash_table_drop(struct hash_table *t, struct hash_entry *x);
 /* Drops every entry without users. before_drop, which may be NULL, is called with each of them first. */
 void hash_table_drop_idle(struct hash_table *t, void (*before_drop)(struct hash_entry *x));
-size_t hash_table_bytes(const struct hash_table *t);    /* of all entries and their arenas */
+size_t hash_table_bytes(const struct hash_table *t);    /* the bytes of all entries and their arenas */
 void hash_table_free(struct hash_table *t);
 
 /* A key put together from texts and numbers. It begins as { .arena = a }; texts keep their NUL, so that no two lists of them are the same bytes. */

@@ -121,7 +121,7 @@ void plan_cache_free(struct plan_cache *c);
 /* How the operands of an operation are laid out by those that made them. Vector operations run where an operand is
  * and leave their results there; products fetch their operands. */
 struct operands {
-    double imbalance;                   /* of the most even operand: bytes of the fullest tile over an even share, at least 1 */
+    double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
     bool together;                      /* all operands of the largest size have one layout, element by element */
 };
 static const struct operands even_operands = { 1, false };

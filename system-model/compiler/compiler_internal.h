@@ -130,8 +130,8 @@ struct conv_shape {
     uint32_t groups, batch;
     uint32_t field_h, field_w;          /* positions computed for each kernel element */
     uint32_t kernel_h, kernel_w;
-    uint64_t in_chans;                  /* of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
-    uint32_t out_chans;                 /* of one group */
+    uint64_t in_chans;                  /* input channels of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
+    uint32_t out_chans;                 /* output channels of one group */
     uint32_t in_stride_h, in_stride_w;  /* input elements from one position to the next */
     uint32_t out_stride_h, out_stride_w;            /* output elements of one position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field without padding: halos end there */
@@ -184,13 +184,13 @@ static inline uint64_t tiles_in_use(const struct share *t)
 
 /* The numbers of conv_bound.c that are the same for all splits of a candidate. Cycles unless bytes are named. */
 struct conv_units {
-    double turn, sync, rate, bus;       /* of the chip; rate in bytes a cycle */
-    double fixed, once;                 /* of a step; of all steps together */
+    double turn, sync, rate, bus;       /* the chip's; rate in bytes a cycle */
+    double fixed, once;                 /* cycles of each step; cycles of all steps together */
     double positions, row, row_positions;           /* positions of the field; an item of a worker's list; positions of one item of each worker */
     double load, position, channel, loads;          /* a load of weights; its use at all positions, and there for each channel; loads in a block */
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights; cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
-    double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
+    double results, outputs, partial_bytes;         /* results of a grain of output channels; elements for each; bytes */
     double slice_once, add_once;        /* a slice, and an addition to a sum, of a single element */
     double serial;                      /* slices and counter of each step, where there are several */
     double stage, exchanged, added;     /* a stage of sums; an element of it exchanged, and added up */
@@ -232,7 +232,7 @@ static inline struct share conv_whole(const struct conv_candidate *c, uint64_t s
 
 /* ==== conv_price.c: what one split costs by the planner's estimate ============================================== */
 
-enum { COUNTER_BYTES = 4 };             /* of a serial loop */
+enum { COUNTER_BYTES = 4 };             /* the counter of a serial loop */
 
 struct conv_cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, sum_bytes, received_bytes;
@@ -307,7 +307,7 @@ struct conv_choice {
     uint64_t in_grain, out_grain;
     struct share share;
     struct bounds within;
-    struct effort effort;               /* of both forms of a product together */
+    struct effort effort;               /* the effort of both forms of a product together */
 };
 
 /* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one.

@@ -23,8 +23,8 @@ struct tensor_value { float *x; uint64_t n_elements; };
  * the tensor's largest element fits. */
 struct precision {
     bool by_type;
-    enum partials_type partials;        /* of products of fp16 and fp8 */
-    bool stochastic_rounding;           /* of results; partial sums and sums over replicas are rounded to the nearest */
+    enum partials_type partials;        /* the partials of products in fp16 and fp8 */
+    bool stochastic_rounding;           /* results are rounded so; partial sums and sums over replicas go to the nearest */
     bool fp8_is_e5m2;                   /* else E4M3 */
 };
 
@@ -38,7 +38,7 @@ struct op_context {
      * operation must be there. */
     const struct tensor_value *const *peers; uint32_t n_peers;
     bool mean_losses;                   /* a loss is the mean of its rows (transducer: samples) and not their sum; rows with a label below 0 don't count */
-    double loss_factor;                 /* of all gradients: loss scaling; 0 means 1 */
+    double loss_factor;                 /* loss scaling, a factor of all gradients; 0 means 1 */
     uint32_t n_threads;                 /* 0 means 1 */
 };
 
@@ -57,7 +57,7 @@ const char *execute_library(void);      /* the library of products: "oneDNN", or
 struct optimizer_values {
     double learning_rate, momentum, second_momentum, epsilon, weight_decay;
     double trust;                       /* LARS: the share of the weights' norm that a step may be */
-    double clip_norm;                   /* of all gradients together, if the program clips; 0 if no limit */
+    double clip_norm;                   /* the limit of all gradients' norm, if the program clips; 0 if no limit */
 };
 
 /* ---- plan_execute.c: steps of a plan ---------------------------------------------------------------------------
@@ -77,7 +77,7 @@ enum reduction_order { REDUCE_AS_TREE, REDUCE_AS_RING };        /* halves of the
 struct execution_options {
     struct optimizer_values optimizer;
     enum reduction_order reduction;
-    uint64_t seed;                      /* of dropout */
+    uint64_t seed;                      /* seeds dropout */
     bool mean_losses;
     double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0 means 1 */
     struct precision precision;         /* by type: accumulators and sums over replicas are rounded after each addition, moments of 2 bytes and weights after the update */
@@ -95,9 +95,9 @@ enum live_category {
     LIVE_WEIGHTS, LIVE_ACCUMULATORS, LIVE_STATE,        /* copies of tied weights included */
     LIVE_STASH,                         /* kept between passes, of all micro-batches in flight */
     LIVE_KEPT_INPUTS,                   /* the same of the host's inputs */
-    LIVE_INPUTS,                        /* of the task at work */
+    LIVE_INPUTS,                        /* inputs of the task at work */
     LIVE_HANDED_OVER,                   /* from a neighbour, before the task that reads it */
-    LIVE_ACTIVATIONS,                   /* of the task at work, with gradients; what an operation in place writes over does not count twice */
+    LIVE_ACTIVATIONS,                   /* activations of the task at work, with gradients; what an operation in place writes over does not count twice */
     N_LIVE_CATEGORIES
 };
 extern const char *const live_category_names[N_LIVE_CATEGORIES];
@@ -125,8 +125,8 @@ void execution_set(struct execution *x, const struct optimizer_values *o);      
 float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: that IPU has none */
 /* The direction of the last step: for SGD without weight decay the mean gradient. */
 const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
-const struct tensor_value *execution_output(const struct execution *x);     /* of inference: the last operation's on micro-batch 0 of replica 0 */
-const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* of replica 0 */
+const struct tensor_value *execution_output(const struct execution *x);     /* inference's output: the last operation's on micro-batch 0 of replica 0 */
+const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* replica 0's */
 /* Visits the weights and moments of all replicas, in an order that depends on the plan alone: with the number of steps, all that an execution knows. */
 void execution_state(const struct execution *x, void (*visit)(void *user, float *elements, uint64_t n), void *user);
 void execution_set_step(struct execution *x, uint64_t n_done);

@@ -28,7 +28,7 @@ void store_clear(struct stage_store *s);                            /* drops all
 /* A weight on an IPU of a replica. With sharding, moments and the reduced gradient are of its own part of n_local elements. */
 struct weight {
     uint32_t tensor_id, ipu, stage;     /* stage: the first one on that IPU that reads it */
-    bool is_copy;                       /* of a tied weight that belongs to another IPU */
+    bool is_copy;                       /* a copy of a tied weight that belongs to another IPU */
     bool has_norms, sharded;            /* by its chain */
     const struct update_steps *steps;   /* its chain's */
     uint64_t n, n_local;
@@ -53,7 +53,7 @@ struct execution {
     struct weight *weights; uint32_t n_weights;         /* [replica][weight], the same weights in the same order on each */
     uint32_t shard;                     /* replicas that share a tensor's moments */
     uint64_t step;
-    struct tensor_value output;         /* of inference */
+    struct tensor_value output;         /* the output of inference */
     double loss;                        /* sum over micro-batches and replicas */
     struct rounding_counts rounded[N_TENSOR_ROLES];
 };

@@ -21,9 +21,9 @@ void rounding_counts_add(struct rounding_counts *to, const struct rounding_count
 /* One draw of 32 bits for each element, by seed and place alone: neither the order of the draws nor what else is drawn matters. */
 struct rounding_draws {
     bool stochastic;                    /* false: to the nearest, ties to even; the rest is not read */
-    uint64_t key;                       /* of seed, step and whatever else tells one rounding from another */
+    uint64_t key;                       /* a hash of seed, step and whatever else tells one rounding from another */
     uint32_t tensor_id;
-    uint64_t first_element;             /* of x[0] in the whole tensor */
+    uint64_t first_element;             /* the index of x[0] in the whole tensor */
 };
 static const struct rounding_draws to_nearest = { 0 };
 

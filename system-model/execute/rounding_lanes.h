@@ -18,7 +18,7 @@
 #define IN_LANES static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(32)));
-typedef int32_t masks __attribute__((vector_size(32)));         /* of comparisons: all bits, or none */
+typedef int32_t masks __attribute__((vector_size(32)));         /* results of comparisons: all bits, or none */
 enum { N_LANES = sizeof(lanes) / sizeof(float), FLOAT_BITS = 23, FLOAT_BIAS = 127, FLOAT_SIGN = INT32_MIN, FLOAT_EXPONENT = 0x7f800000 };
 
 /* Bits behind the point, exponents of the smallest normal and of the largest number, and the largest. */

@@ -138,7 +138,7 @@ struct op {
     uint32_t forward_op;                    /* backward passes: the operation they differentiate; else NO_ID */
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs;
-    const struct op_attributes *at;         /* of a backward pass: those of the operation it differentiates; equal ones are the same */
+    const struct op_attributes *at;         /* a backward pass has those of the operation it differentiates; equal ones are the same */
 };
 
 /* A layer is the unit of placement and of recomputation: an encoder's attention half, a residual unit, a head. */
@@ -159,7 +159,7 @@ struct graph {
     struct tensor *tensors; size_t n_tensors, cap_tensors;
     struct op *ops;         size_t n_ops, cap_ops;
     struct layer *layers;   size_t n_layers, cap_layers;
-    struct hash_table attributes;                 /* of operations, by their bytes */
+    struct hash_table attributes;                 /* attributes of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
     uint32_t n_rough_ops;                   /* operations in place of something not modelled: a pass over the result */
 };

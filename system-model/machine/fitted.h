@@ -14,7 +14,7 @@
 enum { MAX_FITTED = 3 };
 struct fitted_constant {
     enum generation generation;         /* mk1 is GC2; mk2 is GC200, Bow and C600, which share their design */
-    struct field field;                 /* of struct chip, with its bounds */
+    struct field field;                 /* a field of struct chip, with its bounds */
     double open_source_value;           /* without any fit */
 };
 extern const struct fitted_constant fitted_constants[MAX_FITTED];
@@ -44,7 +44,7 @@ struct fitted_system {
 };
 
 struct system_constant {
-    struct field field;         /* of struct fitted_system, with its bounds */
+    struct field field;         /* a field of struct fitted_system, with its bounds */
     double unfitted_value;      /* the default */
     double start;               /* the value that a fit starts from */
     const char *default_source;

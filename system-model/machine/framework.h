@@ -43,7 +43,7 @@ struct program {
 
 struct framework {
     struct program program;
-    const char *name;                   /* of the sheet: popart-2.1.0 */
+    const char *name;                   /* the sheet's name: popart-2.1.0 */
     const char *schedules;              /* comma list: the pipeline schedules that it can run */
     struct sheet sheets[2];             /* its own and its engine's */
     size_t n_sheets;

@@ -66,7 +66,7 @@ struct chip {
     uint64_t n_tiles, n_workers;            /* workers: per tile */
     uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, but not more often than once in n_workers; 0: n_workers */
     double clock_hz;
-    enum planner_copies planner_copies;     /* of the software release that compiles its programs */
+    enum planner_copies planner_copies;     /* those of the software release that compiles its programs */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
@@ -207,8 +207,8 @@ double chip_memory_byte_j(const struct chip *c);
  */
 struct power {
     bool has_law;                       /* at_work_w and waiting_w are then 0: the work decides */
-    double idle_w;                      /* of all chips, whatever they do */
-    double boards_rest_w;               /* of the boards without their chips; 0 if not known */
+    double idle_w;                      /* the draw of all chips, whatever they do */
+    double boards_rest_w;               /* the draw of the boards without their chips; 0 if not known */
     double at_work_w;                   /* 0 if no source gives it */
     double waiting_w;                   /* while chips wait for each other or the host; at_work_w if no source gives it */
     double cap_w;                       /* limit of the boards; 0 if unknown */
@@ -218,6 +218,6 @@ struct power {
     const char *missing;                /* why the power is unknown, or NULL */
 };
 void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus);
-double power_mean_w(const struct power *p, double waiting_share);       /* of a step that waits for this share of its time; without a law */
+double power_mean_w(const struct power *p, double waiting_share);       /* the mean of a step that waits for this share of its time; needs no law */
 
 #endif

@@ -34,7 +34,7 @@ struct collective_request {
     double bytes;
     uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
     bool unfolded;                          /* play every group and domain even if they are alike */
-    struct collective_cache *cache;           /* of this topology; may be NULL */
+    struct collective_cache *cache;           /* this topology's; may be NULL */
 };
 struct collective_cost {
     double time_s;

@@ -24,7 +24,7 @@ struct exchange_request {
     enum exchange_kind kind;
     uint32_t from, to;          /* IPUs */
     uint32_t n_ipus;            /* 1: `from`, and `to` if it is another; 2: both; more: the first so many of the machine */
-    uint32_t n_tiles;           /* of each IPU */
+    uint32_t n_tiles;           /* the tiles of each IPU */
     uint32_t n_operands;
     double bytes;               /* a message */
     bool both_ways;             /* P2P: in both directions at once */

@@ -25,7 +25,7 @@ struct link {
 struct topology {
     const struct machine *machine;
     const struct faults *faults;            /* NULL if none */
-    enum domain_topology domain_topology;   /* of the program's partition, or of the machine */
+    enum domain_topology domain_topology;   /* the program's partition's, or the machine's */
     uint32_t n_ipus, n_nodes, n_links;
     uint32_t n_domains, ipus_per_domain, ipus_per_hub;
     uint32_t first_hub, n_hubs, first_memory, n_memories, first_host, n_hosts, first_switch, n_switches;
@@ -38,7 +38,7 @@ struct topology {
 };
 
 /* Faults of the machine during a run ([faults] of a recipe). */
-struct link_fault { uint32_t from, to; double rate_share; };    /* of both directions; 0 if the link is cut */
+struct link_fault { uint32_t from, to; double rate_share; };    /* the share left in both directions; 0 if the link is cut */
 struct chip_fault { uint32_t ipu; double slowdown; };           /* at least 1: its compute takes so many times as long */
 struct faults {
     const struct link_fault *links; size_t n_links;
@@ -78,7 +78,7 @@ struct link_load { uint32_t link; double bytes; };
 struct link_loads {
     struct link_load *items; size_t cap;
     uint32_t n;
-    struct hash_table numbers;          /* of items, by link */
+    struct hash_table numbers;          /* numbers of items, by link */
     struct arena *a;
 };
 struct link_loads link_loads_new(struct arena *a);

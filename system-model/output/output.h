@@ -94,7 +94,7 @@ struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);
 void table_drop_json(const struct table *t);                /* frees JSON cells that were not taken out */
 
-void write_json_item(FILE *f, struct json_t *item, bool first);     /* of an array that is written item by item; frees it */
+void write_json_item(FILE *f, struct json_t *item, bool first);     /* writes an array item by item; frees the item */
 struct json_t *json_number(double x);                       /* null when x is not finite */
 struct json_t *json_known(bool known, double x);            /* null when it is not known */
 struct json_t *json_words(const char *const *words, size_t n);      /* an array of strings */
@@ -167,7 +167,7 @@ void document_line(struct document *d, const char *format, ...) __attribute__((f
 void document_line_for(struct document *d, unsigned formats, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void document_gap(struct document *d);                                  /* an empty line */
 struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
-void document_member(struct document *d, const char *name, struct json_t *value);       /* of the JSON object; takes the value */
+void document_member(struct document *d, const char *name, struct json_t *value);       /* adds to the JSON object; takes the value */
 /* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite
  * is Markdown by its parts. */
 void document_write(FILE *f, enum output_format format, struct document *d);

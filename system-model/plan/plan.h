@@ -118,7 +118,7 @@ struct plan {
     uint64_t shortfall_bytes;           /* on the fullest tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
     uint64_t n_parameters;
-    struct energy energy;               /* of a step's work, one replica */
+    struct energy energy;               /* the energy of a step's work, one replica */
     uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
 };
 
@@ -134,7 +134,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
-uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* of a micro-batch's input, what crosses the host's port */
+uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
 double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of that process */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */

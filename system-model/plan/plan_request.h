@@ -63,7 +63,7 @@ struct plan_request {
     struct program program;             /* with the recipe's own settings applied */
     struct system_times fitted;
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0 if it is no limit */
-    uint32_t host_cores, workers;       /* of one host; of one process, each on a core; 0 if they are no limit */
+    uint32_t host_cores, workers;       /* a host's cores; a process's workers, each on a core; 0 if they are no limit */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
     bool timed_only;                    /* memory is not counted: the plan is taken to fit */

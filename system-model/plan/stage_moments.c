@@ -17,7 +17,7 @@ struct stage_walk {
     const uint64_t *lying_bytes;        /* by tensor: on the fullest tile, times the tiles */
     const bool *kept;                   /* by tensor: an operation's backward pass reads it */
     bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
-    uint64_t waiting_bytes, live_bytes; /* of their tensors */
+    uint64_t waiting_bytes, live_bytes; /* their tensors' bytes */
     uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
     uint64_t most_bytes, received_bytes;        /* received: by the task from its neighbour */
 };

@@ -17,7 +17,7 @@ enum kept_kind { KEPT_IN_STASH, KEPT_INPUT, KEPT_CARRIED };
 
 struct stage_program {
     struct op_sequence pass[2];         /* by task_kind */
-    struct id_list inputs;              /* of the host, that either pass reads */
+    struct id_list inputs;              /* inputs from the host that either pass reads */
     struct id_list states;              /* neither trained nor streamed: filled before each task */
     struct id_list kept;                /* between the passes: what the backward pass reads and does not make */
     enum kept_kind *kept_as;            /* by place in the list */

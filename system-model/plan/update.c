@@ -33,7 +33,7 @@ struct update_builder {
     struct err *err;
     uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
     struct op_plan_options vector;      /* how vector work is planned */
-    struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* of the chain that is being built, and whether its tensors are sharded */
+    struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* operations of the chain that is being built; their tensors may be sharded */
     bool sharded;
 };
 

@@ -38,16 +38,16 @@ struct update_op {
 struct update_steps {
     struct update_op *ops; uint32_t n_ops;
     bool sharded;
-    uint64_t n_cycles;                  /* of one tensor */
+    uint64_t n_cycles;                  /* cycles for one tensor */
     struct cycles cycles;               /* by part; their sum */
 };
 
 enum { ALL_IPUS = UINT32_MAX };
 struct update_chain {
-    uint32_t ipu;                       /* of the replica; ALL_IPUS: side by side on all */
+    uint32_t ipu;                       /* an IPU of the replica; ALL_IPUS: side by side on all */
     const char *tensor;                 /* the first of them; merged ones: what is merged */
     enum data_type type;
-    uint64_t n_elements;                /* of one tensor */
+    uint64_t n_elements;                /* the elements of one tensor */
     bool has_norms;                     /* that the optimizer needs */
     uint32_t n_tensors;                 /* alike, one after the other */
     const struct update_steps *steps;

@@ -11,10 +11,10 @@ struct player {
     const struct plan *p;
     struct arena *a;
     uint32_t width;             /* IPUs of a replica */
-    uint32_t first_row;         /* of the replica being played */
+    uint32_t first_row;         /* the first row of the replica being played */
     uint64_t now;               /* its clock */
-    struct { uint64_t input, work; uint32_t ipu; } tasks[2 * MAX_STAGES];  /* of the replica: reading input; work, as slow as the chip */
-    uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* of all its runs so far */
+    struct { uint64_t input, work; uint32_t ipu; } tasks[2 * MAX_STAGES];  /* the replica's tasks: reading input; work, as slow as the chip */
+    uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* cycles of all its runs so far */
 };
 
 /* True if a span is to be added: not if only totals are wanted or it takes no time. The caller asks before it makes the span, which is slow. */

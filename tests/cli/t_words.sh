@@ -23,7 +23,7 @@ for my $path (@ARGV) {
 EOF
 sources=$(find $product tests -name '*.[ch]' | sort)
 # shellcheck disable=SC2086
-wrong=$(perl "$work/comments.pl" '(^|[.:;] )Of ' $sources)
+wrong=$(perl "$work/comments.pl" '(^|[.:;] )Of |^of ' $sources)
 [ -z "$wrong" ]
 result $? "no comment has a sentence that begins with 'Of'" "$wrong"
 # shellcheck disable=SC2086

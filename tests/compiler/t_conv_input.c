@@ -263,7 +263,7 @@ static void test_quarters_are_brought_together(void **state)
                                        .in_chans = cases[k].chans, .out_chans = 64, .stride = 1, .type = cases[k].type };
         struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
         struct candidates list;
-        uint64_t bytes = cases[k].chans;            /* of a tile, a position each */
+        uint64_t bytes = cases[k].chans;            /* the bytes of a tile, a position each */
         s.in_elsewhere = cases[k].elsewhere;
         s.rearrange_in = cases[k].anew;
         conv_candidates(&list, &s, &chip, &options);

@@ -103,7 +103,7 @@ struct operation {
     enum op_kind kind;
     enum op_pass pass;
     struct op_attributes at;
-    struct shape in[4], gradients[3];       /* of the forward operation; what a backward pass makes */
+    struct shape in[4], gradients[3];       /* the forward operation's; what a backward pass makes */
     uint64_t rearrange_cycles, n_tiles_used;
     struct step steps[MOST_STEPS];
 };

@@ -23,7 +23,7 @@ static const struct torch_model {
     double rate;
     bool is_smooth;                     /* tanh for ReLU, and the mean of a window for its largest element */
     enum vector_work work;              /* 0: SGD with momentum */
-    uint64_t seed;                      /* of inputs */
+    uint64_t seed;                      /* seeds the inputs */
 } torch_models[] = {
 #define RESNET_FAST(s) { "resnet-fast-" #s, { TORCH_RESNET(&torch_resnet, 16) }, 0.01, false, 0, (s) }
 #define RESNET_DEEPER(s) { "resnet-deeper-" #s, { TORCH_RESNET(&torch_deeper, 32) }, 0.01, false, 0, (s) }
@@ -37,7 +37,7 @@ static const struct torch_model {
 };
 enum { N_TORCH_MODELS = sizeof torch_models / sizeof *torch_models };
 
-static uint64_t torch_seed;             /* of the model that was started last */
+static uint64_t torch_seed;             /* the seed of the model that was started last */
 static inline bool torch_fill(void *graph, float *to, uint32_t id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err)
 {
     return fill_with_noise(graph, to, id, step + 1000 * torch_seed, replica, micro_batch, err);

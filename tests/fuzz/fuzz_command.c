@@ -183,7 +183,7 @@ static void check_answer(const struct answer *x, const struct command *c, const 
 {
     LAW(x->status >= EXIT_DONE && x->status <= EXIT_BAD_INPUT);
     LAW(x->status == EXIT_BAD_INPUT || !*x->err.msg);
-    LAW(x->status != EXIT_BAD_INPUT || *x->err.msg || x->n_talk);       /* of several recipes each refusal is told as it comes */
+    LAW(x->status != EXIT_BAD_INPUT || *x->err.msg || x->n_talk);       /* refusals of several recipes are told as they come */
     LAW(!strchr(x->err.msg, '\n'));
     if (x->status == EXIT_BAD_INPUT || !x->n)
         return;

@@ -117,7 +117,7 @@ static void frameworks_by_name(void **state)
     assert_false(framework_load(&f, "Toy", NULL, folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "; known: alpha, middle, zeta"));
     assert_false(framework_load(&f, "Middle", "2.1", folder, NULL, &a, &err));
-    assert_string_equal(f.name, "middle-2.1");                                      /* of two names of one release the first */
+    assert_string_equal(f.name, "middle-2.1");                                      /* the first of two names of one release */
     assert_false(framework_load(&f, "P", NULL, folder, NULL, &a, &err));            /* as plain begins */
     assert_non_null(strstr(err.msg, "recipe.framework: 'P' has no sheet in "));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -99,7 +99,7 @@ static void all_flows_of_a_step_count(void **state)
     static const struct { size_t n; uint32_t ends[6][2]; } cases[] = {
         { 6, { { 0, 2 }, { 1, 3 }, { 8, 10 }, { 9, 11 }, { 16, 18 }, { 17, 19 } } },    /* alike */
         { 6, { { 0, 5 }, { 4, 1 }, { 8, 13 }, { 12, 9 }, { 16, 21 }, { 20, 17 } } },    /* over several links */
-        { 4, { { 0, 6 }, { 2, 4 }, { 8, 14 }, { 10, 12 } } },                           /* of which two share one */
+        { 4, { { 0, 6 }, { 2, 4 }, { 8, 14 }, { 10, 12 } } },                           /* two of them share one */
         { 4, { { 8, 14 }, { 10, 12 }, { 0, 6 }, { 2, 4 } } },                           /* a later domain first */
         { 4, { { 0, 2 }, { 1, 3 }, { 8, 10 }, { 9, 13 } } },                            /* the last one goes elsewhere */
         { 4, { { 0, 2 }, { 1, 3 }, { 8, 10 }, { 11, 11 + 2 } } },                       /* or comes from elsewhere */

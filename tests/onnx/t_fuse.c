@@ -22,10 +22,10 @@ static const struct row gelus[] = {
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > e; Add e d > y", "scale map map scale mul add" },  /* half of it is read twice */
-    { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul x1 c > d; Mul d half > y", "map gelu" },      /* of a sum with one too */
+    { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul x1 c > d; Mul d half > y", "map gelu" },      /* works for a sum with one, too */
     { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul c x1 > d; Mul half d > y", "map gelu" },
-    { "Mul u x > e; Div e root2 > a; Erf a > b; Add b one > c; Mul e c > d; Mul d half > y", "mul gelu" },       /* of a product */
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* of another tensor */
+    { "Mul u x > e; Div e root2 > a; Erf a > b; Add b one > c; Mul e c > d; Mul d half > y", "mul gelu" },       /* a product's */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* another tensor's */
     { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d third > y", "scale map map mul scale" },
@@ -157,7 +157,7 @@ static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Add c g6 > d; Mul d b6 > y", "group-norm bias-add mul" },
     { "Reshape v groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },          /* not an image: not fused */
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
-    { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* of one dimension */
+    { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* one dimension */
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b turned > c; Mul c g4 > d; Add d b4 > y", "group-norm mul bias-add" },
     { "Reshape i groups > a; Clip a third half > b; Reshape b back > y", "map" },             /* three operands between the reshapes, but no norm */
     { "Sum i i i i i > a; Mul a g6 > c; Add c b6 > y", "add add add add mul add" },           /* five operands, but no norm */

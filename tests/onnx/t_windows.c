@@ -182,7 +182,7 @@ static void images_joined_and_averaged(void **state)
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
         assert_true(r->im.output_is_image);
-        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 1);          /* of the input alone */
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 1);          /* the input's alone */
         for (uint64_t e = 0; e < 12; e++) {
             double sum = 0;
             for (uint64_t k = 0; k < 48; k++)

@@ -97,7 +97,7 @@ static void a_toy_by_hand(void **state)
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_true(y.plan.fits);
     assert_int_equal(y.plan.shortfall_bytes, 0);
-    y.stages[0] = y.stages[1];                              /* of two alike the first is named */
+    y.stages[0] = y.stages[1];                              /* the first of two alike is named */
     y.stages[0].ipu = 0;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[1].total_bytes);

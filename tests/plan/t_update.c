@@ -316,7 +316,7 @@ static void a_clip_by_hand(void **state)
     assert_int_equal(clip->n_cycles, clip->cycles.part[PART_ALL_REDUCE] + work);
     assert_near(clip->bytes, 2 * 2 * (double)n_local + 4, 0);           /* halves read twice, a word added up */
     const struct update_op *norms = step_of(matrix, UPDATE_NORMS);
-    assert_int_equal(norms->n_cycles, 2 * cycles_of(y.sim.topology, sums.time_s));      /* of weight and of update, a word each */
+    assert_int_equal(norms->n_cycles, 2 * cycles_of(y.sim.topology, sums.time_s));      /* the weight's and the update's, a word each */
     assert_near(norms->bytes, 2 * 4, 0);
     y.opt.program.merge_buffer_bytes = 1e12;
     assert_true(build(&y, &p));

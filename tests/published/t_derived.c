@@ -59,7 +59,7 @@ static void a_line_has_a_slope_and_an_intercept(void **state)
     assert_near(f.items[9].value, 0.29707, 1e-5);
     assert_near(f.items[10].value, 19353.0 / 5179, 1e-12);
     assert_near(f.items[11].value, 65536.0 / 5179 - 65536.0 / 19353, 1e-12);
-    assert_int_equal(f.items[8].role, FIGURE_VALIDATE);         /* of calibrate and validate */
+    assert_int_equal(f.items[8].role, FIGURE_VALIDATE);         /* from calibrate and validate */
     assert_string_equal(f.items[8].source, "computed from a, b");
     assert_string_equal(f.items[10].recipe, "vendor-bow-pod64-bert-large-ph1-popart:vendor-bow-pod16-bert-large-ph1-popart");
     remove_folder(folder, &a);

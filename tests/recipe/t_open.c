@@ -28,7 +28,7 @@ static void readings_in_order(void **state)
     const char *two[] = { "open.hosts.steps_per_call= 1|312 |  7", "open.precision.partials=fp32" };
     assert_string_equal(readings(bow, NULL, 0), "");
     assert_string_equal(readings(bow, two, 2), "hosts.steps_per_call=1;hosts.steps_per_call=312;hosts.steps_per_call=7;precision.partials=fp32;");
-    /* of a default, of what the framework does, and of the machine */
+    /* a default, what the framework does, and the machine */
     assert_string_equal(readings(bow, (const char *[]){ "open.parallel.split_qkv=yes", "open.framework.clip_norm=yes", "open.recipe.system=bow-pod64" }, 3),
                         "parallel.split_qkv=yes;framework.clip_norm=yes;recipe.system=bow-pod64;");
     arena_free(&a);

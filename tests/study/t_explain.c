@@ -420,7 +420,7 @@ static void the_bound_by_hand(void **state)
     bound_find(&b, &sim, &tree);
     assert_true(b.class == CLASS_COMPUTE && b.part == &parts[0] && !b.phase && !b.operation);
     assert_near(b.class_share, 0.401, 1e-15);
-    rows[1].spent.part[PART_EXCHANGE]++;        /* of equal classes the first */
+    rows[1].spent.part[PART_EXCHANGE]++;        /* the first of equal classes */
     bound_find(&b, &sim, &tree);
     assert_int_equal(b.class, CLASS_COMPUTE);
     sim.plan.fits = false, sim.plan.host_floor_cycles = 1000;

@@ -163,7 +163,7 @@ static void no_batch_is_lost(void **state)
         *const slow_call[] = { "training.converge=model", "training.epochs=", "framework.host_data=in-call", "framework.host_data_bytes_per_s=1e10" },
         *const slow_loader[] = { "training.epochs=", "hosts.timed_steps=3", "machine.loader_s_per_byte=1e-9" };
     static const struct { enum objective o; struct limit throughput; const char *const *sets; size_t n_sets; bool one_batch; } cases[] = {
-        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, true },        /* of each shape one batch at most */
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, true },        /* each shape has one batch at most */
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, false }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2, false }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2, false },
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_host, 1, false }, { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_host, 1, false }, { MINIMISE_IPUS, { 900, 1e9 }, slow_host, 1, false },
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_call, 4, false }, { MINIMISE_ENERGY, { 0, 0 }, slow_call, 4, false },
@@ -198,7 +198,7 @@ static void a_key_set_to_nothing(void **state)
     struct arena a = {0};
     (void)state;
     q.sets = sets, q.n_sets = 1;
-    q.given[1] = q.given[--q.n_given];          /* of sharding; no share of memory */
+    q.given[1] = q.given[--q.n_given];          /* sharding is given; no share of memory */
     simulator_open(&s, &paths);
     seek(&out, q, &s, 1000000, 1, &a);
     assert_true(out.any && out.n_refused == 0 && out.n_simulated > 1);

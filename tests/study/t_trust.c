@@ -83,7 +83,7 @@ static void near_to_the_last_doubling(void **state)
         properties_prepare(&only.at);
         record.spread.n_errors = (size_t)doublings - 7;
         validity_of(&v, &record, &sim, &r, NULL, &a);
-        assert_true((v.low > 0) == (doublings == 9) && (v.high > 0) == (doublings == 9));          /* of two errors on there is an interval */
+        assert_true((v.low > 0) == (doublings == 9) && (v.high > 0) == (doublings == 9));          /* an interval needs two errors */
         assert_near(v.distance, doublings == 8 ? 3 : 3.25, 0);
         assert_true(v.same_kind && v.near == (doublings == 8));
     }
@@ -169,7 +169,7 @@ static void a_share_is_outside_by_a_twentieth(void **state)
     assert_true(simulator_run(&simulator, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0, &err));
     for (int more = 0; more < 2; more++) {
         only.at = properties_of(&sim, &a);
-        only.at.share[12] -= more ? 0.0501 : 0.0499;            /* of compute */
+        only.at.share[12] -= more ? 0.0501 : 0.0499;            /* the share of compute */
         only.at.share[13] += 0.4;
         properties_prepare(&only.at);
         validity_of(&v, &record, &sim, &r, NULL, &a);

@@ -25,7 +25,7 @@ static void distances_by_hand(void **state)
     assert_near(distance_with(12, "0.72"), 0.4, 1e-12);         /* a fifth of the step, twice */
     assert_near(distance_with(18, "0.01"), 0.06, 1e-12);
     assert_near(distance_with(11, "0"), 0.5, 1e-12);            /* a count against none is one doubling */
-    assert_near(distance_with(11, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
+    assert_near(distance_with(11, "1"), 4.5, 1e-12);            /* nine doublings from 1 to 512, and as far from there */
     struct properties single = with(11, "1");
     assert_near(properties_apart(&single, &one).distance, 4.5, 1e-12);
 }

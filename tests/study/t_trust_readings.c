@@ -282,7 +282,7 @@ static void readings_as_text(void **state)
         "call takes, if that was measured\n");
     free(text);
     items[5].key = "hosts.steps_per_call";
-    text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* of two readings of one key only the first is there */
+    text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* only the first of two readings of one key is there */
     assert_string_equal(text, "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower\n");
     free(text);
     json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), open_readings_unset_json(&o));

@@ -184,7 +184,7 @@ static void counters_carry_the_bytes_of_copies_and_collectives(void **state)
         if (!text_is(text_of(event, "ph"), "C") || !text_is(text_of(event, "name"), "busiest rail"))
             continue;
         double ts = json_number_value(json_object_get(event, "ts"));
-        got += rate * (ts - at) * 1e-6;         /* of one span the samples follow each other in the file */
+        got += rate * (ts - at) * 1e-6;         /* one span's samples follow each other in the file */
         rate = json_number_value(json_object_get(json_object_get(event, "args"), "bytes_per_s"));
         at = ts;
         if (rate > 0)

@@ -63,7 +63,7 @@ double rcp_least_mean(double mean, double sd, double n_reference, double n_submi
 enum rcp_match { RCP_EXACT, RCP_INTERPOLATED, RCP_SMALLER_BATCH, RCP_MISSING };
 struct rcp_limit {
     enum rcp_match match;
-    double mean, sd;                    /* of the reference; 0 for RCP_MISSING */
+    double mean, sd;                    /* the reference's mean and deviation; 0 for RCP_MISSING */
     double least_mean, max_speedup;     /* a submission passes from mean / max_speedup up */
 };
 void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch);

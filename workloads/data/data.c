@@ -16,7 +16,7 @@ struct dataset {
     const struct graph *graph;
     const char *path;
     enum data_column *columns;               /* by tensor */
-    struct data_rows x[N_DATA_PARTS], labels[N_DATA_PARTS];      /* of images and speech */
+    struct data_rows x[N_DATA_PARTS], labels[N_DATA_PARTS];      /* rows of images and speech */
     struct text text;                   /* n_passages 0: there is none */
     bool is_image;
 };

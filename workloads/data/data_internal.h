@@ -22,12 +22,12 @@ bool data_missing(const char *path, const char *remedy, struct err *err);       
 /* text.c */
 struct pack { uint32_t first, n; };                         /* passages */
 struct text {
-    uint32_t *words; size_t n_words, cap_words;             /* of all passages, as rows of the word table */
+    uint32_t *words; size_t n_words, cap_words;             /* the words of all passages, as rows of the word table */
     struct pack *passages; size_t n_passages, cap_passages; /* first: of words */
     struct pack *packs[N_DATA_PARTS]; size_t n_packs[N_DATA_PARTS];
     uint32_t *order[N_DATA_PARTS]; size_t n_order[N_DATA_PARTS];       /* passages by part; packs are runs of it */
     uint64_t vocabulary, length, sequences, n_masked;
-    double known_share;                                     /* of words that are in the vocabulary */
+    double known_share;                                     /* the share of words that are in the vocabulary */
 };
 /* A pack as the graph's inputs want it; label -1: an empty place. */
 struct pack_row { int32_t *tokens, *positions, *types, *numbers, *masked, *labels, *starts, *next; };

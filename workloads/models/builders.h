@@ -11,8 +11,8 @@
 struct builder {
     struct graph *g;
     const struct model_options *o;
-    enum data_type type;                /* of weights and activations */
-    enum data_type product_type;        /* of factors of products in the body: fp8 if the options say so */
+    enum data_type type;                /* the type of weights and activations */
+    enum data_type product_type;        /* the type of factors of products in the body: fp8 if the options say so */
     bool training;
     uint64_t batch;
 };
@@ -68,7 +68,7 @@ uint32_t build_norm(struct builder *b, uint32_t x);
 uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can absorb */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
-uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in pixels */
+uint64_t build_side(const struct builder *b, uint32_t x);   /* the side of square images [batch, side, side, channels], in pixels */
 /* The mean over height and width. */
 uint32_t build_global_pool(struct builder *b, uint32_t x);
 /* Square images of three channels; bytes are cast and normalised on the chip. */

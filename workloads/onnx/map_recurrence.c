@@ -8,7 +8,7 @@
 #include "workloads/onnx/onnx_internal.h"
 #include <assert.h>
 
-enum { MOST_RNN_STEPS = 1000 };             /* of a plain RNN, at most */
+enum { MOST_RNN_STEPS = 1000 };             /* the most steps of a plain RNN */
 
 static bool goes_back(const struct mapper *p, uint64_t direction)
 {

@@ -4,7 +4,7 @@
  */
 #include "workloads/onnx/onnx_internal.h"
 
-enum { NODE_ATTRIBUTES = 8 };           /* of a node that is written, at most */
+enum { NODE_ATTRIBUTES = 8 };           /* the most attributes of a node that is written */
 
 Onnx__NodeProto *onnx_new_node(struct arena *a, const char *op, const char *name)
 {

@@ -14,7 +14,7 @@ struct onnx_dimension { const char *name; uint64_t size; };
 
 struct onnx_options {
     uint64_t batch;                             /* samples */
-    enum data_type type;                        /* of weights and activations */
+    enum data_type type;                        /* the type of weights and activations */
     uint64_t fp32_kinds;                        /* kinds of operations in fp32: a bit for each (enum op_kind) */
     bool inference;                             /* forward only; batch norms are folded into convolutions */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
@@ -37,7 +37,7 @@ enum onnx_layout { ONNX_AS_IS, ONNX_KERNEL, ONNX_MATRIX_TRANSPOSED, ONNX_FOLDED_
 struct onnx_source {
     uint32_t tensor_id;
     enum onnx_layout layout;
-    uint32_t values[8];    /* of the model: kernel, bias; a norm's scale, shift, mean, variance, and a fused scale and shift; NO_ID if none */
+    uint32_t values[8];    /* ids of the model's values: kernel, bias; a norm's scale, shift, mean, variance, and a fused scale and shift; NO_ID if none */
     double number;    /* the number itself; epsilon of a norm; first diagonal of a triangle's ones; direction of a recurrence */
     bool turned;    /* triangle: its ones are left of the diagonal; gates: the file's order is input, output, forget, cell */
 };

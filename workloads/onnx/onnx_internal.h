@@ -44,8 +44,8 @@ struct onnx_value {
     bool given;                             /* the options give its number or, bounded, its size */
     bool bounded, largest;                  /* its size depends on data: given, or the largest possible */
     bool constant;                          /* it follows from initialisers alone */
-    bool output;                            /* of the whole graph */
-    const Onnx__TensorProto *data;          /* of an initialiser or a Constant node; else NULL */
+    bool output;                            /* an output of the whole graph */
+    const Onnx__TensorProto *data;          /* the contents of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID means an input or initialiser */
     bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID if it is left out */
     uint32_t bound_to;
@@ -66,7 +66,7 @@ struct onnx_node {
     struct onnx_loop *loop;                 /* state of a Loop between two rounds */
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID if left out */
-    double epsilon;                         /* of a fused norm; 0: its attribute has it */
+    double epsilon;                         /* a fused norm's; 0: its attribute has it */
     const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
     bool gone;                              /* other nodes do its work */
     bool rough;                             /* its replacement is a guess, counted as approximated */
@@ -142,7 +142,7 @@ struct onnx_operator {
 };
 enum { NO_FUNCTION = N_OP_FUNCTIONS };
 
-extern const struct onnx_operator onnx_no_operator;     /* of a place among the nodes that is still empty */
+extern const struct onnx_operator onnx_no_operator;     /* for a place among the nodes that is still empty */
 const struct onnx_operator *onnx_operator(const char *name, struct arena *a);
 const struct onnx_operator *onnx_operator_by_id(enum onnx_op id);
 static inline bool onnx_is(const struct onnx_node *n, enum onnx_op id) { return n && n->op->id == id; }
@@ -211,7 +211,7 @@ int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
 bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
 const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
-struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* of an operator that is a function of elements */
+struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* for an operator that is a function of elements */
 /* Always false: one line in err with the file, the node and its operator. */
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

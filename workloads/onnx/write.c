@@ -32,10 +32,10 @@ struct writer {
     size_t cap_nodes, cap_weights, cap_inputs, cap_outputs;
     const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL if not made */
     bool *done;                             /* by operation: part of another one */
-    const uint64_t *seed;                   /* of the weights; NULL if they are left out */
+    const uint64_t *seed;                   /* seeds the weights; NULL if they are left out */
     FILE *data;
     uint64_t n_data_bytes;
-    const char *location;                   /* of the weights, relative to the model */
+    const char *location;                   /* the path of the weights, relative to the model */
 };
 
 static const struct tensor *in_tensor(const struct writer *w, uint32_t i) { return &w->g->tensors[w->op->inputs[i]]; }

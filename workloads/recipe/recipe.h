@@ -59,10 +59,10 @@ struct recipe {
     /* [hosts] */
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* the rate at which one host reads, decodes and prepares input; 0 if no limit */
-    uint64_t host_cores, workers;       /* of one host; loader processes or threads of one host process; 0 if unknown */
+    uint64_t host_cores, workers;       /* cores of one host; loader processes or threads of one host process; 0 if unknown */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0 if none */
-    double price_per_kwh, carbon_g_per_kwh;     /* of energy; 0 if none */
+    double price_per_kwh, carbon_g_per_kwh;     /* the user's factors of energy; 0 if none */
     double host_power_w, cooling_share; /* one host's; cooling over all else; 0 if not counted */
     uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0 if it does not include the loader's start */
     double steps_per_call;              /* weight updates between two returns to the host; 0 if the run is one call; below 0: the framework's own */
@@ -107,7 +107,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
  * how many. */
 struct recipe_setting {
     const char *section;
-    const struct field *field;          /* of struct recipe */
+    const struct field *field;          /* a field of struct recipe */
     const char *value;                  /* as written; NULL if not given, so the default */
     uint32_t line;                      /* 0 means an override, or not given */
     bool matters;                       /* false: changes nothing in this recipe */
