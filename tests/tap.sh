@@ -19,6 +19,7 @@ result() { # STATUS NAME [DIAGNOSTIC]
 run() { # ARGUMENT... - sets status, and the files out and err in $work
     "$PODBENCH" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
+    case ${1:-} in search | train) sed -i '/^podbench: \(searching: [0-9]* simulated\|seed [0-9]*: [0-9]* samples, loss\)/d' "$work/err" ;; esac     # these come by the clock
 }
 # The exit status and a fixed text in stdout or stderr.
 gives() { # STATUS TEXT NAME - after run

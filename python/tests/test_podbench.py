@@ -70,6 +70,8 @@ class Refusals(unittest.TestCase):
         for call, why in ((lambda: podbench.run("no-such"), "no recipe 'no-such'"),
                           (lambda: podbench.run(RESNET, {"parallel.nonsense": 1}), "parallel.nonsense"),
                           (lambda: podbench.numbers(RESNET, {"parallel.micro_batch": -1}), "micro_batch"),
+                          (lambda: podbench.run(RESNET, {"data.dataste": ""}), r"--set data.dataste=: unknown key in \[data\]; did you mean 'dataset'"),
+                          (lambda: podbench.numbers(RESNET, {"data.dataste": ""}), "did you mean 'dataset'"),
                           (lambda: podbench.command("rnu"), "did you mean 'run'?"), (lambda: podbench.run("--help"), "no recipe '--help'"),
                           (lambda: podbench.Podbench("/nowhere"), "/nowhere: holds no system-model/specs")):
             with self.assertRaisesRegex(podbench.PodbenchError, why):

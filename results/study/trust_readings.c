@@ -220,7 +220,7 @@ void open_readings_print(FILE *f, const struct open_readings *o)
 
 static json_t *reading_json(const struct open_reading *x)
 {
-    return json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?}", "key", x->key, "taken", *x->taken ? x->taken : NULL, "alternative", x->alternative, "throughput_ratio",
+    return json_pack("{s:s, s:s?, s:s?, s:s, s:o, s:o, s:s?}", "key", x->key, "taken", *x->taken ? x->taken : NULL, "taken_means", x->zero_means, "alternative", x->alternative, "throughput_ratio",
                      isnan(x->throughput_ratio) ? json_null() : json_real(x->throughput_ratio), "fits",
                      isnan(x->throughput_ratio) ? json_null() : json_boolean(x->fits), "refused", x->refused);
 }

@@ -52,7 +52,8 @@ for table in columns rows lines none; do
     show sweep $resnet --from "$work/$table.csv"
 done
 for set in parallel parallel. .x= parallel.micro_batch= parallel.micro_batch=0 parallel.micro_batch=65537 machine.clock_hz=1 machine.nothing=1 recipe.mode=play \
-    parallel.available_memory=0 data.sequence_length=x; do
+    parallel.available_memory=0 data.sequence_length=x data.x= data.dataste= optimizer.momentun= framework.session_call= faults.links= faults.link7= open.x= open.data.x= \
+    open.faults.link= open.data.dataset=; do
     show run $resnet --set "$set" --format csv
 done
 for path in '' "$work/none" "$work/columns.csv" /dev/null; do

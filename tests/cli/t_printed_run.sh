@@ -41,7 +41,7 @@ for batches in 300 400; do            # the third IPU waits a tenth and a little
     show run $bert --set parallel.layers_per_ipu=6,6,6,6 --set parallel.gradient_accumulation=$batches
 done
 for format in text json; do
-    show run $infer --set open.precision.partials=fp32 --set 'open.parallel.io_tiles=32 | 64' --format $format
+    show run $infer --set open.precision.partials=fp32 --set 'open.parallel.io_tiles=32 | 64' --set open.hosts.cores=64 --format $format
     show run $resnet --set hosts.steps_per_call= --format $format
 done
 show run $infer --set open.precision.partials=fp16

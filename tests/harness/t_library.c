@@ -63,6 +63,9 @@ static void failures_are_told(void **state)
     (void)state;
     assert_int_equal(podbench_run(p, "none", NULL, 0, &r), -1);
     assert_non_null(strstr(podbench_message(p), "no recipe 'none'"));
+    assert_int_equal(podbench_run(p, recipe, (const char *[]){ "data.dataste=" }, 1, &r), -1);
+    assert_non_null(strstr(podbench_message(p), "--set data.dataste=: unknown key in [data]; did you mean 'dataset'?"));
+    assert_int_equal(podbench_run(p, recipe, (const char *[]){ "faults.link7=" }, 1, &r), 0);
     assert_int_equal(podbench_run(p, recipe, NULL, 0, &r), 0);
     assert_string_equal(podbench_message(p), "");
     assert_null(podbench_run_json(p, "none", NULL, 0));

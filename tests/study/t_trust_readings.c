@@ -288,9 +288,9 @@ static void readings_as_text(void **state)
     json_t *json = json_pack("[o, o]", open_readings_json(&(struct open_readings){ .items = items + 1, .n = 3 }), open_readings_unset_json(&o));
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text,
-        "[[{\"key\":\"precision.partials\",\"taken\":\"fp16\",\"alternative\":\"bf16\",\"throughput_ratio\":1.0004,\"fits\":true,\"refused\":null},"
-        "{\"key\":\"data.sequences_per_pack\",\"taken\":\"fp16\",\"alternative\":\"2\",\"throughput_ratio\":null,\"fits\":null,\"refused\":\"no\"},"
-        "{\"key\":\"parallel.io_tiles\",\"taken\":null,\"alternative\":\"fp32\",\"throughput_ratio\":1.0462,\"fits\":false,\"refused\":null}],"
+        "[[{\"key\":\"precision.partials\",\"taken\":\"fp16\",\"taken_means\":null,\"alternative\":\"bf16\",\"throughput_ratio\":1.0004,\"fits\":true,\"refused\":null},"
+        "{\"key\":\"data.sequences_per_pack\",\"taken\":\"fp16\",\"taken_means\":null,\"alternative\":\"2\",\"throughput_ratio\":null,\"fits\":null,\"refused\":\"no\"},"
+        "{\"key\":\"parallel.io_tiles\",\"taken\":null,\"taken_means\":null,\"alternative\":\"fp32\",\"throughput_ratio\":1.0462,\"fits\":false,\"refused\":null}],"
         "[{\"key\":\"hosts.steps_per_call\",\"taken\":\"1\",\"from\":\"tensorflow-1\",\"share_of_step\":0.693,\"remedy\":\"hosts.steps_per_call is not set: "
         "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\"}]]");
     free(text);

@@ -85,14 +85,16 @@ static void drop_rivals(struct overridden *o, const struct ini_entry *e)
 
 static const char *slice(const char *text, size_t n, struct arena *a) { return memcpy(arena_alloc(a, n + 1), text, n); }
 
-/* True if an entry may be removed by this name. Sections whose keys the table does not hold may name any. */
-static bool is_removable(const char *section, const char *key)
+/* Refuses a key that no recipe has. A section [data] names symbolic dimensions of ONNX files, which only the recipe tells: they pass if of_any. */
+static bool check_key(const struct ini_entry *e, const char *text, bool of_any, struct arena *a, struct err *err)
 {
-    static const char *const free_sections[] = { "data", "faults", "framework", "open", "optimizer" };
-    bool is_free = false;
-    for (size_t i = 0; i < sizeof free_sections / sizeof *free_sections; i++)
-        is_free |= text_is(section, free_sections[i]);
-    return is_free || recipe_key_find(section, key);
+    const char *place = arena_printf(a, "--set %.100s", text);
+    if (text_is(e->section, "open"))
+        return recipe_check_open(e, place, a, err);
+    return recipe_key_find(e->section, e->key) || (of_any && text_is(e->section, "data"))
+        || (text_is(e->section, "optimizer") && recipe_takes_hyperparameter(e->key))
+        || (text_is(e->section, "faults") && recipe_takes_fault(e->key))
+        || (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) || recipe_unknown_key(place, e, a, err);
 }
 
 /* The setting with the section of its key, by the first section that has such a key; else an example. */
@@ -106,22 +108,35 @@ static const char *setting_example(const char *text, struct arena *a)
     return found ? arena_printf(a, "%s.%.100s", found->section, text) : "parallel.replicas=4";
 }
 
-/* "section.key=value" replaces or adds an entry; "section.key=" removes it. Either also removes the key's open readings. */
-static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
+static bool split_setting(struct ini_entry *out, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
     if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
         return fail(err, "--set %.100s: want section.key=value, as in %s", text, setting_example(text, a));
-    struct ini_entry e = { slice(text, (size_t)(dot - text), a), slice(dot + 1, (size_t)(equals - dot - 1), a),
-                           slice(equals + 1, strlen(equals + 1), a), 0 };
+    *out = (struct ini_entry){ slice(text, (size_t)(dot - text), a), slice(dot + 1, (size_t)(equals - dot - 1), a),
+                               arena_strdup(a, equals + 1), 0 };
+    return true;
+}
+
+static bool remove_setting(struct overridden *o, const struct ini_entry *e, const char *text, struct arena *a, struct err *err)
+{
+    size_t n = o->f.n_entries;
+    drop_entry(o, e->section, e->key);
+    if (o->f.n_entries == n && !check_key(e, text, false, a, err))
+        return false;
+    drop_entry(o, "open", slice(text, strcspn(text, "="), a));
+    return true;
+}
+
+/* "section.key=value" replaces or adds an entry; "section.key=" removes it. Either also removes the key's open readings. */
+static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
+{
     struct ini_file *f = &o->f;
-    if (!*e.value) {
-        if (!is_removable(e.section, e.key))
-            return recipe_unknown_key(arena_printf(a, "--set %.100s", text), &e, a, err);
-        drop_entry(o, e.section, e.key);
-        drop_entry(o, "open", slice(text, (size_t)(equals - text), a));
-        return true;
-    }
+    struct ini_entry e;
+    if (!split_setting(&e, text, a, err))
+        return false;
+    if (!*e.value)
+        return remove_setting(o, &e, text, a, err);
     drop_rivals(o, &e);
     for (size_t i = 0; i < f->n_entries; i++)
         if (text_is(f->entries[i].section, e.section) && text_is(f->entries[i].key, e.key)) {
@@ -135,11 +150,8 @@ static bool override(struct overridden *o, const char *text, struct arena *a, st
 
 bool recipe_setting_check(const char *setting, struct arena *a, struct err *err)
 {
-    struct overridden o = { .cap = 0 };
-    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
-    if (is_sheet_override(setting) || !dot || !equals || dot > equals)
-        return true;
-    return override(&o, arena_printf(a, "%.*s=", (int)(equals - setting), setting), a, err);
+    struct ini_entry e;
+    return is_sheet_override(setting) || (split_setting(&e, setting, a, err) && check_key(&e, setting, true, a, err));
 }
 
 static bool is_onnx_recipe(const struct recipe *r)

@@ -22,6 +22,7 @@ bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps mat
 bool recipe_may_converge(const struct recipe *r);       /* it trains a benchmark with reference points */
 bool recipe_is_packed(const struct recipe *r);          /* more than one sequence a row */
 bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* after all other entries */
+bool recipe_check_open(const struct ini_entry *e, const char *place, struct arena *a, struct err *err);     /* refuses a key that cannot be open */
 /* "--set section.key=value", or file and line. */
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);
 /* Fails with a message that lists the known keys or sections. */

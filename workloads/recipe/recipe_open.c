@@ -64,6 +64,12 @@ static bool add_reading(struct recipe *r, const struct subject *s, const char *v
     return true;
 }
 
+bool recipe_check_open(const struct ini_entry *e, const char *place, struct arena *a, struct err *err)
+{
+    struct subject s = { .place = place };
+    return find_subject(&s.entry, e, place, a, err) && find_field(&s, a, err);
+}
+
 static bool add_readings(struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
 {
     struct subject s = { .place = e->line ? arena_printf(a, "%s:%u: open.%s", r->path, e->line, e->key) : recipe_entry_place(r, e, a) };
