@@ -128,7 +128,6 @@ const struct command commands[] = {
       "init", "[DIR]", "Start a project of your own in a folder, or a recipe for a model", "Writes a makefile, a recipe, a table of figures, and workflows for "
       "GitHub and GitLab. With --model a recipe alone, NAME.ini, in DIR or the current folder; --set gives sizes and keys that it is to keep.",
       OPTION_BIT(OPT_MODEL) | OPTION_BIT(OPT_SET), 0, command_init, false },
-    { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 0, command_manual, false },
     { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;

@@ -75,7 +75,7 @@ int command_call(const struct command *c, const struct options *o, struct sessio
 bool command_takes(const struct command *c, size_t n_arguments);
 /* The summary as a sentence, and the detail after it. */
 const char *command_help(const struct command *c, struct arena *a);
-/* Option i as help, man pages and completion show it; its name is NULL when the command does not have it. False past
+/* Option i as help and completion show it; its name is NULL when the command does not have it. False past
  * the last option. */
 struct option_view { const char *name, *argument, *help; };
 bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a);
@@ -244,12 +244,18 @@ struct chips_point { uint64_t chips, accumulation; double batch, minutes, low, h
 /* Finds the gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
 bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, struct session *s);
 
+/* ---- completion.c ---- */
+
+/* Prints what may stand for the last word of a command line without the program's name, a line each: the word, and after a tab what it is.
+ * Returns the list (podbench list) that has the names which may stand there, or NULL. */
+const char *completion_offer(const char *const *words, size_t n);
+
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_train, command_run, command_fit, command_explain, command_diff,
     command_sweep, command_merge, command_search, command_bench,
-    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_manual, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
+    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
     command_plot, command_report, command_watch;
 
 #endif

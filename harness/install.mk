@@ -7,6 +7,7 @@ mandir  := $(DESTDIR)$(PREFIX)/share/man/man1
 libdir  := $(DESTDIR)$(PREFIX)/lib
 version := $(shell sed -n 's/.*PODBENCH_VERSION "\([^"]*\)".*/\1/p' system-model/base/base.h)
 commands = $(shell $B/podbench --commands)
+help2man := $(shell command -v help2man)
 # What the program reads; results/runs is not among it.
 data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv workloads/convergence/rounds/*/*.csv \
                results/published/*.csv results/published/*/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/* harness/project/*)
@@ -27,7 +28,7 @@ $B/podbench.pc: harness/install.mk
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: podbench' 'Description: simulator of IPU systems' 'Version: $(version)' \
 	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lpodbench' 'Libs.private: $(libs)' > $@
 
-install: $B/podbench library              ## install under PREFIX (/usr/local), or DESTDIR/PREFIX
+install: $B/podbench library $(if $(help2man),man)              ## install under PREFIX (/usr/local), or DESTDIR/PREFIX
 	install -d $(bindir) $(mandir) $(libdir)/pkgconfig $(DESTDIR)$(PREFIX)/include $(datadir)/harness \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $B/podbench $(bindir)/podbench
@@ -41,11 +42,23 @@ install: $B/podbench library              ## install under PREFIX (/usr/local), 
 	install -m 644 bench.mk $(datadir)/bench.mk
 	install -m 644 harness/project.mk $(datadir)/harness/project.mk
 	for f in $(data); do install -D -m 644 "$$f" "$(datadir)/$$f" || exit 1; done
-	$B/podbench manual > $(mandir)/podbench.1
-	for c in $(commands); do $B/podbench manual $$c > $(mandir)/podbench-$$c.1 || exit 1; done
+	$(if $(help2man),install -m 644 $B/man/*.1 $(mandir),@echo 'podbench: no man pages: help2man is not installed (make man installs it)' >&2)
 	$B/podbench completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/podbench
 	$B/podbench completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_podbench
 	$B/podbench completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish
+
+# What help does not say is in manual.h2m and examples.txt.
+man: $B/podbench                        ## write the man pages to the build folder, by help2man
+	@sh harness/needs.sh man
+	@rm -rf $B/man && mkdir -p $B/man
+	@for c in '' $(commands); do \
+	    { cat harness/manual.h2m; awk -F';' -v c="$$c" '$$1 == c { gsub(/-/, "\\-"); printf "%s.TP\n.B %s\n%s\n", n++ ? "" : "[EXAMPLES]\n", $$2, $$3 }' \
+	        harness/examples.txt; } > $B/man/extra && \
+	    SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-0} help2man --no-info --version-string=$(version) --include=$B/man/extra \
+	        --name="$$($B/podbench --complete '' | awk -F'\t' -v c="$$c" '$$1 == c { print $$2; n = 1 } END { if (!n) print "predicts machine-learning runs on Graphcore IPU systems" }')" \
+	        "$B/podbench$${c:+ $$c}" | sed "s/^\.TH PODBENCH/&$${c:+-$$c}/; s/^podbench $$c /podbench-$$c /" \
+	        > "$B/man/podbench$${c:+-$$c}.1" || exit 1; \
+	done; rm $B/man/extra
 
 uninstall: $B/podbench                  ## remove what install has put there
 	rm -rf $(datadir)
@@ -64,7 +77,7 @@ deb: $B/podbench library                  ## build a Debian package in the build
 	CC="$(CC)" sh harness/deb-control.sh $B/deb/usr/bin/podbench $(version) > $B/deb/DEBIAN/control
 	dpkg-deb --root-owner-group --build $B/deb $B/podbench_$(version).deb
 
-.PHONY: library install uninstall deb python-files wheel python-test
+.PHONY: library install man uninstall deb python-files wheel python-test
 
 # ---- Python: the package holds the library, what it loads, and the data. PYTHON_FILES is the package's folder.
 # Debian's own libraries are found beside ours, so that a wheel needs none of them installed.

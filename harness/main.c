@@ -95,6 +95,12 @@ static int run_command(const struct command *c, int argc, char **argv)
     return status;
 }
 
+static int complete(int n, char **words)
+{
+    const char *list = completion_offer((const char *const *)words, (size_t)n);
+    return list ? run_command(command_find("list"), 3, (char *[]){ "list", (char *)list, "--names", NULL }) : EXIT_DONE;
+}
+
 /* Arguments appear in messages, where a control character could change the terminal. */
 static bool is_printable(int argc, char **argv)
 {
@@ -147,6 +153,8 @@ int main(int argc, char **argv)
             printf("%s\n", commands[i].name);
         return EXIT_DONE;
     }
+    if (text_is(argv[1], "--complete"))
+        return complete(argc - 2, argv + 2);
     if (text_is(argv[1], "--home"))
         return print_home();
     if (text_is(argv[1], "--version") || text_is(argv[1], "-V")) {

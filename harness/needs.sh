@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs.sh build|lint|explorer|explorer-test|train - looks for what a target needs, and installs what is missing
+# needs.sh build|man|lint|explorer|explorer-test|train - looks for what a target needs, and installs what is missing
 # by name with apt-get; where it may not, says what to install and ends with status 2.
 set -u
 APT_GET=${APT_GET:-apt-get}
@@ -45,6 +45,9 @@ look() {
         program perl prove
         program strace strace
         ;;
+    man)
+        program help2man help2man
+        ;;
     lint)
         program clang clang
         program llvm llvm-cov
@@ -69,7 +72,7 @@ look() {
         /usr/bin/python3 -c 'import numpy' 2>/dev/null || missing="$missing python3-numpy"
         ;;
     *)
-        echo "needs.sh: '$1' is none of build, lint, explorer, explorer-test, train" >&2
+        echo "needs.sh: '$1' is none of build, man, lint, explorer, explorer-test, train" >&2
         exit 2
         ;;
     esac

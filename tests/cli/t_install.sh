@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installed: the program finds its data, the library compiles and runs, manual and completion hold every command and option, uninstall
+# Installed: the program finds its data, the library compiles and runs, completion and manual hold every command, uninstall
 # leaves nothing; a project of one's own includes bench.mk.
 . tests/tap.sh
 root=$PWD
@@ -34,21 +34,21 @@ result $? "the public header stands alone" "$(cat "$work/err")"
 
 missing=
 for c in $("$PODBENCH" --commands); do
-    "$PODBENCH" manual "$c" >"$work/page"
+    "$PODBENCH" --complete "$c" -- >"$work/offered"
     for option in $("$PODBENCH" "$c" --help | grep -oE -- '--[a-z-]+' | sort -u | grep -vE -- '--(help|usage|version)$'); do
-        grep -qF -- "$(echo "$option" | sed 's/-/\\-/g')" "$work/page" || missing="$missing $c:$option"
+        grep -qE -- "^$option(=|	)" "$work/offered" || missing="$missing $c:$option"
     done
-    for shell in bash zsh fish; do grep -q "$c" "$work/dest/usr/share"/*/*/podbench "$work/dest/usr/share/zsh/site-functions/_podbench" || missing="$missing $shell:$c"; done
-    [ -s "$work/dest/usr/share/man/man1/podbench-$c.1" ] || missing="$missing page:$c"
+    "$PODBENCH" --complete "" | grep -q "^$c	" || missing="$missing $c"
+    ! command -v help2man >/dev/null 2>&1 || grep -qi "podbench-$c .- " "$work/dest/usr/share/man/man1/podbench-$c.1" || missing="$missing page:$c"
 done
 [ -z "$missing" ]
-result $? "every command has its page, with every option of its help" "$missing"
-if command -v man >/dev/null 2>&1; then
+result $? "every command, and every option of its help, is offered to shells; every command has its page" "$missing"
+if command -v man >/dev/null 2>&1 && command -v help2man >/dev/null 2>&1; then
     LC_ALL=C man --warnings -l "$work/dest/usr/share/man/man1/podbench-run.1" >/dev/null 2>"$work/err"
     [ ! -s "$work/err" ]
     result $? "man reads them without a warning" "$(head -5 "$work/err")"
 else
-    result 0 "man reads them # SKIP no man here"
+    result 0 "man reads them # SKIP no man or help2man here"
 fi
 for shell in bash zsh fish; do
     if command -v "$shell" >/dev/null 2>&1; then
@@ -72,8 +72,11 @@ offers "--format= --force" run --fo
 offers "vendor-bow-pod16-resnet50-pytorch vendor-bow-pod16-resnet50-tf1" run vendor-bow-pod16-resnet5
 offers "bow-pod1024 bow-pod128 bow-pod16" machine bow-pod1
 offers "parallel.micro_batch=" run any --set = parallel.micro
+offers "parallel.micro_batch=" sweep any --over parallel.micro
+[ "$("$PODBENCH" --complete run any --set=parallel.micro | grep parallel.micro)" = "--set=parallel.micro_batch=" ]
+result $? "shells that make one word of an option and its value are offered such a word"
 refuses "unknown shell 'csh'; known: bash, zsh, fish" "completion of another shell" completion csh
-refuses "did you mean 'run'?" "a page of no command" manual rnu
+refuses "did you mean 'run'?" "help of no command" help rnu
 
 ${MAKE:-make} -s B="$build" PREFIX=/usr DESTDIR="$work/dest" uninstall >"$work/install" 2>&1
 [ "$(find "$work/dest" -type f | wc -l)" -eq 0 ]

@@ -6,7 +6,7 @@ resnet=mlperf-v2.0-closed-bow-pod16-resnet50
 
 # One argument less than it needs, and one more than it takes.
 for command in list:1:1 machine:0:1 framework:0:1 workload:0:1 plan:1:1 timeline:1:1 run:1: fit:1:1 explain:1:1 diff:2:2 sweep:1: merge:1: search:1:1 bench:0:0 check:0:1 validate:0:1 \
-    calibrate:0:0 ledger:0:0 audit:0:0 watch:1:1 compare:1:2 baseline:0:1 score:1:1 lint:1: compare-logs:1:1 record:0:1 history:1:2 init:0:1 manual:0:1 \
+    calibrate:0:0 ledger:0:0 audit:0:0 watch:1:1 compare:1:2 baseline:0:1 score:1:1 lint:1: compare-logs:1:1 record:0:1 history:1:2 init:0:1 \
     completion:1:1 plot:0:1 report:0:1; do
     least=${command#*:} most=${command##*:}
     case ${least%:*} in
@@ -21,8 +21,6 @@ for command in list:1:1 machine:0:1 framework:0:1 workload:0:1 plan:1:1 timeline
     esac
 done
 # What a command takes beyond its arguments.
-show manual nothing
-show manual rum
 show completion csh
 show init ''
 show check nothing
@@ -41,10 +39,10 @@ show watch "$work/series.csv" --metric t --least-change x
 show baseline "$work/series.csv" --baseline "$work/b" --reason why
 printed arguments
 
-show manual
-show manual watch
 for shell in bash zsh fish; do
     show completion $shell
 done
-printed manual
+show --complete ''
+show --complete watch -
+printed completion
 done_testing

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * completion.c - podbench completion: scripts that let a shell ask the program, podbench --complete WORD..., which words may follow.
+ */
+#include "harness/harness.h"
+
+/* The list of the names that a command takes; NULL: it takes files. */
+static const char *names_taken(const struct command *c)
+{
+    static const char *const lists[] = { "machines", "frameworks", "workloads" };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strncmp(lists[i], c->name, strlen(lists[i]) - 1) == 0)
+            return lists[i];
+    return strncmp(c->arguments, "RECIPE", strlen("RECIPE")) == 0 || text_is(c->arguments, "A B") ? "recipes" : NULL;
+}
+
+/* The option whose value the last word is or would be. Bash makes a word of "=". */
+static const char *option_asked(const char *const *words, size_t n)
+{
+    size_t i = n - 1;
+    if (strncmp(words[i], "--", 2) == 0 && strchr(words[i], '='))
+        return words[i];
+    for (i -= !text_is(words[i], "="); i > 0 && text_is(words[i], "="); i--)
+        ;
+    return words[i];
+}
+
+static bool takes_keys(const char *option)
+{
+    return setting_is_of(option, "--set") || setting_is_of(option, "--over") || setting_is_of(option, "--zip")
+        || text_is(option, "--set") || text_is(option, "--over") || text_is(option, "--zip");
+}
+
+/* All keys after `before`, which the last word begins with. */
+static void offer_keys(const char *before, size_t n_before)
+{
+    char *keys = NULL, *rest;
+    size_t n;
+    FILE *f = text_stream(&keys, &n);
+    recipe_keys_write(f);
+    machine_keys_write(f);
+    fclose(f);
+    for (char *key = strtok_r(keys, "\n", &rest); key; key = strtok_r(NULL, "\n", &rest))
+        printf("%.*s%s=\n", (int)n_before, before, key);
+    free(keys);
+}
+
+const char *completion_offer(const char *const *words, size_t n)
+{
+    struct arena a = {0};
+    struct option_view v;
+    const struct command *c = n > 1 ? command_find(words[0]) : NULL;
+    const char *word = n ? words[n - 1] : "", *option = c ? option_asked(words, n) : "";
+    for (size_t i = 0; n < 2 && i < n_commands; i++)
+        printf("%s\t%s\n", commands[i].name, commands[i].summary);
+    if (takes_keys(option))
+        offer_keys(word, option == word ? strcspn(word, "=") + 1 : 0);
+    else if (c && *word != '-')
+        return names_taken(c);
+    else
+        for (size_t i = 0; c && option_of(&v, c, i, &a); i++)
+            if (v.name)
+                printf("--%s%s\t%s\n", v.name, v.argument ? "=" : "", v.help);
+    arena_free(&a);
+    return NULL;
+}
+
+int command_completion(const struct options *o, struct session *s, struct err *err)
+{
+    static const struct { const char *shell, *script; } shells[] = {
+        { "bash", "_podbench() {\n"
+                  "    local IFS=$'\\n' word=${COMP_WORDS[COMP_CWORD]#=}\n"
+                  "    COMPREPLY=($(compgen -W \"$(podbench --complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null | cut -f1)\" -- \"$word\"))\n"
+                  "    case ${COMPREPLY[0]-} in *=) compopt -o nospace ;; esac\n"
+                  "}\n"
+                  "complete -o default -F _podbench podbench\n" },
+        { "zsh", "#compdef podbench\n"
+                 "local name what end=' '; local -a names shown\n"
+                 "podbench --complete \"${(@)words[2,CURRENT]}\" 2>/dev/null | while IFS=$'\\t' read -r name what; do\n"
+                 "    names+=$name shown+=\"$name${what:+  -- $what}\"\n"
+                 "    [[ $name = \"${words[CURRENT]}\"*= ]] && end=\n"
+                 "done\n"
+                 "compadd -S \"$end\" -d shown -a names || _files\n" },
+        { "fish", "complete -c podbench -a '(podbench --complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'\n" },
+    };
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (text_is(o->arguments[0], shells[i].shell)) {
+            fputs(shells[i].script, s->out);
+            return EXIT_DONE;
+        }
+    return bad_input(err, "completion: unknown shell '%.60s'; known: bash, zsh, fish", o->arguments[0]);
+}
