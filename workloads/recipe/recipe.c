@@ -180,20 +180,33 @@ static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena
     return true;
 }
 
+static bool read_entry(struct recipe *r, struct ini_entry *e, struct arena *a, struct err *err)
+{
+    const struct recipe_key *key = recipe_key_find(e->section, e->key);
+    struct err wrong;
+    if (!key)
+        return read_other(r, e, a, err);
+    e->value = plain_number(e->value, key->field.unit, a);
+    return field_set(r, &key->field, e->value, "", &wrong) || fail(err, "%s%s", recipe_entry_place(r, e, a), wrong.msg);
+}
+
 static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
 {
     struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* the table does not hold their keys */
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         *others[i] = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
-    for (size_t i = 0; i < r->n_entries; i++) {
-        struct ini_entry *e = &r->entries[i];
-        const struct recipe_key *key = recipe_key_find(e->section, e->key);
-        if (key)
-            e->value = plain_number(e->value, key->field.unit, a);
-        if (!(key ? field_set(r, &key->field, e->value, recipe_entry_place(r, e, a), err) : read_other(r, e, a, err)))
+    for (size_t i = 0; i < r->n_entries; i++)
+        if (!read_entry(r, &r->entries[i], a, err))
             return false;
-    }
     return true;
+}
+
+const struct ini_entry *recipe_entry_of(const struct recipe *r, const char *section, const char *key)
+{
+    for (size_t i = 0; i < r->n_entries; i++)
+        if (text_is(r->entries[i].key, key) && text_is(r->entries[i].section, section))
+            return &r->entries[i];
+    return NULL;
 }
 
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
@@ -216,12 +229,11 @@ static bool check_required(const struct recipe *r, struct err *err)
     size_t n = 0;
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
-        const char *name = arena_printf(&scratch, "%s.%s", k->section, k->field.name);
-        bool is_needed = k->field.required || (text_is(name, "optimizer.name") && r->mode == MODE_TRAIN);
-        if (!is_needed || recipe_entry(r, name))
+        bool is_needed = k->field.required || (r->mode == MODE_TRAIN && text_is(k->section, "optimizer") && text_is(k->field.name, "name"));
+        if (!is_needed || recipe_entry_of(r, k->section, k->field.name))
             continue;
         first = n++ ? first : k;
-        list = arena_printf(&scratch, "%s%s%s", list, n > 1 ? ", " : "", name);
+        list = arena_printf(&scratch, "%s%s%s.%s", list, n > 1 ? ", " : "", k->section, k->field.name);
     }
     if (n == 1)
         fail(err, "%s: %s is missing in [%s]: %s", r->path, first->field.name, first->section, first->field.help);

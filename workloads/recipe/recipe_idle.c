@@ -109,7 +109,7 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         (*out)[i] = (struct recipe_setting){ .section = k->section, .field = &k->field, .matters = !k->matters || k->matters(r) };
-        const struct ini_entry *e = recipe_entry(r, arena_printf(a, "%s.%s", k->section, k->field.name));
+        const struct ini_entry *e = recipe_entry_of(r, k->section, k->field.name);
         if (e) {
             (*out)[i].value = e->value;
             (*out)[i].line = e->line;

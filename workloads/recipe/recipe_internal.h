@@ -15,6 +15,7 @@ extern const struct recipe_key recipe_keys[];
 extern const size_t n_recipe_keys;
 
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if none of the table */
+const struct ini_entry *recipe_entry_of(const struct recipe *r, const char *section, const char *key);    /* recipe_entry() by two names */
 bool recipe_key_describes(const struct recipe_key *k);      /* it documents a run, and may have no effect */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);
