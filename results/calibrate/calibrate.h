@@ -104,15 +104,20 @@ bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err);
 void system_fit_write(FILE *f, const struct system_fit *fit);   /* the sheet fitted-system.csv */
 void system_fit_print(FILE *f, const struct system_fit *fit);   /* with each constant's share of each row */
 
+struct moments { double sum, squares, n; };
+static inline void moments_add(struct moments *m, double x) { m->sum += x, m->squares += x * x, m->n++; }
+static inline double moments_within(const struct moments *m) { return m->squares - m->sum * m->sum / m->n; }     /* squares about the mean */
+
 /* ---- submission_effects.c: how far submissions converge from the reference ---------------------------------------- *
  *
- *     ln(latent mean of a submission / reference) = submitter + submitter in a round + submission
+ *     ln(latent mean of a submission / reference) = submitter + submission
  *
- * These are three normal effects about zero, whose spreads are estimated twice by maximum likelihood. Means: the
- * conditional mean of the first two effects, given the submissions that calibrate, under the spreads of those that
- * calibrate or are context. What validates moves no prediction, not even through these spreads. Widths: the interval
- * about that mean uses the spreads of all closed submissions. So a bias that calibration runs show moves the
- * prediction, and what they cannot tell widens the interval.
+ * These are two normal effects about zero, whose spreads are estimated twice by maximum likelihood. A third one, of a
+ * submitter in a round, came out as nothing (5e-9, and 0.06 of a submitter) where effects are used. Means: the conditional mean of the
+ * submitter's effect, given the submissions that calibrate, under the spreads of those that calibrate or are context. What
+ * validates moves no prediction, not even through these spreads. Widths: the interval about that mean uses the spreads of
+ * all closed submissions. So a bias that calibration runs show moves the prediction, and what they cannot tell widens the
+ * interval.
  */
 
 struct submission {
@@ -129,28 +134,25 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
 /* A closed submission of the benchmark that evaluates while it trains: only those have effects. */
 bool submission_has_effect(const struct submission *s, const char *benchmark);
 
-struct effect_spreads { double submitter, round, submission; size_t n; };
+struct effect_spreads { double submitter, submission; size_t n; };
 enum spreads_for { SPREADS_FOR_MEANS, SPREADS_FOR_WIDTHS };        /* from all submissions but those that validate; from all */
 double effect_total(const struct effect_spreads *s);
 /* without: a submitter that is left out, or NULL. n is 0 for fewer than 3 submissions. */
 struct effect_spreads effect_spreads(const struct submissions *all, enum spreads_for what, const char *benchmark, const char *without,
                                      struct arena *a);
 
-/* The effect of a submitter's next submission in a round; round "" has no calibration runs. spread: root mean square
- * distance from the mean, if for_width is right. The mean is NaN if calibration runs would move it but there are no
- * spreads to say how far. */
+/* The effect of a submitter's next submission. spread: root mean square distance from the mean, if for_width is right.
+ * The mean is NaN if calibration runs would move it but there are no spreads to say how far. */
 struct effect { double mean, spread; size_t n; };
 struct effect effect_of(const struct submissions *all, const struct effect_spreads *for_mean, const struct effect_spreads *for_width,
-                        const char *benchmark, const char *submitter, const char *round, struct arena *a);
+                        const char *benchmark, const char *submitter);
 
-/* ---- convergence_fit.c: workloads/convergence/fits.csv ------------------------------------------------------------- */
 /* ---- convergence_fit.c: workloads/convergence/fits.csv ------------------------------------------------------------- */
 
 /* Writes every fitted value of the convergence model with its standard error. data_dir: workloads/convergence
  * (rcp.csv, benchmarks.csv); runs: results/published/runs/mlperf_runs.csv. */
 bool convergence_fit(FILE *f, const char *data_dir, const char *runs, struct arena *a, struct err *err);
 
-/* ---- convergence_errors.c: predicted and published samples to converge ---------------------------------------------- */
 /* ---- convergence_errors.c: predicted and published samples to converge ---------------------------------------------- */
 
 struct convergence_error {

@@ -38,7 +38,6 @@ bool convergence_errors(struct convergence_errors *out, const char *runs, const 
 }
 
 /* ---- as tables ----------------------------------------------------------------------------------------------------- */
-/* ---- as tables ----------------------------------------------------------------------------------------------------- */
 
 struct convergence_line { struct convergence_error of; const char *role; };
 #define C(member, text, ...) { COLUMN_AS(struct convergence_line, member, NULL), .heading = text, __VA_ARGS__ }

@@ -2,10 +2,10 @@
 /*
  * convergence_fit.c - writes the fitted values of the convergence model.
  *
- *   law_*                 E(B) = E0 (1 + (B/Bc)^g) of each round's reference points; law_error and line_error leave one batch out
+ *   law_*                 E(B) = E0 (1 + (B/Bc)^g) of each round's reference points; law_error leaves one batch out
  *   noise_*               run-to-run spread of ln(samples) in the reference lists: coefficient * B^exponent. The exponent is 0 (a pooled
  *                         spread) unless its t-test passes at 5 %
- *   effect_SUBMITTER      how far the submitter's calibration submissions of a round are from the reference, and the spread that remains
+ *   effect_SUBMITTER      how far the submitter's calibration submissions are from the reference, and the spread that remains
  *   spread, spread_dof    spread about the reference of a submission of any other submitter; degrees of freedom: submissions less one.
  *                         Runs of role validate enter only these two and the spread that remains of an effect
  *   open_gain             mean of ln(after / before) over reference records that were tuned again at their batch (retuned.csv), and the
@@ -49,11 +49,6 @@ static double degrees_of_freedom(double n)
     return n > 0 ? n : NAN;
 }
 
-static double finite_or(double x, double fallback)
-{
-    return isfinite(x) ? x : fallback;
-}
-
 static bool write_law(const struct fits_writer *w, const char *benchmark, const char *round)
 {
     struct rcp_table line, law;
@@ -66,10 +61,7 @@ static bool write_law(const struct fits_writer *w, const char *benchmark, const 
     write_fit(w, benchmark, ruleset, "law_e0", l.e0, l.e0_error, line.points[0].unit, source);
     write_fit(w, benchmark, ruleset, "law_bc", l.bc, l.bc_error, "samples", source);
     write_fit(w, benchmark, ruleset, "law_g", l.g, l.g_error, "1", source);
-    double law_error = finite_or(l.loo, l.rms);
-    write_fit(w, benchmark, ruleset, "law_error", law_error, 0, "1", arena_printf(w->a, "%s, leave-one-batch-out", source));
-    write_fit(w, benchmark, ruleset, "line_error", finite_or(interpolation_loo(&line), law_error), 0, "1",
-        arena_printf(w->a, "rcp.csv %s %s: inner batches from their neighbours, %zu batches left by pruning", ruleset, benchmark, line.n));
+    write_fit(w, benchmark, ruleset, "law_error", isfinite(l.loo) ? l.loo : l.rms, 0, "1", arena_printf(w->a, "%s, leave-one-batch-out", source));
     return true;
 }
 
@@ -129,15 +121,6 @@ static bool write_noise(const struct fits_writer *w, const char *benchmark)
 
 /* ---- calibration submissions -------------------------------------------------------------------- */
 
-struct moments { double sum, squares, n; };
-
-static void moments_add(struct moments *s, double x)
-{
-    s->sum += x;
-    s->squares += x * x;
-    s->n++;
-}
-
 static double moments_mean(const struct moments *s)
 {
     return s->sum / s->n;
@@ -145,7 +128,7 @@ static double moments_mean(const struct moments *s)
 
 static double moments_sd(const struct moments *s)
 {
-    return s->n > 1 ? sqrt((s->squares - s->sum * s->sum / s->n) / (s->n - 1)) : 0;
+    return s->n > 1 ? sqrt(moments_within(s) / (s->n - 1)) : 0;
 }
 
 static bool reference_at(double *out, const struct fits_writer *w, const struct run_row *r)
@@ -160,7 +143,7 @@ static bool reference_at(double *out, const struct fits_writer *w, const struct 
 
 /* From runs with a planned number of epochs: these epochs over the reference, the final accuracy, and the spread of
  * their times. */
-struct plans { struct moments lars, sgd, accuracy, time_variance; };
+struct plans { struct moments lars, sgd, accuracy; double time_squares, time_dof; };
 
 static bool add_planned_runs(struct plans *p, const struct fits_writer *w, const struct run_row *first, size_t n)
 {
@@ -176,9 +159,8 @@ static bool add_planned_runs(struct plans *p, const struct fits_writer *w, const
         if (first[i].success)
             moments_add(&time, log(first[i].time_to_train_s));
     }
-    double sd = moments_sd(&time);
-    p->time_variance.sum += sd * sd * (time.n - 1);
-    p->time_variance.n += time.n - 1;
+    p->time_squares += moments_within(&time);
+    p->time_dof += time.n - 1;
     return true;
 }
 
@@ -197,18 +179,8 @@ static bool read_plans(struct plans *plans, const struct fits_writer *w)
 
 static const char *spread_source(const struct effect_spreads *s, const char *role, struct arena *a)
 {
-    return arena_printf(a, "%zu closed submissions of %s, MLPerf v1.0 to v2.1: maximum likelihood; submitter %.3g, submitter in a round %.3g, "
-                        "submission %.3g", s->n, role, s->submitter, s->round, s->submission);
-}
-
-static void write_effect(const struct fits_writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark,
-                         const char *submitter, const char *round)
-{
-    struct effect e = effect_of(all, &spreads[SPREADS_FOR_MEANS], &spreads[SPREADS_FOR_WIDTHS], benchmark, submitter, round, w->a);
-    if (e.n)
-        write_fit(w, benchmark, *round ? arena_printf(w->a, "%s.0", round + 1) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
-            arena_printf(w->a, "MLPerf logs of %zu submissions of role calibrate: ln over the reference, drawn to it by the spreads of %s; and "
-                         "what is left of spread", e.n, spread_source(&spreads[SPREADS_FOR_MEANS], "roles calibrate and context", w->a)));
+    return arena_printf(a, "%zu closed submissions of %s, MLPerf v1.0 to v2.1: maximum likelihood; submitter %.3g, submission %.3g", s->n, role,
+                        s->submitter, s->submission);
 }
 
 static bool is_first_calibrating(const struct submissions *all, size_t i)
@@ -219,16 +191,16 @@ static bool is_first_calibrating(const struct submissions *all, size_t i)
     return all->items[i].first->role == FIGURE_CALIBRATE;
 }
 
-/* One effect for each submitter with a submission that calibrates, in each round and in any other round. */
+/* One effect for each submitter with a submission that calibrates. */
 static void write_effects(const struct fits_writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark)
 {
     for (size_t i = 0; i < all->n; i++) {
         const char *submitter = all->items[i].first->submitter;
-        if (!is_first_calibrating(all, i))
-            continue;
-        for (size_t r = 0; r < N_ROUNDS; r++)
-            write_effect(w, all, spreads, benchmark, submitter, rounds[r]);
-        write_effect(w, all, spreads, benchmark, submitter, "");
+        struct effect e = effect_of(all, &spreads[SPREADS_FOR_MEANS], &spreads[SPREADS_FOR_WIDTHS], benchmark, submitter);
+        if (e.n && is_first_calibrating(all, i))
+            write_fit(w, benchmark, "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
+                arena_printf(w->a, "MLPerf logs of %zu submissions of role calibrate: ln over the reference, drawn to it by the spreads of %s; and "
+                             "what is left of spread", e.n, spread_source(&spreads[SPREADS_FOR_MEANS], "roles calibrate and context", w->a)));
     }
 }
 
@@ -276,7 +248,7 @@ static bool write_gains(const struct fits_writer *w)
     if (!read_gains(gains, w))
         return false;
     for (size_t b = 0; b < N_BENCHMARKS; b++) {
-        squares += pow(moments_sd(&gains[b]), 2) * (gains[b].n - 1);
+        squares += moments_within(&gains[b]);
         dof += gains[b].n - 1;
     }
     for (size_t b = 0; b < N_BENCHMARKS; b++)
@@ -289,7 +261,7 @@ static void write_plans(const struct fits_writer *w, const struct plans *p)
 {
     static const char runs[] = "MLPerf logs of the calibration rows";
     double lars = moments_mean(&p->lars), sgd = moments_mean(&p->sgd), dof = p->lars.n + p->sgd.n - 2;
-    double scatter = sqrt((pow(moments_sd(&p->lars), 2) * (p->lars.n - 1) + pow(moments_sd(&p->sgd), 2) * (p->sgd.n - 1)) / dof);
+    double scatter = sqrt((moments_within(&p->lars) + moments_within(&p->sgd)) / dof);
     write_fit(w, "resnet", "any", "schedule_margin_lars", exp(lars), exp(lars) * moments_sd(&p->lars) / sqrt(p->lars.n), "1", runs);
     write_fit(w, "resnet", "any", "schedule_margin_sgd", exp(sgd), exp(sgd) * moments_sd(&p->sgd) / sqrt(p->sgd.n), "1", runs);
     write_fit(w, "resnet", "any", "schedule_error", scatter, 0, "1",
@@ -298,8 +270,8 @@ static void write_plans(const struct fits_writer *w, const struct plans *p)
     write_fit(w, "resnet", "any", "final_accuracy_mean", moments_mean(&p->accuracy), moments_sd(&p->accuracy) / sqrt(p->accuracy.n), "1",
         arena_printf(w->a, "%s (LARS, last evaluation of %g runs)", runs, p->accuracy.n));
     write_fit(w, "resnet", "any", "final_accuracy_sd", moments_sd(&p->accuracy), moments_sd(&p->accuracy) / sqrt(2 * p->accuracy.n - 2), "1", runs);
-    double noise = sqrt(p->time_variance.sum / p->time_variance.n);
-    write_fit(w, "any", "any", "time_noise", noise, noise / sqrt(2 * p->time_variance.n), "1",
+    double noise = sqrt(p->time_squares / p->time_dof);
+    write_fit(w, "any", "any", "time_noise", noise, noise / sqrt(2 * p->time_dof), "1",
         arena_printf(w->a, "%s (ResNet-50): spread of ln(time to train) at fixed epochs, pooled over runs that passed", runs));
 }
 

@@ -2,22 +2,19 @@
 /*
  * submission_effects.c - how far submissions converge from the reference; see calibrate.h for the model.
  *
- * Likelihood: y ~ N(0, V), V = submitter^2 [same submitter] + round^2 [same submitter and round] + submission^2 [same].
- * GSL's Nelder-Mead simplex searches over the logarithms of the three spreads, from 5 % each. The conditional mean of
- * an effect with covariances c is w'y with V w = c, over the calibration submissions, by Cholesky's factors of V. If
- * the true spreads are others, V' and c', its mean square error is submitter'^2 + round'^2 + submission'^2 - 2 w'c' +
- * w'V'w: that is the width. Limits: the sampling noise of a submission's mean (5 to 10 runs) is part of the
- * submission's spread; v2.1 systems that were submitted before count in their first round.
+ * Likelihood: the n ratios of one submitter have the variance submission^2 about their mean, and n x mean^2 has the
+ * variance submission^2 + n submitter^2. GSL's Nelder-Mead simplex searches over the logarithms of both spreads, from
+ * 5 % each. The conditional mean of a submitter's effect is w times the sum of its n ratios, with w = submitter^2 /
+ * (submission^2 + n submitter^2). If the true spreads are others, submitter' and submission', its mean square error is
+ * (1 - n w)^2 submitter'^2 + n w^2 submission'^2, and another submission adds its own submission'^2: that is the width.
+ * Limits: the sampling noise of a submission's mean (5 to 10 runs) is part of the submission's spread; v2.1 systems
+ * that were submitted before count in their first round.
  */
 #include "results/calibrate/calibrate.h"
 
-#include <gsl/gsl_blas.h>
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_linalg.h>
 #include <gsl/gsl_multimin.h>
-#include <jansson.h>
 
-enum { N_SPREADS = 3, MOST_SIMPLEX_STEPS = 400 };
+enum { N_SPREADS = 2, LEAST_SUBMISSIONS = 3, MOST_SIMPLEX_STEPS = 400 };
 
 /* ---- submissions ------------------------------------------------------------------------------------------ */
 
@@ -54,66 +51,38 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
 
 /* ---- spreads ------------------------------------------------------------------------------------------------ */
 
-struct effect_sample { const struct submission *const *of; size_t n; };
-
 bool submission_has_effect(const struct submission *s, const char *benchmark)
 {
     return !s->planned && text_is(s->first->benchmark, benchmark) && text_is(s->first->division, "closed");
 }
 
-static double covariance(const struct effect_spreads *s, const char *submitter, const char *round, const struct run_row *y)
+/* The ratios of each submitter. */
+struct effect_sample { const char **submitters; struct moments *ratios; size_t n; };
+
+static void add_ratio(struct effect_sample *x, const char *submitter, double ln_ratio)
 {
-    if (!text_is(submitter, y->submitter))
-        return 0;
-    return s->submitter * s->submitter + (text_is(round, y->round) ? s->round * s->round : 0);
+    size_t i = 0;
+    while (i < x->n && !text_is(x->submitters[i], submitter))
+        i++;
+    if (i == x->n)
+        x->submitters[x->n++] = submitter;
+    moments_add(&x->ratios[i], ln_ratio);
 }
 
-static gsl_matrix *covariances(const struct effect_spreads *s, const struct effect_sample *x)
-{
-    gsl_matrix *v = gsl_matrix_alloc(x->n, x->n);
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t k = 0; k < x->n; k++) {
-            const struct run_row *r = x->of[i]->first;
-            gsl_matrix_set(v, i, k, covariance(s, r->submitter, r->round, x->of[k]->first) + (i == k ? s->submission * s->submission : 0));
-        }
-    return v;
-}
-
-static gsl_vector *ratios(const struct effect_sample *x)
-{
-    gsl_vector *y = gsl_vector_alloc(x->n);
-    for (size_t i = 0; i < x->n; i++)
-        gsl_vector_set(y, i, x->of[i]->ln_ratio);
-    return y;
-}
-
-static struct effect_spreads spreads_at(const gsl_vector *ln)
-{
-    return (struct effect_spreads){ exp(gsl_vector_get(ln, 0)), exp(gsl_vector_get(ln, 1)), exp(gsl_vector_get(ln, 2)), 0 };
-}
-
-/* (ln |V| + y' V^-1 y) / 2 */
 static double minus_log_likelihood(const gsl_vector *ln, void *user)
 {
     const struct effect_sample *x = user;
-    struct effect_spreads s = spreads_at(ln);
-    gsl_matrix *v = covariances(&s, x);
-    gsl_vector *y = ratios(x), *solved = gsl_vector_alloc(x->n);
-    double value = HUGE_VAL;
-    if (gsl_linalg_cholesky_decomp1(v) == 0 && gsl_linalg_cholesky_solve(v, y, solved) == 0) {
-        value = 0;
-        for (size_t i = 0; i < x->n; i++)
-            value += log(gsl_matrix_get(v, i, i)) + gsl_vector_get(y, i) * gsl_vector_get(solved, i) / 2;
+    double submitter = exp(2 * gsl_vector_get(ln, 0)), submission = exp(2 * gsl_vector_get(ln, 1)), value = 0;
+    for (const struct moments *m = x->ratios; m < x->ratios + x->n; m++) {
+        double variance = submission + m->n * submitter;
+        value += (m->n - 1) * log(submission) + log(variance) + moments_within(m) / submission + m->sum * m->sum / m->n / variance;
     }
-    gsl_vector_free(solved);
-    gsl_vector_free(y);
-    gsl_matrix_free(v);
-    return value;
+    return value / 2;
 }
 
 double effect_total(const struct effect_spreads *s)
 {
-    return sqrt(s->submitter * s->submitter + s->round * s->round + s->submission * s->submission);
+    return hypot(s->submitter, s->submission);
 }
 
 static struct effect_spreads most_likely(struct effect_sample *x)
@@ -127,83 +96,39 @@ static struct effect_spreads most_likely(struct effect_sample *x)
     for (int i = 0; i < MOST_SIMPLEX_STEPS && gsl_multimin_fminimizer_iterate(m) == 0; i++)
         if (gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-5) != GSL_CONTINUE)
             break;
-    struct effect_spreads s = spreads_at(m->x);
+    struct effect_spreads s = { exp(gsl_vector_get(m->x, 0)), exp(gsl_vector_get(m->x, 1)), 0 };
     gsl_multimin_fminimizer_free(m);
     gsl_vector_free(start);
     gsl_vector_free(step);
-    s.n = x->n;
     return s;
 }
 
 struct effect_spreads effect_spreads(const struct submissions *all, enum spreads_for what, const char *benchmark, const char *without,
                                      struct arena *a)
 {
-    const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
-    struct effect_sample x = { of, 0 };
-    for (size_t i = 0; i < all->n; i++)
-        if (submission_has_effect(&all->items[i], benchmark) && !text_is(all->items[i].first->submitter, without)
-            && (what == SPREADS_FOR_WIDTHS || all->items[i].first->role != FIGURE_VALIDATE))
-            of[x.n++] = &all->items[i];
-    return x.n >= N_SPREADS ? most_likely(&x) : (struct effect_spreads){0};
+    struct effect_sample x = { ARENA_ROOM(a, const char *, all->n), ARENA_ARRAY(a, struct moments, all->n), 0 };
+    size_t n = 0;
+    for (const struct submission *s = all->items; s < all->items + all->n; s++)
+        if (submission_has_effect(s, benchmark) && !text_is(s->first->submitter, without) && (what == SPREADS_FOR_WIDTHS || s->first->role != FIGURE_VALIDATE))
+            add_ratio(&x, s->first->submitter, s->ln_ratio), n++;
+    struct effect_spreads spreads = {0};
+    if (n >= LEAST_SUBMISSIONS)
+        spreads = most_likely(&x), spreads.n = n;
+    return spreads;
 }
 
 /* ---- effects --------------------------------------------------------------------------------------------------- */
 
-static gsl_vector *covariances_with(const struct effect_spreads *s, const struct effect_sample *x, const char *submitter, const char *round)
-{
-    gsl_vector *c = gsl_vector_alloc(x->n);
-    for (size_t i = 0; i < x->n; i++)
-        gsl_vector_set(c, i, covariance(s, submitter, round, x->of[i]->first));
-    return c;
-}
-
-static double dot_product(const gsl_vector *x, const gsl_vector *y)
-{
-    double sum;
-    gsl_blas_ddot(x, y, &sum);
-    return sum;
-}
-
-/* The weights w of the conditional mean. */
-static gsl_vector *mean_weights(const struct effect_spreads *s, const struct effect_sample *x, const char *submitter, const char *round)
-{
-    gsl_matrix *v = covariances(s, x);
-    gsl_vector *w = covariances_with(s, x, submitter, round);
-    gsl_linalg_cholesky_decomp1(v);
-    gsl_linalg_cholesky_svx(v, w);
-    gsl_matrix_free(v);
-    return w;
-}
-
-/* w'V w - 2 w'c: what the calibration submissions add to the mean square error. */
-static double square_of_seen(const struct effect_spreads *s, const struct effect_sample *x, const char *submitter, const char *round, const gsl_vector *w)
-{
-    gsl_matrix *v = covariances(s, x);
-    gsl_vector *c = covariances_with(s, x, submitter, round), *vw = gsl_vector_calloc(x->n);
-    gsl_blas_dsymv(CblasLower, 1, v, w, 0, vw);
-    double square = dot_product(w, vw) - 2 * dot_product(w, c);
-    gsl_vector_free(vw);
-    gsl_vector_free(c);
-    gsl_matrix_free(v);
-    return square;
-}
-
 struct effect effect_of(const struct submissions *all, const struct effect_spreads *for_mean, const struct effect_spreads *for_width,
-                        const char *benchmark, const char *submitter, const char *round, struct arena *a)
+                        const char *benchmark, const char *submitter)
 {
-    const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
-    struct effect_sample x = { of, 0 };
-    for (size_t i = 0; i < all->n; i++)
-        if (submission_has_effect(&all->items[i], benchmark) && all->items[i].first->role == FIGURE_CALIBRATE
-            && text_is(all->items[i].first->submitter, submitter))
-            of[x.n++] = &all->items[i];
-    if (!x.n)
-        return (struct effect){ 0, effect_total(for_width), 0 };
-    if (!for_mean->n)
-        return (struct effect){ (double)NAN, (double)NAN, x.n };
-    gsl_vector *w = mean_weights(for_mean, &x, submitter, round), *y = ratios(&x);
-    struct effect e = { dot_product(w, y), sqrt(pow(effect_total(for_width), 2) + square_of_seen(for_width, &x, submitter, round, w)), x.n };
-    gsl_vector_free(y);
-    gsl_vector_free(w);
-    return e;
+    struct moments seen = {0};
+    for (const struct submission *s = all->items; s < all->items + all->n; s++)
+        if (submission_has_effect(s, benchmark) && s->first->role == FIGURE_CALIBRATE && text_is(s->first->submitter, submitter))
+            moments_add(&seen, s->ln_ratio);
+    if (seen.n && !for_mean->n)
+        return (struct effect){ NAN, NAN, (size_t)seen.n };
+    double weight = seen.n ? pow(for_mean->submitter, 2) / (pow(for_mean->submission, 2) + seen.n * pow(for_mean->submitter, 2)) : 0;
+    double known = (1 - seen.n * weight) * for_width->submitter, seen_noise = sqrt(seen.n) * weight * for_width->submission;
+    return (struct effect){ weight * seen.sum, hypot(hypot(known, seen_noise), for_width->submission), (size_t)seen.n };
 }

@@ -18,73 +18,64 @@ static void add(const char *submitter, const char *round, const char *division, 
     items[i] = (struct submission){ &rows[i], 1, false, ln_ratio };
 }
 
-/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26 in the same round: weight (9 + 16) / 169, so
- * the mean is 25 / 169 x 0.26 and the remaining variance 169 - 25^2 / 169. In another round the weight is 9 / 169,
- * for another submitter 0. */
+/* Spreads of 5 and 12: total 13. One calibration submission at 0.26: weight 25 / 169, so the mean is 25 / 169 x 0.26 and
+ * the remaining variance 169 - 25^2 / 169. For another submitter the weight is 0. */
 static void effects_by_hand(void **state)
 {
     (void)state;
-    struct arena a = { 0 };
-    const struct effect_spreads s = { 3, 4, 12, 9 };
+    const struct effect_spreads s = { 5, 12, 9 };
     all.n = 0;
     add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.26);
     add("A", "v1.0", "closed", FIGURE_VALIDATE, 7);             /* never seen */
     add("A", "v1.0", "open", FIGURE_CALIBRATE, 7);              /* another division */
     assert_near(effect_total(&s), 13, 1e-12);
-    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v1.0", &a);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A");
     assert_int_equal(e.n, 1);
     assert_near(e.mean, 25 / 169.0 * 0.26, 1e-12);
     assert_near(e.spread, sqrt(169 - 625 / 169.0), 1e-12);
-    assert_near(effect_of(&all, &s, &s, "bert", "A", "v2.0", &a).mean, 9 / 169.0 * 0.26, 1e-12);
-    e = effect_of(&all, &s, &s, "bert", "B", "v1.0", &a);
+    e = effect_of(&all, &s, &s, "bert", "B");
     assert_near(e.mean, 0, 0);
     assert_near(e.spread, 13, 1e-12);
-    arena_free(&a);
 }
 
-/* Two calibration submissions of one round, 0.1 and 0.3: V = [169 25; 25 169], weights 25 / 194 each. */
+/* Two calibration submissions, 0.1 and 0.3: V = [169 25; 25 169], weights 25 / 194 each. */
 static void two_submissions_share_their_weight(void **state)
 {
     (void)state;
-    struct arena a = { 0 };
-    const struct effect_spreads s = { 3, 4, 12, 9 };
+    const struct effect_spreads s = { 5, 12, 9 };
     all.n = 0;
     add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
-    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
-    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v1.0", &a);
+    add("A", "v1.1", "closed", FIGURE_CALIBRATE, 0.3);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A");
     assert_near(e.mean, 25 / 194.0 * 0.4, 1e-12);
     assert_near(e.spread, sqrt(169 - 2 * 625 / 194.0), 1e-12);
-    arena_free(&a);
 }
 
-/* The mean uses spreads of 3, 4 and 12, with weights of 25 / 194 each; the width uses 6, 2.5 and 7.5: total 98.5,
- * covariances 42.25. */
+/* The mean uses spreads of 5 and 12, with weights of 25 / 194 each; the width uses 6.5 and 7.5: total 98.5, covariances
+ * 42.25. */
 static void a_mean_by_some_spreads_is_as_wide_as_others_say(void **state)
 {
     (void)state;
-    struct arena a = { 0 };
-    const struct effect_spreads mean = { 3, 4, 12, 9 }, width = { 6, 2.5, 7.5, 14 };
+    const struct effect_spreads mean = { 5, 12, 9 }, width = { 6.5, 7.5, 14 }, none = { 0, 0, 0 };
     const double w = 25 / 194.0;
     all.n = 0;
     add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
     add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
-    struct effect e = effect_of(&all, &mean, &width, "bert", "A", "v1.0", &a);
+    struct effect e = effect_of(&all, &mean, &width, "bert", "A");
     assert_near(e.mean, w * 0.4, 1e-12);
     assert_near(e.spread, sqrt(98.5 - 2 * w * (42.25 + 42.25) + w * w * (2 * 98.5 + 2 * 42.25)), 1e-12);
-    const struct effect_spreads none = { 0, 0, 0, 0 };
-    e = effect_of(&all, &none, &width, "bert", "A", "v1.0", &a);
+    e = effect_of(&all, &none, &width, "bert", "A");
     assert_true(isnan(e.mean) && e.n == 2);
-    e = effect_of(&all, &none, &width, "bert", "B", "v1.0", &a);
+    e = effect_of(&all, &none, &width, "bert", "B");
     assert_near(e.mean, 0, 0);
     assert_near(e.spread, sqrt(98.5), 1e-12);
-    arena_free(&a);
 }
 
-static struct effect effect_under_both(const char *submitter, const char *round, struct arena *a)
+static struct effect effect_under_both(const char *submitter, struct arena *a)
 {
     struct effect_spreads mean = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, a);
     struct effect_spreads width = effect_spreads(&all, SPREADS_FOR_WIDTHS, "bert", NULL, a);
-    return effect_of(&all, &mean, &width, "bert", submitter, round, a);
+    return effect_of(&all, &mean, &width, "bert", submitter);
 }
 
 /* Submissions that validate never change the mean, to the bit; they change the width. */
@@ -96,14 +87,14 @@ static void what_validates_moves_the_width_alone(void **state)
     all.n = 0;
     for (size_t i = 0; i < 5; i++)
         add(i < 3 ? "A" : "B", i % 2 ? "v1.0" : "v1.1", "closed", i < 3 ? FIGURE_CALIBRATE : FIGURE_CONTEXT, y[i]);
-    const struct effect without = effect_under_both("A", "v1.1", &a);
+    const struct effect without = effect_under_both("A", &a);
     assert_true(without.mean < 0);
     add("A", "v1.1", "closed", FIGURE_VALIDATE, 0);
     add("C", "v2.0", "closed", FIGURE_VALIDATE, 0.03);
     double width = without.spread;
     for (size_t i = 0; i < 3; i++) {
         items[5].ln_ratio = of_validate[i];
-        struct effect with = effect_under_both("A", "v1.1", &a);
+        struct effect with = effect_under_both("A", &a);
         assert_int_equal(memcmp(&with.mean, &without.mean, sizeof with.mean), 0);
         assert_int_equal(with.n, 3);
         assert_true(fabs(with.spread - width) > 1e-3);
@@ -151,9 +142,26 @@ static void a_bias_is_not_spread(void **state)
         add("A", i < 3 ? "v1.0" : "v1.1", "closed", FIGURE_CALIBRATE, 0.3 + (i % 2 ? 0.01 : -0.01));
     struct effect_spreads s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, &a);
     assert_true(s.submission < 0.02 && s.submitter > 0.2);
-    struct effect e = effect_of(&all, &s, &s, "bert", "A", "v2.0", &a);
+    struct effect e = effect_of(&all, &s, &s, "bert", "A");
     assert_near(e.mean, 0.3, 0.01);
     assert_true(e.spread < 0.03);
+    arena_free(&a);
+}
+
+/* Three submitters of two submissions each, m +- d: the most likely submission^2 is the mean of d^2 times 2 / 1, and
+ * submission^2 + 2 submitter^2 the mean of 2 m^2, where that is larger. d = 0.02 gives 8e-4; m = 0.1, -0.05, 0.15 give
+ * 2 x 0.035 / 3. */
+static void equal_groups_by_hand(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    static const double means[] = { 0.1, -0.05, 0.15 };
+    all.n = 0;
+    for (int i = 0; i < 6; i++)
+        add((const char *const[]){ "A", "B", "C" }[i / 2], "v1.0", "closed", FIGURE_CONTEXT, means[i / 2] + (i % 2 ? 0.02 : -0.02));
+    struct effect_spreads s = effect_spreads(&all, SPREADS_FOR_MEANS, "bert", NULL, &a);
+    assert_near(s.submission, sqrt(8e-4), 1e-5);
+    assert_near(s.submitter, sqrt((2 * 0.035 / 3 - 8e-4) / 2), 1e-5);
     arena_free(&a);
 }
 
@@ -338,7 +346,7 @@ static void left_out_submitters_as_text(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
     cmocka_unit_test(a_mean_by_some_spreads_is_as_wide_as_others_say), cmocka_unit_test(what_validates_moves_the_width_alone),
-    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
+    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(equal_groups_by_hand), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
     cmocka_unit_test(what_was_handed_in_before_counts_once),
     cmocka_unit_test(four_left_out_as_text), cmocka_unit_test(left_out_submitters_as_text),
 };

@@ -44,7 +44,7 @@ static void print_points(FILE *f, const char *benchmark, const char *round, enum
     for (double batch = t.points[0].batch / 2; batch < 3 * t.points[t.n - 1].batch; batch *= 1.9)
         if (rcp_interpolate(&mean, &sd, &t, batch))
             fprintf(f, " %.6g: %.7g +- %.5g", batch, mean, sd);
-    fprintf(f, "\n  neighbours foretell to %.6g\n", interpolation_loo(&t));
+    fputc('\n', f);
     print_law(f, "steep", &t, false);
     print_law(f, "free", &t, true);
     size_t n = t.n;

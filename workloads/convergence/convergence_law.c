@@ -157,15 +157,3 @@ bool law_choose(struct convergence_law *out, const struct rcp_table *t, struct e
         *out = wide;
     return true;
 }
-
-double interpolation_loo(const struct rcp_table *t)
-{
-    double sum = 0;
-    for (size_t i = 1; i + 1 < t->n; i++) {
-        const struct rcp_point *p = t->points + i;
-        double along = (p->batch - p[-1].batch) / (p[1].batch - p[-1].batch);
-        double error = log((p[-1].mean + along * (p[1].mean - p[-1].mean)) / p->mean);
-        sum += error * error;
-    }
-    return t->n < 3 ? (double)NAN : sqrt(sum / (double)(t->n - 2));
-}

@@ -30,6 +30,4 @@ double law_through(const struct convergence_law *l, const struct rcp_point *end,
 bool law_fit(struct convergence_law *out, const struct rcp_table *t, bool free_g, struct err *err);
 /* Fits with g held at 1 and with g free, and keeps the one with the smaller leave-one-out error. */
 bool law_choose(struct convergence_law *out, const struct rcp_table *t, struct err *err);
-/* Leave-one-out rms error of the line between neighbours, over inner points; NaN: fewer than three points. */
-double interpolation_loo(const struct rcp_table *t);
 #endif
