@@ -128,7 +128,7 @@ bool gate_of(struct gate *out, struct gate_tables *tables, const char *base, con
 
 bool baseline_is_recorded(const char *baseline, struct arena *a)
 {
-    return access(arena_printf(a, "%s/rows.csv", baseline), F_OK) == 0;
+    return access(arena_printf(a, "%s/manifest.json", baseline), F_OK) == 0;
 }
 
 bool margin_of(double *margin, const struct options *o, struct err *err)

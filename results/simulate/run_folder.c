@@ -2,9 +2,8 @@
 /*
  * run_folder.c - see run_folder.h.
  *
- * A program that is killed leaves one of three states. With temporary files only, the old run is whole. With some
- * tables renamed, a manifest under its temporary name lists them all, each is found under its own or its temporary
- * name, and the next reader renames the rest. With everything renamed, the new run is whole.
+ * All files are complete under temporary names before the old manifest is removed and they are renamed, the new manifest last. A program that
+ * is killed meanwhile leaves a folder without a manifest: readers refuse it.
  */
 #include "results/simulate/run_folder.h"
 #include <errno.h>
@@ -56,69 +55,10 @@ static void unlock(int lock)
         close(lock);
 }
 
-/* ---- finishing what was begun ------------------------------------------------------------------ */
-
 static bool has_hash(const char *path, const char *hash, struct arena *a)
 {
     const char *found;
     return file_hash(&found, path, a, NULL) && text_is(found, hash);
-}
-
-/* The file of this hash that a killed writer left for `name`; NULL if there is none. */
-static const char *leftover_with_hash(const char *folder, const char *name, const char *hash, struct arena *a)
-{
-    char **names;
-    size_t n;
-    if (!list_folder(&names, &n, folder, ".new", a, NULL))
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        const char *path = arena_printf(a, "%s/%s.new", folder, names[i]);
-        if (is_leftover(path, name) && has_hash(path, hash, a))
-            return path;
-    }
-    return NULL;
-}
-
-/* True if every listed file is there, under its own name or a temporary one. */
-static bool is_complete(const char *folder, json_t *files, struct arena *a)
-{
-    const char *name;
-    json_t *hash;
-    json_object_foreach(files, name, hash) {
-        const char *text = json_string_value(hash);
-        if (!text || (!has_hash(arena_printf(a, "%s/%s", folder, name), text, a) && !leftover_with_hash(folder, name, text, a)))
-            return false;
-    }
-    return json_object_size(files) > 0;
-}
-
-static bool roll_forward(const char *folder, const char *manifest, struct arena *a)
-{
-    json_t *m = manifest_load(manifest, NULL), *files = json_object_get(m, "files"), *hash;
-    bool good = json_is_object(files) && is_complete(folder, files, a);
-    const char *name;
-    if (good)
-        json_object_foreach(files, name, hash) {
-            const char *from = leftover_with_hash(folder, name, json_string_value(hash), a);
-            if (from)
-                good = rename(from, arena_printf(a, "%s/%s", folder, name)) == 0 && good;
-        }
-    good = good && rename(manifest, arena_printf(a, "%s/%s", folder, MANIFEST)) == 0;
-    json_decref(m);
-    return good;
-}
-
-static void finish_begun_run(const char *folder, struct arena *a)
-{
-    char **names;
-    size_t n;
-    if (!list_folder(&names, &n, folder, ".new", a, NULL))
-        return;
-    for (size_t i = 0; i < n; i++) {
-        const char *path = arena_printf(a, "%s/%s.new", folder, names[i]);
-        if (is_leftover(path, MANIFEST) && roll_forward(folder, path, a))
-            return;
-    }
 }
 
 /* ---- checking ------------------------------------------------------------------------------------ */
@@ -168,7 +108,6 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
     int lock = lock_folder(folder);
     if (lock == -1)
         return fail(err, "%s: %s", folder, errno == ENOENT ? "no such run folder" : strerror(errno));
-    finish_begun_run(folder, &scratch);
     const char *path = arena_printf(&scratch, "%s/%s", folder, MANIFEST);
     json_error_t why = { .text = "cannot be read" };
     json_t *m = manifest_load(path, &why);
@@ -208,22 +147,17 @@ static void write_manifest(FILE *f, const void *manifest)
     fputc('\n', f);
 }
 
-/* Nothing of the old run is touched before every new file is complete. */
+/* Nothing of the old run is touched before every new file is complete. Its manifest goes first, so that a folder is a run or none. */
 static bool rename_all(struct new_file *files, size_t n, const char *folder, struct err *err)
 {
     int lock = lock_folder(folder);
     bool good = lock != -1 || fail(err, "%s: cannot be locked", folder);
+    if (good && unlink(files[n - 1].path) != 0 && errno != ENOENT)
+        good = fail(err, "%s: cannot be replaced: %s", files[n - 1].path, strerror(errno));
     for (size_t i = 0; good && i < n; i++)
         good = new_file_save(&files[i], err);
     unlock(lock);
     return good;
-}
-
-static void finish_before_writing(const char *folder, struct arena *a)
-{
-    int lock = lock_folder(folder);
-    finish_begun_run(folder, a);
-    unlock(lock);
 }
 
 /* tables: the manifest last; listed: the hashes of those before it. */
@@ -233,8 +167,6 @@ static bool write_run_files(const char *folder, const struct run_table *tables, 
     struct arena scratch = {0};
     struct new_file *files = ARENA_ARRAY(&scratch, struct new_file, n);
     bool good = make_folders(folder, err);
-    if (good)
-        finish_before_writing(folder, &scratch);
     for (size_t i = 0; good && i + 1 < n; i++)
         good = write_run_table(&files[i], folder, &tables[i], listed, &scratch, err);
     good = good && (!record || record->write(record->what, err))    /* with the manifest, even under its other name, the run is there */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_folder.h - a run on disk: tables, and a manifest that lists them with their hashes. A run is whole or absent.
+ * run_folder.h - a run on disk: tables, and a manifest that lists them with their hashes.
  *
  * Tables are written under temporary names, then renamed, the manifest last, all under a lock on the folder. A program
- * that is killed leaves the old run, or everything that the next program to open the folder needs to finish the new
- * one.
+ * that is killed leaves the old run, the new one, or, between two renames, a folder without a manifest, which is no run.
  */
 #ifndef RUN_FOLDER_H
 #define RUN_FOLDER_H
@@ -30,8 +29,8 @@ bool run_folder_copy(const char *to, const char *from, const struct run_record *
 struct json_error_t;
 struct json_t *manifest_load(const char *path, struct json_error_t *why);
 
-/* Finishes what a killed program began, then checks that every file is the one in the manifest and, unless schema is
- * NULL, that the tables have the columns of this version. The message says what to do. */
+/* Checks that every file is the one in the manifest and, unless schema is NULL, that the tables have the columns of this
+ * version. The message says what to do. */
 bool run_folder_check(const char *folder, const char *schema, struct err *err);
 
 #endif

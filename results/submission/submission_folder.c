@@ -144,8 +144,6 @@ static bool find_paths(struct submission_paths *p, const char *dir, const struct
     p->systems = arena_printf(a, "%s/systems", org);
     p->logs = arena_printf(a, "%s/results/%s/%s", org, p->name, s->benchmark);
     p->code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
-    if (access(p->logs, F_OK) != 0)
-        leftovers_recover(p->logs);
     return s->replaces || !holds_logs(p->logs)
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }

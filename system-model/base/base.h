@@ -158,7 +158,7 @@ bool is_device(const char *path);       /* exists and is not a regular file, so 
 
 /* A file that appears whole or not at all: open, write to out->f, then save or drop. Until it is saved its name is temp_path, which nobody can
  * foresee. A device or pipe is written directly. */
-struct new_file { FILE *f; char *path, *temp_path; int lock; };
+struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
@@ -166,17 +166,13 @@ const char *write_cause(void);          /* why a write failed, if errno was 0 be
 
 /* A folder that appears with all of its files or not at all: open, write into temp_path, then save or drop. new_folder_open() refuses a path
  * that exists; with new_folder_replace() the old folder stays until the new one takes its place. */
-struct new_folder { char *path, *temp_path; int lock; bool replaces; };
+struct new_folder { char *path, *temp_path; bool replaces; };
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_replace(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_save(struct new_folder *folder, struct err *err);
 void new_folder_drop(struct new_folder *folder);
 
-/* Removes what killed programs left next to a path. If one was killed while it replaced a folder, the old folder
- * gets its name back. Opening a new_file or new_folder does this first. */
-void leftovers_recover(const char *path);
-bool is_leftover(const char *path, const char *of);     /* its file name is `of` with the ending of a temporary name, and nobody writes it */
-bool is_unfinished(const char *name);                   /* any name that ends so, also of a writer that is at work */
+bool is_unfinished(const char *name);                   /* the name of what is being written, or was when its writer was killed */
 
 /* The file that a symbolic link points to, or the path itself. Free it. NULL if the link points to nothing. */
 char *file_behind_link(const char *path, struct err *err);

@@ -3,11 +3,10 @@
  * file.c - text files read whole; files and folders that appear whole or not at all.
  *
  * A new file or folder is written as PATH.podbench-TOKEN.new and renamed when it is complete. A folder replaces another by an exchange of the
- * two names. If the file system cannot do that (NFS), the old one is renamed to PATH.podbench-TOKEN.old first: a program killed between the two
- * renames leaves both, and the next writer of PATH gives the old one its name back.
+ * two names. If the file system cannot do that (NFS), the old one is renamed to PATH.podbench-TOKEN.old first.
  *
- * The token is random, and the writer holds a lock on what it writes. Without a lock it is the leftover of a writer that is gone: process ids
- * would not tell, since containers that share a folder have equal ones.
+ * The token is random: process ids would not do, since containers that share a folder have equal ones. A killed program leaves such files and
+ * folders behind. Nothing reads or removes them.
  */
 #include "system-model/base/base.h"
 
@@ -19,7 +18,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -153,7 +151,7 @@ char *file_behind_link(const char *path, struct err *err)
     return real;
 }
 
-/* ---- unfinished files and folders, and what killed writers left -------------------------- */
+/* ---- unfinished files and folders --------------------------------------------------------- */
 
 static const char MARK[] = ".podbench-";
 enum { TOKEN = 8 };                     /* hexadecimal digits after it */
@@ -176,37 +174,6 @@ bool is_unfinished(const char *name)
     return false;
 }
 
-/* A lock on a file or folder, which closing it releases; -1: a writer that is alive has it, or there can be none. */
-static int entry_lock(const char *path, int how)
-{
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd == -1 || flock(fd, how) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-static void lock_release(int lock)
-{
-    if (lock != -1)
-        close(lock);
-}
-
-/* The lock on an entry whose name ends as a writer's that is gone would; -1 for every other entry. */
-static int leftover_lock(const char *path, const char *of)
-{
-    const char *name = path_name(path);
-    size_t n = strlen(of);
-    return strncmp(name, of, n) == 0 && is_suffix(name + n) ? entry_lock(path, LOCK_EX | LOCK_NB) : -1;
-}
-
-bool is_leftover(const char *path, const char *of)
-{
-    int lock = leftover_lock(path, of);
-    lock_release(lock);
-    return lock != -1;
-}
-
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st, (void)kind, (void)at;
@@ -220,33 +187,6 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, MOST_OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
-static void recover_leftover(const char *leftover, const char *path)
-{
-    bool was_replaced = text_is(strrchr(leftover, '.'), ".old") && access(path, F_OK) != 0;
-    if (!was_replaced || rename(leftover, path) != 0)
-        remove_tree(leftover);
-}
-
-void leftovers_recover(const char *path)
-{
-    static const char *const kinds[] = { ".new", ".old" };
-    struct arena scratch = {0};
-    const char *file = path_name(path), *folder = file > path ? arena_printf(&scratch, "%.*s", (int)(file - path), path) : "./";
-    for (int kind = 0; kind < 2; kind++) {
-        char **names;
-        size_t n = 0;
-        list_folder(&names, &n, folder, kinds[kind], &scratch, NULL);
-        for (size_t i = 0; i < n; i++) {
-            const char *leftover = arena_printf(&scratch, "%s%s%s", folder, names[i], kinds[kind]);
-            int lock = leftover_lock(leftover, file);
-            if (lock != -1)
-                recover_leftover(leftover, path);
-            lock_release(lock);
-        }
-    }
-    arena_free(&scratch);
-}
-
 /* A name that nobody can foresee, so that no other process writes under it. */
 static char *own_name(const char *path, const char *kind)
 {
@@ -258,13 +198,6 @@ static char *own_name(const char *path, const char *kind)
     return path_with_suffix(path, suffix);
 }
 
-/* True if the lock was taken before another process found the new entry without one, and removed it. */
-static bool is_still_there(int lock, const char *path)
-{
-    struct stat locked, there;
-    return fstat(lock, &locked) == 0 && lstat(path, &there) == 0 && locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
-}
-
 /* Creates a file under its temporary name. A link that waits there is not followed. mkostemp() would give a file that only its owner reads. */
 static FILE *open_own(struct new_file *out)
 {
@@ -272,14 +205,8 @@ static FILE *open_own(struct new_file *out)
     do {
         free(out->temp_path);
         out->temp_path = own_name(out->path, "new");
-        fd = open(out->temp_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd != -1 && flock(fd, LOCK_EX) == 0 && !is_still_there(fd, out->temp_path)) {
-            close(fd);
-            fd = -1;
-            errno = EEXIST;
-        }
+        fd = open(out->temp_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (fd == -1 && errno == EEXIST);
-    out->lock = fd == -1 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return fd == -1 ? NULL : fdopen(fd, "wb");
 }
 
@@ -294,11 +221,10 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
     if (!*path)
         return fail(err, "an empty file name; name a file to write");
-    *out = (struct new_file){ .path = file_behind_link(path, err), .lock = -1 };
+    *out = (struct new_file){ .path = file_behind_link(path, err) };
     if (!out->path)
         return false;
     path = out->path;
-    leftovers_recover(path);
     bool device = is_device(path);
     out->temp_path = device ? path_with_suffix(path, "") : NULL;
     out->f = device ? open_device(path) : open_own(out);
@@ -313,7 +239,6 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
 
 static void new_file_forget(struct new_file *file)
 {
-    lock_release(file->lock);
     free(file->path);
     free(file->temp_path);
     *file = (struct new_file){0};
@@ -362,18 +287,11 @@ static bool new_folder_begin(struct new_folder *out, struct err *err)
 {
     if (!make_parent(out->path, err))
         return false;
-    leftovers_recover(out->path);
     int made;
     do {
         free(out->temp_path);
         out->temp_path = own_name(out->path, "new");
         made = mkdir(out->temp_path, 0777);
-        out->lock = made == 0 ? entry_lock(out->temp_path, LOCK_EX) : -1;
-        if (out->lock != -1 && !is_still_there(out->lock, out->temp_path)) {
-            lock_release(out->lock);
-            made = -1;
-            errno = EEXIST;
-        }
     } while (made != 0 && errno == EEXIST);
     return made == 0 || fail(err, "%s: cannot be made: %s", out->path, strerror(errno));
 }
@@ -381,7 +299,7 @@ static bool new_folder_begin(struct new_folder *out, struct err *err)
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
 {
     struct stat st;
-    *out = (struct new_folder){ .path = path_with_suffix(path, ""), .lock = -1 };
+    *out = (struct new_folder){ .path = path_with_suffix(path, "") };
     for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
         out->path[n - 1] = 0;
     bool good = *path || fail(err, "an empty folder name; name a folder to write to");
@@ -396,7 +314,7 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 {
     struct stat st;
     char *behind = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    *out = (struct new_folder){ .path = behind ? behind : path_with_suffix(path, ""), .lock = -1, .replaces = true };
+    *out = (struct new_folder){ .path = behind ? behind : path_with_suffix(path, ""), .replaces = true };
     bool good = new_folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
@@ -407,14 +325,12 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 static bool replace_in_steps(const char *temp_path, const char *path)
 {
     char *old = own_name(path, "old");
-    int lock = entry_lock(path, LOCK_EX);       /* so that nobody gives it its name back meanwhile */
     bool is_aside = rename(path, old) == 0, good = is_aside && rename(temp_path, path) == 0;
     int cause = errno;
     if (good)
         remove_tree(old);
     else if (is_aside)
         rename(old, path);
-    lock_release(lock);
     free(old);
     errno = cause;
     return good;
@@ -439,8 +355,6 @@ void new_folder_drop(struct new_folder *folder)
 {
     if (folder->temp_path)
         remove_tree(folder->temp_path);
-    if (folder->path)
-        lock_release(folder->lock);
     free(folder->path);
     free(folder->temp_path);
     *folder = (struct new_folder){0};

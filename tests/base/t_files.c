@@ -25,6 +25,8 @@ static void files_appear_whole_or_not_at_all(void **state)
     unlink(path);
     assert_false(new_file_open(&f, "/nowhere/at/all", &err));
     assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
+    assert_false(new_file_open(&f, "", &err));
+    assert_string_equal(err.msg, "an empty file name; name a file to write");
 }
 
 static void folders_appear_whole_or_not_at_all(void **state)
@@ -35,11 +37,8 @@ static void folders_appear_whole_or_not_at_all(void **state)
     struct new_folder f;
     struct stat st;
     const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.folders", (long)getpid()), *path = arena_printf(&a, "%s/a/b", top);
-    const char *leftover = arena_printf(&a, "%s.podbench-00000000.new", path);
-    assert_true(make_folders(arena_printf(&a, "%s/c", leftover), &err));
     assert_true(new_folder_open(&f, arena_printf(&a, "%s//", path), &err));
     assert_string_equal(f.path, path);
-    assert_int_not_equal(access(leftover, F_OK), 0);
     fclose(fopen(arena_printf(&a, "%s/one", f.temp_path), "w"));
     int here = open(".", O_RDONLY);
     assert_true(here >= 0 && chdir(top) == 0 && make_folders("p/q", &err) && access("p/q", F_OK) == 0);     /* paths of one letter */
@@ -95,13 +94,13 @@ static void a_folder_is_replaced_as_one(void **state)
     struct arena a = {0};
     struct new_folder f;
     const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.replaced", (long)getpid()), *path = arena_printf(&a, "%s/real", top);
-    const char *name = arena_printf(&a, "%s/name", top), *leftover = arena_printf(&a, "%s.podbench-00000000.new", path);
-    assert_true(make_folders(arena_printf(&a, "%s/old/inner", path), &err) && make_folders(arena_printf(&a, "%s/x", leftover), &err));
+    const char *name = arena_printf(&a, "%s/name", top);
+    assert_true(make_folders(arena_printf(&a, "%s/old/inner", path), &err));
     assert_int_equal(symlink("real", name), 0);
     assert_true(new_folder_replace(&f, name, &err));
     const char *temp_path = arena_strdup(&a, f.temp_path);
     assert_true(strncmp(temp_path, path, strlen(path)) == 0 && is_unfinished(temp_path));
-    assert_true(access(leftover, F_OK) != 0 && make_folders(arena_printf(&a, "%s/new", temp_path), &err));
+    assert_true(make_folders(arena_printf(&a, "%s/new", temp_path), &err));
     assert_true(access(arena_printf(&a, "%s/old/inner", name), F_OK) == 0 && new_folder_save(&f, &err));
     assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/old", name), F_OK) != 0);
     assert_true(access(arena_printf(&a, "%s/new", name), F_OK) == 0);
@@ -127,62 +126,6 @@ static const char *names_in(const char *folder, struct arena *a)
     return text;
 }
 
-/* A writer that was killed between its two renames: the old folder has its name back, and nothing else is left. Names that only look similar
- * stay. */
-static void a_folder_that_was_being_replaced_gets_its_name_back(void **state)
-{
-    static const struct { const char *folders[4], *top, *real; } cases[] = {
-        { { "real.podbench-00000000.new/new", "real.podbench-00000000.old/old" }, "real ", "old " },
-        { { "real/new", "real.podbench-00000000.old/old" }, "real ", "new " },
-        { { "real.podbench-00000000.new/half" }, "", "" },
-        { { "real.old/x", "real.podbench-00000000.older/y", "other.podbench-00000000.old/z" },
-            "other.podbench-00000000.old real.old real.podbench-00000000.older ", "" },
-    };
-    struct err err = {0};
-    struct arena a = {0};
-    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.recovered", (long)getpid()), *real = arena_printf(&a, "%s/real", top);
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        for (const char *const *folder = cases[i].folders; *folder; folder++)
-            assert_true(make_folders(arena_printf(&a, "%s/%s", top, *folder), &err));
-        leftovers_recover(real);
-        assert_string_equal(names_in(top, &a), cases[i].top);
-        assert_string_equal(names_in(real, &a), cases[i].real);
-        assert_int_equal(system(arena_printf(&a, "rm -r %s", top)), 0);
-    }
-    arena_free(&a);
-}
-
-/* A temporary file that nobody holds a lock on is removed; names that only look similar, and links, are not. */
-static void leftovers_are_removed(void **state)
-{
-    static const struct { const char *suffix; bool stays; } files[] = { { ".podbench-00000000.new", false }, { ".podbench-9f8e7d6c.new", false },
-        { ".x.new", true }, { ".podbench-0.new", true }, { ".podbench-00000000.new.new", true }, { "2.podbench-00000000.new", true },
-        { ".4194999.new", true }, { ".podbench-00000000", true } };
-    struct err err = {0};
-    struct arena a = {0};
-    struct new_file f;
-    struct stat st;
-    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.whole", (long)getpid()), *link = arena_printf(&a, "%s.podbench-aaaaaaaa.new", path);
-    (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        fclose(fopen(arena_printf(&a, "%s%s", path, files[i].suffix), "w"));
-    assert_int_equal(symlink("victim", link), 0);
-    assert_true(new_file_open(&f, path, &err));
-    new_file_drop(&f);
-    assert_true(lstat(link, &st) == 0 && unlink(link) == 0);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        const char *name = arena_printf(&a, "%s%s", path, files[i].suffix);
-        if ((access(name, F_OK) == 0) != files[i].stays)
-            print_error("%s\n", name);
-        assert_true((access(name, F_OK) == 0) == files[i].stays);
-        unlink(name);
-    }
-    assert_false(new_file_open(&f, "", &err));
-    assert_string_equal(err.msg, "an empty file name; name a file to write");
-    arena_free(&a);
-}
-
 /* Two writers of one path, as in two containers with equal process ids: each has a file of its own, which the other leaves alone. */
 static void writers_of_one_path_leave_each_other_alone(void **state)
 {
@@ -195,7 +138,7 @@ static void writers_of_one_path_leave_each_other_alone(void **state)
     (void)state;
     assert_true(new_file_open(&f, path, &err) && new_file_open(&g, path, &err));
     assert_string_not_equal(f.temp_path, g.temp_path);
-    assert_true(is_unfinished(f.temp_path) && !is_leftover(f.temp_path, strrchr(path, '/') + 1));
+    assert_true(is_unfinished(f.temp_path) && is_unfinished(g.temp_path));
     fputs("first", f.f);
     fputs("second", g.f);
     assert_true(new_file_save(&g, &err) && new_file_save(&f, &err) && read_text_file(&text, NULL, path, 100, &a, &err));
@@ -327,7 +270,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(files_have_a_largest_size), cmocka_unit_test(a_text_is_found_in_a_file_or_assumed_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
     cmocka_unit_test(a_folder_made_in_the_meantime_stays), cmocka_unit_test(a_folder_is_replaced_as_one),
-    cmocka_unit_test(a_folder_that_was_being_replaced_gets_its_name_back), cmocka_unit_test(leftovers_are_removed),
     cmocka_unit_test(writers_of_one_path_leave_each_other_alone),
     cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };

@@ -32,6 +32,7 @@ refuses "holds logs already: name another folder, or replace them by --force" "o
 run score "$work/logs"
 gives 0 "$logs.podbench-00000000.new: is not finished: its writer is at work, or was killed: not read" "a submission that was begun has no score"
 "$PODBENCH" run "$r" --mllog "$work/logs" --seed 4 --force >/dev/null
+rm -r "$logs.podbench-00000000.new"
 [ "$(cat "$logs/package_checker_params")" = rcp-bypass ] && [ -e "$logs/.notes" ] && rm "$logs/package_checker_params" "$logs/.notes" &&
     diff -r "$work/logs" "$work/logs1" >"$work/out"
 result $? "run --mllog --force keeps what is not a submission's" "$(cat "$work/out")"

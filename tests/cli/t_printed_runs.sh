@@ -32,14 +32,7 @@ sed 's/,0\.1,calibrate/,0.001,calibrate/' tests/root/links.csv >"$work/strict.cs
 show check --published "$work/strict.csv" --format markdown
 head -8 "$work/strict.csv" >"$work/few.csv"
 show check --published "$work/few.csv" --format junit
-# What a killed writer left is finished by who reads it, where it is whole.
 cp -r "$work/one" "$work/killed"
-for file in rows.csv manifest.json; do
-    mv "$work/killed/$file" "$work/killed/$file.podbench-0000000a.new"
-done
-echo '{"files": {"rows.csv": "xxh3:0"}}' >"$work/killed/manifest.json.podbench-0000000b.new"
-show check "$work/killed" --format markdown
-ls "$work/killed" >>"$work/shown"
 echo >>"$work/killed/rows.csv"
 show check "$work/killed"
 show check "$work/none"
