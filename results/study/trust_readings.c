@@ -13,7 +13,8 @@
 
 static const double TAIL = 0.05, CALL_SHARE = 0.05;
 static const double LEAST_CALL_BYTES = 7.6e6;       /* a process of MLPerf's BERT on 256 IPUs: no published run whose calls take CALL_SHARE has less */
-static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", SESSION_KEY[] = "framework.session_calls";
+static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", SESSION_KEY[] = "framework.session_calls",
+                  CORES_KEY[] = "hosts.cores";
 
 /* The words about a key that nobody has stated, and about the reading that is tried in its place. */
 static const struct unset_key { const char *key, *known, *instead, *remedy; } unset_keys[] = {
@@ -84,6 +85,8 @@ static const char *default_of_key(const char *key, const struct simulation *sim,
     const struct field *field = field_of_key(key, sim, a);
     if (text_is(key, CALL_KEY))
         return arena_printf(a, "%.15g", sim->plan.request.program.steps_per_call);
+    if (text_is(key, CORES_KEY))
+        return arena_printf(a, "%" PRIu32, sim->plan.request.host_cores);
     return field ? field_text(field, &sim->recipe, a)
                  : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }

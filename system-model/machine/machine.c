@@ -114,6 +114,7 @@ static const struct sheet_field sheet_fields[] = {
     CHOICE(gateway_topology, gateway_names, "how domains are linked"),
     R(switch_latency_s, "s", 1e-9, 1, SYSTEM, 0, "from port to port of a switch between gateways"),
     N(ipus_per_host, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of a host"),
+    N(host_cores, "cores", 1, 65536, SYSTEM, 0, "cores of a host"),
     N(pcie_shared_ipus, "IPUs", 1, 1024, SYSTEM, 0, "chips behind one shared host port"),
     R(pcie_shared_bytes_per_s, "B/s", 1e3, 1e14, SYSTEM, 0, "the shared port, one way, after protocol"),
 };

@@ -364,7 +364,23 @@ static void utilisation_is_of_the_peak_in_use(void **state)
     assert_true(bytes.throughput_samples_per_s > halves.throughput_samples_per_s);
 }
 
+/* The cores of a pod's sheet prepare the samples of a step, unless the recipe has its own: 16 replicas x 57 micro-batches of 18 images, of
+ * 8 ms each, on 128, 64 and 200 cores. */
+static void a_host_has_the_cores_of_its_sheet(void **state)
+{
+    static const struct { struct texts sets; double cores; } rows[] = {
+        { { { "hosts.sample_s=8e-3" }, 1 }, 128 }, { { { "hosts.sample_s=8e-3", "machine.host_cores=64" }, 2 }, 64 },
+        { { { "hosts.sample_s=8e-3", "hosts.cores=200", "machine.host_cores=64" }, 3 }, 200 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double step_s = result_of("vendor-ipu-pod16-resnet50-pytorch-nasari-16", rows[i].sets).step_time_s;
+        assert_near(step_s / (16 * 57 * 18 * 8e-3 / rows[i].cores), 1, 1e-6);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_host_has_the_cores_of_its_sheet),
     cmocka_unit_test(norms_are_shared_again_only_where_layers_are), cmocka_unit_test(utilisation_is_of_the_peak_in_use),
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),

@@ -201,7 +201,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "rate at which one host prepares input; default: no limit"),
     NUMBER("hosts", "sample_s", sample_s, "s", 0, 1e3, NULL, "time in which one core prepares a sample; default 0: no limit"),
-    COUNT("hosts", "cores", host_cores, 0, 65536, false, in_preparing, "cores of one host; default 0: unknown, no limit"),
+    COUNT("hosts", "cores", host_cores, 0, 65536, false, in_preparing, "cores of one host; default 0: those of the system's sheet, if it has them, else no limit"),
     COUNT("hosts", "workers", workers, 0, 65536, false, in_preparing,
           "loader processes or threads of each host process, a core each; default 0: as many as there are cores"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
