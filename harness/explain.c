@@ -16,7 +16,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct progress p;
     struct simulation_request q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .progress = progress_show, .user = &p };
-    if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if (!track_record_open(&record, s->validity_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (!simulate_argument(&sim, &r, o, s, err)) {
         simulation_free(&sim);

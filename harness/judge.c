@@ -65,7 +65,7 @@ static bool predict_by_podbench(struct predictions *out, const struct round_resu
     struct track_record record;
     struct figures figures;
     const char **recipes;
-    if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
+    if (!track_record_open(&record, s->validity_dir, &s->arena, err)
         || !session_figures(&figures, o->published, s, err) || !(recipes = recipes_of_results(r, s, err)))
         return false;
     for (size_t i = 0; i < r->n; i++)

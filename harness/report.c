@@ -246,7 +246,7 @@ static bool save_page(const char *path, const struct check *c, const struct resu
 static bool judge_runs(struct report *out, const struct results *results, struct session *s, struct err *err)
 {
     struct track_record record;
-    if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if (!track_record_open(&record, s->validity_dir, &s->arena, err))
         return false;
     out->trust = ARENA_ARRAY(&s->arena, const char *, results->n);
     for (size_t i = 0; i < results->n; i++) {

@@ -396,7 +396,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         fail_at(err, "run");
         return EXIT_BAD_INPUT;
     }
-    if ((judges(o) || state.draws) && !track_record_open(&state.record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if ((judges(o) || state.draws) && !track_record_open(&state.record, s->validity_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;

@@ -238,7 +238,7 @@ static bool judge_found(struct found_again *out, const struct found *x, const st
 {
     struct track_record record;
     struct simulation sim;
-    if (!track_record_open(&record, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
+    if (!track_record_open(&record, session->validity_dir, &session->arena, err))
         return false;
     if (!search_simulate(&sim, &out->r, q->simulator, q, x->settings, x->n_settings, err))
         return false;

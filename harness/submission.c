@@ -59,7 +59,7 @@ static double step_deviation(const struct simulation *sim, const struct referenc
 {
     struct arena scratch = {0};
     struct properties at = properties_of(sim, &scratch);
-    double deviation = spread_deviation(references, &at, NULL, &scratch);
+    double deviation = spread_deviation(references, &at, &scratch);
     arena_free(&scratch);
     return deviation;
 }

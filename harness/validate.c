@@ -92,26 +92,36 @@ static json_t *validation_json(const struct validation *v, struct arena *a)
     json_object_update_new(object, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "constants", table_json(&constants),
         "time_to_train_published_samples", by_role_json(c, &given, a), "time_to_train_predicted_samples", by_role_json(c, &whole, a), "memory",
         memory_judgement_json(c, v->edges, v->n_edges, a), "coverage", table_json(&coverage), "throughput_intervals",
-        interval_coverage_json(&v->intervals, a), "one_submitter_left_out", table_json(&left)));
+        interval_coverage_json(&v->intervals), "one_submitter_left_out", table_json(&left)));
     return object;
 }
 
-/* Predicts each configuration from the references of the other groups; --out writes the errors. */
+static bool write_table(const char *folder, const char *name, void (*write)(FILE *f, const struct references *r), const struct references *r, struct session *s,
+                        struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, name), err))
+        return false;
+    write(file.f, r);
+    return new_file_save(&file, err);
+}
+
+static void write_known_values(FILE *f, const struct references *r)
+{
+    known_values_write(f, &r->known);
+}
+
+/* Predicts each configuration from the references of the other groups; --out writes what answers are judged by. */
 static bool leave_groups_out(struct interval_coverage *out, struct references *r, const struct options *o, struct session *s,
                              struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
-    struct new_file file;
     if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
         return false;
     references_build(r, figures, &s->simulator, &s->arena);
     interval_coverage(out, r, &s->arena);
-    if (!o->out)
-        return true;
-    if (!make_folders(o->out, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/left-out.csv", o->out), err))
-        return false;
-    references_write(file.f, r);
-    return new_file_save(&file, err);
+    return !o->out || (make_folders(o->out, err) && write_table(o->out, "left-out.csv", references_write, r, s, err)
+                       && write_table(o->out, "known-values.csv", write_known_values, r, s, err));
 }
 
 /* The error of a run's step by the references of other groups, as if nothing like it had been published. */
@@ -119,7 +129,8 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
 {
     struct arena scratch = {0};
     struct properties at = properties_of(sim, &scratch);
-    double deviation = spread_deviation(user, &at, properties_group(&at, &scratch), &scratch);
+    struct references others = references_without_group(user, properties_group(&at, &scratch), &scratch);
+    double deviation = spread_deviation(&others, &at, &scratch);
     arena_free(&scratch);
     return deviation > 0 ? deviation : sim->fitted.throughput_error;
 }
@@ -145,7 +156,7 @@ static void print_text(FILE *f, const struct validation *v, struct arena *a)
     check_add_summary(&d, &v->check);
     memory_document(&d, &v->check, v->edges, v->n_edges);
     document_line(&d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
-    document_table(&d, interval_coverage_table(&v->intervals, a));
+    document_table(&d, interval_coverage_table(&v->intervals));
     document_gap(&d);
     coverage_document(&d, &v->coverage);
     document_gap(&d);

@@ -8,28 +8,17 @@
 #include "results/figures/drawings.h"
 #include "results/study/trust.h"
 
-static const char *property_value(const struct reference *r, const char *name)
-{
-    const char *value = r->at.name[property_find(name)];
-    return value ? value : "";
-}
-
-static uint64_t ipus_of(const struct reference *r)
-{
-    return r->at.count[property_find("ipus")];
-}
-
 /* Models in the order of their groups' names, systems by size. */
 static int row_order(const void *a, const void *b)
 {
     const struct reference *x = *(const struct reference *const *)a, *y = *(const struct reference *const *)b;
-    static const char *const names[] = { "mode", "workload", "chip" };
+    static const enum property_id names[] = { BY_MODE, BY_WORKLOAD, BY_CHIP };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int order = strcmp(property_value(x, names[i]), property_value(y, names[i]));
+        int order = strcmp(x->at.name[names[i]], y->at.name[names[i]]);
         if (order)
             return i == 0 ? -order : order;     /* training first */
     }
-    uint64_t m = ipus_of(x), n = ipus_of(y);
+    double m = x->at.number[BY_IPUS], n = y->at.number[BY_IPUS];
     return m != n ? (m < n ? -1 : 1) : strcmp(x->recipe, y->recipe);
 }
 
@@ -60,7 +49,7 @@ static void write_configuration(FILE *f, const struct reference *r, double half_
 {
     double error = 100 * (r->simulated / r->published - 1);
     double low = 100 * (r->simulated * exp(-half_width) / r->published - 1), high = 100 * (r->simulated * exp(half_width) / r->published - 1);
-    double per_ipu = (double)ipus_of(r), by_role[N_FIGURE_ROLES] = { NAN, NAN, NAN };
+    double per_ipu = r->at.number[BY_IPUS], by_role[N_FIGURE_ROLES] = { NAN, NAN, NAN };
     by_role[r->role] = error;
     const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, by_role[FIGURE_CALIBRATE], by_role[FIGURE_VALIDATE],
                              by_role[FIGURE_CONTEXT], low, high };
@@ -79,9 +68,9 @@ bool draw_accuracy(struct drawing *d, struct err *err)
     fprintf(file.f, "label,row,published,simulated,calibrates,validates,context,low,high\n");
     double *half_widths = ARENA_ARRAY(d->a, double, r->n);
     for (size_t i = 0; i < r->n; i++) {
-        struct spread s = spread_of(r, rows[i]->group, d->a);
-        const struct left_out out = { .group = rows[i]->group };
-        half_widths[i] = spread_half_width(&s, r, &rows[i]->at, &out);
+        const struct references others = references_without_group(r, rows[i]->group, d->a);
+        const struct spread s = spread_of(&others, d->a);
+        half_widths[i] = spread_half_width(&s, &others, &rows[i]->at);
         write_configuration(file.f, rows[i], half_widths[i], i, d->a);
     }
     d->missing = "no published configuration";

@@ -377,6 +377,8 @@ bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch,
     const struct references *judged_by = &w->record->references;
     for (size_t i = 0; i < judged_by->n; i++)
         h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_string(judged_by->items[i].configuration, h));
+    for (size_t i = 0; i < judged_by->known.n; i++)
+        h = hash_string(judged_by->known.items[i].value, hash_string(judged_by->known.items[i].key, h));
     for (size_t i = 0; i < s->n_recipes; i++)
         h = hash_recipe(w, s->recipes[i], h, scratch);
     for (size_t i = 0; i < w->n_sets; i++)

@@ -1,331 +1,185 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_interval.c - 90 % intervals from the errors of configurations whose group was left out.
+ * trust_interval.c - 90 % intervals from the errors of configurations whose group was left out, by split conformal
+ * prediction.
  *
- *     half width = quantile x size + added
+ *     half width = quantile x error to expect
  *
- * size is the error to expect. Each reference tells its own |error| with the weight exp(-distance), and the mean of all errors counts as one
- * reference at distance 0, because few neighbours tell little of how large an error may be:
- *     size = (sum of weight |error| + mean of all) / (sum of weight + 1) x (1 + d / farthest),
- * which is a known group's own error where many are near, that of all where none is, and doubles at the largest distance d to the nearest
- * reference that was tested.
+ * The error to expect is a mean: each reference tells its own |error| with the weight exp(-distance), and the mean of
+ * all references counts as one more at distance 0, because few neighbours tell little of how large an error may be. So
+ * a known group has its own error, and what nothing is near has that of all. Two factors widen it. A mean of n runs is
+ * off itself by what a run is off, over root n: sqrt(1 + 1 / n), where n is the sum of the weights. And the nearest
+ * run's error speaks for the part of the step alone that is spent on the same things: 1 / (1 - unlike).
  *
- * added covers a step that is spent on other things than the references' steps, of which their errors say nothing.
- * unlike is that share of the step, weighted as above; tested is the share below which nine in ten configurations were
- * unlike the others, with their group left out. Beyond it the part of the step that is like theirs shrinks from 1 -
- * tested to 1 - unlike:
- *     added = ln((1 - tested) / (1 - unlike)), and 0 up to tested.
- *
- * quantile is that of (|error| - added) / size over configurations with their group left out, the ceil(0.9 (n + 1))-th
- * smallest of n, as in split conformal prediction.
+ * quantile is that of |error| / error to expect over configurations with their group left out, the ceil(0.9 (n +
+ * 1))-th smallest of n. A context row is no test of the model, so its error shapes no interval.
  */
 #include "results/study/trust.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_roots.h>
 #include <gsl/gsl_sort.h>
 #include <jansson.h>
 
 static const double LEVEL = 0.9, MOST_UNLIKE = 0.99;
 
-/* A context row is no test of the model, so its error shapes no interval. */
-static bool is_context(const struct reference *x)
+/* The error to expect at these properties, or 0 if all references are of the group `without`, which may be NULL. */
+static double expected_error(const struct references *r, const struct properties *at, double mean_error, const char *without)
 {
-    return x->role == FIGURE_CONTEXT;
-}
-
-static bool is_left_out(const struct reference *x, const struct left_out *out)
-{
-    return is_context(x) || text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
-}
-
-/* Copies the distances to each reference; those left out become infinite. */
-static void leave_out_references(struct apart *apart, const struct references *r, const struct apart *from, const struct left_out *out)
-{
-    for (size_t i = 0; i < r->n; i++)
-        apart[i] = (struct apart){ is_left_out(&r->items[i], out) ? INFINITY : from[i].distance, from[i].unlike };
-}
-
-/* All pairwise distances; the matrix is symmetric. */
-static const struct apart *all_apart(const struct references *r, struct arena *a)
-{
-    struct apart *all = ARENA_ARRAY(a, struct apart, r->n * r->n);
-    for (size_t i = 1; i < r->n; i++)
-        for (size_t k = 0; k < i; k++)
-            all[i * r->n + k] = all[k * r->n + i] = properties_apart(&r->items[i].at, &r->items[k].at);
-    return all;
-}
-
-/* The error that references near a run predict for it, and how much they weigh. nearest is infinite if all are left out. */
-struct about { double nearest, error, weight, unlike; };
-
-static struct about about(const struct references *r, const struct apart *apart)
-{
-    struct about x = { .nearest = INFINITY };
-    double weights = 0;
-    for (size_t i = 0; i < r->n; i++)
-        x.nearest = fmin(x.nearest, apart[i].distance);
-    for (size_t i = 0; i < r->n && isfinite(x.nearest); i++) {
-        double w = exp(x.nearest - apart[i].distance);
-        weights += w;
-        x.error += w * fabs(r->items[i].left_out);
-        x.unlike += w * apart[i].unlike;
-    }
-    x.error /= weights > 0 ? weights : 1;
-    x.weight = weights * exp(-x.nearest);
-    x.unlike = fmin(MOST_UNLIKE, x.unlike / (weights > 0 ? weights : 1));
-    return x;
-}
-
-/* The size of the error to expect, or 0 if all references are left out. */
-static double expected_size(const struct spread *s, const struct about *x)
-{
-    if (isinf(x->nearest))
-        return 0;
-    double expected = (x->weight * x->error + s->mean_error) / (x->weight + 1);
-    return expected * (1 + (s->farthest > 0 ? x->nearest / s->farthest : 0));
-}
-
-static double added_to(const struct spread *s, const struct about *x)
-{
-    return x->unlike > s->unlike ? log((1 - s->unlike) / (1 - x->unlike)) : 0;
-}
-
-/* The conformal quantile of the values, which are sorted. */
-static double nine_in_ten(double *values, size_t n)
-{
-    gsl_sort(values, 1, n);
-    size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
-    return n ? values[min_u64(rank, n) - 1] : 0;
-}
-
-static struct about about_without_group(const struct references *r, size_t i, const struct apart *all, const char *without, struct apart *apart)
-{
-    leave_out_references(apart, r, all + i * r->n, &(struct left_out){ r->items[i].group, without, NULL });
-    return about(r, apart);
-}
-
-/* values has room for one number per reference. */
-static void take_sizes(struct spread *s, const struct references *r, const struct about *abouts, const char *without, double *values)
-{
-    size_t n = 0;
+    double weights = 1, sum = mean_error, unlike = 0, nearest = INFINITY;
     for (size_t i = 0; i < r->n; i++) {
-        if (is_context(&r->items[i]) || text_is(r->items[i].group, without))
+        const struct reference *x = &r->items[i];
+        if (x->role == FIGURE_CONTEXT || text_is(x->group, without))
             continue;
-        s->mean_error += fabs(r->items[i].left_out);
-        s->n_errors++;
-        if (isinf(abouts[i].nearest))
-            continue;
-        s->farthest = fmax(s->farthest, abouts[i].nearest);
-        values[n++] = abouts[i].unlike;
+        struct apart apart = properties_apart(at, &x->at);
+        double weight = exp(-apart.distance);
+        weights += weight;
+        sum += weight * fabs(x->left_out);
+        if (apart.distance < nearest) {
+            nearest = apart.distance;
+            unlike = fmin(MOST_UNLIKE, apart.unlike);
+        }
     }
-    s->mean_error /= s->n_errors ? (double)s->n_errors : 1;
-    s->unlike = nine_in_ten(values, n);
+    return isinf(nearest) ? 0 : sum / weights * sqrt(1 + 1 / weights) / (1 - unlike);
 }
 
-struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
+struct spread spread_of(const struct references *r, struct arena *scratch)
 {
-    double *values = ARENA_ROOM(scratch, double, r->n);
-    struct apart *apart = ARENA_ROOM(scratch, struct apart, r->n);
-    struct about *abouts = ARENA_ROOM(scratch, struct about, r->n);
-    const struct apart *all = all_apart(r, scratch);
+    double *ratios = ARENA_ROOM(scratch, double, r->n);
     struct spread s = {0};
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
-        abouts[i] = about_without_group(r, i, all, without, apart);
-    take_sizes(&s, r, abouts, without, values);
+        if (r->items[i].role != FIGURE_CONTEXT)
+            s.mean_error += (fabs(r->items[i].left_out) - s.mean_error) / (double)++n, s.largest_error = fmax(s.largest_error, fabs(r->items[i].left_out));
     for (size_t i = 0; i < r->n; i++) {
-        double size = expected_size(&s, &abouts[i]);
-        if (size > 0 && !is_context(&r->items[i]) && !text_is(r->items[i].group, without))
-            values[n++] = fmax(0, fabs(r->items[i].left_out) - added_to(&s, &abouts[i])) / size;
+        const struct reference *x = &r->items[i];
+        double expected = x->role == FIGURE_CONTEXT ? 0 : expected_error(r, &x->at, s.mean_error, x->group);
+        if (expected > 0)
+            ratios[s.n_errors++] = fabs(x->left_out) / expected;
     }
-    s.quantile = nine_in_ten(values, n);
-    s.n_errors = n;
+    gsl_sort(ratios, 1, s.n_errors);
+    size_t rank = (size_t)ceil(LEVEL * (double)(s.n_errors + 1));
+    s.quantile = s.n_errors ? ratios[min_u64(rank, s.n_errors) - 1] : 0;
     return s;
 }
 
-struct expected_error spread_expect(const struct spread *s, const struct references *r, const struct apart *apart)
+double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at)
 {
-    struct apart tested[r->n ? r->n : 1];
-    for (size_t i = 0; i < r->n; i++)
-        tested[i] = (struct apart){ is_context(&r->items[i]) ? INFINITY : apart[i].distance, apart[i].unlike };
-    struct about x = about(r, tested);
-    double size = expected_size(s, &x);
-    return (struct expected_error){ size > 0 ? s->quantile * size + added_to(s, &x) : 0, x.unlike };
+    return s->quantile * expected_error(r, at, s->mean_error, NULL);
 }
 
-double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+double spread_deviation(const struct references *r, const struct properties *at, struct arena *scratch)
 {
-    struct apart apart[r->n ? r->n : 1];
-    for (size_t i = 0; i < r->n; i++) {
-        apart[i] = properties_apart(at, &r->items[i].at);
-        apart[i].distance = is_left_out(&r->items[i], out) ? INFINITY : apart[i].distance;
-    }
-    return spread_expect(s, r, apart).half_width;
+    struct spread s = spread_of(r, scratch);
+    return spread_half_width(&s, r, at) / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
 }
 
-double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch)
+bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err)
 {
-    struct spread s = spread_of(r, group, scratch);
-    struct left_out out = { .group = group };
-    return spread_half_width(&s, r, at, &out) / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
+    *out = (struct track_record){0};
+    if (!references_load(&out->references, arena_printf(a, "%s/left-out.csv", validity_dir), a, err)
+        || (out->references.n && !known_values_load(&out->references.known, arena_printf(a, "%s/known-values.csv", validity_dir), a, err)))
+        return false;
+    out->spread = spread_of(&out->references, a);
+    return true;
 }
 
 /* ---- coverage --------------------------------------------------------------------------------- */
 
-static void count_inside(struct interval_count *c, bool inside, double half_width)
+/* A run is left out together with all of its group, family, framework or chip, or alone. */
+enum { PART_GROUP, PART_FAMILY, PART_FRAMEWORK, PART_CHIP, PART_CONFIGURATION };
+_Static_assert(PART_CONFIGURATION + 1 == N_INTERVAL_SUMS, "a row for each");
+
+static bool is_of_part(const struct reference *x, const struct reference *y, int part)
 {
-    c->mean_half_width = (c->mean_half_width * (double)c->n + half_width) / (double)(c->n + 1);
-    c->n++;
-    c->inside += inside;
+    static const enum property_id names[] = { [PART_FAMILY] = BY_FAMILY, [PART_FRAMEWORK] = BY_FRAMEWORK, [PART_CHIP] = BY_CHIP };
+    return part == PART_GROUP ? text_is(x->group, y->group)
+         : part == PART_CONFIGURATION ? text_is(x->configuration, y->configuration) : property_names_equal(&x->at, &y->at, names[part]);
 }
 
-static void test(struct interval_count *c, const struct spread *s, const struct references *r, const struct reference *x,
-                 const struct left_out *out)
+static struct references references_without(const struct references *r, const struct reference *x, int part, struct arena *a)
 {
-    double half = spread_half_width(s, r, &x->at, out);
-    if (half > 0)
-        count_inside(c, fabs(x->left_out) <= half, half);
-}
-
-static void test_left_out_group(struct interval_coverage *out, const struct references *r, const char *group, struct arena *a)
-{
-    struct interval_count *c = &out->groups[out->n_groups++];
-    struct spread s = spread_of(r, group, a);
-    *c = (struct interval_count){ .what = group };
+    struct references others = { .items = ARENA_ROOM(a, struct reference, r->n) };
     for (size_t i = 0; i < r->n; i++)
-        if (text_is(r->items[i].group, group) && !is_context(&r->items[i])) {
-            test(c, &s, r, &r->items[i], &(struct left_out){ .group = group });
-            test(&out->all, &s, r, &r->items[i], &(struct left_out){ .group = group });
-            test(&out->near, &s, r, &r->items[i], &(struct left_out){ .configuration = r->items[i].configuration });
-        }
+        if (!is_of_part(&r->items[i], x, part))
+            others.items[others.n++] = r->items[i];
+    return others;
 }
 
-/* Judges the runs that share a name with run i by all others. */
-static void test_by_others(struct interval_count *c, const struct references *r, size_t i, size_t property, struct arena *a)
+struct references references_without_group(const struct references *r, const char *group, struct arena *a)
 {
-    struct references others = { ARENA_ROOM(a, struct reference, r->n), 0, r->n };
-    for (size_t k = 0; k < r->n; k++)
-        if (!property_names_equal(&r->items[k].at, &r->items[i].at, property))
-            others.items[others.n++] = r->items[k];
-    struct spread s = spread_of(&others, NULL, a);
-    for (size_t k = i; k < r->n; k++)
-        if (property_names_equal(&r->items[k].at, &r->items[i].at, property) && !is_context(&r->items[k]))
-            test(c, &s, &others, &r->items[k], &(struct left_out){ 0 });
+    return references_without(r, &(struct reference){ .group = group }, PART_GROUP, a);
 }
 
-static struct interval_count test_wider(const struct references *r, const char *name, struct arena *a)
+static void test(struct interval_count *c, const struct spread *s, const struct references *r, const struct reference *x)
 {
-    struct interval_count c = { .what = arena_printf(a, "all of a %s left out", name) };
-    size_t property = property_find(name);
-    for (size_t i = 0; i < r->n; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = property_names_equal(&r->items[k].at, &r->items[i].at, property);
-        if (!seen)
-            test_by_others(&c, r, i, property, a);
+    double half = spread_half_width(s, r, &x->at);
+    if (!(half > 0) || x->role == FIGURE_CONTEXT)
+        return;
+    c->inside += fabs(x->left_out) <= half;
+    c->share = (double)c->inside / (double)++c->configurations;
+    c->sum_half_widths += half;
+    c->mean_half_width = exp(c->sum_half_widths / (double)c->configurations) - 1;
+}
+
+/* Judges the runs of the part that run i is the first of by all others. With a group, also judges each of its runs by
+ * the rest of the group, with the spread of the others. */
+static void test_part(struct interval_coverage *out, const struct references *r, size_t i, int part, struct arena *a)
+{
+    const struct references others = references_without(r, &r->items[i], part, a);
+    const struct spread s = spread_of(&others, a);
+    struct interval_count *sums = &out->rows[r->n], *group = part == PART_GROUP ? &out->rows[out->n_groups++] : NULL;
+    if (group)
+        group->group = r->items[i].group;
+    for (size_t k = i; k < r->n; k++) {
+        if (!is_of_part(&r->items[k], &r->items[i], part))
+            continue;
+        test(&sums[part], &s, &others, &r->items[k]);
+        if (!group)
+            continue;
+        const struct references rest = references_without(r, &r->items[k], PART_CONFIGURATION, a);
+        test(group, &s, &others, &r->items[k]);
+        test(&sums[PART_CONFIGURATION], &s, &rest, &r->items[k]);
     }
-    return c;
 }
 
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
 {
-    static const char *const names[N_WIDER] = { "family", "framework", "chip" };
-    *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known",
-                                       .groups = ARENA_ROOM(a, struct interval_count, r->n) };
-    for (size_t i = 0; i < r->n; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = text_is(r->items[k].group, r->items[i].group);
-        if (!seen)
-            test_left_out_group(out, r, r->items[i].group, a);
+    static const char *const titles[N_INTERVAL_SUMS] = { "all", "all of a family left out", "all of a framework left out", "all of a chip left out",
+                                                         "each configuration left out, its group known" };
+    *out = (struct interval_coverage){ .rows = ARENA_ARRAY(a, struct interval_count, r->n + N_INTERVAL_SUMS) };
+    for (int part = 0; part < N_INTERVAL_SUMS; part++) {
+        out->rows[r->n + part].group = titles[part];
+        for (size_t i = 0; i < r->n && part != PART_CONFIGURATION; i++) {
+            size_t first = 0;
+            while (!is_of_part(&r->items[first], &r->items[i], part))
+                first++;
+            if (first == i)
+                test_part(out, r, i, part, a);
+        }
     }
-    for (size_t i = 0; i < N_WIDER; i++)
-        out->wider[i] = test_wider(r, names[i], a);
+    memmove(&out->rows[out->n_groups], &out->rows[r->n], N_INTERVAL_SUMS * sizeof *out->rows);
 }
 
-struct interval_row { const char *group; uint64_t configurations, inside; double share, mean_half_width; };
 static const struct table_column interval_columns[] = {
-#define C(member, ...) { COLUMN(struct interval_row, member), __VA_ARGS__ }
+#define C(member, ...) { COLUMN(struct interval_count, member), __VA_ARGS__ }
 #define SHARE .format = "%.1f %%", .scale = 100
     C(group, .heading = "group left out"), C(configurations, .heading = "runs"), C(inside, .heading = "inside"),
-    { COLUMN_AS(struct interval_row, share, NULL), .heading = "share", SHARE }, C(mean_half_width, .heading = "half width", SHARE),
+    { COLUMN_AS(struct interval_count, share, NULL), .heading = "share", SHARE }, C(mean_half_width, .heading = "half width", SHARE),
 #undef SHARE
 #undef C
 };
 
-static struct interval_row interval_row(const struct interval_count *c)
+struct table interval_coverage_table(const struct interval_coverage *c)
 {
-    return (struct interval_row){ c->what, c->n, c->inside, c->n ? (double)c->inside / (double)c->n : 0, exp(c->mean_half_width) - 1 };
+    return TABLE_OF(interval_columns, c->rows, c->n_groups + N_INTERVAL_SUMS);
 }
 
-static struct table interval_groups_table(const struct interval_coverage *c, struct arena *a)
+json_t *interval_coverage_json(const struct interval_coverage *c)
 {
-    struct table t = TABLE(interval_columns, struct interval_row);
-    for (size_t i = 0; i < c->n_groups; i++)
-        table_add(&t, &(struct interval_row[]){ interval_row(&c->groups[i]) }, a);
-    return t;
-}
-
-struct table interval_coverage_table(const struct interval_coverage *c, struct arena *a)
-{
-    struct table t = interval_groups_table(c, a);
-    table_add(&t, &(struct interval_row[]){ interval_row(&c->all) }, a);
-    for (size_t i = 0; i < N_WIDER; i++)
-        table_add(&t, &(struct interval_row[]){ interval_row(&c->wider[i]) }, a);
-    table_add(&t, &(struct interval_row[]){ interval_row(&c->near) }, a);
-    return t;
-}
-
-json_t *interval_coverage_json(const struct interval_coverage *c, struct arena *a)
-{
-    struct table groups = interval_groups_table(c, a);
-    struct interval_row all = interval_row(&c->all), near = interval_row(&c->near);
-    json_t *o = table_row_json(&groups, &all);
-    json_t *wider = json_array();
-    for (size_t i = 0; i < N_WIDER; i++)
-        json_array_append_new(wider, table_row_json(&groups, &(struct interval_row[]){ interval_row(&c->wider[i]) }));
-    json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &near), "wider",
-                                        wider, "groups", table_json(&groups)));
+    const struct interval_count *sums = &c->rows[c->n_groups];
+    struct table groups = TABLE_OF(interval_columns, c->rows, c->n_groups), wider = TABLE_OF(interval_columns, &sums[PART_FAMILY], 3);
+    json_t *o = table_row_json(&groups, &sums[PART_GROUP]);
+    json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &sums[PART_CONFIGURATION]),
+                                        "wider", table_json(&wider), "groups", table_json(&groups)));
     return o;
-}
-
-/* ---- mixtures --------------------------------------------------------------------------------- */
-
-enum { MOST_BISECTIONS = 200 };
-static const double NEAR_ENOUGH = 1e-12;
-
-struct mixture { const struct normal *parts; size_t n; double p; };
-
-static double mixture_excess(double x, void *user)
-{
-    const struct mixture *m = user;
-    double sum = 0;
-    for (size_t i = 0; i < m->n; i++)
-        sum += gsl_cdf_gaussian_P(x - m->parts[i].mean, m->parts[i].deviation);
-    return sum / (double)m->n - m->p;
-}
-
-double mixture_quantile(double p, const struct normal *parts, size_t n)
-{
-    struct mixture m = { parts, n, p };
-    gsl_function f = { mixture_excess, &m };
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        double quantile = parts[i].mean + gsl_cdf_gaussian_Pinv(p, parts[i].deviation);
-        low = fmin(low, quantile);
-        high = fmax(high, quantile);
-    }
-    if (!(mixture_excess(low, &m) < 0) || !(mixture_excess(high, &m) > 0))       /* the parts are too narrow to bracket a root */
-        return low;
-    gsl_root_fsolver *s = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
-    gsl_root_fsolver_set(s, &f, low, high);
-    for (int i = 0; i < MOST_BISECTIONS && high - low > NEAR_ENOUGH; i++) {
-        gsl_root_fsolver_iterate(s);
-        low = gsl_root_fsolver_x_lower(s);
-        high = gsl_root_fsolver_x_upper(s);
-    }
-    double x = gsl_root_fsolver_root(s);
-    gsl_root_fsolver_free(s);
-    return x;
 }

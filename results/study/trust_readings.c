@@ -2,24 +2,23 @@
 /*
  * trust_readings.c - other readings of a recipe, simulated one by one.
  *
- * Each reading is as possible as the one taken. The throughput therefore has a mixture of log-normal distributions with
- * equal weights, one for each reading, whose width is the error to expect at its distance from published runs. The
- * interval is from the 5 % to the 95 % quantile of the mixture.
+ * Each reading is as possible as the one taken, and has an interval of its own. The interval of the answer spans them
+ * all, so it holds nine in ten values whichever reading is true.
  */
 #include "results/study/trust.h"
 
-#include <gsl/gsl_cdf.h>
 #include <jansson.h>
 
-static const double TAIL = 0.05, CALL_SHARE = 0.05;
-static const double LEAST_CALL_BYTES = 7.6e6;       /* a process of MLPerf's BERT on 256 IPUs: no published run whose calls take CALL_SHARE has less */
+static const double CALL_SHARE = 0.05;
+/* The input of a process in a call of MLPerf's BERT on 256 IPUs: no published run whose calls take CALL_SHARE has less. */
+#define LEAST_CALL_MB "7.6"
 static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", SESSION_KEY[] = "framework.session_calls",
                   CORES_KEY[] = "hosts.cores";
 
 /* The words about a key that nobody has stated, and about the reading that is tried in its place. */
 static const struct unset_key { const char *key, *known, *instead, *remedy; } unset_keys[] = {
     { CALL_KEY, "", "all steps in one call", "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS" },
-    { SESSION_KEY, ", as in programs with 7.6 MB of input in a call and more: an upper bound here, where no source tells", "an engine's launch alone",
+    { SESSION_KEY, ", as in programs with " LEAST_CALL_MB " MB of input in a call and more: an upper bound here, where no source tells", "an engine's launch alone",
       "set it to 0, and framework.launch_s to what a call takes, if that was measured" },
 };
 
@@ -38,25 +37,17 @@ static bool is_open(const struct recipe *r, const char *key)
     return false;
 }
 
-static bool is_set_for_framework(const struct recipe *r, const char *name)
+static bool is_stated(const struct recipe *r, const char *key)
 {
-    for (size_t i = 0; i < r->n_framework_settings; i++)
-        if (text_is(r->framework_settings[i].key, name))
-            return true;
-    return false;
-}
-
-static bool are_steps_stated(const struct recipe *r)
-{
-    return r->steps_per_call >= 0 || is_open(r, CALL_KEY) || is_open(r, SHEET_KEY) || is_set_for_framework(r, "steps_per_call");
+    return recipe_entry(r, key) || is_open(r, key);
 }
 
 /* True if a session's calls are larger than those whose time is known, or the recipe says how they are to be taken. */
 static bool is_call_known(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
-    return q->program.session_calls == 0 || is_open(&sim->recipe, SESSION_KEY) || is_set_for_framework(&sim->recipe, "session_calls")
-        || plan_process_bytes(&sim->plan) * q->grad_accum * q->program.steps_per_call >= LEAST_CALL_BYTES;
+    return q->program.session_calls == 0 || is_stated(&sim->recipe, SESSION_KEY)
+        || plan_process_bytes(&sim->plan) * q->grad_accum * q->program.steps_per_call >= 1e6 * strtod(LEAST_CALL_MB, NULL);
 }
 
 /* The calls' share of the step, or 0 if it is small. */
@@ -121,7 +112,7 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
     *out = (struct open_readings){ .items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 2), .unset_taken_from = arena_strdup(a, sim->framework.name) };
     for (size_t i = 0; i < r->n_readings; i++)
         list_reading(out, r->readings[i].key, r->readings[i].value, 0, sim, a);
-    if (share > 0 && !are_steps_stated(r))
+    if (share > 0 && !is_stated(r, CALL_KEY) && !is_stated(r, SHEET_KEY))
         list_reading(out, CALL_KEY, "0", share, sim, a);
     if (share > 0 && sim->plan.request.training && !is_call_known(sim))
         list_reading(out, SESSION_KEY, "0", share, sim, a);
@@ -141,7 +132,7 @@ static void try_reading(struct open_reading *x, const struct track_record *by, c
     }
     const struct properties at = properties_of(&sim, a);
     x->throughput_ratio = r.throughput_samples_per_s / base->throughput_samples_per_s;
-    x->half_width = spread_half_width(&by->spread, &by->references, &at, &(struct left_out){0});
+    x->half_width = spread_half_width(&by->spread, &by->references, &at);
     x->fits = r.fits;
     simulation_free(&sim);
 }
@@ -156,17 +147,13 @@ void open_readings_try(struct open_readings *o, const struct track_record *by, c
 
 struct log_interval open_readings_interval(const struct open_readings *o, double half)
 {
-    const double widths = gsl_cdf_ugaussian_Qinv(TAIL);
-    struct normal parts[o->n + 1];
-    size_t n = 1;
-    parts[0] = (struct normal){ 0, half / widths };
-    for (size_t i = 0; i < o->n; i++)
-        if (o->items[i].half_width > 0 && o->items[i].throughput_ratio != 1)
-            parts[n++] = (struct normal){ log(o->items[i].throughput_ratio), o->items[i].half_width / widths };
-    if (n == 1 || !(half > 0))
-        return (struct log_interval){ -half, half };
-    /* with more than nine readings on one side the answer itself may be in a tail: the interval always holds it */
-    return (struct log_interval){ fmin(0, mixture_quantile(TAIL, parts, n)), fmax(0, mixture_quantile(1 - TAIL, parts, n)) };
+    struct log_interval all = { -half, half };
+    for (const struct open_reading *x = o->items; x < o->items + o->n && half > 0; x++)
+        if (x->half_width > 0) {
+            all.low = fmin(all.low, log(x->throughput_ratio) - x->half_width);
+            all.high = fmax(all.high, log(x->throughput_ratio) + x->half_width);
+        }
+    return all;
 }
 
 /* ---- printing --------------------------------------------------------------------------------- */

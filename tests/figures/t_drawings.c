@@ -54,7 +54,7 @@ static struct figure figure_items[] = {
 static const struct figures figures = { .items = figure_items, .n = sizeof figure_items / sizeof *figure_items };
 
 /* family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
-#define AT(mode, workload, chip, framework, ipus) { .name = { "f", mode, workload, chip, framework, "fp16", "in turn" }, .count = { [7] = ipus, 1, 3, 1536, 0 } }
+#define AT(mode, workload, chip, framework, ipus) { .name = { "f", mode, workload, chip, framework, "fp16", "in turn" }, .number = { [BY_IPUS] = ipus, 1, 3, 1536, 0 } }
 static struct reference reference_items[] = {
     { "c1", "vendor-a-infer", "g1", FIGURE_VALIDATE, AT("infer", "resnet50", "bow", "PopART", 1), 1000, 1100, 0.09 },
     { "c2", "mlperf-v1.1-closed-b", "g2", FIGURE_CALIBRATE, AT("train", "resnet50", "mk2", "PopART", 64), 4000, 3900, -0.04 },
@@ -84,8 +84,6 @@ static void tables_of_runs(void **state)
     const struct drawing_source from = { &runs, &figures, &references, NULL };
     const struct drawing_source nothing = { &(struct results){0}, &(struct figures){0}, &(struct references){0}, NULL };
     (void)state;
-    for (size_t i = 0; i < references.n; i++)
-        properties_prepare(&reference_items[i].at);
     struct drawing accuracy = drawn("accuracy", &from), scaling = drawn("scaling", &from), times = drawn("time-to-train", &from);
     struct drawing breakdown = drawn("breakdown", &from);
     const char *text = arena_printf(&a, "%s%s%s%s", WRITTEN("accuracy", &accuracy, "accuracy"),

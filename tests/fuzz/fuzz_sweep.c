@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct texts lines = lines_of(text + 1);
     const char *recipe = recipes[data[0] % 3];
     struct sweep w = { .space = &space, .sets = sets.items, .paths = &paths, .record = &record, .n_jobs = 1 };
-    if (build(&space, &sets, &lines, &recipe, &a) && track_record_open(&record, "results/validity/left-out.csv", &a, NULL)) {
+    if (build(&space, &sets, &lines, &recipe, &a) && track_record_open(&record, "results/validity", &a, NULL)) {
         w.n_sets = sets.n;
         if (sweep_identity(&w.identity, &w, &a, NULL)) {
             char *whole = rows_of(&w, true, 0, space.n, &count);

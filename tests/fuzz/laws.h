@@ -20,7 +20,7 @@ static inline void check_validity(const struct simulation *sim, const struct res
     validity_of(&v, by, sim, r, NULL, &a);
     LAW(v.low >= 0 && v.low <= v.high && isfinite(v.high));
     LAW(v.high == 0 || (v.low <= r->throughput_samples_per_s * (1 + 1e-9) && v.high >= r->throughput_samples_per_s * (1 - 1e-9)));
-    LAW(v.n_nearest <= MAX_NEAREST && v.n_extrapolates <= MAX_EXTRAPOLATES);
+    LAW(v.n_nearest <= MAX_NEAREST && v.n_extrapolates <= N_PROPERTIES);
     for (size_t i = 1; i < v.n_nearest; i++)
         LAW(v.nearest[i].distance >= v.nearest[i - 1].distance);
     LAW(!v.near || (v.n_nearest && v.distance == v.nearest[0].distance && v.distance >= 0));

@@ -214,7 +214,7 @@ static void the_table_is_read_as_written(void **state)
     PRINTED(text, references_write(f, &three_groups));
     assert_true(references_load(&back, temp_file(text, strlen(text), ".csv"), &a, &err));
     assert_int_equal(back.n, 3);
-    assert_string_equal(back.items[2].at.name[4], "TensorFlow");
+    assert_string_equal(back.items[2].at.name[BY_FRAMEWORK], "TensorFlow");
     assert_near(back.items[2].left_out, 0.09, 0);
     assert_near(back.items[2].published, 72, 0);
     assert_near(back.items[2].simulated, 92, 0);
