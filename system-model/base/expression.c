@@ -4,7 +4,7 @@
  *
  *     WHOLE    if OR then OR [else OR]  |  OR
  *     OR       AND | AND ...            AND      NOT & NOT ...         NOT   not NOT  |  COMPARE
- *     COMPARE  SUM < SUM <= SUM ...     |  SUM in {SUM,SUM}
+ *     COMPARE  SUM < SUM <= SUM ...  [in {SUM,SUM}]
  *     SUM      TERM + TERM - ...        TERM     SIGNED * SIGNED / ...
  *     SIGNED   - SIGNED  |  POWER       POWER    PRIMARY [** SIGNED]
  *     PRIMARY  (WHOLE)  |  12.5  |  "text"  |  true  |  FUNCTION(SUM,...)  |  VARIABLE.a[1]  |  KIND[ARGUMENT]
@@ -314,9 +314,10 @@ struct parser {
     struct err *err;
 };
 
+enum level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM, LEVEL_SIGN, LEVEL_POWER, LEVEL_PRIMARY };
+
 static struct node *parse_whole(struct parser *p);
-static struct node *parse_sum(struct parser *p);
-static struct node *parse_signed(struct parser *p);
+static struct node *parse_level(struct parser *p, enum level level);
 
 static struct node *refuse(struct parser *p, const char *wanted)
 {
@@ -434,7 +435,7 @@ static struct node *parse_list(struct parser *p, int *count)
     struct node *first = NULL, *last = NULL;
     *count = 0;
     do {
-        struct node *item = parse_sum(p);
+        struct node *item = parse_level(p, LEVEL_SUM);
         if (!item)
             return NULL;
         struct node *one = new_node(p, NODE_LIST, item, NULL);
@@ -542,54 +543,25 @@ static struct node *parse_primary(struct parser *p)
     return !n || take_token(p, ")") ? n : refuse(p, "')'");
 }
 
-/* ---- parsing: operators, from the tightest to the loosest -------------------------------------------------- */
+/* ---- parsing: operators -------------------------------------------------------------------------------- */
 
-static struct node *parse_power(struct parser *p)
+static const struct operator { const char *token; enum level level; enum node_kind kind; } operators[] = {
+    { "|", LEVEL_OR, NODE_OR }, { "&", LEVEL_AND, NODE_AND }, { "in", LEVEL_COMPARE, NODE_IN }, { "==", LEVEL_COMPARE, NODE_EQUAL },
+    { "!=", LEVEL_COMPARE, NODE_DIFFERS }, { "<=", LEVEL_COMPARE, NODE_AT_MOST }, { ">=", LEVEL_COMPARE, NODE_AT_LEAST },
+    { "<", LEVEL_COMPARE, NODE_LESS }, { ">", LEVEL_COMPARE, NODE_MORE }, { "+", LEVEL_SUM, NODE_ADD }, { "-", LEVEL_SUM, NODE_SUBTRACT },
+    { "*", LEVEL_TERM, NODE_MULTIPLY }, { "/", LEVEL_TERM, NODE_DIVIDE }, { "**", LEVEL_POWER, NODE_POWER },
+};
+
+static const struct operator *take_operator(struct parser *p, enum level level)
 {
-    struct node *n = parse_primary(p), *exponent;
-    if (!n || !take_token(p, "**"))
-        return n;
-    return (exponent = parse_signed(p)) ? new_node(p, NODE_POWER, n, exponent) : NULL;
-}
-
-static struct node *parse_signed(struct parser *p)
-{
-    if (!descend(p))
-        return NULL;
-    bool negative = take_token(p, "-");
-    struct node *n = negative ? parse_signed(p) : parse_power(p);
-    p->depth--;
-    return n && negative ? new_node(p, NODE_MINUS, n, NULL) : n;
-}
-
-static const struct operator { const char *token; enum node_kind kind; } sums[] = { { "+", NODE_ADD }, { "-", NODE_SUBTRACT }, { 0 } },
-    terms[] = { { "*", NODE_MULTIPLY }, { "/", NODE_DIVIDE }, { 0 } }, ands[] = { { "&", NODE_AND }, { 0 } }, ors[] = { { "|", NODE_OR }, { 0 } },
-    comparisons[] = { { "==", NODE_EQUAL }, { "!=", NODE_DIFFERS }, { "<=", NODE_AT_MOST }, { ">=", NODE_AT_LEAST }, { "<", NODE_LESS },
-                      { ">", NODE_MORE }, { 0 } };
-
-static const struct operator *take_operator(struct parser *p, const struct operator *list)
-{
-    for (; list->token; list++)
-        if (take_token(p, list->token))
-            return list;
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].level == level && take_token(p, operators[i].token))
+            return &operators[i];
     return NULL;
 }
 
-/* One level of operators that group to the left. */
-static struct node *parse_level(struct parser *p, struct node *(*next)(struct parser *), const struct operator *list)
-{
-    struct node *n = next(p);
-    for (const struct operator *o; n && (o = take_operator(p, list)); ) {
-        struct node *right = next(p);
-        n = right ? new_node(p, o->kind, n, right) : NULL;
-    }
-    return n;
-}
-
-static struct node *parse_term(struct parser *p) { return parse_level(p, parse_signed, terms); }
-static struct node *parse_sum(struct parser *p) { return parse_level(p, parse_term, sums); }
-
-static struct node *parse_in(struct parser *p, struct node *left)
+/* The list after `in`, in braces. */
+static struct node *parse_set(struct parser *p)
 {
     int n;
     if (!take_token(p, "{"))
@@ -598,53 +570,56 @@ static struct node *parse_in(struct parser *p, struct node *left)
         return NULL;
     struct node *list = parse_list(p, &n);
     p->depth--;
-    if (list && !take_token(p, "}"))
-        return refuse(p, "'}'");
-    return list ? new_node(p, NODE_IN, left, list) : NULL;
+    return !list || take_token(p, "}") ? list : refuse(p, "'}'");
 }
 
-static struct node *parse_compare(struct parser *p)
+static struct node *parse_prefix(struct parser *p, enum level level)
 {
-    struct node *left = parse_sum(p), *all = NULL;
-    if (left && take_token(p, "in"))
-        return parse_in(p, left);
-    for (const struct operator *o; left && (o = take_operator(p, comparisons)); ) {
-        struct node *right = parse_sum(p);
-        if (!right)
-            return NULL;
-        struct node *one = new_node(p, o->kind, left, right);
-        all = all ? new_node(p, NODE_AND, all, one) : one;
-        left = right;
-    }
-    return all ? all : left;
-}
-
-static struct node *parse_not(struct parser *p)
-{
-    if (!take_token(p, "not"))
-        return parse_compare(p);
+    bool is_sign = level == LEVEL_SIGN, taken = take_token(p, is_sign ? "-" : "not");
+    if (!taken && !is_sign)
+        return parse_level(p, level + 1);
     if (!descend(p))
         return NULL;
-    struct node *n = parse_not(p);
+    struct node *n = taken ? parse_prefix(p, level) : parse_level(p, level + 1);
     p->depth--;
-    return n ? new_node(p, NODE_NOT, n, NULL) : NULL;
+    return n && taken ? new_node(p, is_sign ? NODE_MINUS : NODE_NOT, n, NULL) : n;
 }
 
-static struct node *parse_and(struct parser *p) { return parse_level(p, parse_not, ands); }
-static struct node *parse_or(struct parser *p) { return parse_level(p, parse_and, ors); }
+/* What operators of this level or tighter ones join. They group to the left, ** to the right; comparisons chain, and `in` ends a chain. */
+static struct node *parse_level(struct parser *p, enum level level)
+{
+    if (level == LEVEL_NOT || level == LEVEL_SIGN)
+        return parse_prefix(p, level);
+    if (level == LEVEL_PRIMARY)
+        return parse_primary(p);
+    struct node *n = parse_level(p, level + 1), *all = NULL;
+    for (const struct operator *o; n && (o = take_operator(p, level)); ) {
+        struct node *right = o->kind == NODE_IN ? parse_set(p) : parse_level(p, o->kind == NODE_POWER ? LEVEL_SIGN : level + 1);
+        if (!right)
+            return NULL;
+        n = new_node(p, o->kind, n, right);
+        if (level != LEVEL_COMPARE)
+            continue;
+        all = all ? new_node(p, NODE_AND, all, n) : n;
+        if (o->kind == NODE_IN)
+            return all;
+        n = right;
+    }
+    return n && all ? all : n;
+}
 
 /* An `if` without `else` is true where its condition does not hold. */
 static struct node *parse_whole(struct parser *p)
 {
     if (!take_token(p, "if"))
-        return parse_or(p);
-    struct node *condition = parse_or(p), *then = NULL, *other = NULL;
+        return parse_level(p, LEVEL_OR);
+    struct node *condition = parse_level(p, LEVEL_OR), *then = NULL, *other = NULL;
     if (!condition)
         return NULL;
     if (!take_token(p, "then"))
         return refuse(p, "then");
-    then = parse_or(p);
-    if (!then || (take_token(p, "else") && !(other = parse_or(p))))
+    then = parse_level(p, LEVEL_OR);
+    if (!then || (take_token(p, "else") && !(other = parse_level(p, LEVEL_OR))))
         return NULL;
     if (!other)
         other = new_constant(p, (struct value){ .kind = VALUE_BOOL, .number = 1 });
