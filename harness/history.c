@@ -94,8 +94,7 @@ static void add_series(struct document *d, const struct history_series *s, bool 
     const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
     document_line(d, "%s  %s  %.6g -> %.6g %s (%s), %zu point%s", sparkline(s, SPARK, d->arena), s->recipe, first->value, last->value, s->unit,
                   change_text(first->value, last->value, 2, d->arena), s->n, plural(s->n));
-    struct table t = TABLE(point_columns, struct point_line);
-    t.formats = IN_TEXT;
+    struct table t = TABLE(point_columns, struct point_line, .formats = IN_TEXT);
     if (with_points)
         add_points(document_table(d, t), s, d->arena);
 }

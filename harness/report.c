@@ -162,11 +162,8 @@ static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, co
         const char *name = drawn->findings.rows[i].cells[drawn->figure];
         if (chapter_of(name) != chapter)
             continue;
-        fputs("<figure id=\"figure-", f);
-        write_xml_text(f, name);
-        fputs("\" tabindex=\"0\"><figcaption>", f);
-        write_xml_text(f, drawn->findings.rows[i].cells[drawn->finding]);
-        fputs("</figcaption>\n", f);
+        fprintf(f, "<figure id=\"figure-%s\" tabindex=\"0\"><figcaption>%s</figcaption>\n", xml_text(name, r->a),
+                xml_text(drawn->findings.rows[i].cells[drawn->finding], r->a));
         if (!write_svg(f, arena_printf(r->a, "%s/%s.svg", r->figures_dir, name), name, r->a, err))
             return false;
         fputs("</figure>\n", f);
@@ -220,7 +217,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
         return false;
     report_write_missed(f, c, r);
     report_write_accuracy(f, c, r);
-    report_write_published(f, c);
+    report_write_published(f, c, r);
     report_write_runs(f, c, results, r);
     write_status(f, c, r);
     fputs("</main>\n", f);

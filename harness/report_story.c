@@ -71,7 +71,7 @@ static bool can_help(const struct move *m)
 }
 
 /* The moves that save most, each key once; they are sorted by the size of their change. */
-static void write_moves(FILE *f, const struct explanation *e)
+static void write_moves(FILE *f, const struct explanation *e, struct arena *a)
 {
     const char *shown[MOST_HELP];
     size_t n = 0;
@@ -83,13 +83,8 @@ static void write_moves(FILE *f, const struct explanation *e)
         if (!can_help(m) || repeats)
             continue;
         shown[n++] = m->input->name;
-        fputs("<li><code>", f);
-        write_xml_text(f, m->input->name);
-        fputs("</code> ", f);
-        write_xml_text(f, m->input->value);
-        fputs(" &rarr; ", f);
-        write_xml_text(f, m->to);
-        fprintf(f, ": %.1f&nbsp;%% less time a sample</li>\n", -100 * m->relative);
+        fprintf(f, "<li><code>%s</code> %s &rarr; %s: %.1f&nbsp;%% less time a sample</li>\n", xml_text(m->input->name, a), xml_text(m->input->value, a),
+                xml_text(m->to, a), -100 * m->relative);
     }
 }
 
@@ -106,7 +101,7 @@ void report_write_help(FILE *f, const struct results *results, const struct repo
     explain(&e, &sim, &again, &q, r->a);
     fprintf(f, "<p>In <a href=\"#run-%s\">%s</a>, one change at a time (another accumulation is another global batch, which may need more samples):</p><ul>\n",
             hero->id, hero->id);
-    write_moves(f, &e);
+    write_moves(f, &e, r->a);
     fputs("</ul>\n", f);
     simulation_free(&sim);
 }
@@ -161,17 +156,9 @@ void report_write_missed(FILE *f, const struct check *c, const struct report *r)
         if (is_told(missed, i))
             continue;
         told++;
-        fputs("<li><a href=\"#run-", f);
-        write_xml_text(f, g->recipe);
-        fputs("\">", f);
-        write_xml_text(f, g->recipe);
-        fputs("</a> (", f);
-        write_xml_text(f, g->id);
-        fprintf(f, "): %.5g published, %.5g predicted (%+.0f&nbsp;%%)%s", g->value, missed[i]->simulated, 100 * missed[i]->error,
-                g->note && *g->note ? ". " : "");
-        if (g->note)
-            write_xml_text(f, g->note);
-        fputs("</li>\n", f);
+        const char *recipe = xml_text(g->recipe, r->a), *note = g->note ? xml_text(g->note, r->a) : "";
+        fprintf(f, "<li><a href=\"#run-%s\">%s</a> (%s): %.5g published, %.5g predicted (%+.0f&nbsp;%%)%s%s</li>\n", recipe, recipe, xml_text(g->id, r->a),
+                g->value, missed[i]->simulated, 100 * missed[i]->error, *note ? ". " : "", note);
     }
     fputs("</ul>\n", f);
 }

@@ -4,31 +4,19 @@
  */
 #include "harness/report_tables.h"
 
-static void write_table_cell(FILE *f, const char *text)
-{
-    fputs("<td>", f);
-    write_xml_text(f, text);
-    fputs("</td>", f);
-}
-
 /* A link to the element with the id WHERE-ID. */
-static void write_link(FILE *f, const char *where, const char *id, const char *text)
+static const char *link_to(const char *where, const char *id, const char *text, struct arena *a)
 {
-    fprintf(f, "<a href=\"#%s-", where);
-    write_xml_text(f, id);
-    fputs("\">", f);
-    write_xml_text(f, text);
-    fputs("</a>", f);
+    return arena_printf(a, "<a href=\"#%s-%s\">%s</a>", where, xml_text(id, a), xml_text(text, a));
 }
 
-static void write_number_cell(FILE *f, bool known, const char *format, double x)
+/* "-" where the number is not known. */
+static const char *number_text(bool known, const char *format, double x, struct arena *a)
 {
-    fputs("<td>", f);
+    char text[40] = "-";
     if (known)
-        fprintf(f, format, x);
-    else
-        fputs("-", f);
-    fputs("</td>", f);
+        snprintf(text, sizeof text, format, x);
+    return arena_strdup(a, text);
 }
 
 static void write_head(FILE *f, const char *id, const char *const *names, size_t n)
@@ -57,58 +45,36 @@ void report_write_accuracy(FILE *f, const struct check *c, const struct report *
     write_head(f, "accuracy-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < n; i++) {
         const struct accuracy *x = &all[i];
-        const double counts[] = { (double)x->n_rows, (double)x->n_simulated, (double)x->n_passed, (double)x->errors.n };
         const double errors[] = { x->errors.median, x->errors.mean, x->max_abs_error, x->errors.bias };
-        fputs("<tr>", f);
-        write_table_cell(f, x->group);
-        write_table_cell(f, x->name);
-        write_table_cell(f, counts_as_names[x->counts_as]);
+        fprintf(f, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%zu</td><td>%zu</td><td>%zu</td><td>%zu</td>", xml_text(x->group, r->a), xml_text(x->name, r->a),
+                counts_as_names[x->counts_as], x->n_rows, x->n_simulated, x->n_passed, x->errors.n);
         for (size_t k = 0; k < 4; k++)
-            write_number_cell(f, true, "%.0f", counts[k]);
-        for (size_t k = 0; k < 4; k++)
-            write_number_cell(f, x->n_simulated > 0, "%.2f", 100 * errors[k]);
-        fputs("<td>", f);
-        if (x->worst)
-            write_link(f, "row", x->worst->figure->id, x->worst->figure->id);
-        else
-            fputs("-", f);
-        fputs("</td></tr>\n", f);
+            fprintf(f, "<td>%s</td>", number_text(x->n_simulated > 0, "%.2f", 100 * errors[k], r->a));
+        fprintf(f, "<td>%s</td></tr>\n", x->worst ? link_to("row", x->worst->figure->id, x->worst->figure->id, r->a) : "-");
     }
     fputs("</tbody></table></div></details>\n", f);
 }
 
 /* ---- published figures --------------------------------------------------------------------------------------- */
 
-static void write_published_row(FILE *f, const struct check_row *row)
+static void write_published_row(FILE *f, const struct check_row *row, struct arena *a)
 {
     const struct figure *g = row->figure;
     bool good = row->verdict == VERDICT_PASS || g->role == FIGURE_CONTEXT, of_run = figure_kind(g) == FIGURE_OF_RUN && row->has_simulated;
-    fprintf(f, "<tr%s id=\"row-", good ? "" : " class=\"bad\"");
-    write_xml_text(f, g->id);
-    fputs("\"><td>", f);
-    if (of_run)
-        write_link(f, "run", g->recipe, g->id);
-    else
-        write_xml_text(f, g->id);
-    fputs("</td>", f);
-    write_table_cell(f, g->metric);
-    write_table_cell(f, role_names[g->role]);
-    write_number_cell(f, true, "%.6g", g->value);
-    write_number_cell(f, row->has_simulated, "%.6g", row->simulated);
-    write_number_cell(f, row->has_simulated, "%.2f", 100 * row->error);
-    write_table_cell(f, verdict_names[row->verdict]);
-    write_table_cell(f, g->source ? g->source : "");
-    fputs("</tr>\n", f);
+    fprintf(f, "<tr%s id=\"row-%s\"><td>%s</td><td>%s</td><td>%s</td><td>%.6g</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+            good ? "" : " class=\"bad\"", xml_text(g->id, a), of_run ? link_to("run", g->recipe, g->id, a) : xml_text(g->id, a), xml_text(g->metric, a),
+            role_names[g->role], g->value, number_text(row->has_simulated, "%.6g", row->simulated, a),
+            number_text(row->has_simulated, "%.2f", 100 * row->error, a), verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
 }
 
-void report_write_published(FILE *f, const struct check *c)
+void report_write_published(FILE *f, const struct check *c, const struct report *r)
 {
     static const char *const names[] = { "figure", "metric", "role", "published", "simulated", "error %", "verdict", "source" };
     fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All published figures, each with its source; coloured rows are out of tolerance.</summary>\n", f);
     write_filter(f, "published-table", "validate bert out of tolerance");
     write_head(f, "published-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < c->n; i++)
-        write_published_row(f, &c->rows[i]);
+        write_published_row(f, &c->rows[i], r->a);
     fputs("</tbody></table></div></details>\n", f);
 }
 
@@ -142,52 +108,38 @@ static void write_breakdown(FILE *f, const struct result *r)
 }
 
 /* The published figures of this recipe, each linked to its row. */
-static void write_own_figures(FILE *f, const struct check *c, const char *recipe)
+static void write_own_figures(FILE *f, const struct check *c, const char *recipe, struct arena *a)
 {
     fputs("<p>", f);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        if (!text_is(row->figure->recipe, recipe) || !row->has_simulated)
-            continue;
-        write_link(f, "row", row->figure->id, row->figure->metric);
-        fprintf(f, ": published %.6g, simulated %.6g, %+.1f %% (%s). ", row->figure->value, row->simulated, 100 * row->error,
-                role_names[row->figure->role]);
+        if (text_is(row->figure->recipe, recipe) && row->has_simulated)
+            fprintf(f, "%s: published %.6g, simulated %.6g, %+.1f %% (%s). ", link_to("row", row->figure->id, row->figure->metric, a), row->figure->value,
+                    row->simulated, 100 * row->error, role_names[row->figure->role]);
     }
     fputs("</p>\n", f);
 }
 
-static void write_facts(FILE *f, const struct result *r)
+static void write_facts(FILE *f, const struct result *r, struct arena *a)
 {
-    fputs("<p>", f);
-    write_xml_text(f, r->workload);
-    fprintf(f, " on %llu IPU%s of ", (unsigned long long)r->ipus, plural(r->ipus));
-    write_xml_text(f, r->system);
-    fprintf(f, ", global batch %.6g, MFU %.1f %%, %llu B on the fullest tile", r->global_batch, 100 * r->mfu,
-            (unsigned long long)r->memory_peak_bytes_per_tile);
+    fprintf(f, "<p>%s on %" PRIu64 " IPU%s of %s, global batch %.6g, MFU %.1f %%, %" PRIu64 " B on the fullest tile", xml_text(r->workload, a), r->ipus,
+            plural(r->ipus), xml_text(r->system, a), r->global_batch, 100 * r->mfu, r->memory_peak_bytes_per_tile);
     if (is_known(r->time_to_train_s))
         fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
-    fputs(". Hash of inputs: ", f);
-    write_xml_text(f, r->inputs ? r->inputs : "not recorded");
-    fputs(".</p>\n", f);
+    fprintf(f, ". Hash of inputs: %s.</p>\n", r->inputs ? xml_text(r->inputs, a) : "not recorded");
 }
 
-static void write_run_card(FILE *f, const struct result *r, const struct check *c, const char *trust)
+static void write_run_card(FILE *f, const struct result *r, const struct check *c, const char *trust, struct arena *a)
 {
-    fputs("<details id=\"run-", f);
-    write_xml_text(f, r->id);
-    fputs("\"><summary>", f);
-    write_xml_text(f, r->id);
-    fprintf(f, ": %.6g samples/s, %.5g ms per step%s</summary>\n", r->throughput_samples_per_s, 1e3 * r->step_time_s,
+    const char *id = xml_text(r->id, a);
+    fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.5g ms per step%s</summary>\n", id, id, r->throughput_samples_per_s, 1e3 * r->step_time_s,
             r->fits ? "" : ", <b>does not fit</b>");
     write_html_bar(f, r);
     write_breakdown(f, r);
-    write_facts(f, r);
-    write_own_figures(f, c, r->id);
-    if (trust) {
-        fputs("<p>", f);
-        write_xml_text(f, trust);
-        fputs("</p>\n", f);
-    }
+    write_facts(f, r, a);
+    write_own_figures(f, c, r->id, a);
+    if (trust)
+        fprintf(f, "<p>%s</p>\n", xml_text(trust, a));
     fputs("</details>\n", f);
 }
 
@@ -198,6 +150,6 @@ void report_write_runs(FILE *f, const struct check *c, const struct results *res
     write_filter(f, "run-cards", "bow-pod64 resnet50");
     fputs("<div id=\"run-cards\">\n", f);
     for (size_t i = 0; i < results->n; i++)
-        write_run_card(f, &results->items[i], c, r->trust[i]);
+        write_run_card(f, &results->items[i], c, r->trust[i], r->a);
     fputs("</div>\n", f);
 }

@@ -22,7 +22,7 @@ void report_write_missed(FILE *f, const struct check *c, const struct report *r)
 
 /* ---- report_tables.c */
 void report_write_accuracy(FILE *f, const struct check *c, const struct report *r);
-void report_write_published(FILE *f, const struct check *c);
+void report_write_published(FILE *f, const struct check *c, const struct report *r);
 void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r);
 
 #endif

@@ -228,8 +228,7 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
     if (!measured_load(&in, path, o->metric, o->by, &s->arena, err))
         return EXIT_BAD_INPUT;
     struct watched *all = ARENA_ARRAY(&s->arena, struct watched, in.n);
-    struct table series = TABLE(series_columns, struct series_line);
-    series.name = "metrics", series.formats = IN_JSON;
+    struct table series = TABLE(series_columns, struct series_line, .name = "metrics", .formats = IN_JSON);
     struct table *json = document_table(&d, series);
     for (size_t i = 0; i < in.n; i++)
         if (!judge_series(&all[i], &in, i, accepted, o, &s->arena, err))

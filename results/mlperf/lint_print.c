@@ -56,8 +56,7 @@ static const struct table_column run_columns[] = {
 
 static struct table runs_table(const struct folder *f, struct arena *a)
 {
-    struct table t = TABLE(run_columns, struct run_line);
-    t.indent = "  ";
+    struct table t = TABLE(run_columns, struct run_line, .indent = "  ");
     for (size_t i = 0; i < f->n && !f->problem; i++) {
         const struct run_entry *r = &f->runs[i];
         table_add(&t, &(struct run_line){ r->file, pass_or_fail(r->compliant), r->compliant, r->converged, r->problem ? (double)NAN : r->minutes,

@@ -98,9 +98,8 @@ static void add_page(struct document *d, const struct claims *c)
     static const enum audit_verdict order[] = { AUDIT_FAILS, AUDIT_READING, AUDIT_HOLDS, AUDIT_UNCHECKED };
     for (size_t k = 0; k < N_AUDIT_VERDICTS; k++) {
         const char *name = audit_verdict_names[order[k]];
-        struct table t = TABLE(page_columns, struct claim_line);
-        t.formats = IN_MARKDOWN;
-        t.title = arena_printf(d->arena, "\n## %c%s: %zu", toupper((unsigned char)*name), name + 1, count_claims(c, order[k]));
+        struct table t = TABLE(page_columns, struct claim_line, .formats = IN_MARKDOWN,
+                               .title = arena_printf(d->arena, "\n## %c%s: %zu", toupper((unsigned char)*name), name + 1, count_claims(c, order[k])));
         add_claims(d, c, t, order[k]);
     }
 }
@@ -112,9 +111,7 @@ void audit_document(struct document *d, const struct claims *c, bool all)
         "from its value. Documents are listed in `results/published/claims/documents.csv`; the number after a document is the line of its text.\n");
     add_counts(d, c);
     document_line_for(d, IN_TEXT, "%s", "");
-    struct table data = TABLE(data_columns, struct claim_line), text = TABLE(text_columns, struct claim_line);
-    data.name = "audit", data.formats = IN_CSV | IN_JSON, text.formats = IN_TEXT;
-    add_claims(d, c, data, N_AUDIT_VERDICTS);
-    add_claims(d, c, text, all ? N_AUDIT_VERDICTS : AUDIT_FAILS);
+    add_claims(d, c, TABLE(data_columns, struct claim_line, .name = "audit", .formats = IN_CSV | IN_JSON), N_AUDIT_VERDICTS);
+    add_claims(d, c, TABLE(text_columns, struct claim_line, .formats = IN_TEXT), all ? N_AUDIT_VERDICTS : AUDIT_FAILS);
     add_page(d, c);
 }

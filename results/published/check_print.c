@@ -110,8 +110,7 @@ static void add_shown_rows(struct document *d, const struct check *c)
 {
     bool runs_only = has_runs(c);
     size_t n_without = 0, n_parts = 0, n_memory = 0;
-    struct table *t = document_table(d, TABLE(row_columns, struct check_line));
-    t->formats = IN_TEXT;
+    struct table *t = document_table(d, TABLE(row_columns, struct check_line, .formats = IN_TEXT));
     for (size_t k = 0; k < sizeof shown_kinds / sizeof *shown_kinds; k++)
         add_rows_of_kind(d, t, c, shown_kinds[k], runs_only);
     for (size_t i = 0; i < c->n; i++) {
@@ -131,8 +130,7 @@ static void add_shown_rows(struct document *d, const struct check *c)
 /* Published times to train, with the published samples to converge and with the predicted ones. */
 static void add_times_to_train_table(struct document *d, const struct check *c)
 {
-    struct table t = TABLE(time_columns, struct check_line);
-    t.formats = IN_TEXT;
+    struct table t = TABLE(time_columns, struct check_line, .formats = IN_TEXT);
     for (size_t i = 0; i < c->n; i++) {
         struct check_line line = line_of_check_row(&c->rows[i], d->arena);
         if (c->rows[i].has_predicted)
@@ -195,9 +193,7 @@ void check_add_summary(struct document *d, const struct check *c)
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || all[i].kind != all[i - 1].kind) {
             document_gap(d);
-            t = document_table(d, TABLE(accuracy_columns, struct accuracy_line));
-            t->formats = IN_TEXT;
-            t->title = kind_titles[all[i].kind];
+            t = document_table(d, TABLE(accuracy_columns, struct accuracy_line, .formats = IN_TEXT, .title = kind_titles[all[i].kind]));
         }
         struct accuracy_line line = accuracy_line(&all[i]);
         table_add(t, &line, d->arena);

@@ -54,8 +54,7 @@ static void gate_add_change(struct document *d, const struct gate *g)
     const char *rows = g->n_new || g->n_gone ? arena_printf(d->arena, ", %zu rows are new, %zu are gone", g->n_new, g->n_gone) : "";
     document_line(d, "change: %zu prediction%s moved (%zu better, %zu worse)%s", g->n_moves, plural(g->n_moves), g->n_better, g->n_worse, rows);
     gate_add_inputs(d, g);
-    struct table t = TABLE(group_columns, struct gate_line);
-    t.indent = "  ";
+    struct table t = TABLE(group_columns, struct gate_line, .indent = "  ");
     for (size_t i = 0; i < g->n_groups && i < MOST_GROUPS; i++) {
         const struct gate_group *m = &g->groups[i];
         const char *largest = arena_printf(d->arena, "%s: %s", m->largest->id, m->largest->what);

@@ -335,8 +335,7 @@ static size_t count_results(const struct judged_predictions *j)
 
 void judged_predictions_document(struct document *d, const struct judged_predictions *j, const char *name, bool all)
 {
-    struct table *groups = document_table(d, TABLE(group_columns, struct group_score));
-    groups->name = "groups", groups->formats = IN_TEXT | IN_JSON;
+    struct table *groups = document_table(d, TABLE(group_columns, struct group_score, .name = "groups", .formats = IN_TEXT | IN_JSON));
     for (int use = 0; use < N_PREDICTION_USES; use++)
         for (int minutes = 0; minutes < 2; minutes++)
             add_groups(groups, j, name, use, minutes, d->arena);
@@ -346,10 +345,9 @@ void judged_predictions_document(struct document *d, const struct judged_predict
     if (*j->unverified)
         document_line(d, "Not verified: the data sheets of %s in accelerators.csv, on which nearest published rows and the roofline rest.", j->unverified);
     document_member(d, "unverified_data_sheets", json_string(j->unverified));
-    struct table *lines = document_table(d, TABLE(line_columns, struct prediction_line));
-    lines->name = "predictions", lines->formats = IN_CSV | IN_JSON | (all ? IN_TEXT : 0);
-    struct table *refused = document_table(d, TABLE(line_columns, struct prediction_line));
-    refused->title = "Not scored:", refused->formats = IN_TEXT;
+    struct table *lines = document_table(d, TABLE(line_columns, struct prediction_line, .name = "predictions",
+                                                  .formats = IN_CSV | IN_JSON | (all ? IN_TEXT : 0)));
+    struct table *refused = document_table(d, TABLE(line_columns, struct prediction_line, .title = "Not scored:", .formats = IN_TEXT));
     for (size_t i = 0; i < j->n; i++) {
         struct prediction_line line = line_of(&j->items[i], d->arena);
         table_add(lines, &line, d->arena);

@@ -126,9 +126,7 @@ static void add_causes_text(struct document *d, const struct diff *diff)
     struct diff_scales scales = scales_of(diff);
     const struct diff_cause **by_size = ARENA_ROOM(d->arena, const struct diff_cause *, diff->n);
     document_line(d, "causes, the largest first; order is that in which they are applied to A");
-    struct table *t = document_table(d, TABLE(cause_text_columns, struct cause_row));
-    t->indent = "  ";
-    t->formats = IN_TEXT;
+    struct table *t = document_table(d, TABLE(cause_text_columns, struct cause_row, .indent = "  ", .formats = IN_TEXT));
     for (size_t i = 0; i < diff->n; i++)
         by_size[i] = &diff->causes[i];
     qsort(by_size, diff->n, sizeof *by_size, compare_cause_sizes);
@@ -158,10 +156,7 @@ static const struct table_column side_columns[] = {
 
 static void add_side(struct document *d, const char *name, const char *letter, const struct result *r)
 {
-    struct table *t = document_table(d, TABLE_OF(side_columns, r, 1));
-    t->name = name;
-    t->is_object = true;
-    t->formats = IN_JSON;
+    document_table(d, TABLE_OF(side_columns, r, 1, .name = name, .is_object = true, .formats = IN_JSON));
     char step[QUANTITY_ROOM];
     document_line(d, "%s %s: %s per step, %.6g samples/s, %s", letter, r->id, quantity_text(step, r->step_time_s, "s", 6), r->throughput_samples_per_s,
                   r->fits ? "fits" : "does not fit");
@@ -177,9 +172,7 @@ void diff_document(struct document *d, const struct diff *diff)
     add_causes_text(d, diff);
     document_gap(d);
     diff_parts_document(d, &diff->a, &diff->b);
-    struct table *causes = document_table(d, TABLE(cause_columns, struct cause_row));
-    causes->name = "causes";
-    causes->formats = IN_JSON;
+    struct table *causes = document_table(d, TABLE(cause_columns, struct cause_row, .name = "causes", .formats = IN_JSON));
     for (size_t i = 0; i < diff->n; i++)
         add_cause(causes, &diff->causes[i], d->arena);
     document_member(d, "difference", times_json(diff->whole));
@@ -232,9 +225,7 @@ void diff_parts_document(struct document *d, const struct result *a, const struc
     enum part parts[N_PARTS];
     double sizes[N_PARTS];
     document_line(d, "%s: what the step is spent on, mean of the IPUs; the largest change first", b->id);
-    struct table *t = document_table(d, TABLE(part_columns, struct part_row));
-    t->indent = "  ";
-    t->formats = IN_TEXT;
+    struct table *t = document_table(d, TABLE(part_columns, struct part_row, .indent = "  ", .formats = IN_TEXT));
     for (int k = 0; k < N_PARTS; k++)
         sizes[k] = fabs((double)p.part_ps[k]);
     parts_by_size(parts, sizes);

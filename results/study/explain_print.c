@@ -230,9 +230,7 @@ static void add_costs(struct document *d, const struct explanation *e)
     size_t n = e->tree.n_children;
     document_gap(d);
     document_line(d, "where the time goes: mean of %" PRIu64 " IPUs, per cent of the step", timeline_ipus(&e->sim->timeline));
-    struct table *t = document_table(d, TABLE(cost_columns, struct cost_row));
-    t->indent = "  ";
-    t->formats = IN_TEXT;
+    struct table *t = document_table(d, TABLE(cost_columns, struct cost_row, .indent = "  ", .formats = IN_TEXT));
     for (size_t i = 0; i < n && i < COSTS_SHOWN; i++) {
         const struct cost *c = &e->tree.children[i];
         struct cost_row row = cost_row(e, part_names[c->part], c, cost_detail(e, c, d->arena));
@@ -283,9 +281,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     document_gap(d);
     document_line(d, "where the energy goes: %s per sample, %s an IPU; modelled", quantity_kept(r->energy_site_j / r->global_batch, "J", 3, d->arena),
                   quantity_kept(r->ipu_power_w, "W", 3, d->arena));
-    struct table *t = document_table(d, TABLE(energy_columns, struct energy_row));
-    t->indent = "  ";
-    t->formats = IN_TEXT;
+    struct table *t = document_table(d, TABLE(energy_columns, struct energy_row, .indent = "  ", .formats = IN_TEXT));
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         double joules = causes[i].joules;
         struct energy_row row = { causes[i].name, joules, joules / r->energy_site_j, joules / r->step_time_s / (double)r->ipus };
@@ -342,8 +338,7 @@ static struct value_row move_row(const struct explanation *e, const struct move 
 static void add_helping_moves(struct document *d, const struct explanation *e)
 {
     document_gap(d);
-    struct table *t = document_table(d, TABLE(move_text_columns, struct value_row));
-    t->formats = IN_TEXT;
+    struct table *t = document_table(d, TABLE(move_text_columns, struct value_row, .formats = IN_TEXT));
     for (size_t i = 0; i < e->moves.n && t->n < MOVES_SHOWN; i++) {
         const struct move *m = &e->moves.items[i];
         if (!helps(m))
@@ -437,9 +432,7 @@ static json_t *memory_json(const struct explanation *e)
 /* Every value of the framework, from the recipe or from a sheet. */
 static void add_framework_values(struct document *d, const struct explanation *e)
 {
-    struct table *t = document_table(d, TABLE(value_columns, struct value_row));
-    t->name = "framework";
-    t->formats = IN_JSON;
+    struct table *t = document_table(d, TABLE(value_columns, struct value_row, .name = "framework", .formats = IN_JSON));
     for (size_t i = 0; i < e->inputs.n; i++) {
         struct value_row row = value_row(&e->inputs.items[i]);
         if (strncmp(row.name, "framework.", strlen("framework.")) == 0)
@@ -449,9 +442,7 @@ static void add_framework_values(struct document *d, const struct explanation *e
 
 static void add_all_moves(struct document *d, const struct explanation *e)
 {
-    struct table *t = document_table(d, TABLE(move_columns, struct value_row));
-    t->name = "moves";
-    t->formats = IN_JSON;
+    struct table *t = document_table(d, TABLE(move_columns, struct value_row, .name = "moves", .formats = IN_JSON));
     for (size_t i = 0; i < e->moves.n; i++) {
         struct value_row row = move_row(e, &e->moves.items[i]);
         table_add(t, &row, d->arena);
@@ -472,9 +463,7 @@ static double mean_seconds(const struct explanation *e, uint64_t ipu_cycles)
 
 static void add_waterfall(struct document *d, const struct explanation *e)
 {
-    struct table *t = document_table(d, TABLE(waterfall_columns, struct waterfall_row));
-    t->name = "waterfall";
-    t->formats = IN_CSV | IN_JSON;
+    struct table *t = document_table(d, TABLE(waterfall_columns, struct waterfall_row, .name = "waterfall", .formats = IN_CSV | IN_JSON));
     for (size_t i = 0; i < e->waterfall.n; i++) {
         const struct waterfall_item *w = &e->waterfall.items[i];
         struct waterfall_row row = { w->name, mean_seconds(e, w->from_ipu_cycles), mean_seconds(e, w->to_ipu_cycles), w->from_ipu_cycles,
@@ -491,9 +480,7 @@ static const struct table_column result_columns_shown[] = {
 
 void explain_document(struct document *d, const struct explanation *e)
 {
-    struct table *own = document_table(d, TABLE_OF(result_columns_shown, e->result, 1));
-    own->is_object = true;
-    own->formats = IN_JSON;
+    document_table(d, TABLE_OF(result_columns_shown, e->result, 1, .is_object = true, .formats = IN_JSON));
     add_conclusion(d, e);
     add_costs(d, e);
     add_energy(d, e);

@@ -170,8 +170,7 @@ static void add_categories(struct document *d, const struct fit_answer *x)
     const struct fit_axis *axis = &x->axes[FIT_MICRO_BATCH];
     const struct fit_size *here = fit_tried(axis, x->point), *next = fit_tried(axis, axis->best ? axis->next : 0);
     const struct tile_memory *m = &here->memory[here->worst_ipu];
-    struct table *t = document_table(d, TABLE(category_columns, struct category_row));
-    t->name = "categories", t->indent = "  ", t->formats = IN_TEXT | IN_JSON;
+    struct table *t = document_table(d, TABLE(category_columns, struct category_row, .name = "categories", .indent = "  ", .formats = IN_TEXT | IN_JSON));
     t->title = arena_printf(d->arena, "micro-batch %" PRIu64 ", IPU %u: %" PRIu64 " B on the fullest tile", here->size, here->worst_ipu, m->total_bytes);
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
         int64_t change = next && !next->refused ? (int64_t)next->memory[next->worst_ipu].bytes[k] - (int64_t)m->bytes[k] : 0;
@@ -222,11 +221,9 @@ static const struct table_column layer_columns[] = { C(name, "layer"), C(held_by
 static void add_layers(struct document *d, const struct fit_answer *x)
 {
     size_t n = min_u64(x->n_layers, LAYERS_SHOWN);
-    struct table *t = document_table(d, TABLE_OF(layer_columns, x->layers, n));
-    t->formats = IN_TEXT, t->indent = "  ";
-    t->title = arena_printf(d->arena, "its layers, bytes on a tile: %zu of %zu, those that need most; they are at work in turn", n, x->n_layers);
-    t = document_table(d, TABLE_OF(layer_columns, x->layers, x->n_layers));
-    t->name = "layers", t->formats = IN_JSON;
+    const char *title = arena_printf(d->arena, "its layers, bytes on a tile: %zu of %zu, those that need most; they are at work in turn", n, x->n_layers);
+    document_table(d, TABLE_OF(layer_columns, x->layers, n, .formats = IN_TEXT, .indent = "  ", .title = title));
+    document_table(d, TABLE_OF(layer_columns, x->layers, x->n_layers, .name = "layers", .formats = IN_JSON));
 }
 
 /* ---- what helps ---------------------------------------------------------------------------------------------- */

@@ -83,19 +83,16 @@ void trainings_document(struct document *d, const struct training_setup *t, cons
                   (uintmax_t)p->graph->micro_batch, t->step_s * 1e3);
     document_line(d, "%s", dataset_line(t->data, d->arena));
     document_line(d, "quality is %s, on %ju items; loss is the mean since the last evaluation", t->quality.name, (uintmax_t)t->eval_items);
-    struct table *every = document_table(d, TABLE(point_columns, struct point_row));
-    every->name = "points", every->formats = points_in;
+    struct table *every = document_table(d, TABLE(point_columns, struct point_row, .name = "points", .formats = points_in));
     if (n == 1) {
-        struct table *evaluated = document_table(d, TABLE(point_columns, struct point_row));
-        evaluated->formats = IN_TEXT | IN_MARKDOWN;
+        struct table *evaluated = document_table(d, TABLE(point_columns, struct point_row, .formats = IN_TEXT | IN_MARKDOWN));
         add_training_points(every, evaluated, runs, d->arena);
     } else {
         struct table unshown = TABLE(point_columns, struct point_row);
         for (size_t i = 0; i < n; i++)
             add_training_points(every, &unshown, &runs[i], d->arena);
     }
-    struct table *table = document_table(d, TABLE(run_columns, struct training_row));
-    table->name = "runs", table->formats = n == 1 ? FORMAT_BIT(FORMAT_JSON) : 0;
+    struct table *table = document_table(d, TABLE(run_columns, struct training_row, .name = "runs", .formats = n == 1 ? FORMAT_BIT(FORMAT_JSON) : 0));
     for (size_t i = 0; i < n; i++)
         table_add(table, &(struct training_row){ runs[i].seed, runs[i].reached, runs[i].samples, runs[i].minutes, runs[i].quality }, d->arena);
     if (t->target > 0 && n == 1)

@@ -105,6 +105,7 @@ size_t byte_order_mark(const char *text);               /* length of the mark th
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself if it is UTF-8, else converted from Latin-1 */
 void write_xml_text(FILE *f, const char *text);         /* escaped; control characters become spaces */
+const char *xml_text(const char *text, struct arena *a);
 uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3 */
 /* qsort(), but an empty array may be NULL. */
 static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*compare)(const void *, const void *))

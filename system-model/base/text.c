@@ -215,3 +215,15 @@ void write_xml_text(FILE *f, const char *text)
         default: fputc((unsigned char)*text <= 0x1f ? ' ' : *text, f);
         }
 }
+
+const char *xml_text(const char *text, struct arena *a)
+{
+    char *escaped = NULL;
+    size_t n;
+    FILE *f = text_stream(&escaped, &n);
+    write_xml_text(f, text);
+    fclose(f);
+    text = arena_strdup(a, escaped);
+    free(escaped);
+    return text;
+}

@@ -71,12 +71,12 @@ struct table {
     const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL if none */
 };
 /* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns'
- * record. */
-#define TABLE(column_list, record) \
-    (struct table){ .columns = (column_list), .n_columns = sizeof(column_list) / sizeof *(column_list), .row_bytes = sizeof(record) }
-#define TABLE_OF(column_list, items, count) \
+ * record. Further members of the table may follow. */
+#define TABLE(column_list, record, ...) \
+    (struct table){ .columns = (column_list), .n_columns = sizeof(column_list) / sizeof *(column_list), .row_bytes = sizeof(record), __VA_ARGS__ }
+#define TABLE_OF(column_list, items, count, ...) \
     (struct table){ .columns = (column_list), .n_columns = sizeof(column_list) / sizeof *(column_list), .row_bytes = sizeof *(items), \
-                    .rows = (void *)(items), .n = (count) }
+                    .rows = (void *)(items), .n = (count), __VA_ARGS__ }
 
 void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
 /* Text, CSV, JSON or Markdown. The columns of a text table are as wide as their widest cell; a table without rows is
