@@ -122,7 +122,7 @@ void warn_unused_keys(const struct simulation *sim, const struct result *r, cons
                       struct arena *scratch);
 /* One setting of a configuration, and its alternatives in a sweep or search. */
 struct setting {
-    const char *text;                   /* "key=value" */
+    const char *text, *key;             /* text is "key=value" */
     const char **others; size_t n_others;
     bool is_choice;                     /* chosen by podbench, not by the user */
     bool is_idle;                       /* has no effect */

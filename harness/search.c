@@ -130,56 +130,59 @@ static bool check_values(const struct search_request *q, struct session *s, stru
     return true;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------- */
+/* ---- what was found ------------------------------------------------------------------------------------ */
 
-static void print_found(FILE *f, const char *head, const struct found *x, const struct found *own)
+static json_t *found_json(const struct found *x)
+{
+    json_t *object = result_json(&x->r);
+    json_object_set_new(object, "set", json_words(x->settings, x->n_settings));
+    return object;
+}
+
+static void add_found(struct document *d, const char *name, const struct found *x, const struct found *own)
 {
     const struct result *r = &x->r;
-    fprintf(f, "%-9s %.6g samples/s", head, r->throughput_samples_per_s);
-    if (x != own)
-        fprintf(f, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
-    fprintf(f, ", %.4g s per step, global batch %.6g on %" PRIu64 " IPU%s", r->step_time_s, r->global_batch, r->ipus, plural(r->ipus));
-    if (is_known(r->time_to_train_s))
-        fprintf(f, ", %.4g min to train", r->time_to_train_s / 60);
-    if (is_known(r->energy_j))
-        fprintf(f, ", %.3g MJ", r->energy_j / 1e6);
-    fprintf(f, "\n%9s %" PRIu64 " bytes on the fullest tile: %s (%.0f %% likely)\n", "", r->memory_peak_bytes_per_tile,
-            r->fits ? "fits" : "does not fit", 100 * r->fits_probability);
-    for (size_t i = 0; i < x->n_settings; i++)
-        fprintf(f, "%s--set %s", i ? " " : "          ", x->settings[i]);
-    fputs(x->n_settings ? "\n" : "          (the recipe unchanged)\n", f);
+    const char *gain = x == own ? "" : arena_printf(d->arena, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
+    const char *train = is_known(r->time_to_train_s) ? arena_printf(d->arena, ", %.4g min to train", r->time_to_train_s / 60) : "";
+    const char *energy = is_known(r->energy_j) ? arena_printf(d->arena, ", %.3g MJ", r->energy_j / 1e6) : "";
+    document_line(d, "%-9s %.6g samples/s%s, %.4g s per step, global batch %.6g on %" PRIu64 " IPU%s%s%s", name, r->throughput_samples_per_s, gain,
+                  r->step_time_s, r->global_batch, r->ipus, plural(r->ipus), train, energy);
+    document_line(d, "%9s %" PRIu64 " bytes on the fullest tile: %s (%.0f %% likely)", "", r->memory_peak_bytes_per_tile, r->fits ? "fits" : "does not fit",
+                  100 * r->fits_probability);
+    document_line(d, "%9s %s%s", "", x->n_settings ? "--set " : "(the recipe unchanged)", names_joined(x->settings, x->n_settings, " --set ", d->arena));
+    document_member(d, name, found_json(x));
 }
 
 /* The parts of the time of one sample on one IPU that differ most. */
-static void print_why(FILE *f, const struct found *best, const struct found *own)
+static void add_why(struct document *d, const struct found *best, const struct found *own)
 {
     double change[N_PARTS], before = (double)own->r.ipus / own->r.throughput_samples_per_s, after = (double)best->r.ipus / best->r.throughput_samples_per_s;
     enum part parts[N_PARTS];
-    if (!best->n_settings)
-        return;
-    fprintf(f, "why       %.4g IPU-ms per sample instead of %.4g:", 1e3 * after, 1e3 * before);
+    const char *text = "";
     for (int k = 0; k < N_PARTS; k++)
         change[k] = best->r.breakdown_s[k] / best->r.step_time_s * after - own->r.breakdown_s[k] / own->r.step_time_s * before;
     parts_by_size(parts, change);
     for (int n = 0; n < 4; n++)
-        fprintf(f, "%s %s %+.3g", n ? "," : "", part_names[parts[n]], 1e3 * change[parts[n]]);
-    fputc('\n', f);
+        text = arena_printf(d->arena, "%s%s %s %+.3g", text, n ? "," : "", part_names[parts[n]], 1e3 * change[parts[n]]);
+    if (best->n_settings)
+        document_line(d, "why       %.4g IPU-ms per sample instead of %.4g:%s", 1e3 * after, 1e3 * before, text);
 }
 
-static void print_proof(FILE *f, const struct search_result *s, const struct search_request *q, struct arena *a)
+static void add_proof(struct document *d, const struct search_result *s, const struct search_request *q)
 {
-    fprintf(f, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space,
-            s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused);
-    if (s->whole)
-        fprintf(f, "every one that may fit\n");
-    else if (s->stopped)
-        fprintf(f, "stopped early; %s of the others is at best %.6g%s\n", objective_names[q->objective], s->best_bound,
-                s->any ? arena_printf(a, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "");
-    else if (s->exact)
-        fprintf(f, "best bound first; none of the others is better\n");
-    else
-        fprintf(f, "best bound first; with layers divided better, %s of the others is at best %.6g (%+.1f %%)\n", objective_names[q->objective],
-                s->best_bound, 100 * (s->best_bound / s->best.value - 1));
+    const char *name = objective_names[q->objective];
+    const char *gain = s->any ? arena_printf(d->arena, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "";
+    const char *proof = s->whole ? "every one that may fit" : s->exact && !s->stopped ? "best bound first; none of the others is better"
+                      : s->stopped ? arena_printf(d->arena, "stopped early; %s of the others is at best %.6g%s", name, s->best_bound, gain)
+                      : arena_printf(d->arena, "best bound first; with layers divided better, %s of the others is at best %.6g (%+.1f %%)", name, s->best_bound,
+                                     100 * (s->best_bound / s->best.value - 1));
+    document_line(d, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): %s", s->space,
+                  s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused, proof);
+    document_member(d, "configurations", json_real(s->space));
+    document_member(d, "simulated", json_integer((json_int_t)s->n_simulated));
+    document_member(d, "method", json_string(s->whole ? "exhaustive" : "best bound first"));
+    document_member(d, "exact", json_boolean(s->exact));
+    document_member(d, "bound", s->exact ? json_null() : json_real(s->best_bound));
 }
 
 static int by_memory(const void *x, const void *y)
@@ -189,12 +192,18 @@ static int by_memory(const void *x, const void *y)
     return p != q ? (p < q ? -1 : 1) : 0;
 }
 
-static void print_front(FILE *f, struct search_result *s, const struct search_request *q)
+static void add_front(struct document *d, struct search_result *s, const struct search_request *q)
 {
+    json_t *front = json_array();
     sort_items(s->front, s->n_front, sizeof *s->front, by_memory);
-    fprintf(f, "front     %s%s against memory, of the configurations simulated:\n", objective_names[q->objective], objective_units[q->objective]);
-    for (size_t i = 0; i < s->n_front; i++)
-        fprintf(f, "          %9" PRIu64 " B on the fullest tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
+    if (s->any)
+        document_line(d, "front     %s%s against memory, of the configurations simulated:", objective_names[q->objective], objective_units[q->objective]);
+    for (size_t i = 0; i < s->n_front; i++) {
+        json_array_append_new(front, found_json(&s->front[i]));
+        if (s->any)
+            document_line(d, "          %9" PRIu64 " B on the fullest tile  %.6g", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
+    }
+    document_member(d, "pareto_front", front);
 }
 
 /* Adds a key of --over with its value in the best configuration, or with any of its values when the best is the recipe
@@ -270,43 +279,12 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
     return true;
 }
 
-static void print_gain(FILE *f, const struct judged_gain *g, const struct found *best)
+static void add_gain(struct document *d, const struct judged_gain *g, const struct found *best)
 {
     if (best->n_settings && is_known(g->low))
-        fprintf(f, "gain      %+.1f %% in throughput; with 90 %% certainty %+.1f to %+.1f %%, if the errors of both are independent\n", 100 * (g->ratio - 1),
-                100 * (g->low - 1), 100 * (g->high - 1));
-}
-
-/* ---- JSON --------------------------------------------------------------------------------------------- */
-
-static json_t *found_json(const struct found *x)
-{
-    json_t *sets = json_array(), *object = result_json(&x->r);
-    for (size_t i = 0; i < x->n_settings; i++)
-        json_array_append_new(sets, json_string(x->settings[i]));
-    json_object_set_new(object, "set", sets);
-    return object;
-}
-
-static void print_search_json(FILE *f, const struct search_result *s, const struct search_request *q, const struct judged_gain *g, json_t *notes)
-{
-    json_t *front = json_array(), *object = json_object();
-    for (size_t i = 0; i < s->n_front; i++)
-        json_array_append_new(front, found_json(&s->front[i]));
-    json_object_set_new(object, "objective", json_string(objective_names[q->objective]));
-    json_object_set_new(object, "recipe", found_json(&s->own));
-    json_object_set_new(object, "best", s->any ? found_json(&s->best) : json_null());
-    json_object_set_new(object, "validity", g ? validity_json(&g->best.validity) : json_null());
-    json_object_set_new(object, "framework_options", g ? table_json(&g->best.options) : json_null());
-    json_object_set_new(object, "gain", g ? json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)) : json_null());
-    json_object_set_new(object, "notes", notes);
-    json_object_set_new(object, "pareto_front", front);
-    json_object_set_new(object, "configurations", json_real(s->space));
-    json_object_set_new(object, "simulated", json_integer((json_int_t)s->n_simulated));
-    json_object_set_new(object, "method", json_string(s->whole ? "exhaustive" : "best bound first"));
-    json_object_set_new(object, "exact", json_boolean(s->exact));
-    json_object_set_new(object, "bound", s->exact ? json_null() : json_real(s->best_bound));
-    print_json(f, object);
+        document_line(d, "gain      %+.1f %% in throughput; with 90 %% certainty %+.1f to %+.1f %%, if the errors of both are independent", 100 * (g->ratio - 1),
+                      100 * (g->low - 1), 100 * (g->high - 1));
+    document_member(d, "gain", json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)));
 }
 
 /* ---- while it runs ------------------------------------------------------------------------------------------- */
@@ -356,22 +334,23 @@ static bool search_until_stopped(struct search_result *found, const struct searc
     return good;
 }
 
-static void print_search_text(FILE *f, struct search_result *found, const struct search_request *q, const struct judged_gain *gain,
-                              const struct options *o, struct arena *a)
+static void add_best(struct document *d, const struct search_result *found, const struct judged_gain *gain, const struct options *o)
 {
-    print_found(f, "recipe", &found->own, &found->own);
-    if (found->any) {
-        print_found(f, "best", &found->best, &found->own);
-        print_why(f, &found->best, &found->own);
-        print_gain(f, gain, &found->best);
-        validity_print(f, &gain->best.validity, &gain->best.r);
-        if (o->framework_options)
-            framework_options_print(f, gain->best.framework, &gain->best.options);
-        print_front(f, found, q);
-    } else {
-        fprintf(f, "best      none: no configuration that was simulated fits within the limits\n");
+    static const char *const members[] = { "best", "validity", "framework_options", "gain" };
+    for (size_t i = 0; !found->any && i < sizeof members / sizeof *members; i++)
+        document_member(d, members[i], json_null());
+    if (!found->any) {
+        document_line(d, "best      none: no configuration that was simulated fits within the limits");
+        return;
     }
-    print_proof(f, found, q, a);
+    add_found(d, "best", &found->best, &found->own);
+    add_why(d, &found->best, &found->own);
+    add_gain(d, gain, &found->best);
+    validity_print(document_stream(d), &gain->best.validity, &gain->best.r);
+    document_member(d, "validity", validity_json(&gain->best.validity));
+    if (o->framework_options)
+        framework_options_print(document_stream(d), gain->best.framework, &gain->best.options);
+    document_member(d, "framework_options", table_json(&gain->best.options));
 }
 
 int command_search(const struct options *o, struct session *s, struct err *err)
@@ -388,12 +367,16 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     s->simulator.options.totals_only = true;
     if (!search_until_stopped(found, &q, &talk, s, err) || (found->any && !judge_gain(gain, found, &q, s, err)))
         return EXIT_BAD_INPUT;
-    json_t *notes = o->format == FORMAT_JSON ? json_array() : NULL;
+    struct document d = { .arena = &s->arena };
+    json_t *notes = json_array();
     if (found->any)
         search_warn_idle_keys(&found->best, &q, notes, s);
-    if (o->format == FORMAT_JSON)
-        print_search_json(s->out, found, &q, found->any ? gain : NULL, notes);
-    else
-        print_search_text(s->out, found, &q, gain, o, &s->arena);
+    document_member(&d, "objective", json_string(objective_names[q.objective]));
+    add_found(&d, "recipe", &found->own, &found->own);
+    add_best(&d, found, gain, o);
+    document_member(&d, "notes", notes);
+    add_front(&d, found, &q);
+    add_proof(&d, found, &q);
+    document_write(s->out, o->format, &d);
     return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -12,11 +12,6 @@
 
 enum { MOST_TRIED = 16 };             /* alternatives of one key, always with the first and the last */
 
-static const char *setting_key(const char *setting, struct arena *a)
-{
-    return arena_printf(a, "%.*s", (int)strcspn(setting, "="), setting);
-}
-
 /* Everything that a setting could change: the result, its power, and the memory of each IPU. */
 static json_t *all_findings(const struct simulation *sim, const struct result *r)
 {
@@ -28,17 +23,11 @@ static json_t *all_findings(const struct simulation *sim, const struct result *r
                      "tile_memory_bytes", (json_int_t)sim->machine->chip.tile_memory_bytes);
 }
 
-static bool has_key(const char *setting, const char *other)
-{
-    size_t n = strcspn(other, "=") + 1;
-    return strncmp(setting, other, n) == 0;
-}
-
 /* When several settings have one key the last one counts. */
 static bool is_replaced(const struct configuration *c, size_t at)
 {
     for (size_t i = at + 1; i < c->n; i++)
-        if (has_key(c->settings[i].text, c->settings[at].text))
+        if (text_is(c->settings[i].key, c->settings[at].key))
             return true;
     return false;
 }
@@ -55,7 +44,7 @@ static bool is_found_again(const json_t *found, const struct configuration *c, s
     for (size_t i = 0; i < c->n; i++)
         if (i == at && instead)
             texts[n++] = instead;
-        else if (!has_key(c->settings[i].text, c->settings[at].text) && !c->settings[i].is_idle)
+        else if (!text_is(c->settings[i].key, c->settings[at].key) && !c->settings[i].is_idle)
             texts[n++] = c->settings[i].text;
     bool same = simulator_run(&s->simulator, &sim, &r, c->recipe, texts, n, NULL);
     if (same) {
@@ -77,51 +66,41 @@ static bool is_idle_value(const json_t *found, const struct configuration *c, si
     return idle;
 }
 
-/* Keys that shape drawn runs and their logs, which the findings do not cover: rules alone judge these. */
-static bool shapes_drawn_runs(const char *setting)
+static bool begins_with(const char *key, const char *const *beginnings)
 {
-    static const char *const sections[] = { "recipe.", "data.", "optimizer.", "training." };
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (strncmp(setting, sections[i], strlen(sections[i])) == 0)
+    for (; *beginnings; beginnings++)
+        if (strncmp(key, *beginnings, strlen(*beginnings)) == 0)
             return true;
     return false;
 }
 
-static bool is_of(const char *setting, const char *section, const char *key)
-{
-    size_t n = strlen(section);
-    return strncmp(setting, section, n) == 0 && setting[n] == '.' && strncmp(setting + n + 1, key, strlen(key)) == 0
-        && setting[n + 1 + strlen(key)] == '=';
-}
-
 /* True if the setting repeats the value in the recipe's file, or the default of a choice or flag. */
-static bool repeats_own_value(const struct recipe *own, const char *setting, struct arena *a)
+static bool repeats_own_value(const struct recipe *own, const struct setting *x, struct arena *a)
 {
-    const char *value = strchr(setting, '=') + 1;
+    const char *value = strchr(x->text, '=') + 1;
+    const struct ini_entry *entry = recipe_entry(own, x->key);
     struct recipe_setting *keys;
     size_t n = recipe_settings(&keys, own, a);
-    for (size_t i = 0; i < own->n_entries; i++)
-        if (is_of(setting, own->entries[i].section, own->entries[i].key))
-            return text_is(own->entries[i].value, value);
-    for (size_t i = 0; i < n; i++)
-        if (is_of(setting, keys[i].section, keys[i].field->name))
+    for (size_t i = 0; i < n && !entry; i++)
+        if (text_is(x->key, arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name)))
             return text_is(value, keys[i].field->choices ? keys[i].field->choices[0] : keys[i].field->type == FIELD_BOOL ? "no" : "");
-    return false;
+    return entry && text_is(entry->value, value);
 }
 
-/* True if the setting is judged by simulations. */
+/* True if the setting is judged by simulations. Drawn runs and their logs are no findings, so rules alone judge the keys that shape them. */
 static bool is_tried(const struct configuration *c, size_t at, const struct recipe *own, struct arena *a)
 {
-    const char *text = c->settings[at].text;
-    return !is_replaced(c, at) && strncmp(text, "open.", strlen("open.")) != 0      /* shapes only the interval */
-        && (is_sheet_override(text) || (!c->is_of_many && !(c->draws && shapes_drawn_runs(text)) && !repeats_own_value(own, text, a)));
+    static const char *const of_draws[] = { "recipe.", "data.", "optimizer.", "training.", NULL }, *const of_interval[] = { "open.", NULL };
+    const struct setting *x = &c->settings[at];
+    return !is_replaced(c, at) && !begins_with(x->key, of_interval)
+        && (is_sheet_override(x->text) || (!c->is_of_many && !(c->draws && begins_with(x->key, of_draws)) && !repeats_own_value(own, x, a)));
 }
 
+/* Names are keys; what follows a blank says which part of the key. */
 static bool is_named(const char *const *names, size_t n, const char *key)
 {
-    size_t length = strlen(key);
     for (size_t i = 0; i < n; i++)
-        if (strncmp(names[i], key, length) == 0 && (names[i][length] == '\0' || names[i][length] == ' '))
+        if (strcspn(names[i], " ") == strlen(key) && strncmp(names[i], key, strlen(key)) == 0)
             return true;
     return false;
 }
@@ -144,13 +123,12 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     memcpy(names, unused, *n * sizeof *names);
     recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* without the settings, and possibly incomplete */
     for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
-        const char *key = setting_key(c->settings[i].text, a);
-        if (!is_tried(c, i, &own, a) || is_named(names, *n, key))
+        if (!is_tried(c, i, &own, a) || is_named(names, *n, c->settings[i].key))
             continue;
         found = found ? found : all_findings(sim, r);
         c->settings[i].is_idle = is_idle_value(found, c, i, s);
         if (c->settings[i].is_idle)
-            names[(*n)++] = key;
+            names[(*n)++] = c->settings[i].key;
     }
     json_decref(found);
     size_t kept = 0;
@@ -183,7 +161,8 @@ bool setting_is_of(const char *setting, const char *key)
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a)
 {
     for (size_t i = 0; i < n; i++) {
-        ARENA_APPEND(a, c->settings, c->n, c->cap, (struct setting){ .text = texts[i] });
+        const char *key = arena_printf(a, "%.*s", (int)strcspn(texts[i], "="), texts[i]);
+        ARENA_APPEND(a, c->settings, c->n, c->cap, (struct setting){ .text = texts[i], .key = key });
     }
 }
 
@@ -197,11 +176,11 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
         x->others[x->n_others++] = others[(n_tried > 1 ? i * (n - 1) / (n_tried - 1) : 0) * stride];
 }
 
-static bool is_set(const struct configuration *c, const char *key)
+/* The name is that of a key that the user set. */
+static bool is_set(const struct configuration *c, const char *name)
 {
-    size_t n = strcspn(key, " ");       /* the rest says which part of the key */
     for (size_t i = 0; i < c->n; i++)
-        if (!c->settings[i].is_choice && strncmp(c->settings[i].text, key, n) == 0 && c->settings[i].text[n] == '=')
+        if (!c->settings[i].is_choice && is_named(&name, 1, c->settings[i].key))
             return true;
     return false;
 }
@@ -210,8 +189,9 @@ static bool is_set(const struct configuration *c, const char *key)
  * sheets. */
 static bool rests_on_sheets(const struct configuration *c)
 {
+    static const char *const of_framework[] = { "framework.", NULL };
     for (size_t i = 0; i < c->n; i++)
-        if (is_sheet_override(c->settings[i].text) || strncmp(c->settings[i].text, "framework.", strlen("framework.")) == 0)
+        if (is_sheet_override(c->settings[i].text) || begins_with(c->settings[i].key, of_framework))
             return true;
     return false;
 }

@@ -6,8 +6,9 @@
 #include <jansson.h>
 #include <stdarg.h>
 
-/* One of a line, a table and a JSON member. */
-struct document_part { const char *line, *name; struct table *table; json_t *member; unsigned formats; };
+/* One of a line, a stream, a table and a JSON member. */
+struct document_part { const char *line, *name; struct document_text *text; struct table *table; json_t *member; unsigned formats; };
+struct document_text { FILE *f; char *bytes; size_t n; };
 
 #define DATA_FORMATS (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON) | FORMAT_BIT(FORMAT_MARKDOWN))
 #define PROSE_FORMATS (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_MARKDOWN))
@@ -20,11 +21,9 @@ static void add_part(struct document *d, struct document_part part)
 
 static void add_line(struct document *d, unsigned formats, const char *format, va_list args)
 {
-    char *text = NULL;
-    size_t n;
-    FILE *f = text_stream(&text, &n);
-    vfprintf(f, format, args);
-    fclose(f);
+    char *text;
+    if (vasprintf(&text, format, args) < 0)
+        out_of_memory(strlen(format));
     add_part(d, (struct document_part){ .line = arena_strdup(d->arena, text), .formats = formats });
     free(text);
 }
@@ -43,6 +42,14 @@ void document_line_for(struct document *d, unsigned formats, const char *format,
     va_start(args, format);
     add_line(d, formats, format, args);
     va_end(args);
+}
+
+FILE *document_stream(struct document *d)
+{
+    struct document_text *text = ARENA_NEW(d->arena, struct document_text);
+    text->f = text_stream(&text->bytes, &text->n);
+    add_part(d, (struct document_part){ .text = text, .formats = PROSE_FORMATS });
+    return text->f;
 }
 
 void document_gap(struct document *d)
@@ -94,10 +101,12 @@ static json_t *document_json(const struct document *d)
     return rows ? rows : object;
 }
 
-/* Frees the JSON of the parts that are not in the document's JSON, which was written; all of it for another format. */
-static void drop_json(struct document *d, enum output_format format)
+/* Frees streams, and the JSON of the parts that are not in the document's JSON, which was written; all of it for another format. */
+static void drop_parts(struct document *d, enum output_format format)
 {
     for (size_t i = 0; i < d->n; i++) {
+        if (d->parts[i].text)
+            free(d->parts[i].text->bytes);
         if (format == FORMAT_JSON && is_in(&d->parts[i], FORMAT_JSON))
             continue;
         json_decref(d->parts[i].member);
@@ -114,6 +123,8 @@ static void write_parts(FILE *f, enum output_format format, const struct documen
             continue;
         if (p->line)
             fprintf(f, "%s\n", p->line);
+        else if (p->text)
+            fwrite(p->text->bytes, 1, p->text->n, f);
         else
             table_write(f, format, p->table);
     }
@@ -121,9 +132,12 @@ static void write_parts(FILE *f, enum output_format format, const struct documen
 
 void document_write(FILE *f, enum output_format format, struct document *d)
 {
+    for (size_t i = 0; i < d->n; i++)
+        if (d->parts[i].text)
+            fclose(d->parts[i].text->f);
     if (format == FORMAT_JSON)
         print_json(f, document_json(d));
     else if (!d->judged.suite || !judgements_write(f, format, &d->judged))
         write_parts(f, format, d);
-    drop_json(d, format);
+    drop_parts(d, format);
 }
