@@ -5,13 +5,13 @@
 #include "harness/report_tables.h"
 
 /* A link to the element with the id WHERE-ID. */
-static const char *link_to(const char *where, const char *id, const char *text, struct arena *a)
+static const char *report_link(const char *where, const char *id, const char *text, struct arena *a)
 {
     return arena_printf(a, "<a href=\"#%s-%s\">%s</a>", where, xml_text(id, a), xml_text(text, a));
 }
 
 /* "-" where the number is not known. */
-static const char *number_text(bool known, const char *format, double x, struct arena *a)
+static const char *number_or_dash(bool known, const char *format, double x, struct arena *a)
 {
     char text[40] = "-";
     if (known)
@@ -49,8 +49,8 @@ void report_write_accuracy(FILE *f, const struct check *c, const struct report *
         fprintf(f, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%zu</td><td>%zu</td><td>%zu</td><td>%zu</td>", xml_text(x->group, r->a), xml_text(x->name, r->a),
                 counts_as_names[x->counts_as], x->n_rows, x->n_simulated, x->n_passed, x->errors.n);
         for (size_t k = 0; k < 4; k++)
-            fprintf(f, "<td>%s</td>", number_text(x->n_simulated > 0, "%.2f", 100 * errors[k], r->a));
-        fprintf(f, "<td>%s</td></tr>\n", x->worst ? link_to("row", x->worst->figure->id, x->worst->figure->id, r->a) : "-");
+            fprintf(f, "<td>%s</td>", number_or_dash(x->n_simulated > 0, "%.2f", 100 * errors[k], r->a));
+        fprintf(f, "<td>%s</td></tr>\n", x->worst ? report_link("row", x->worst->figure->id, x->worst->figure->id, r->a) : "-");
     }
     fputs("</tbody></table></div></details>\n", f);
 }
@@ -62,9 +62,9 @@ static void write_published_row(FILE *f, const struct check_row *row, struct are
     const struct figure *g = row->figure;
     bool good = row->verdict == VERDICT_PASS || g->role == FIGURE_CONTEXT, of_run = figure_kind(g) == FIGURE_OF_RUN && row->has_simulated;
     fprintf(f, "<tr%s id=\"row-%s\"><td>%s</td><td>%s</td><td>%s</td><td>%.6g</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-            good ? "" : " class=\"bad\"", xml_text(g->id, a), of_run ? link_to("run", g->recipe, g->id, a) : xml_text(g->id, a), xml_text(g->metric, a),
-            role_names[g->role], g->value, number_text(row->has_simulated, "%.6g", row->simulated, a),
-            number_text(row->has_simulated, "%.2f", 100 * row->error, a), verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
+            good ? "" : " class=\"bad\"", xml_text(g->id, a), of_run ? report_link("run", g->recipe, g->id, a) : xml_text(g->id, a), xml_text(g->metric, a),
+            role_names[g->role], g->value, number_or_dash(row->has_simulated, "%.6g", row->simulated, a),
+            number_or_dash(row->has_simulated, "%.2f", 100 * row->error, a), verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
 }
 
 void report_write_published(FILE *f, const struct check *c, const struct report *r)
@@ -114,7 +114,7 @@ static void write_own_figures(FILE *f, const struct check *c, const char *recipe
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         if (text_is(row->figure->recipe, recipe) && row->has_simulated)
-            fprintf(f, "%s: published %.6g, simulated %.6g, %+.1f %% (%s). ", link_to("row", row->figure->id, row->figure->metric, a), row->figure->value,
+            fprintf(f, "%s: published %.6g, simulated %.6g, %+.1f %% (%s). ", report_link("row", row->figure->id, row->figure->metric, a), row->figure->value,
                     row->simulated, 100 * row->error, role_names[row->figure->role]);
     }
     fputs("</p>\n", f);

@@ -334,7 +334,7 @@ static bool search_until_stopped(struct search_result *found, const struct searc
     return good;
 }
 
-static void add_best(struct document *d, const struct search_result *found, const struct judged_gain *gain, const struct options *o)
+static void add_best_found(struct document *d, const struct search_result *found, const struct judged_gain *gain, const struct options *o)
 {
     static const char *const members[] = { "best", "validity", "framework_options", "gain" };
     for (size_t i = 0; !found->any && i < sizeof members / sizeof *members; i++)
@@ -373,7 +373,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
         search_warn_idle_keys(&found->best, &q, notes, s);
     document_member(&d, "objective", json_string(objective_names[q.objective]));
     add_found(&d, "recipe", &found->own, &found->own);
-    add_best(&d, found, gain, o);
+    add_best_found(&d, found, gain, o);
     document_member(&d, "notes", notes);
     add_front(&d, found, &q);
     add_proof(&d, found, &q);

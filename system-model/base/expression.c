@@ -314,10 +314,10 @@ struct parser {
     struct err *err;
 };
 
-enum level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM, LEVEL_SIGN, LEVEL_POWER, LEVEL_PRIMARY };
+enum expression_level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM, LEVEL_SIGN, LEVEL_POWER, LEVEL_PRIMARY };
 
 static struct node *parse_whole(struct parser *p);
-static struct node *parse_level(struct parser *p, enum level level);
+static struct node *parse_level(struct parser *p, enum expression_level level);
 
 static struct node *refuse(struct parser *p, const char *wanted)
 {
@@ -545,14 +545,14 @@ static struct node *parse_primary(struct parser *p)
 
 /* ---- parsing: operators -------------------------------------------------------------------------------- */
 
-static const struct operator { const char *token; enum level level; enum node_kind kind; } operators[] = {
+static const struct operator { const char *token; enum expression_level level; enum node_kind kind; } operators[] = {
     { "|", LEVEL_OR, NODE_OR }, { "&", LEVEL_AND, NODE_AND }, { "in", LEVEL_COMPARE, NODE_IN }, { "==", LEVEL_COMPARE, NODE_EQUAL },
     { "!=", LEVEL_COMPARE, NODE_DIFFERS }, { "<=", LEVEL_COMPARE, NODE_AT_MOST }, { ">=", LEVEL_COMPARE, NODE_AT_LEAST },
     { "<", LEVEL_COMPARE, NODE_LESS }, { ">", LEVEL_COMPARE, NODE_MORE }, { "+", LEVEL_SUM, NODE_ADD }, { "-", LEVEL_SUM, NODE_SUBTRACT },
     { "*", LEVEL_TERM, NODE_MULTIPLY }, { "/", LEVEL_TERM, NODE_DIVIDE }, { "**", LEVEL_POWER, NODE_POWER },
 };
 
-static const struct operator *take_operator(struct parser *p, enum level level)
+static const struct operator *take_operator(struct parser *p, enum expression_level level)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (operators[i].level == level && take_token(p, operators[i].token))
@@ -561,7 +561,7 @@ static const struct operator *take_operator(struct parser *p, enum level level)
 }
 
 /* The list after `in`, in braces. */
-static struct node *parse_set(struct parser *p)
+static struct node *parse_braces(struct parser *p)
 {
     int n;
     if (!take_token(p, "{"))
@@ -573,7 +573,7 @@ static struct node *parse_set(struct parser *p)
     return !list || take_token(p, "}") ? list : refuse(p, "'}'");
 }
 
-static struct node *parse_prefix(struct parser *p, enum level level)
+static struct node *parse_prefix(struct parser *p, enum expression_level level)
 {
     bool is_sign = level == LEVEL_SIGN, taken = take_token(p, is_sign ? "-" : "not");
     if (!taken && !is_sign)
@@ -585,8 +585,8 @@ static struct node *parse_prefix(struct parser *p, enum level level)
     return n && taken ? new_node(p, is_sign ? NODE_MINUS : NODE_NOT, n, NULL) : n;
 }
 
-/* What operators of this level or tighter ones join. They group to the left, ** to the right; comparisons chain, and `in` ends a chain. */
-static struct node *parse_level(struct parser *p, enum level level)
+/* The operands that operators of this level or tighter ones join. They group to the left, ** to the right; comparisons chain, and `in` ends a chain. */
+static struct node *parse_level(struct parser *p, enum expression_level level)
 {
     if (level == LEVEL_NOT || level == LEVEL_SIGN)
         return parse_prefix(p, level);
@@ -594,7 +594,7 @@ static struct node *parse_level(struct parser *p, enum level level)
         return parse_primary(p);
     struct node *n = parse_level(p, level + 1), *all = NULL;
     for (const struct operator *o; n && (o = take_operator(p, level)); ) {
-        struct node *right = o->kind == NODE_IN ? parse_set(p) : parse_level(p, o->kind == NODE_POWER ? LEVEL_SIGN : level + 1);
+        struct node *right = o->kind == NODE_IN ? parse_braces(p) : parse_level(p, o->kind == NODE_POWER ? LEVEL_SIGN : level + 1);
         if (!right)
             return NULL;
         n = new_node(p, o->kind, n, right);
