@@ -55,15 +55,6 @@ static bool submission_check_request(const struct submission_request *q, const s
     return true;
 }
 
-static double step_deviation(const struct simulation *sim, const struct references *references)
-{
-    struct arena scratch = {0};
-    struct properties at = properties_of(sim, &scratch);
-    double deviation = spread_deviation(references, &at, &scratch);
-    arena_free(&scratch);
-    return deviation;
-}
-
 bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const struct result *r,
                      const struct submission_request *q, struct session *s, struct err *err)
 {
@@ -75,8 +66,7 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
         !simulator_convergence(&c, &s->simulator, rec, err))
         return false;
     struct run_timing timing = simulated_timing(sim, r);
-    double deviation = q->references ? step_deviation(sim, q->references) : 0;
-    timing.error = deviation > 0 ? deviation : timing.error;
+    timing.error = q->references ? step_deviation(sim, q->references, false) : timing.error;
     struct draw_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,
                                          .eval_interval = q->predict_schedule ? 0 : recipe_eval_interval(rec, &c),
                                          .runs = (uint32_t)q->runs, .seed = q->seed, .until_valid = q->until_valid,

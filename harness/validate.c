@@ -127,12 +127,7 @@ static bool leave_groups_out(struct interval_coverage *out, struct references *r
 /* The error of a run's step by the references of other groups, as if nothing like it had been published. */
 static double error_by_other_groups(void *user, const struct simulation *sim)
 {
-    struct arena scratch = {0};
-    struct properties at = properties_of(sim, &scratch);
-    struct references others = references_without_group(user, properties_group(&at, &scratch), &scratch);
-    double deviation = spread_deviation(&others, &at, &scratch);
-    arena_free(&scratch);
-    return deviation > 0 ? deviation : sim->fitted.throughput_error;
+    return step_deviation(sim, user, true);
 }
 
 static bool validation_gather(struct validation *v, const struct options *o, struct session *s, struct err *err)

@@ -74,7 +74,9 @@ struct spread spread_of(const struct references *r, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: the interval is throughput x exp(+-this). 0 if there
  * are no references. */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at);
-double spread_deviation(const struct references *r, const struct properties *at, struct arena *scratch);   /* the same as one standard deviation */
+/* The standard deviation of the logarithm of a step's time, by all references or by those of other groups; where there are none, the
+ * throughput_error of the fit. */
+double step_deviation(const struct simulation *sim, const struct references *r, bool without_group);
 
 /* The published runs by which answers are judged: made once, read by many. A folder without left-out.csv gives none. */
 struct track_record { struct references references; struct spread spread; };

@@ -67,10 +67,15 @@ double spread_half_width(const struct spread *s, const struct references *r, con
     return s->quantile * expected_error(r, at, s->mean_error, NULL);
 }
 
-double spread_deviation(const struct references *r, const struct properties *at, struct arena *scratch)
+double step_deviation(const struct simulation *sim, const struct references *r, bool without_group)
 {
-    struct spread s = spread_of(r, scratch);
-    return spread_half_width(&s, r, at) / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
+    struct arena scratch = {0};
+    const struct properties at = properties_of(sim, &scratch);
+    const struct references judges = without_group ? references_without_group(r, properties_group(&at, &scratch), &scratch) : *r;
+    const struct spread s = spread_of(&judges, &scratch);
+    double deviation = spread_half_width(&s, &judges, &at) / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
+    arena_free(&scratch);
+    return deviation > 0 ? deviation : sim->fitted.throughput_error;
 }
 
 bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err)

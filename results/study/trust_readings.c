@@ -173,12 +173,6 @@ static void print_ratio(FILE *f, const struct open_reading *x)
     fputs(x->fits ? "" : " (does not fit)", f);
 }
 
-static void print_alternative(FILE *f, const struct open_reading *x)
-{
-    fprintf(f, "with %s", x->alternative);
-    print_ratio(f, x);
-}
-
 static void print_unset(FILE *f, const struct open_readings *o, const struct open_reading *x)
 {
     const struct unset_key *k = unset_key_of(x);
@@ -201,8 +195,8 @@ void open_readings_print(FILE *f, const struct open_readings *o)
             if (x->zero_means)
                 fprintf(f, " (%s)", x->zero_means);
         }
-        fputs("; ", f);
-        print_alternative(f, x);
+        fprintf(f, "; with %s", x->alternative);
+        print_ratio(f, x);
         if (i + 1 == o->n || !text_is(x->key, x[1].key))
             fputc('\n', f);
     }

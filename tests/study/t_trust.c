@@ -91,6 +91,28 @@ static void near_to_the_last_doubling(void **state)
     arena_free(&a);
 }
 
+/* Nine in ten of a normal error lie within 1.6449 deviations. Without its group it is judged by the others, and without any by the fit's error. */
+static void a_deviation_of_the_step(void **state)
+{
+    struct simulator simulator;
+    struct simulation sim = {0};
+    struct result r;
+    (void)state;
+    make_three();
+    simulator_open(&simulator, &paths);
+    assert_true(simulator_run(&simulator, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0, &err));
+    const struct properties at = properties_of(&sim, &a);
+    three[0].group = properties_group(&at, &a);
+    const struct references others = { .items = three + 1, .n = 2 }, none = { .n = 0 };
+    const struct spread all = spread_of(&three_groups, &a), two = spread_of(&others, &a);
+    assert_near(step_deviation(&sim, &three_groups, false), spread_half_width(&all, &three_groups, &at) / 1.6448536, 1e-8);
+    assert_near(step_deviation(&sim, &three_groups, true), spread_half_width(&two, &others, &at) / 1.6448536, 1e-8);
+    assert_near(step_deviation(&sim, &none, false), sim.fitted.throughput_error, 0);
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 /* Five published runs that are equally far: the first three, in the table's order. */
 static void of_equally_near_the_first(void **state)
 {
@@ -407,7 +429,7 @@ static void a_judgement_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(near_and_far), cmocka_unit_test(a_framework_by_any_of_its_names), cmocka_unit_test(near_to_the_last_doubling),
-    cmocka_unit_test(of_equally_near_the_first),
+    cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(a_deviation_of_the_step),
     cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(a_share_is_outside_by_a_twentieth), cmocka_unit_test(shares_follow_the_values), cmocka_unit_test(a_share_by_hand),
     cmocka_unit_test(shares_of_a_product_are_all_at_most), cmocka_unit_test(shares_are_of_the_chosen_plan),
     cmocka_unit_test(shares_where_memory_placed_layers), cmocka_unit_test(what_a_framework_does_is_counted),
