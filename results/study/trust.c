@@ -31,22 +31,6 @@ static void find_nearest(struct validity *v, const struct references *all, const
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
 }
 
-static bool is_inside(const struct references *all, const struct properties *at, size_t property)
-{
-    bool is_share = property >= BY_SHARES;
-    double low = is_share ? 0 : INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < all->n; i++) {
-        const struct properties *other = &all->items[i].at;
-        if (!properties_same_kind(at, other))
-            continue;
-        if (property < BY_IPUS && property_names_equal(other, at, property))
-            return true;
-        low = fmin(low, other->number[property]);
-        high = fmax(high, other->number[property] + (is_share ? SHARE_BEYOND : 0));
-    }
-    return property >= BY_IPUS && low <= at->number[property] && at->number[property] <= high;
-}
-
 /* "machine.n_tiles=2944", as --set takes it; a key that the machine lacks is unset. After a few the others are counted. */
 static const char *foreign_text(const struct simulation *sim, const struct known_values *known, struct arena *a)
 {
@@ -62,11 +46,23 @@ static const char *foreign_text(const struct simulation *sim, const struct known
 
 static void find_extrapolated(struct validity *v, const struct references *all, const struct properties *at)
 {
+    bool has_name[BY_IPUS] = {0}, has_lower[N_PROPERTIES] = {0}, has_higher[N_PROPERTIES] = {0};
+    for (size_t k = 0; k < all->n; k++) {
+        const struct properties *other = &all->items[k].at;
+        if (!properties_same_kind(at, other))
+            continue;
+        for (size_t i = 0; i < BY_IPUS; i++)
+            has_name[i] |= property_names_equal(at, other, i);
+        for (size_t i = BY_IPUS; i < N_PROPERTIES; i++) {
+            has_lower[i] |= i >= BY_SHARES || other->number[i] <= at->number[i];
+            has_higher[i] |= other->number[i] + (i >= BY_SHARES ? SHARE_BEYOND : 0) >= at->number[i];
+        }
+    }
     for (size_t i = 0; i < N_PROPERTIES && v->same_kind; i++)
-        if (!is_inside(all, at, i))
+        if (i < BY_IPUS ? !has_name[i] : !has_lower[i] || !has_higher[i])
             v->extrapolates[v->n_extrapolates++] = property_names[i];
     if (!v->same_kind)
-        v->extrapolates[v->n_extrapolates++] = "workload";
+        v->extrapolates[v->n_extrapolates++] = property_names[BY_WORKLOAD];
 }
 
 /* A time that is a fitted value times an assumed one counts for both, so the sum is scaled down to at most 1. */
