@@ -13,7 +13,7 @@ gsl_files := $(addprefix blas/,blas) $(addprefix block/,init) complex/math \
     $(addprefix cdf/,beta chisq exponential gamma gauss gaussinv tdist tdistinv) err/error err/stream err/strerror \
     $(addprefix linalg/,balance bidiag condest householder inline qr qrpt svd) $(addprefix matrix/,copy init matrix oper rowcol submatrix swap view minmax) \
     multifit/multilinear multifit/work $(addprefix multifit_nlinear/,convergence covar fdf fdfvv fdjac lm qr scaling trust) \
-    $(addprefix permutation/,init permutation permute) $(addprefix randist/,chisq exponential gamma gauss gausszig tdist) rng/inline rng/mt rng/rng roots/brent roots/fsolver \
+    $(addprefix permutation/,init permutation permute) $(addprefix randist/,chisq exponential gamma gauss gausszig tdist) rng/inline rng/mt rng/rng \
     $(addprefix specfunc/,beta elementary erfc exp expint gamma gamma_inc log psi trig zeta) $(addprefix statistics/,mean median quantiles select variance) \
     sort/sortvec $(addprefix sys/,coerce fdiv infnan pow_int) $(addprefix vector/,copy init oper subvector swap vector view)
 gsl_files += $(addprefix cblas/,dasum daxpy dcopy ddot dgemm dgemv dger dnrm2 dscal dswap dsymv dsyrk dtrmv dtrsm dtrsv idamax drot drotg xerbla)
