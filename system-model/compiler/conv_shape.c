@@ -186,6 +186,8 @@ static struct conv_shape columns_as_channels(const struct conv_shape *s)
 /* Kernel columns become input channels; then all kernel elements do. */
 static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
+    if (ONLY_HALVES_JOINED && s->type != TYPE_FP16 && s->in_chans % 4 != 0)
+        return;
     struct conv_shape e = columns_as_channels(s);
     if (s->kernel_h > 1 && s->kernel_w > 1)
         add_amp_grains(list, &e, chip, amp);

@@ -139,19 +139,23 @@ static void test_groups(void **state)
 }
 
 /* Floats: 8 in the chain, 8 units. Sums in floats: 8 units, two passes for 16. Quarters: 32 in the chain, which lie
- * in two groups of results where there are more than 16, and no other vertex multiplies them. */
+ * in two groups of results where there are more than 16, and no other vertex multiplies them. Neither joins kernel elements of channels that are not
+ * in fours. */
 static void test_other_types(void **state)
 {
     (void)state;
     static const struct conv_case floats[] = {
         { 3, 3, 5, 4, 4, 1, 1, "3N8/8:3x5x4 3N8/8:3x1x20j 3A8/8:1x1x60j 3H2/1:3x5x4 3H2/1:3x1x20j" },
         { 3, 3, 5, 3, 3, 1, 1, "3H2/1:3x5x3 3H2/1:3x1x15j" },
+        { 1, 3, 5, 4, 20, 1, 1, "1N8/8:3x5x4 1N8/8:3x1x20j 1A8/8:1x1x60j 1H2/1:3x5x4" },
+        { 1, 3, 5, 3, 20, 1, 1, "1N8/8:3x5x3 1H2/1:3x5x3" },
         { 1, 1, 1, 1, 20, 1, 1, "1A8/8:1x1x1 1H2/1:1x1x1 1O1/2:1x1x1" },
     }, sums_in_floats[] = { { 1, 1, 1, 24, 20, 1, 1, "1A16/16p2:1x1x24 1A16/8:1x1x24 1H4/1:1x1x24" } }, quarters[] = {
         { 1, 1, 1, 17, 20, 1, 1, "1A32/16:1x1x17g 1A32/8:1x1x17g" },
         { 1, 1, 1, 16, 20, 1, 1, "1A32/16:1x1x16 1A32/8:1x1x16" },
         { 3, 1, 1, 1, 20, 1, 1, "3A32/16:1x1x1 3A32/8:1x1x1" },
         { 1, 3, 1, 4, 20, 1, 1, "1N32/16:3x1x4 1N32/8:3x1x4 1A32/16:1x1x12j 1A32/8:1x1x12j" },
+        { 1, 3, 1, 3, 20, 1, 1, "1N32/16:3x1x3 1N32/8:3x1x3" },
     }, quarters_there[] = { { 1, 1, 1, 17, 20, 1, 1, "1A32/16:1x1x17 1A32/8:1x1x17" } };
     struct chip chip = wide_chip(7);
     CHECK(floats, &chip, TYPE_FP32, PARTIALS_FP32, 0);

@@ -60,7 +60,7 @@ uint64_t build_width(const struct builder *b, uint32_t x)
 
 static enum data_type factor_type(const struct builder *b)
 {
-    return b->g->layers[b->g->n_layers - 1].role == LAYER_BODY ? b->product_type : b->type;
+    return b->o->all_products_fp8 || b->g->layers[b->g->n_layers - 1].role == LAYER_BODY ? b->product_type : b->type;
 }
 
 uint32_t build_factor(struct builder *b, uint32_t x)

@@ -16,6 +16,7 @@ struct model_options {
     bool inference;                     /* forward only, norms folded */
     bool keeps_training_heads;          /* inference is the evaluation of a training run */
     int compute;
+    bool all_products_fp8;              /* with fp8: those outside the body too, the first convolution and the last product */
     const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL if none */
     uint64_t micro_batch;
     uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the workload's own */

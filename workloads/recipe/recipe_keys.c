@@ -77,6 +77,7 @@ static bool in_whole_training(const struct recipe *r) { return in_training(r) &&
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
 static bool in_narrow_types(const struct recipe *r) { return r->model.compute != COMPUTE_FP32; }
+static bool in_fp8(const struct recipe *r) { return r->model.compute == COMPUTE_FP8 && !in_file(r); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_preparing(const struct recipe *r) { return r->sample_s > 0; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
@@ -163,6 +164,7 @@ const struct recipe_key recipe_keys[] = {
           "time slices that the joint network processes one after another; default 1"),
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
+    FLAG("precision", "all_products_fp8", model.all_products_fp8, in_fp8, "with fp8, the first convolution and the last product are in fp8, too"),
     CHOICE("precision", "partials", partials, partials_types, NULL,
            "type of partial sums in matmuls and convolutions: fp16 if the program asks for half partials, else fp32 as the frameworks do"),
     TEXT("precision", "fp32_operations", model.fp32_operations, false, in_narrow_types,
