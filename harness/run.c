@@ -3,9 +3,8 @@
  * run.c - podbench run: simulates the named recipes and prints their results.
  *
  * Text is an answer of a dozen lines for one recipe, and a table of several; with --all the answer of each and its whole
- * row. All recipes are simulated before
- * anything is printed. When one cannot be simulated, a message says why, the others are still printed, and the exit status
- * is 2.
+ * row. All recipes are simulated before anything is printed. When one cannot be simulated, a message says why, the others
+ * are still printed, and the exit status is 2.
  */
 #include "results/published/published.h"
 #include "harness/harness.h"
@@ -14,23 +13,24 @@
 #include "system-model/graph/graph.h"
 #include <jansson.h>
 
-/* Changes that would make a model fit; none when it fits. */
-struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
+/* One recipe, simulated and judged. */
+struct run_found {
+    const char *recipe, *notes;         /* notes: the warnings, a line each */
+    struct simulation sim;
+    struct result r;
+    struct validity validity;
+    struct drawn_runs drawn;            /* if runs are drawn */
+    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* if it does not fit */
+    struct table framework_options;
+};
 
-/* The last cells of a row of CSV; low and high are NAN where there is no interval. */
-struct run_tail { const char *notes; double interval_low, interval_high; };
-
-/* Arrays with an item for each result; distributions only when runs are drawn. */
+/* The output so far, in the format that is asked for. */
 struct run_state {
+    struct document d;
     struct results results;
-    struct drawn_runs *distributions;
-    struct tried *tried;
-    char **answers;                     /* with --all, for a single recipe, and where runs are drawn; else lines */
-    struct run_summary *lines;
-    json_t **made_by, **validities;
-    struct run_tail *tails;
-    const char **notes;                 /* the warnings, a line each */
-    struct table *framework_options;
+    struct run_summary *lines;          /* one for each result, where they are shown as a table */
+    FILE *csv;
+    json_t *json;
     struct track_record record;
     struct progress progress;
     bool draws, is_table;
@@ -117,80 +117,18 @@ static void warn_not_drawn(FILE *log, const struct recipe *r, const struct optio
 
 /* Judges how far the result can be trusted. The shares of assumed and fitted values need a dozen more simulations,
  * which --unfolded leaves out because each may take long. */
-static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
-                  const char *recipe, const struct options *o, struct session *s)
+static void judge_result(struct run_found *x, const struct run_state *state, const struct options *o, struct session *s)
 {
-    struct simulation_request q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
+    struct simulation_request q = { .recipe = x->recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
     bool wants_shares = !o->unfolded && o->format != FORMAT_CSV;
-    validity_of(out, &state->record, sim, r, wants_shares ? &q : NULL, &s->arena);
+    validity_of(&x->validity, &state->record, &x->sim, &x->r, wants_shares ? &q : NULL, &s->arena);
     if (!wants_shares)
-        validity_add_readings(out, &state->record, r, &q, &s->arena);
-}
-
-/* Reads only those tables of published figures that name the recipe. */
-static bool keep_answer(struct run_state *state, struct simulation *sim, const struct result *r, const struct validity *v, const struct options *o,
-                        struct session *s, struct err *err)
-{
-    struct figures figures;
-    char *text = NULL;
-    size_t n;
-    if (!published_load_naming(&figures, s->published_dir, r->id, &sim->arena, err))
-        return false;
-    if (state->is_table) {
-        state->lines[state->results.n] = run_summary(r, v, &figures, &s->arena);
-        return true;
-    }
-    FILE *f = text_stream(&text, &n);
-    answer_print(f, sim, r, validity_uncertainty(v), &figures, s->in_colour);
-    validity_print(f, v, r);
-    if (o->framework_options)
-        framework_options_print(f, sim->recipe.framework, &state->framework_options[state->results.n]);
-    fclose(f);
-    state->answers[state->results.n] = arena_strdup(&s->arena, text);
-    free(text);
-    return true;
+        validity_add_readings(&x->validity, &state->record, &x->r, &q, &s->arena);
 }
 
 static bool judges(const struct options *o)
 {
     return o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV;
-}
-
-/* Joins lines of the form "podbench: TEXT" to one line, without the prefix. */
-static const char *notes_line(const char *lines, struct arena *a)
-{
-    const char *notes = "";
-    for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
-        notes = arena_printf(a, "%s%s%.*s", notes, *notes ? "; " : "", (int)(end - lines - (int)strlen("podbench: ")), lines + strlen("podbench: "));
-    return notes;
-}
-
-/* Keeps what will be printed; the simulation is freed afterwards. */
-static bool keep_run_result(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
-                 struct session *s, struct err *err)
-{
-    size_t i = state->results.n;
-    struct validity v = {0};
-    result_provenance(r, sim, o->sets, o->n_sets);
-    if (judges(o))
-        judge_result(&v, state, sim, r, recipe, o, s);
-    bool known = validity_has_interval(&v);
-    const char *notes = notes_line(state->notes[i], &s->arena);
-    if (v.foreign)
-        notes = arena_printf(&s->arena, "%s%sno interval: no published run has %s", notes, *notes ? "; " : "", v.foreign);
-    state->tails[i] = (struct run_tail){ notes, known ? v.low : (double)NAN, known ? v.high : (double)NAN };
-    if (v.foreign && state->draws)
-        fprintf(s->log, "podbench: %s: the drawn runs spread as published ones do, of which none has %s\n", r->id, v.foreign);
-    if (o->format == FORMAT_JSON) {
-        state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
-        state->validities[i] = validity_json(&v);
-    }
-    if (o->format == FORMAT_JSON || o->framework_options)
-        state->framework_options[i] = framework_options(sim, &s->arena);
-    if ((o->format == FORMAT_TEXT || o->format == FORMAT_MARKDOWN) && !keep_answer(state, sim, r, &v, o, s, err))
-        return false;
-    results_add(&state->results, r, &s->arena);
-    return true;
 }
 
 /* Warns of anything in the request that may not mean what the user expects. */
@@ -222,6 +160,8 @@ static const char *warn_and_keep(struct simulation *sim, const struct result *r,
     return kept;
 }
 
+/* ---- output ------------------------------------------------------------------------------------------- */
+
 /* Lines "podbench: TEXT" as an array of texts. */
 static json_t *notes_json(const char *lines)
 {
@@ -231,140 +171,167 @@ static json_t *notes_json(const char *lines)
     return notes;
 }
 
-static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
+static void add_run_json(struct run_state *state, struct run_found *x, const struct options *o)
 {
-    struct simulation sim;
-    struct result r;
-    struct err law = {0};
-    bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
-    progress_end(&state->progress);     /* messages may follow */
-    if (good)
-        state->notes[state->results.n] = warn_and_keep(&sim, &r, recipe, o, s);
-    if (good && state->draws)
-        warn_not_drawn(s->log, &sim.recipe, o, &sim.arena);
-    if (good && o->check && !timeline_check(&sim.timeline, &law)) {
-        fprintf(s->log, "podbench: %s: the timeline is inconsistent: %s\n", r.id, law.msg);
-        state->status = EXIT_OUT_OF_TOLERANCE;
-    }
-    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->record.references,
-                                    .until_valid = o->until_valid, .replaces = o->force };
-    if (good && state->draws)
-        good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
-    if (good && state->draws && !isfinite(state->distributions[state->results.n].score_minutes)) {
-        fprintf(s->log, "podbench: %s: the drawn submission has no score because too many of its runs did not converge; "
-                "--draw-until-valid draws until one does\n", r.id);
-        state->status = EXIT_OUT_OF_TOLERANCE;
-    }
-    struct tried *tried = &state->tried[state->results.n];
-    if (good && !r.fits && !state->is_table && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
-        good = remedies_find(tried->items, &tried->n, &(struct remedy_request){ &sim, recipe, o->sets, o->n_sets, false }, &s->arena, err);
-    if (good)
-        good = keep_run_result(state, &sim, &r, recipe, o, s, err);
-    if (good && (!r.fits || (o->require_fit && !result_fits_surely(&r))))
-        state->status = EXIT_OUT_OF_TOLERANCE;
-    simulation_free(&sim);
-    return good;
-}
-
-static json_t *one_json(const struct run_state *state, size_t i)
-{
-    json_t *object = result_json(&state->results.items[i]);
-    json_object_set_new(object, "made_by", state->made_by[i]);
-    json_object_set_new(object, "validity", state->validities[i]);
-    json_object_set_new(object, "notes", notes_json(state->notes[i]));
-    json_object_set_new(object, "framework_options", table_json(&state->framework_options[i]));
-    result_json_add_groups(object, &state->results.items[i]);
+    json_t *object = result_json(&x->r);
+    json_object_set_new(object, "made_by", provenance_json(&x->r, &x->sim, o->sets, o->n_sets));
+    json_object_set_new(object, "validity", validity_json(&x->validity));
+    json_object_set_new(object, "notes", notes_json(x->notes));
+    json_object_set_new(object, "framework_options", table_json(&x->framework_options));
+    result_json_add_groups(object, &x->r);
     if (state->draws)
-        json_object_set_new(object, "distribution", drawn_runs_json(&state->distributions[i]));
-    if (!state->results.items[i].fits)
-        json_object_set_new(object, "remedies", remedies_json(state->tried[i].items, state->tried[i].n));
-    return object;
+        json_object_set_new(object, "distribution", drawn_runs_json(&x->drawn));
+    if (!x->r.fits)
+        json_object_set_new(object, "remedies", remedies_json(x->remedies, x->n_remedies));
+    if (!state->json)
+        document_member(&state->d, NULL, state->json = json_array());
+    json_array_append_new(state->json, object);
 }
 
+/* The last cells of a row of CSV; low and high are NAN where there is no interval. */
+struct run_tail { const char *notes; double interval_low, interval_high; };
 static const struct table_column tail_columns[] = { { COLUMN(struct run_tail, notes) }, { COLUMN(struct run_tail, interval_low) },
                                                     { COLUMN(struct run_tail, interval_high) } };
 
-static void print_results_csv(FILE *f, const struct run_state *state, struct arena *a)
+/* A line of CSV, x's or with NULL the header; `row` ends in a newline, which the tail replaces. */
+static void add_csv_line(FILE *f, const char *row, const struct run_tail *x)
 {
-    struct table tail = TABLE(tail_columns, struct run_tail);
-    const char *header = result_columns(a);
-    fprintf(f, "%.*s,", (int)strlen(header) - 1, header);
-    table_write_row(f, FORMAT_CSV, &tail, NULL);
-    for (size_t i = 0; i < state->results.n; i++) {
-        char *row = NULL;
-        size_t n;
-        FILE *text = text_stream(&row, &n);
-        result_write_csv(text, &state->results.items[i]);
-        fclose(text);
-        fprintf(f, "%.*s,", (int)n - 1, row);
-        free(row);
-        table_write_row(f, FORMAT_CSV, &tail, &state->tails[i]);
+    const struct table tail = TABLE(tail_columns, struct run_tail);
+    fprintf(f, "%.*s,", (int)strlen(row) - 1, row);
+    table_write_row(f, FORMAT_CSV, &tail, x);
+}
+
+static void add_run_csv(struct run_state *state, const struct run_found *x, struct arena *a)
+{
+    const struct validity *v = &x->validity;
+    char *row = NULL;
+    size_t n;
+    json_t *said = notes_json(x->notes), *note;
+    const char *notes = "";
+    json_array_foreach(said, n, note)
+        notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", json_string_value(note));
+    json_decref(said);
+    if (v->foreign)
+        notes = arena_printf(a, "%s%sno interval: no published run has %s", notes, *notes ? "; " : "", v->foreign);
+    bool known = validity_has_interval(v);
+    if (!state->csv)
+        add_csv_line(state->csv = document_stream(&state->d, IN_CSV), result_columns(a), NULL);
+    FILE *text = text_stream(&row, &n);
+    result_write_csv(text, &x->r);
+    fclose(text);
+    add_csv_line(state->csv, row, &(struct run_tail){ notes, known ? v->low : (double)NAN, known ? v->high : (double)NAN });
+    free(row);
+}
+
+/* Reads only those tables of published figures that name the recipe. */
+static bool add_run_text(struct run_state *state, struct run_found *x, const struct options *o, struct session *s, struct err *err)
+{
+    struct figures figures;
+    struct result *r = &x->r;
+    if (!published_load_naming(&figures, s->published_dir, r->id, &x->sim.arena, err))
+        return false;
+    if (state->is_table) {
+        state->lines[state->results.n] = run_summary(r, &x->validity, &figures, &s->arena);
+        return true;
     }
+    if (state->results.n)
+        document_gap(&state->d);
+    FILE *f = document_stream(&state->d, IN_TEXT);
+    answer_print(f, &x->sim, r, validity_uncertainty(&x->validity), &figures, s->in_colour);
+    validity_print(f, &x->validity, r);
+    if (o->framework_options)
+        framework_options_print(f, x->sim.recipe.framework, &x->framework_options);
+    if (!r->fits)
+        remedies_print(f, x->remedies, x->n_remedies);
+    if (state->draws)
+        drawn_runs_print(f, &x->drawn);
+    if (o->all)
+        result_print_text(f, r);
+    return true;
 }
 
-static void print_results_json(FILE *f, const struct run_state *state)
+/* One judgement for each recipe: it fits, or not. */
+static void judge_fit(struct judgements *out, const struct result *r, struct arena *a)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < state->results.n; i++)
-        json_array_append_new(array, one_json(state, i));
-    print_json(f, array);
+    const char *speed = arena_printf(a, "%.6g samples/s on %s", r->throughput_samples_per_s, r->system);
+    judgements_add(out, (struct judgement){ .group = r->system, .name = r->id, .judged = r->fits ? JUDGED_PASS : JUDGED_FAIL,
+                   .message = r->fits ? speed : arena_printf(a, "does not fit: %" PRIu64 " B more than a tile has", r->memory_shortfall_bytes_per_tile) }, a);
 }
 
-static void print_results_text(FILE *f, const struct run_state *state, bool all)
+/* Adds what is printed; the simulation is freed afterwards. */
+static bool add_run(struct run_state *state, struct run_found *x, const struct options *o, struct session *s, struct err *err)
 {
-    for (size_t i = 0; i < state->results.n; i++) {
-        if (i)
-            fprintf(f, "\n");
-        fputs(state->answers[i], f);
-        if (!state->results.items[i].fits)
-            remedies_print(f, state->tried[i].items, state->tried[i].n);
-        if (state->draws)
-            drawn_runs_print(f, &state->distributions[i]);
-        if (all)
-            result_print_text(f, &state->results.items[i]);
+    result_provenance(&x->r, &x->sim, o->sets, o->n_sets);
+    if (judges(o))
+        judge_result(x, state, o, s);
+    if (x->validity.foreign && state->draws)
+        fprintf(s->log, "podbench: %s: the drawn runs spread as published ones do, of which none has %s\n", x->r.id, x->validity.foreign);
+    if (o->format == FORMAT_JSON || o->framework_options)
+        x->framework_options = framework_options(&x->sim, &s->arena);
+    if (o->format == FORMAT_JSON)
+        add_run_json(state, x, o);
+    else if (o->format == FORMAT_CSV)
+        add_run_csv(state, x, &s->arena);
+    else if ((o->format == FORMAT_TEXT || o->format == FORMAT_MARKDOWN) && !add_run_text(state, x, o, s, err))
+        return false;
+    results_add(&state->results, &x->r, &s->arena);
+    const struct result *kept = &state->results.items[state->results.n - 1];
+    judge_fit(&state->d.judged, kept, &s->arena);
+    if (state->is_table)
+        state->lines[state->results.n - 1].id = kept->id;
+    return true;
+}
+
+static bool draw_runs(struct run_found *x, struct run_state *state, const struct options *o, struct session *s, struct err *err)
+{
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->record.references,
+                                    .until_valid = o->until_valid, .replaces = o->force };
+    if (!submission_draw(&x->drawn, &x->sim, &x->r, &q, s, err))
+        return false;
+    if (!isfinite(x->drawn.score_minutes)) {
+        fprintf(s->log, "podbench: %s: the drawn submission has no score because too many of its runs did not converge; "
+                "--draw-until-valid draws until one does\n", x->r.id);
+        state->status = EXIT_OUT_OF_TOLERANCE;
     }
+    return true;
 }
 
-/* One judgement for each recipe: whether it fits. */
-static void judge_fits(struct judgements *out, const struct run_state *state, struct arena *a)
+static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
-    *out = (struct judgements){ .suite = "podbench run" };
-    for (size_t i = 0; i < state->results.n; i++) {
-        const struct result *r = &state->results.items[i];
-        const char *speed = arena_printf(a, "%.6g samples/s on %s", r->throughput_samples_per_s, r->system);
-        judgements_add(out, (struct judgement){ .group = r->system, .name = r->id, .judged = r->fits ? JUDGED_PASS : JUDGED_FAIL,
-                       .message = r->fits ? speed : arena_printf(a, "does not fit: %llu B more than a tile has",
-                                                                 (unsigned long long)r->memory_shortfall_bytes_per_tile) }, a);
+    struct run_found x = { .recipe = recipe };
+    struct err law = {0};
+    bool good = simulator_run(&s->simulator, &x.sim, &x.r, recipe, o->sets, o->n_sets, err);
+    progress_end(&state->progress);     /* messages may follow */
+    if (good)
+        x.notes = warn_and_keep(&x.sim, &x.r, recipe, o, s);
+    if (good && state->draws)
+        warn_not_drawn(s->log, &x.sim.recipe, o, &x.sim.arena);
+    if (good && o->check && !timeline_check(&x.sim.timeline, &law)) {
+        fprintf(s->log, "podbench: %s: the timeline is inconsistent: %s\n", x.r.id, law.msg);
+        state->status = EXIT_OUT_OF_TOLERANCE;
     }
+    good = good && (!state->draws || draw_runs(&x, state, o, s, err));
+    if (good && !x.r.fits && !state->is_table && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
+        good = remedies_find(x.remedies, &x.n_remedies, &(struct remedy_request){ &x.sim, recipe, o->sets, o->n_sets, false }, &s->arena, err);
+    good = good && add_run(state, &x, o, s, err);
+    if (good && (!x.r.fits || (o->require_fit && !result_fits_surely(&x.r))))
+        state->status = EXIT_OUT_OF_TOLERANCE;
+    simulation_free(&x.sim);
+    return good;
 }
 
-static void print_results(const struct options *o, struct run_state *state, struct session *s)
+static void print_runs(const struct options *o, struct run_state *state, struct session *s)
 {
     enum output_format format = o->format;
-    struct judgements judged;
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(s->log, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
-    if (o->framework_options && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+    if (o->framework_options && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(s->log, "podbench: --framework-options is printed only as text and json\n");
-    judge_fits(&judged, state, &s->arena);
-    if (format == FORMAT_MARKDOWN)
+    if (state->is_table && (format == FORMAT_TEXT || format == FORMAT_MARKDOWN))
         run_table_print(s->out, format, state->lines, state->results.n);
-    if (judgements_write(s->out, format, &judged)) {
-        state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
-        return;
-    }
-    if (format == FORMAT_JSON) {
-        print_results_json(s->out, state);
-        return;
-    }
-    if (format == FORMAT_TEXT) {
-        if (state->is_table)
-            run_table_print(s->out, format, state->lines, state->results.n);
-        else
-            print_results_text(s->out, state, o->all);
-        return;
-    }
-    print_results_csv(s->out, state, &s->arena);
+    if (FORMAT_BIT(format) & JUDGING_FORMATS && !judgements_pass(&state->d.judged))
+        state->status = EXIT_OUT_OF_TOLERANCE;
+    document_write(s->out, format, &state->d);
 }
 
 static bool check_drawing(const struct options *o, struct err *err)
@@ -375,27 +342,25 @@ static bool check_drawing(const struct options *o, struct err *err)
     return !how || o->runs || o->mllog || fail(err, "run: %s is for drawn runs: it needs --runs N or --mllog DIR", how);
 }
 
-static struct run_state run_state_of(const struct options *o, struct arena *a)
+static void start_output(struct run_state *out, const struct options *o, struct arena *a)
 {
-    size_t n = o->n_arguments;
-    return (struct run_state){
-        .status = EXIT_DONE, .draws = o->runs || o->mllog,
-        .distributions = ARENA_ARRAY(a, struct drawn_runs, n), .tried = ARENA_ARRAY(a, struct tried, n),
-        .is_table = o->format == FORMAT_MARKDOWN || (n > 1 && !o->all && !o->framework_options && !o->runs && !o->mllog), .lines = ARENA_ARRAY(a, struct run_summary, n),
-        .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n),
-        .validities = ARENA_ARRAY(a, json_t *, n), .tails = ARENA_ARRAY(a, struct run_tail, n), .notes = ARENA_ARRAY(a, const char *, n), .framework_options = ARENA_ARRAY(a, struct table, n),
+    *out = (struct run_state){
+        .d = { .arena = a, .judged.suite = "podbench run" }, .status = EXIT_DONE, .draws = o->runs || o->mllog,
+        .is_table = o->format == FORMAT_MARKDOWN || (o->n_arguments > 1 && !o->all && !o->framework_options && !o->runs && !o->mllog),
+        .lines = ARENA_ARRAY(a, struct run_summary, o->n_arguments),
     };
 }
 
 int command_run(const struct options *o, struct session *s, struct err *err)
 {
-    struct run_state state = run_state_of(o, &s->arena);
+    struct run_state state;
     if (!check_drawing(o, err))
         return EXIT_BAD_INPUT;
     if (!recipes_check_unique(o->arguments, o->n_arguments, s->paths.recipes_dir, err)) {
         fail_at(err, "run");
         return EXIT_BAD_INPUT;
     }
+    start_output(&state, o, &s->arena);
     if ((judges(o) || state.draws) && !track_record_open(&state.record, s->validity_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
@@ -418,6 +383,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     progress_end(&state.progress);
     s->simulator.watch = (struct watch){ NULL, NULL };
     if (state.results.n)
-        print_results(o, &state, s);
+        print_runs(o, &state, s);
     return refused ? EXIT_BAD_INPUT : state.status;
 }

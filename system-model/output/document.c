@@ -44,11 +44,11 @@ void document_line_for(struct document *d, unsigned formats, const char *format,
     va_end(args);
 }
 
-FILE *document_stream(struct document *d)
+FILE *document_stream(struct document *d, unsigned formats)
 {
     struct document_text *text = ARENA_NEW(d->arena, struct document_text);
     text->f = text_stream(&text->bytes, &text->n);
-    add_part(d, (struct document_part){ .text = text, .formats = PROSE_FORMATS });
+    add_part(d, (struct document_part){ .text = text, .formats = formats });
     return text->f;
 }
 

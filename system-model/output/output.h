@@ -165,7 +165,7 @@ struct document {
 /* A line of text, for text and Markdown; formats: FORMAT_BITs, where it is for fewer. */
 void document_line(struct document *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void document_line_for(struct document *d, unsigned formats, const char *format, ...) __attribute__((format(printf, 3, 4)));
-FILE *document_stream(struct document *d);                             /* for several lines, which the caller writes; not to be closed */
+FILE *document_stream(struct document *d, unsigned formats);           /* for lines that the caller writes; not to be closed */
 void document_gap(struct document *d);                                  /* an empty line */
 struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
 void document_member(struct document *d, const char *name, struct json_t *value);       /* adds to the JSON object; takes the value */
