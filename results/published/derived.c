@@ -4,7 +4,8 @@
  *
  * The time of a step is the recipe's global batch over a throughput. The time of a call is that of an evaluation over
  * the number of its calls: the evaluation's samples over the batch, rounded up. Parents of a line must have one
- * micro-batch and at least two accumulations. A ratio (speedup_x) is checked like any other row "A:B"; only its value
+ * micro-batch and at least two accumulations; those of a line over batches, one accumulation and at least two
+ * micro-batches, of which each takes an equal part of the step. A ratio (speedup_x) is checked like any other row "A:B"; only its value
  * is computed here.
  *
  * A line has a slope and an intercept. If one is listed the other must be too, so that neither is left out because it
@@ -19,10 +20,12 @@
 #include "workloads/recipe/recipe.h"
 
 enum use { SLOPE, INTERCEPT, DIFFERENCE, RATIO };
-static const struct derived_metric { const char *name, *unit; enum use use; bool of_evaluations; } derived_metrics[] = {
-    { "loop_s_per_micro_batch",    "s", SLOPE,      false }, { "update_s", "s", INTERCEPT, false },
-    { "forward_s_per_micro_batch", "s", SLOPE,      true  }, { "call_s",   "s", INTERCEPT, true  },
-    { "step_increase_s",           "s", DIFFERENCE, false }, { "speedup_x", "x", RATIO,    false },
+enum line_kind { OF_STEPS, OF_EVALUATIONS, OF_BATCHES };
+static const struct derived_metric { const char *name, *unit; enum use use; enum line_kind line; } derived_metrics[] = {
+    { "loop_s_per_micro_batch",    "s", SLOPE,      OF_STEPS       }, { "update_s",      "s", INTERCEPT, OF_STEPS       },
+    { "forward_s_per_micro_batch", "s", SLOPE,      OF_EVALUATIONS }, { "call_s",        "s", INTERCEPT, OF_EVALUATIONS },
+    { "batch_s_per_sample",        "s", SLOPE,      OF_BATCHES     }, { "batch_fixed_s", "s", INTERCEPT, OF_BATCHES     },
+    { "step_increase_s",           "s", DIFFERENCE, OF_STEPS       }, { "speedup_x",     "x", RATIO,     OF_STEPS       },
 };
 enum { N_DERIVED_METRICS = sizeof derived_metrics / sizeof *derived_metrics, MOST_PARENTS = 16 };
 
@@ -43,7 +46,7 @@ bool derived_point(struct derived_point *out, const struct figure *parent, doubl
     if (!recipe_load(&r, parent->recipe, recipes_dir, NULL, 0, a, err))
         return false;
     double batch = (double)recipe_global_batch(&r) * recipe_samples_per_item(&r);
-    *out = (struct derived_point){ (double)r.gradient_accumulation, value };
+    *out = (struct derived_point){ (double)r.gradient_accumulation, value, (double)r.model.micro_batch };
     if (text_is(parent->metric, "throughput_samples_per_s"))
         out->seconds = batch / value;
     else if (text_is(parent->metric, "evaluation_time_s"))
@@ -57,8 +60,8 @@ double derived_value(const char *metric, const struct derived_point *points, siz
     double x[MOST_PARENTS], y[MOST_PARENTS], intercept, slope, cov00, cov01, cov11, squares;
     assert(m);                          /* loading refuses other metrics */
     for (size_t i = 0; i < n; i++) {
-        x[i] = points[i].micro_batches;
-        y[i] = points[i].seconds;
+        x[i] = m->line == OF_BATCHES ? points[i].micro_batch : points[i].micro_batches;
+        y[i] = m->line == OF_BATCHES ? points[i].seconds / points[i].micro_batches : points[i].seconds;
     }
     if (m->use == DIFFERENCE)
         return y[n - 1] - y[0];
@@ -86,7 +89,7 @@ static const struct figure *published_row(const struct derived_loader *l, const 
 
 static bool may_be_parent(const struct figure *f, const struct derived_metric *m)
 {
-    if (m->of_evaluations)
+    if (m->line == OF_EVALUATIONS)
         return text_is(f->metric, "evaluation_time_s");
     return text_is(f->metric, "throughput_samples_per_s") || text_is(f->metric, "step_time_s");
 }
@@ -101,7 +104,7 @@ static bool read_parents(struct figure *f, const struct derived_metric *m, const
             return fail(l->err, "%s:%u: parents: no published row '%.80s'", f->path, f->line, id);
         if (!may_be_parent(parent, m))
             return fail(l->err, "%s:%u: parents: %s is of %s; want %s", f->path, f->line, id, parent->metric,
-                        m->of_evaluations ? "evaluation_time_s" : "throughput_samples_per_s or step_time_s");
+                        m->line == OF_EVALUATIONS ? "evaluation_time_s" : "throughput_samples_per_s or step_time_s");
         if (f->n_parents == MOST_PARENTS)
             return fail(l->err, "%s:%u: parents: more than %d", f->path, f->line, MOST_PARENTS);
         parents[f->n_parents++] = *parent;
@@ -112,22 +115,24 @@ static bool read_parents(struct figure *f, const struct derived_metric *m, const
     return f->n_parents >= 2 || fail(l->err, "%s:%u: parents: '%.80s' is one row, want two or more, joined by +", f->path, f->line, text);
 }
 
-/* Parents may differ in accumulation and replicas only. */
-static bool check_line(const struct figure *f, const struct derived_point *p, const struct derived_loader *l)
+/* Parents may differ in replicas and in what the line runs over: accumulations, or micro-batches. */
+static bool check_line(const struct figure *f, const struct derived_metric *m, const struct derived_point *p, const struct derived_loader *l)
 {
     struct recipe first, other;
-    bool spread = false;
+    bool spread = false, over_batches = m->line == OF_BATCHES;
     if (!recipe_load(&first, f->parents[0].recipe, l->recipes_dir, NULL, 0, l->a, l->err))
         return false;
     for (size_t i = 1; i < f->n_parents; i++) {
         if (!recipe_load(&other, f->parents[i].recipe, l->recipes_dir, NULL, 0, l->a, l->err))
             return false;
-        if (other.model.micro_batch != first.model.micro_batch || other.ipus_per_replica != first.ipus_per_replica)
-            return fail(l->err, "%s:%u: parents: %s and %s differ in micro-batch or IPUs a replica: no line", f->path, f->line,
-                        f->parents[0].id, f->parents[i].id);
-        spread |= p[i].micro_batches != p[0].micro_batches;
+        bool other_batch = p[i].micro_batch != p[0].micro_batch, other_number = p[i].micro_batches != p[0].micro_batches;
+        if ((over_batches ? other_number : other_batch) || other.ipus_per_replica != first.ipus_per_replica)
+            return fail(l->err, "%s:%u: parents: %s and %s differ in %s or IPUs a replica: no line", f->path, f->line, f->parents[0].id,
+                        f->parents[i].id, over_batches ? "accumulation" : "micro-batch");
+        spread |= over_batches ? other_batch : other_number;
     }
-    return spread || fail(l->err, "%s:%u: parents: all have an accumulation of %g: no line", f->path, f->line, p[0].micro_batches);
+    return spread || fail(l->err, "%s:%u: parents: all have %s of %g: no line", f->path, f->line, over_batches ? "a micro-batch" : "an accumulation",
+                          over_batches ? p[0].micro_batch : p[0].micro_batches);
 }
 
 static bool set_derived_value(struct figure *f, const struct derived_metric *m, const struct derived_loader *l)
@@ -141,7 +146,7 @@ static bool set_derived_value(struct figure *f, const struct derived_metric *m, 
         f->value = f->parents[0].value / f->parents[1].value;
         return true;
     }
-    if (m->use != DIFFERENCE && !check_line(f, points, l))
+    if (m->use != DIFFERENCE && !check_line(f, m, points, l))
         return false;
     f->value = derived_value(f->metric, points, f->n_parents);
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
@@ -255,7 +260,7 @@ static const struct derived_metric *other_number(const struct derived_metric *m)
 {
     bool is_of_line = m->use == SLOPE || m->use == INTERCEPT;
     for (size_t i = 0; i < N_DERIVED_METRICS && is_of_line; i++)
-        if (derived_metrics[i].use == (m->use == SLOPE ? INTERCEPT : SLOPE) && derived_metrics[i].of_evaluations == m->of_evaluations)
+        if (derived_metrics[i].use == (m->use == SLOPE ? INTERCEPT : SLOPE) && derived_metrics[i].line == m->line)
             return &derived_metrics[i];
     return NULL;
 }

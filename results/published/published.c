@@ -33,7 +33,7 @@ static const struct published_metric published_metrics[] = {
     { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, { "energy_above_idle_j", "J", -1, 0, 0 }, /* kernels */
     { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */
     { "loop_s_per_micro_batch", "s", -1, 0, 0 }, { "update_s", "s", -1, 0, 0 }, { "forward_s_per_micro_batch", "s", -1, 0, 0 },  /* derived */
-    { "call_s", "s", -1, 0, 0 }, { "step_increase_s", "s", -1, 0, 0 },
+    { "call_s", "s", -1, 0, 0 }, { "step_increase_s", "s", -1, 0, 0 }, { "batch_s_per_sample", "s", -1, 0, 0 }, { "batch_fixed_s", "s", -1, 0, 0 },
 };
 #undef OF_RUN
 enum { N_PUBLISHED_METRICS = sizeof published_metrics / sizeof *published_metrics };

@@ -47,7 +47,7 @@ enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EV
 extern const char *const figure_kind_names[N_FIGURE_KINDS];
 enum figure_kind figure_kind(const struct figure *f);
 
-/* ---- derived.c: slopes and intercepts of step time over gradient accumulation, and differences ------------- *
+/* ---- derived.c: slopes and intercepts of step time over gradient accumulation or batch, and differences ---- *
  *
  * Runs that differ only in gradient accumulation or in replicas lie on a line: step = loop x micro-batches + update.
  * Two published throughputs therefore give two further numbers. results/published/derived/derived.csv names them:
@@ -56,14 +56,14 @@ enum figure_kind figure_kind(const struct figure *f);
  * is refused.
  */
 
-struct derived_point { double micro_batches, seconds; };        /* one call of a run */
+struct derived_point { double micro_batches, seconds, micro_batch; };   /* one call of a run; micro_batch in samples */
 
 /* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s
  * (many calls). */
 bool derived_point(struct derived_point *out, const struct figure *parent, double value, const char *recipes_dir, struct arena *a,
                    struct err *err);
 /* loop_s_per_micro_batch, forward_s_per_micro_batch: slope of the least-squares line; update_s, call_s: its intercept;
- * step_increase_s: the last point minus the first. */
+ * batch_s_per_sample, batch_fixed_s: the same of a micro-batch's time over its size; step_increase_s: the last point minus the first. */
 double derived_value(const char *metric, const struct derived_point *points, size_t n);
 /* published_load, and derived/derived.csv where path is a folder that holds it. Rows with a parent whose recipe is
  * not in recipes_dir are counted as left out. */

@@ -146,6 +146,7 @@ static void a_metric_says_what_is_faster(void **state)
         { "peak_share", 1 }, { "aggregate_gb_per_s", 1 }, { "fits", 1 }, { "step_time_s", -1 }, { "time_to_train_min", -1 }, { "time_to_train_s", -1 },
         { "latency_s", -1 }, { "latency_us", -1 }, { "samples_to_converge", -1 }, { "evaluation_time_s", -1 }, { "time_s", -1 }, { "cycles", -1 },
         { "loop_s_per_micro_batch", -1 }, { "update_s", -1 }, { "forward_s_per_micro_batch", -1 }, { "call_s", -1 }, { "step_increase_s", -1 },
+        { "batch_s_per_sample", -1 }, { "batch_fixed_s", -1 },
         { "board_power_w", 0 }, { "", 0 },
     };
     (void)state;
