@@ -60,9 +60,9 @@ static void find_extrapolated(struct validity *v, const struct references *all, 
     }
     for (size_t i = 0; i < N_PROPERTIES && v->same_kind; i++)
         if (i < BY_IPUS ? !has_name[i] : !has_lower[i] || !has_higher[i])
-            v->extrapolates[v->n_extrapolates++] = property_names[i];
+            v->extrapolates[v->n_extrapolates++] = property_name(i);
     if (!v->same_kind)
-        v->extrapolates[v->n_extrapolates++] = property_names[BY_WORKLOAD];
+        v->extrapolates[v->n_extrapolates++] = property_name(BY_WORKLOAD);
 }
 
 /* A time that is a fitted value times an assumed one counts for both, so the sum is scaled down to at most 1. */

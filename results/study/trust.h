@@ -19,12 +19,11 @@ enum property_id {
     BY_FAMILY, BY_MODE, BY_WORKLOAD, BY_CHIP, BY_FRAMEWORK, BY_COMPUTE, BY_INPUT,
     BY_IPUS, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES, N_PROPERTIES = BY_SHARES + N_PART_CLASSES
 };
-extern const char *const property_names[N_PROPERTIES];
 
 /* The properties of one run: a name, or a count or share. */
 struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES]; };
 struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
-bool property_names_equal(const struct properties *x, const struct properties *y, enum property_id property);
+bool property_names_equal(const struct properties *x, const struct properties *y, size_t property);
 /* distance: the sum of the differences, each times its weight: 1 for another name, the number of doublings between two
  * counts, and the difference of two shares. unlike: the part of either step that the other spends on something else,
  * half the sum of all differences of shares. */
@@ -54,6 +53,7 @@ struct reference {
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
+    const char *role_name;              /* in the table */
 };
 struct references { struct reference *items; size_t n, cap; struct known_values known; };
 
@@ -64,6 +64,7 @@ void references_build(struct references *out, const struct figures *figures, str
 /* The table left-out.csv of results/validity, which podbench validate --out writes: building it takes seconds. */
 void references_write(FILE *f, const struct references *r);
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
+const char *property_name(size_t property);       /* its column there */
 struct references references_without_group(const struct references *r, const char *group, struct arena *a);
 
 /* ---- trust_interval.c: how wide an interval is, and how often it holds -------------------------- */

@@ -12,12 +12,6 @@
 #include <ctype.h>
 #include <strings.h>
 
-const char *const property_names[N_PROPERTIES] = {
-    "family", "mode", "workload", "chip", "framework", "compute", "input", "ipus", "ipus_per_replica", "micro_batch", "global_batch", "sequence_length",
-    [BY_SHARES + CLASS_COMPUTE] = "compute_share", [BY_SHARES + CLASS_EXCHANGE] = "exchange_share", [BY_SHARES + CLASS_SYNC] = "sync_share",
-    [BY_SHARES + CLASS_LINKS] = "links_share", [BY_SHARES + CLASS_WAITING] = "waiting_share", [BY_SHARES + CLASS_MEMORY] = "memory_share",
-    [BY_SHARES + CLASS_HOST] = "host_share",
-};
 static const double weights[BY_SHARES] = { 4, 4, 1, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 }, ALL_UNLIKE = 4;
 
 /* "TensorFlow 1.15" is TensorFlow, and so is tensorflow-1-2.1.0. */
@@ -58,7 +52,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
 }
 
 /* Upper and lower case are one name, as they are for sheets of frameworks. */
-bool property_names_equal(const struct properties *x, const struct properties *y, enum property_id property)
+bool property_names_equal(const struct properties *x, const struct properties *y, size_t property)
 {
     return strcasecmp(x->name[property], y->name[property]) == 0;
 }

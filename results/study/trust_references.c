@@ -182,76 +182,68 @@ void references_build(struct references *out, const struct figures *figures, str
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-enum { IN_CONFIGURATION, IN_RECIPE, IN_ROLE, IN_GROUP, IN_PROPERTIES, IN_NUMBERS = IN_PROPERTIES + N_PROPERTIES, N_CELLS = IN_NUMBERS + 3 };
+#define C(member, ...) { COLUMN(struct reference, member), __VA_ARGS__ }
+#define N(id, column) { COLUMN_AS(struct reference, at.name[id], column) }
+#define V(id, column) { COLUMN_AS(struct reference, at.number[id], column) }
+static const struct table_column reference_columns[] = {
+    C(configuration), C(recipe), { COLUMN_AS(struct reference, role_name, "role") }, C(group),
+    N(BY_FAMILY, "family"), N(BY_MODE, "mode"), N(BY_WORKLOAD, "workload"), N(BY_CHIP, "chip"), N(BY_FRAMEWORK, "framework"), N(BY_COMPUTE, "compute"),
+    N(BY_INPUT, "input"), V(BY_IPUS, "ipus"), V(BY_WIDTH, "ipus_per_replica"), V(BY_MICRO_BATCH, "micro_batch"), V(BY_GLOBAL_BATCH, "global_batch"),
+    V(BY_SEQUENCE, "sequence_length"), V(BY_SHARES + CLASS_COMPUTE, "compute_share"), V(BY_SHARES + CLASS_EXCHANGE, "exchange_share"),
+    V(BY_SHARES + CLASS_SYNC, "sync_share"), V(BY_SHARES + CLASS_LINKS, "links_share"), V(BY_SHARES + CLASS_WAITING, "waiting_share"),
+    V(BY_SHARES + CLASS_MEMORY, "memory_share"), V(BY_SHARES + CLASS_HOST, "host_share"),
+    { COLUMN_AS(struct reference, published, "published_samples_per_s") }, { COLUMN_AS(struct reference, simulated, "simulated_samples_per_s") },
+    { COLUMN_AS(struct reference, left_out, "left_out_log_error"), .csv_digits = 6 },
+};
+#undef C
+#undef N
+#undef V
+enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 4 };
+_Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + 3, "a column for each property");
 
-static void list_columns(const char **out)
+const char *property_name(size_t property)
 {
-    static const char *const first[IN_PROPERTIES] = { "configuration", "recipe", "role", "group" };
-    static const char *const last[N_CELLS - IN_NUMBERS] = { "published_samples_per_s", "simulated_samples_per_s", "left_out_log_error" };
-    memcpy(out, first, sizeof first);
-    memcpy(out + IN_PROPERTIES, property_names, sizeof property_names);
-    memcpy(out + IN_NUMBERS, last, sizeof last);
+    return reference_columns[FIRST_PROPERTY + property].name;
 }
 
 void references_write(FILE *f, const struct references *r)
 {
-    const char *cells[N_CELLS];
-    list_columns(cells);
-    for (size_t i = 0; i < N_CELLS; i++)
-        csv_write_cell(f, cells[i], i + 1 == N_CELLS);
-    for (const struct reference *x = r->items; x < r->items + r->n; x++) {
-        csv_write_cell(f, x->configuration, false);
-        csv_write_cell(f, x->recipe, false);
-        csv_write_cell(f, role_names[x->role], false);
-        csv_write_cell(f, x->group, false);
-        for (size_t i = 0; i < BY_IPUS; i++)
-            csv_write_cell(f, x->at.name[i], false);
-        for (size_t i = BY_IPUS; i < N_PROPERTIES; i++)
-            fprintf(f, "%.15g,", x->at.number[i]);
-        fprintf(f, "%.10g,%.10g,%.6g\n", x->published, x->simulated, x->left_out);
+    struct table t = TABLE(reference_columns, struct reference);
+    table_write_row(f, FORMAT_CSV, &t, NULL);
+    for (size_t i = 0; i < r->n; i++) {
+        struct reference line = r->items[i];
+        line.role_name = role_names[line.role];
+        table_write_row(f, FORMAT_CSV, &t, &line);
     }
-}
-
-/* A count is a whole number, a share is at most 1; the last three are any numbers. */
-static bool read_number(double *out, size_t column, const char *cell)
-{
-    bool is_count = column < IN_PROPERTIES + BY_SHARES, is_share = !is_count && column < IN_NUMBERS;
-    return parse_f64(cell, out) && (!is_count || (*out >= 0 && *out == floor(*out))) && (!is_share || (*out >= 0 && *out <= 1));
 }
 
 static bool read_reference(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
 {
-    const char *cells[N_CELLS], *columns[N_CELLS];
-    double *numbers[] = { &out->published, &out->simulated, &out->left_out };
-    list_columns(columns);
-    for (size_t i = 0; i < N_CELLS; i++)
-        cells[i] = row->cells[at[i]];
-    *out = (struct reference){ .configuration = cells[IN_CONFIGURATION], .recipe = cells[IN_RECIPE], .group = cells[IN_GROUP], .role = role_named(cells[IN_ROLE]) };
-    if (out->role == N_FIGURE_ROLES)
-        return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, cells[IN_ROLE]);
-    memcpy(out->at.name, cells + IN_PROPERTIES, sizeof out->at.name);
-    for (size_t i = IN_PROPERTIES + BY_IPUS; i < N_CELLS; i++)
-        if (!read_number(i < IN_NUMBERS ? &out->at.number[i - IN_PROPERTIES] : numbers[i - IN_NUMBERS], i, cells[i]))
-            return fail(err, "%s:%u: %s: '%.60s' is not a %s", t->path, row->line, columns[i], cells[i],
-                        i < IN_PROPERTIES + BY_SHARES ? "whole number" : i < IN_NUMBERS ? "share from 0 to 1" : "number");
-    return true;
+    for (size_t i = 0; i < N_REFERENCE_COLUMNS; i++) {
+        const struct table_column *c = &reference_columns[i];
+        void *member = (char *)out + c->offset;
+        if (c->type == CELL_TEXT)
+            *(const char **)member = row->cells[at[i]];
+        else if (!parse_f64(row->cells[at[i]], member))
+            return fail(err, "%s:%u: %s: '%.60s' is not a number", t->path, row->line, c->name, row->cells[at[i]]);
+    }
+    out->role = role_named(out->role_name);
+    return out->role < N_FIGURE_ROLES || fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", t->path, row->line, out->role_name);
 }
 
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    const char *columns[N_CELLS];
-    size_t at[N_CELLS];
+    size_t at[N_REFERENCE_COLUMNS];
     *out = (struct references){0};
     if (access(path, F_OK) != 0)
         return true;
     if (!csv_load(&t, path, a, err))
         return false;
-    list_columns(columns);
-    for (size_t i = 0; i < N_CELLS; i++)
-        if (!csv_column(&at[i], &t, columns[i], err))
+    for (size_t i = 0; i < N_REFERENCE_COLUMNS; i++)
+        if (!csv_column(&at[i], &t, reference_columns[i].name, err))
             return false;
-    out->items = ARENA_ROOM(a, struct reference, t.n_rows);
+    out->items = ARENA_ARRAY(a, struct reference, t.n_rows);
     for (; out->n < t.n_rows; out->n++)
         if (!read_reference(&out->items[out->n], &t, &t.rows[out->n], at, err))
             return false;

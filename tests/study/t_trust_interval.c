@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-static double distance_with(enum property_id at, const char *value)
+static double distance_with(size_t at, const char *value)
 {
     struct properties p = with(at, value);
     return properties_apart(&one, &p).distance;

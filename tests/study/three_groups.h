@@ -18,7 +18,7 @@ static struct arena a;
 static struct properties one = { .name = { "bert", "train", "bert-large", "bow", "PopART", "fp16", "in turn" },
                                  .number = { [BY_IPUS] = 16, 4, 3, 1536, 512, 0.52, 0.21, 0.04, 0.03, 0.15, 0.01, 0.04 } };
 
-static inline struct properties with(enum property_id at, const char *value)
+static inline struct properties with(size_t at, const char *value)
 {
     struct properties p = one;
     if (at < BY_IPUS)
